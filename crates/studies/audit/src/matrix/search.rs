@@ -1,4 +1,4 @@
-//! The search for one mechanism: all small problems first, then problems at random and near misses changed a little.
+//! The search for one mechanism: all small problems first, then random problems and slightly changed near misses.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -23,35 +23,37 @@ use crate::stated::Stated;
 use crate::subject::Subject;
 use crate::{Property, TOLERANCE};
 
-/// Problems that are looked at in one go.
+/// The number of problems that are examined together.
 const BATCH: u64 = 64;
-/// Near misses of a column that are kept.
+/// The number of near misses that are kept for a column.
 const MOST_NEAR: usize = 8;
-/// Steps of work for one problem with all that is asked of it: some seconds.
+/// The largest work for one problem in elementary steps, for all columns together: a few seconds.
 const WORK: u64 = 500_000_000;
-/// Of every so many problems at random one is looked at for the properties, each of which costs many solutions.
+/// Random problems are tested for properties only at multiples of this number, since each property requires many
+/// solutions.
 const PROPERTIES_EVERY: u64 = 2;
-/// What is no violation yet: answers that can be irrational are given within a proven gap, whose root this is far above.
+/// The largest deviation that does not count as a violation. Irrational answers are given within a proven gap. This
+/// number is far above the square root of the gap.
 const COARSE: (u32, u32) = (1, 1_000);
-/// What mechanisms that need a flag are searched with.
+/// The values of flags that mechanisms require.
 const FLAGS: [(&str, &str); 2] = [("alpha", "2"), ("slots", "4")];
 
-/// A search: how far it is, and what it has come to.
+/// A search, with its progress and results.
 #[derive(Clone)]
 pub struct Search {
     /// The mechanism with its flags.
     pub(super) subject: Subject,
-    /// Which of several answers is selected, where not the usual one.
+    /// The rule that selects among several answers, unless it is the usual one.
     pub(super) select: Option<&'static str>,
     /// The premises that every problem satisfies.
     pub(super) premises: Premises,
     /// The columns that are searched.
     pub(super) cells: Vec<Cell>,
-    /// Problems that were looked at.
+    /// The number of problems that were examined.
     pub(super) at: u64,
-    /// Problems for which the mechanism is defined.
+    /// The number of problems for which the mechanism is defined.
     pub(super) problems: u64,
-    /// Problems on which it ended without an answer, or whose examination took too much.
+    /// The number of problems without an answer, or whose examination took too much work.
     pub(super) failed: u64,
 }
 
@@ -60,11 +62,11 @@ pub struct Search {
 pub struct Cell {
     /// The column.
     pub(super) column: Column,
-    /// Problems of which it was decided.
+    /// The number of problems for which it was decided.
     pub(super) decided: u64,
     /// The first problem that refutes it, made smaller.
     pub(super) found: Option<Found>,
-    /// Problems that come near to it, the nearest first.
+    /// The problems that come nearest to refuting it, the nearest first.
     pub(super) near: Vec<Near>,
 }
 
@@ -73,37 +75,37 @@ pub struct Cell {
 pub struct Found {
     /// The problem.
     pub(super) problem: Problem,
-    /// Whether it is one of the small problems that are all looked at, before it was made smaller.
+    /// Whether it came from the exhaustive search of small problems, before it was made smaller.
     pub(super) exhaustive: bool,
 }
 
-/// A problem that nearly does.
+/// A problem that nearly refutes a column.
 #[derive(Clone, PartialEq)]
 pub struct Near {
-    /// How nearly, as a part of what a user has.
+    /// The distance from refuting it, as a fraction of what a user has.
     pub(super) by: Rational,
     /// The problem.
     pub(super) stated: Stated,
 }
 
-/// What a problem says of a column.
+/// The result of a problem for a column.
 enum Said {
-    /// Nothing.
+    /// The column is not decided.
     Nothing,
-    /// It is kept, and how nearly it is not.
+    /// The column is satisfied; with the distance from a violation, if it is small.
     Kept(Option<Rational>),
     Refuted,
 }
 
-/// What came of one problem.
+/// The result of one problem for all columns.
 enum Look {
-    /// No problem, or none of the mechanism's.
+    /// The problem is not valid, or the mechanism is not defined for it.
     Outside,
     Failed,
     Seen(Stated, Vec<Said>),
 }
 
-/// The flags with which a mechanism is searched.
+/// Returns the flags with which a mechanism is searched.
 #[must_use]
 pub fn flags(mechanism: &Mechanism) -> Flags {
     let needed = FLAGS.into_iter().filter(|(name, _)| mechanism.takes(name));
@@ -111,7 +113,7 @@ pub fn flags(mechanism: &Mechanism) -> Flags {
 }
 
 impl Search {
-    /// A search that has not begun.
+    /// Creates a search that has not begun.
     #[must_use]
     pub fn new(
         mechanism: &'static Mechanism,
@@ -132,11 +134,11 @@ impl Search {
         }
     }
 
-    /// Another column, before the search begins.
+    /// Adds a column before the search begins.
     pub(super) fn ask(&mut self, column: Column) {
         if self.cells.iter().all(|cell| cell.column != column) {
             self.cells.push(Cell::new(column));
-            // What is said of a problem comes in this order.
+            // The results of a problem are in this order.
             self.cells.sort_by_key(|cell| matches!(cell.column, Column::Property(_)));
         }
     }
@@ -149,26 +151,26 @@ impl Search {
         Universe::of(self.with_criterion(), self.premises)
     }
 
-    /// How many problems are small, at random, with groups, and known.
+    /// Returns the numbers of problems that are small, random, with groups, and known.
     fn parts(&self, instances: u64) -> [u64; 4] {
         let small = self.universe().count();
         let grouped = if self.subject.mechanism.takes("rule") { instances } else { 0 };
         [small, instances, grouped, made::N_KNOWN]
     }
 
-    /// How many problems it looks at, at most.
+    /// Returns the largest number of problems that the search examines.
     #[must_use]
     pub fn numbers(&self, instances: u64) -> u64 {
         self.parts(instances).iter().sum()
     }
 
-    /// Whether there is nothing left to be looked for, or nothing left to look at.
+    /// Returns whether all columns are refuted or all problems have been examined.
     #[must_use]
     pub fn is_complete(&self, instances: u64) -> bool {
         self.at >= self.numbers(instances) || self.cells.iter().all(|cell| cell.found.is_some())
     }
 
-    /// Looks at the next few problems.
+    /// Examines the next few problems.
     pub fn advance(&mut self, seed: u64, instances: u64) {
         let [small, random, grouped, _] = self.parts(instances);
         let universe = self.universe();
@@ -237,7 +239,7 @@ impl Search {
                 Look::Seen(stated, said) => (stated, said),
             };
             self.problems += 1;
-            // Axioms come first, and where properties are not looked at the list is shorter.
+            // Axioms come first. If properties are not tested, the list of results is shorter than `open`.
             for (c, said) in open.iter().zip(said) {
                 if firsts.iter().any(|(known, _)| known == c) {
                     continue;
@@ -262,7 +264,7 @@ impl Search {
         }
     }
 
-    /// The problem made smaller as long as it refutes the column and keeps to the premises.
+    /// Makes a problem smaller as long as it refutes the column and satisfies the premises.
     fn smallest(&self, column: Column, stated: Stated) -> Option<Problem> {
         let shows = |stated: &Stated| {
             stated.problem().is_some_and(|problem| self.premises.hold(&problem))
@@ -286,7 +288,8 @@ impl Cell {
         if at >= MOST_NEAR {
             return;
         }
-        // As it would be read from a file, so that a search taken up again goes the same way.
+        // The problem is kept in the form in which it would be read from a file, so that a resumed search takes the
+        // same course.
         let Some(problem) = stated.problem() else { return };
         let near = Near { by, stated: Stated::from(&problem) };
         if !self.near.contains(&near) {
@@ -296,7 +299,7 @@ impl Cell {
     }
 }
 
-/// What a theorem says of the mechanism and this problem refutes: nothing, unless a theorem is wrong.
+/// Returns the proven columns that the problem refutes. The result is empty unless a theorem is wrong.
 #[must_use]
 pub fn contradicted(mechanism: &'static Mechanism, premises: Premises, problem: &Problem) -> Vec<Column> {
     let is_proven = |column: &Column| matches!(known(mechanism, *column, premises), Known::Proven(_));
@@ -309,7 +312,7 @@ pub fn contradicted(mechanism: &'static Mechanism, premises: Premises, problem: 
     refuted.map(|(column, _)| column).collect()
 }
 
-/// What the problem says of each column, within the work that one problem may take.
+/// Returns the results of a problem for each column, within the work limit of one problem.
 fn look(subject: &Subject, premises: Premises, stated: Stated, columns: &[Column]) -> Look {
     let limits = Limits { work: Some(WORK), memory: Some(Limits::SMALL_MEMORY), ..Limits::default() };
     match within(&limits, || said(subject, premises, &stated, columns)) {
@@ -319,7 +322,7 @@ fn look(subject: &Subject, premises: Premises, stated: Stated, columns: &[Column
     }
 }
 
-/// `None` where the mechanism is not defined, an error where it gives no answer.
+/// Returns `None` if the mechanism is not defined, and an error if it has no answer.
 fn said(
     subject: &Subject,
     premises: Premises,
@@ -356,7 +359,8 @@ fn of_axioms(subject: &Subject, problem: &Problem, allocation: &Allocation, colu
         Column::Property(_) => None,
     });
     let requests: Vec<Request> = axioms.map(|axiom| request(axiom, allocation)).collect();
-    // The answers of `njc` are rational by definition: where the optimum is not, they are none, however near it.
+    // By definition `njc` returns the optimum only if it is rational. An approximation of an irrational optimum is
+    // not the optimum.
     let is_exact =
         |request: &Request| subject.mechanism.info.id == "njc" && request.axiom == Axiom::Proportional;
     let examined = |of: bool, tolerance: Rational| {
