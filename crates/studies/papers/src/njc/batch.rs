@@ -1,4 +1,4 @@
-//! What holds for random pools.
+//! Properties of random pools.
 
 use evenhand_ode::path::{PathSettings, follow};
 use evenhand_ode::trajectory::{TrajectorySettings, TrajectoryStatus, integrate};
@@ -12,14 +12,14 @@ use super::trajectory::apart;
 use crate::entry::Entry;
 use crate::error::PaperError;
 
-/// Instances of each kind.
+/// The number of instances of each kind.
 const INSTANCES: usize = 200;
-/// Where trajectories are compared with their limits.
+/// The values of `c` at which trajectories are compared with their limits.
 const LATE: [f64; 3] = [1e4, 1e8, 1e12];
-/// Users and resources.
+/// The numbers of users and resources.
 const SHAPES: [(usize, usize); 4] = [(2, 3), (3, 2), (3, 3), (4, 3)];
 
-/// Requests in twentieths, a quarter of them 0; weights from 1 to 5.
+/// Returns a random pool. Requests are multiples of 1/20, a quarter of them 0; weights are from 1 to 5.
 pub fn random_pool(random: &mut Pcg64Mcg, n_users: usize, n_resources: usize) -> Result<Problem, PaperError> {
     let mut requests = Vec::new();
     for _ in 0..n_users {

@@ -1,4 +1,4 @@
-//! Section 5.5: answers are not unique, and one may choose among them.
+//! Section 5.5: there may be several answers, among which one can choose.
 
 use evenhand_lp::njc::Goal;
 use evenhand_mechanisms::{Bound, njc};
@@ -14,7 +14,7 @@ use super::trajectory::{apart, at};
 use crate::entry::{Entry, list};
 use crate::error::PaperError;
 
-/// Weights of the two resources of the family, in the barrier.
+/// The weights of the two resources of the family in the barrier.
 const BARRIERS: [[u32; 2]; 4] = [[1, 1], [4, 1], [1, 5], [9, 2]];
 
 pub fn entries() -> Result<Vec<Entry>, PaperError> {
@@ -44,8 +44,8 @@ fn family_ends() -> Result<Entry, PaperError> {
     })
 }
 
-/// A resource that is there `b` times has the weight `b` in the barrier (5), so that the paper's own
-/// equations serve for every weight that is an integer.
+/// Returns the problem with resource `r` repeated `times[r]` times. A resource that is repeated `b` times has the
+/// weight `b` in the barrier (5). So the paper's own equations apply to all integer weights.
 fn repeated(problem: &Problem, times: &[u32]) -> Result<Problem, PaperError> {
     let users = 0..problem.n_users();
     let request = |n: usize| {
@@ -92,8 +92,8 @@ fn barrier_weights() -> Result<Entry, PaperError> {
     })
 }
 
-/// That a point is the limit of the trajectory for the entitlements `x_i sum_j l_j r_ij`, with `l` on
-/// its bottlenecks.
+/// Returns the entry that a point is the limit of the trajectory for the entitlements `x_i sum_j l_j r_ij`, with `l`
+/// on its bottlenecks.
 fn entitlements_of(id: &str, problem: &Problem, x: &str, prices: &str) -> Result<Entry, PaperError> {
     let (x, prices) = (row(x)?, row(prices)?);
     let users = 0..problem.n_users();
@@ -126,7 +126,7 @@ fn entitlements_of(id: &str, problem: &Problem, x: &str, prices: &str) -> Result
     })
 }
 
-/// The seven solutions that the paper lists.
+/// Returns the seven solutions that the paper lists.
 fn listed() -> Result<Vec<Vec<Rational>>, PaperError> {
     let mut points = vec![row("1/3 1/3 1/3 1/3")?];
     for i in 0..4 {
@@ -163,8 +163,9 @@ fn seven_points() -> Result<Entry, PaperError> {
     })
 }
 
-/// Of adjacent users with more than the others their own resources, of opposite ones the others'; all
-/// where everybody has the same.
+/// Returns the bottlenecks that the paper prints for a solution. If two adjacent users have more than the others,
+/// they are the resources of these two. If two opposite users do, they are the resources of the other two. If all
+/// users have the same, they are all resources.
 fn printed_bottlenecks(x: &[Rational]) -> Vec<usize> {
     let least = x.iter().min();
     let larger: Vec<usize> = (0..4).filter(|&n| Some(&x[n]) != least).collect();
@@ -179,7 +180,7 @@ fn all_answers_on_the_circle() -> Result<Entry, PaperError> {
     let problem = circle()?;
     let all = answers(&problem)?;
     let listed = listed()?;
-    // A listed point that is the middle of two vertices of one polytope is no vertex.
+    // A listed point that is the midpoint of two vertices of a polytope is not a vertex.
     let is_middle = |x: &Vec<Rational>| {
         all.polytopes.iter().any(|vertices| {
             vertices.iter().any(|a| {

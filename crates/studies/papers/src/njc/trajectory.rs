@@ -13,7 +13,7 @@ use crate::error::PaperError;
 
 const AT: [f64; 4] = [1.0, 100.0, 1e4, 1e6];
 
-/// `x(c)` by integration of equation (13).
+/// Returns `x(c)` by integration of equation (13).
 pub fn at(problem: &Problem, c: f64) -> Result<TrajectoryResult, PaperError> {
     let settings = TrajectorySettings {
         c_max: c,
@@ -24,7 +24,7 @@ pub fn at(problem: &Problem, c: f64) -> Result<TrajectoryResult, PaperError> {
     Ok(integrate(&continuous(problem)?, &settings))
 }
 
-/// The largest difference between two points.
+/// Returns the largest difference between coordinates of two points.
 pub fn apart(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
 }
