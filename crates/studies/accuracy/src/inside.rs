@@ -1,4 +1,4 @@
-//! Runs contenders that are compiled in, and keeps their time.
+//! Runs contenders that are compiled in, within their time limits.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -14,29 +14,29 @@ use crate::record::Cost;
 use crate::timing::Effort;
 use crate::worker::Worker;
 
-/// A first run that took longer than this is not repeated, unless a number of runs was asked for.
+/// The time of a first run above which it is not repeated, unless a number of runs was requested.
 const LONG: Duration = Duration::from_millis(300);
-/// What a contender has above its limit to notice by itself that the time is up.
+/// The fraction of the time limit that a contender has in addition to notice that the time is up.
 const GRACE: f64 = 0.2;
-/// What a process has beside that to read the case.
+/// The additional time that a process has to read the case.
 const READING: Duration = Duration::from_secs(120);
 
-/// One run.
+/// The result of one run.
 pub(crate) struct Ran {
     pub answer: Result<Answer, NoAnswer>,
     pub time: Duration,
-    /// The peak of memory above what there was before.
+    /// The peak of memory in bytes above the memory in use before.
     pub memory: Option<u64>,
 }
 
-/// What comes back while a contender runs.
+/// A message from a running contender.
 pub(crate) enum Said {
     /// The case has been read.
     Ready,
     Ran(Box<Ran>),
 }
 
-/// Runs a contender as often as the effort says; ends where `say` does not take what came of it.
+/// Runs a contender as often as the effort requires. Ends early if `say` refuses a result.
 pub(crate) fn runs(
     contender: &dyn Contender,
     case: &Case,
@@ -66,8 +66,8 @@ pub(crate) fn runs(
     }
 }
 
-/// The first answer, or why there is none, and what it took: of a contender that is compiled in by a process of the worker,
-/// where there is one, else on a thread, which is left behind when the time is up.
+/// Returns the first answer, or the reason why there is none, and the cost. If there is a worker, a contender that is
+/// compiled in runs in one of its processes. Otherwise it runs on a thread, which is abandoned when the time is up.
 pub(crate) fn run(
     contender: &Arc<dyn Contender>,
     case: &Arc<Case>,
@@ -114,11 +114,11 @@ pub(crate) fn run(
         patience = wait;
     }
     let ended = process.and_then(|(mut child, _held)| {
-        // It has ended by itself where this fails.
+        // If this fails, the process has already ended.
         let _gone = child.kill();
         child.wait().ok()
     });
-    // The first run warms up.
+    // The first run only warms up.
     if seconds.len() > 1 {
         seconds.remove(0);
     }

@@ -7,8 +7,9 @@ use evenhand_certify::{Request, certify};
 use evenhand_exact::Axiom;
 use evenhand_problem::{Allocation, Problem, Rational, Sharing};
 
-/// The CPU demand of user 2 that Table III implies; the constant below is the one that the text on utilisation needs.
+/// The demand of user 2 for CPU and memory that Table III implies.
 const CPU_OF_TABLE_3: &[&str] = &["2/15", "0.2"];
+/// The demand of user 2 for CPU and memory that the text on utilisation needs.
 const CPU_OF_TEXT: &[&str] = &["0.2", "0.2"];
 
 /// Returns the problem of Figure 5. The text gives neither class sizes nor demands; Table III implies these.
