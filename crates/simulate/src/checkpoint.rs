@@ -34,8 +34,7 @@ pub trait Observer {
         1 << 16
     }
 
-    /// Returns the moment at which an unfinished run stops with its results so far. [`look`](Self::look) is called
-    /// then.
+    /// Returns the moment at which an unfinished run stops with its results so far. [`look`](Self::look) is called then.
     fn until(&self) -> Option<Instant> {
         None
     }
@@ -133,7 +132,7 @@ pub(crate) trait Words: Sized {
     fn restore(from: &mut Reader<'_>) -> Result<Self, SimulateError>;
 }
 
-/// Implements [`Words`] for a structure. Its words are those of the listed fields, in this order.
+/// Implements `Words` for a structure. Its words are those of the listed fields, in this order.
 macro_rules! words {
     ($type:ty { $($field:ident),* }) => {
         impl crate::checkpoint::Words for $type {

@@ -49,8 +49,7 @@ pub(crate) fn point(count: usize, every: f64) -> f64 {
 /// The least time for the work that a run needs before its first result, so that a small run always has a result.
 pub(crate) const TO_BEGIN: Duration = Duration::from_secs(1);
 
-/// Does a piece of work of a run. Fails if it is not done at the moment `until`, but gives it at least the time
-/// `least`.
+/// Does a piece of work of a run. Fails if it is not done at the moment `until`, but gives it at least the time `least`.
 pub(crate) fn in_time<T>(
     until: Option<Instant>,
     least: Duration,

@@ -87,9 +87,8 @@ const MAX_SERVERS: u128 = 10_000;
 
 /// Simulates all servers of `problem` one by one up to the time `horizon`, from empty servers.
 ///
-/// Returns a state every `every` units of time, taken after the events of that time. Also returns the time at which
-/// the simulation ended: the horizon, or the time reached at the moment `until`. `seed` decides phases, delays and
-/// losses.
+/// Returns a state every `every` units of time, taken after the events of that time. Also returns the time at which the
+/// simulation ended: the horizon, or the time reached at the moment `until`. `seed` decides phases, delays and losses.
 ///
 /// # Errors
 /// [`SimulateError`] if the exact allocation for comparison cannot be computed, or if the settings have no meaning.

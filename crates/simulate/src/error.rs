@@ -27,8 +27,7 @@ pub enum SimulateError {
         /// The user.
         user: String,
     },
-    /// A user that may run on no machine with its first capacity. Shares are fractions of first capacities, so it has
-    /// no share.
+    /// A user that may run on no machine with its first capacity. Shares are fractions of first capacities, so it has no share.
     #[error(
         "user `{user}` may run on no machine with the capacity that it has first, so that it has no share"
     )]

@@ -27,11 +27,10 @@ const DIGITS: usize = (u64::BITS / DIGIT) as usize;
 
 /// A radix heap of running tasks.
 ///
-/// Time never goes back. A task is in the group that belongs to the most significant digit in which the bits of its
-/// end differ from those of the current time, and to the value of this digit. The first nonempty group contains the
-/// task that ends next. When that time comes, the tasks of the group are distributed by less significant digits, so
-/// that each task moves only a few times. Tasks that end at the same time are always in the same group, in the order
-/// in which they were added.
+/// Time never goes back. A task is in the group that belongs to the most significant digit in which the bits of its end differ
+/// from those of the current time, and to the value of this digit. The first nonempty group contains the task that ends next.
+/// When that time comes, the tasks of the group are distributed by less significant digits, so that each task moves only a few
+/// times. Tasks that end at the same time are always in the same group, in the order in which they were added.
 #[derive(Debug)]
 pub(crate) struct Heap {
     /// The groups by digit, the least significant first, and by value.
@@ -78,8 +77,7 @@ impl Heap {
         let differ = bits ^ self.last;
         if differ == 0 {
             if self.gone == self.current.len() {
-                // Tasks that take no time may come and go at one time again and again. The list must not grow with
-                // them.
+                // Tasks that take no time may come and go at one time again and again. The list must not grow with them.
                 self.current.clear();
                 self.gone = 0;
             }
@@ -165,8 +163,7 @@ impl Heap {
         before - self.len
     }
 
-    /// Returns all tasks. Tasks that end at the same time are in the order of their placements; other tasks are
-    /// unordered.
+    /// Returns all tasks. Tasks that end at the same time are in the order of their placements; other tasks are unordered.
     pub fn tasks(&self) -> impl Iterator<Item = &Running> {
         self.current[self.gone..].iter().chain(self.groups.iter().flatten())
     }
@@ -196,8 +193,7 @@ mod tests {
                 heap.push(task);
                 sorted.push(task);
                 if draw.below(10) == 0 {
-                    // Stops a run. Some of its tasks may have left. It is skipped if its tasks end at different
-                    // times.
+                    // Stops a run. Some of its tasks may have left. It is skipped if its tasks end at different times.
                     let Running { end, run, .. } = sorted[draw.position(sorted.len())];
                     let is_of = |task: &Running| task.run == run && task.end == end;
                     if sorted.iter().all(|task| task.run != run || task.end == end) {

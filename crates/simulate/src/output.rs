@@ -1,5 +1,4 @@
-//! Writes the results of runs as JSON, CSV and Parquet. In Parquet, measured numbers are doubles and counts are
-//! integers.
+//! Writes the results of runs as JSON, CSV and Parquet. In Parquet, measured numbers are doubles and counts are integers.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -269,8 +268,7 @@ pub fn jobs_csv(problem: &Problem, run: &Run) -> String {
     out
 }
 
-/// Returns the distribution of completion times as CSV: for each time, the fraction of finished jobs that took no
-/// longer.
+/// Returns the distribution of completion times as CSV: for each time, the fraction of finished jobs that took no longer.
 #[must_use]
 pub fn completion_csv(run: &Run) -> String {
     let mut times: Vec<f64> = run.jobs.iter().map(|job| job.time).collect();

@@ -119,8 +119,7 @@ impl<'t> Reader<'_, 't> {
             }
         }
         scenario.trace = trace;
-        // Servers of one name have a class for each of their capacities. A user that names the servers may use all
-        // these classes.
+        // Servers of one name have a class for each of their capacities. A user that names the servers may use all these classes.
         let mut memory = Growing::new("the servers that users may use");
         let mut all = 0;
         if let Some(names) = &names {
@@ -133,8 +132,7 @@ impl<'t> Reader<'_, 't> {
                 *stated = stated.iter().flat_map(of).collect();
             }
         }
-        // Mistakes in servers and users are reported at their places. If servers are drawn, that happens later, for
-        // each seed.
+        // Mistakes in servers and users are reported at their places. If servers are drawn, that happens later, for each seed.
         let stated = Scenario { draw_servers: None, ..scenario.clone() };
         match stated.problem(0) {
             Err(crate::SimulateError::Problem(error)) => Err(document.problem_error(&error)),

@@ -223,8 +223,7 @@ impl Recorder {
         self.rows.len() as u64 * self.row_bytes
     }
 
-    /// Adds the rows of all times before `time`, up to which nothing changes. Returns whether there was room for
-    /// them.
+    /// Adds the rows of all times before `time`, up to which nothing changes. Returns whether there was room for them.
     pub fn advance(&mut self, time: f64) -> bool {
         let Some(every) = self.every else { return true };
         self.need_rows(time);

@@ -43,8 +43,7 @@ pub struct Run {
     pub seed: u64,
     /// The time at which the run ended: the horizon, or the time of the last event of a task.
     pub end: f64,
-    /// Whether the run stopped early ([`Observer::until`]). All results are then those at the time
-    /// [`end`](Self::end).
+    /// Whether the run stopped early ([`Observer::until`]). All results are then those at the time [`end`](Self::end).
     pub is_stopped: bool,
     /// The number of arrivals, finished tasks, departures, and changes of machines.
     pub events: u64,
@@ -68,9 +67,8 @@ pub struct Run {
 
 /// Simulates the tasks of `source` on the servers of `problem`.
 ///
-/// All events of one time are processed together: tasks end, machines change, users leave, and tasks arrive, in this
-/// order. Then all tasks that fit are placed. From time to time `progress` is called with the time and the number of
-/// events.
+/// All events of one time are processed together: tasks end, machines change, users leave, and tasks arrive, in this order.
+/// Then all tasks that fit are placed. From time to time `progress` is called with the time and the number of events.
 ///
 /// # Errors
 /// [`SimulateError`].
@@ -205,8 +203,7 @@ impl<'a> Simulation<'a> {
         let mut looked = self.events;
         let mut is_stopped = false;
         self.coming = self.next(source)?;
-        // A run from a checkpoint always processes a few event times, so that a run that is resumed repeatedly
-        // reaches its end.
+        // A run from a checkpoint always processes a few event times, so that a run that is resumed repeatedly reaches its end.
         let first_look = if self.events > 0 { MOMENTS_BETWEEN_LOOKS } else { 0 };
         for moment in 0_u64.. {
             let looks = moment >= first_look && moment.is_multiple_of(MOMENTS_BETWEEN_LOOKS);

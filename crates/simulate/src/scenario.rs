@@ -42,8 +42,7 @@ pub struct Scenario {
     pub trace: Option<TraceFile>,
     /// The time at which the run stops. `None`: it ends with the last task.
     pub horizon: Option<f64>,
-    /// The time between two rows of the series. `None`: a thousandth of the horizon, or no series if there is no
-    /// horizon.
+    /// The time between two rows of the series. `None`: a thousandth of the horizon, or no series if there is no horizon.
     pub every: Option<f64>,
 }
 
@@ -116,8 +115,7 @@ impl Scenario {
     /// Returns the servers and users as an allocation problem. If servers are drawn, `seed` decides which.
     ///
     /// # Errors
-    /// [`SimulateError::Problem`]; [`SimulateError::TaskTooLarge`] for a user that may run on none of the drawn
-    /// classes.
+    /// [`SimulateError::Problem`]; [`SimulateError::TaskTooLarge`] for a user that may run on none of the drawn classes.
     pub fn problem(&self, seed: u64) -> Result<Problem, SimulateError> {
         let mut spec = ProblemSpec {
             name: self.name.clone(),

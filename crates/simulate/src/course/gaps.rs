@@ -1,9 +1,8 @@
 //! Serving by gaps (NJC, section 6).
 //!
-//! While resources are free, the user with the largest gap among those that can use them is served next. Every user
-//! is entitled to the fraction of each resource of the pool that its weight gives. The gap of a user on a resource is
-//! this entitlement minus the fraction that the user has. The gap of a user is its smallest gap on the bottlenecks
-//! that it uses.
+//! While resources are free, the user with the largest gap among those that can use them is served next. Every user is
+//! entitled to the fraction of each resource of the pool that its weight gives. The gap of a user on a resource is this
+//! entitlement minus the fraction that the user has. The gap of a user is its smallest gap on the bottlenecks that it uses.
 //!
 //! Tasks end continuously, after a mean running time, which is simulated in small steps. In each step the same small
 //! fraction of every user's tasks ends, and the free resources are given away in small amounts. Bottlenecks are the

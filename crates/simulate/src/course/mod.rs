@@ -5,7 +5,7 @@
 //! | policy | gives |
 //! |---|---|
 //! | [`CoursePolicy::Mechanism`] | immediately, the allocation of `solve` for the present users |
-//! | [`CoursePolicy::Distributed`] | the allocation that the servers of PS-DSF compute, each on its own clock (PS-DSF, section III-D) |
+//! | [`CoursePolicy::Distributed`] | the allocation that PS-DSF's servers compute, each on its own clock (PS-DSF, section III-D) |
 //! | [`CoursePolicy::LeastGap`] | the allocation of serving by gaps on bottlenecks (NJC, section 6) |
 
 mod gaps;

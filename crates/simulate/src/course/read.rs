@@ -22,8 +22,7 @@ const MOST_FOLLOWED: u128 = 10_000;
 const MOST_ACTIONS: f64 = 1e7;
 /// The largest number of steps of a mean running time.
 const MOST_STEPS: u64 = 10_000;
-/// The default number of steps of a mean running time. Tasks then stay within about a hundredth of what a user would
-/// have alone.
+/// The default number of steps of a mean running time. Tasks then stay within about a hundredth of what a user would have alone.
 const STEPS: u32 = 100;
 /// The largest product of steps by gaps and the squared number of users. Each unit is some ten looks at a user, which
 /// take about 10 nanoseconds.

@@ -118,8 +118,7 @@ impl CourseScenario {
         self.changes.iter().zip(&self.absent).map(of).collect()
     }
 
-    /// Returns the times up to the horizon at which an allocation begins: time 0, and the times at which users come
-    /// or go.
+    /// Returns the times up to the horizon at which an allocation begins: time 0, and the times at which users come or go.
     fn begins(&self) -> Vec<f64> {
         let mut times: Vec<f64> = self.changes.iter().flatten().copied().chain([0.0]).collect();
         times.retain(|time| *time <= self.horizon);

@@ -52,8 +52,7 @@ struct Cluster {
     memory: Growing,
 }
 
-/// Servers that change: their classes, their changes, and by name the classes that servers of this name have over
-/// time.
+/// Servers that change: their classes, their changes, and by name the classes that servers of this name have over time.
 pub(super) struct Changing {
     pub servers: Vec<ServerSpec>,
     pub machines: Machines,
@@ -182,8 +181,7 @@ fn event(fields: &Fields<'_, '_>, at: f64, resources: &[String], cluster: &mut C
                 let message = format!("found {number}: there would be more than {MAX_SERVERS} servers");
                 return Err(document.error(add, message));
             }
-            // Servers that are away come back as they were. New servers have the stated or the first capacity of
-            // their name.
+            // Servers that are away come back as they were. New servers have the stated or the first capacity of their name.
             for machine in back.into_iter().take(usize::try_from(number).unwrap_or(usize::MAX)) {
                 if let Some(class) = cluster.places.last_class(machine) {
                     cluster.places.comes(at, machine, class);
@@ -218,8 +216,7 @@ fn event(fields: &Fields<'_, '_>, at: f64, resources: &[String], cluster: &mut C
     fields.refuse("count", true, "`count` says how many servers get another `capacity`")
 }
 
-/// Returns the servers of a name, and whether the name is new. If `may_be_new`, an unknown name gets an entry without
-/// servers.
+/// Returns the servers of a name, and whether the name is new. If `may_be_new`, an unknown name gets an entry without servers.
 fn kind_of(
     document: &Document<'_>,
     raw: &RawValue,

@@ -86,11 +86,9 @@ pub struct Unrejected {
     pub bound: f64,
 }
 
-/// The number of pieces of time from which on pairs are joined is twice this number. Each piece costs a linear
-/// programme.
+/// The number of pieces of time from which on pairs are joined is twice this number. Each piece costs a linear programme.
 const LEAST_PIECES: usize = 1024;
-/// Mean numbers of jobs are rounded up to a multiple of 1 / `UNIT`. This keeps the programmes small and the bound
-/// valid.
+/// Mean numbers of jobs are rounded up to a multiple of 1 / `UNIT`. This keeps the programmes small and the bound valid.
 const UNIT: u32 = 1 << 20;
 
 /// The numbers of jobs over time if no job were rejected. The time is cut into pieces.
@@ -149,9 +147,8 @@ impl Pieces {
     /// Returns the rewards that these jobs could earn. Returns `None` if no time has passed, or if the moment `until`
     /// comes first.
     ///
-    /// At each time a policy earns at most the optimum of the configuration programme for the jobs of that time. This
-    /// optimum is a concave function of the numbers of jobs. So its mean over a piece is at most its value at the
-    /// mean numbers of jobs.
+    /// At each time a policy earns at most the optimum of the configuration programme for the jobs of that time. This optimum
+    /// is a concave function of the numbers of jobs. So its mean over a piece is at most its value at the mean numbers of jobs.
     pub(super) fn earn(
         &self,
         problem: &Reservation,

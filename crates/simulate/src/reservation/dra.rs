@@ -1,8 +1,7 @@
 //! The Dynamic Reservation Algorithm (Reservation, Algorithm 2; docs/theory.md, section 6).
 //!
 //! After every admission and departure the servers are classified again. The classification goes through the
-//! configurations of the greedy placement of the present jobs and a reserve. Only empty servers get another
-//! configuration.
+//! configurations of the greedy placement of the present jobs and a reserve. Only empty servers get another configuration.
 
 use std::collections::{BTreeSet, HashMap};
 

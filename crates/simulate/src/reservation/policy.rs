@@ -139,12 +139,10 @@ pub(super) trait Admit {
     /// Decides on a job of type `j` that arrives. Returns the server that takes it, or `None` if it is rejected.
     fn admit(&mut self, j: usize, draw: &mut Draw) -> Result<Option<usize>, AdmissionError>;
 
-    /// Removes a job of type `j` from `server`. Returns the server from which another job of this type moves there,
-    /// if any.
+    /// Removes a job of type `j` from `server`. Returns the server from which another job of this type moves there, if any.
     fn leave(&mut self, j: usize, server: usize) -> Result<Option<usize>, AdmissionError>;
 
-    /// Makes room for a job of type `j` that was rejected. Returns types and servers of the jobs that are preempted
-    /// for it.
+    /// Makes room for a job of type `j` that was rejected. Returns types and servers of the jobs that are preempted for it.
     fn make_room(&mut self, _j: usize) -> Result<Vec<(usize, usize)>, AdmissionError> {
         Ok(Vec::new())
     }

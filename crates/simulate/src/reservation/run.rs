@@ -30,8 +30,7 @@ pub struct Admission {
     pub series: Vec<(f64, f64)>,
     /// By point of the series and type: the number of running jobs.
     pub jobs: Vec<Vec<u64>>,
-    /// By point of the series and type: the number of slots, filled or not. Empty lists for policies without
-    /// configurations.
+    /// By point of the series and type: the number of slots, filled or not. Empty lists for policies without configurations.
     pub slots: Vec<Vec<u64>>,
     /// By point of the series and type: the number of jobs that would run if no job were rejected.
     pub all: Vec<Vec<u64>>,
@@ -58,9 +57,8 @@ pub struct Admission {
 pub struct Admitted {
     /// The scenario.
     pub scenario: AdmissionScenario,
-    /// The optimum of the configuration programme with the loads of the problem, per server and unit of time. No
-    /// policy earns more in the long run while jobs arrive at these loads. `None` if they arrive otherwise
-    /// ([`Coming::other_loads`]).
+    /// The optimum of the configuration programme with the loads of the problem, per server and unit of time. No policy earns
+    /// more in the long run while jobs arrive at these loads. `None` if they arrive otherwise ([`Coming::other_loads`]).
     ///
     /// [`Coming::other_loads`]: super::scenario::Coming::other_loads
     pub optimum: Option<f64>,

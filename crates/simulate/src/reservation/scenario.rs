@@ -37,8 +37,7 @@ pub struct AdmissionScenario {
     pub servers: usize,
     /// The policy.
     pub policy: Policy,
-    /// The time between two classifications of DRA. `None`: servers are classified after every admission and
-    /// departure.
+    /// The time between two classifications of DRA. `None`: servers are classified after every admission and departure.
     pub cra_every: Option<f64>,
     /// The loads that the policy uses instead of the true ones, if any.
     pub estimates: Option<Estimates>,
@@ -53,9 +52,8 @@ pub struct AdmissionScenario {
 }
 
 impl AdmissionScenario {
-    /// Creates a scenario in which jobs arrive with the loads of the problem and have running times of mean 1.
-    /// `servers` is the number of servers of its pool. `from` is the time from which on rewards are averaged, `every`
-    /// the time between two rows.
+    /// Creates a scenario in which jobs arrive with the loads of the problem and have running times of mean 1. `servers` is the
+    /// number of servers of its pool. `from` is the time from which on rewards are averaged, `every` the time between two rows.
     #[must_use]
     pub fn new(
         problem: Reservation,
@@ -146,8 +144,7 @@ pub struct Coming {
 }
 
 impl Coming {
-    /// Returns the reason why jobs up to the horizon do not always arrive at the loads of the problem, if there is
-    /// one.
+    /// Returns the reason why jobs up to the horizon do not always arrive at the loads of the problem, if there is one.
     #[must_use]
     pub fn other_loads(&self, horizon: f64) -> Option<&'static str> {
         if self.trace.is_some() {

@@ -1,5 +1,4 @@
-//! Scenarios of admission from their files: what is read, what is refused and at which place, and the results of
-//! runs.
+//! Scenarios of admission from their files: what is read, what is refused and at which place, and the results of runs.
 
 use std::path::Path;
 
@@ -30,8 +29,7 @@ fn a_file_says_what_the_library_runs() {
     let policy = stated.policy.clone();
     let made = AdmissionScenario::new(stated.problem.clone(), 40, policy, (20.0, 5.0, 0.5));
     assert_eq!(admitted.runs[1], (8, admit(&made, 8, None).unwrap()));
-    // The optimum puts one large and one small job on half of the servers, and four small jobs on three eighths:
-    // reward 4.
+    // The optimum puts one large and one small job on half of the servers, and four small jobs on three eighths: reward 4.
     let optimum = admitted.optimum.unwrap();
     assert!((optimum - 4.0).abs() < 1e-12, "{optimum}");
     let document = document(&admitted);

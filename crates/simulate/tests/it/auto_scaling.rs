@@ -59,15 +59,13 @@ fn a_trace_is_followed_and_compared_with_greedy_and_the_bound() {
     let run = &admitted.runs[0].1;
     // Computed by hand: two small jobs, the large one from 1.5 to 3.75, and nine more small ones from 2.5 to 3.5.
     assert_eq!(run.all, [vec![0, 0], vec![2, 0], vec![2, 1], vec![11, 1], vec![2, 0], vec![2, 0]]);
-    // Computed by hand, per server: 1 from .5, 3 from 1.5, 4.5 from 2.5 to 3.5, 3 until 3.75, then 1; over five time
-    // units.
+    // Computed by hand, per server: 1 from .5, 3 from 1.5, 4.5 from 2.5 to 3.5, 3 until 3.75, then 1; over five time units.
     let unrejected = admitted.unrejected.unwrap();
     let bound = (1.0 + 3.0 + 4.5 + 0.25 * 3.0 + 1.25) / 5.0;
     assert!((unrejected.bound - bound).abs() < 1e-12, "{unrejected:?} {bound}");
     assert!(run.reward <= unrejected.bound && unrejected.greedy <= unrejected.bound, "{unrejected:?}");
     is_consistent(run, [1.0, 4.0], 2.0);
-    // At time 3 five small jobs run next to the large one on two servers of 4 units, so the reward is 4 + 5 on both
-    // together.
+    // At time 3 five small jobs run next to the large one on two servers of 4 units, so the reward is 4 + 5 on both together.
     let at_3 = admitted.beside.iter().find(|beside| beside.time == 3.0).unwrap();
     assert_eq!((at_3.greedy, at_3.bound), (4.5, 4.5));
     let job = |at, of_type, lasts| Job { at, of_type, lasts };
@@ -92,8 +90,7 @@ fn a_trace_is_followed_and_compared_with_greedy_and_the_bound() {
 
 #[test]
 fn mean_times_and_loads_decide_how_many_would_be_there() {
-    // The load of a type is the mean number of its jobs on a server without rejections, whatever the mean running
-    // time.
+    // The load of a type is the mean number of its jobs on a server without rejections, whatever the mean running time.
     let mut document = stated();
     document["horizon"] = json!(400);
     document["servers"] = json!(100);
@@ -286,8 +283,7 @@ fn estimates_decide_where_loads_would() {
         document["reservation"]["jobs"][0]["load"] = json!(load);
         admitted(&document).runs[0].1.clone()
     };
-    // With an estimate, slots are for a load of 3 whatever the problem states. Without one, they are for the stated
-    // load.
+    // With an estimate, slots are for a load of 3 whatever the problem states. Without one, they are for the stated load.
     let estimated = with(json!({"static": {"estimates": {"small": 3}}}), "1");
     assert_eq!(estimated, with(json!({"static": {}}), "3"));
     assert_ne!(estimated, with(json!({"static": {}}), "1"));

@@ -71,8 +71,7 @@ fn a_gang_costs_what_its_servers_cost() {
         let document = one_server(user, json!({"policy": {"tree": {}}, "horizon": 2, "servers": servers}));
         within_limits(&document).unwrap().unwrap()
     };
-    // A gang needs seven and a half of ten servers. Gangs run one after the other; the third is running when the run
-    // ends.
+    // A gang needs seven and a half of ten servers. Gangs run one after the other; the third is running when the run ends.
     let (few, many) = (of(15, "1/2"), of(15_000_000_000, "0.0000000005"));
     let [one, other] = [&few, &many].map(|simulated| {
         let (problem, run) = &simulated.runs[0];

@@ -1,5 +1,4 @@
-//! Divisible mechanisms while users come and go: compared with the mechanisms themselves, and with properties of a
-//! fair state.
+//! Divisible mechanisms while users come and go: compared with the mechanisms themselves, and with properties of a fair state.
 
 use evenhand_mechanisms::{Flags, registry};
 use evenhand_problem::Arithmetic;

@@ -68,8 +68,7 @@ fn servers_come_back_and_new_ones_come() {
     document["users"][0]["jobs"][0]["tasks"] = json!(8);
     let scenario = read(&document);
     let machines = scenario.machines.as_ref().unwrap();
-    // There are three places of `s`, then that of the new server. The last server goes first; the first comes back
-    // first.
+    // There are three places of `s`, then that of the new server. The last server goes first; the first comes back first.
     let changes: Vec<(f64, u32, What)> =
         machines.changes.iter().map(|of| (of.at, of.place, of.what)).collect();
     let expected = [
@@ -259,8 +258,7 @@ struct Task {
     duration: f64,
 }
 
-/// Simulates the same run by scanning everything at every time. Returns the task counts by user and the hash of
-/// placements.
+/// Simulates the same run by scanning everything at every time. Returns the task counts by user and the hash of placements.
 fn plain(scenario: &Scenario, rule: Rule) -> (Vec<Tasks>, u64) {
     let (problem, whole) = (scenario.problem(0).unwrap(), scenario.whole().unwrap().unwrap());
     let machines = scenario.machines.as_ref().unwrap();
@@ -443,8 +441,7 @@ fn machine_events_of_the_google_trace_are_followed() {
     let run = &simulated.runs[0].1;
     let servers: Vec<u64> = run.rows.iter().map(|row| row.there.as_ref().unwrap().servers).collect();
     assert_eq!(servers, [2, 2, 1, 1, 2, 3, 3]);
-    // Memory limits machines 5 and 7 to one task each. Machine 5 loses its task at 2 s, machine 7 keeps it, machine 9
-    // takes four.
+    // Memory limits machines 5 and 7 to one task each. Machine 5 loses its task at 2 s, machine 7 keeps it, machine 9 takes four.
     let expected = Tasks { submitted: 9, started: 7, evicted: 1, ..Tasks::default() };
     assert_eq!(run.tasks[0], expected);
     let notes = simulated.notes.join("\n");
@@ -495,8 +492,7 @@ fn the_machines_of_the_google_sample_over_its_29_days() {
     let scenario = Source { name: "s.json", text }.scenario(&folder).unwrap();
     let simulated = run(&scenario, &[0], &|_, _| {}).unwrap();
     let (problem, run): &(_, Run) = &simulated.runs[0];
-    // Counted independently from the file: 12,583 machines that stated a capacity at some time, 12,477 of them at
-    // time 0.
+    // Counted independently from the file: 12,583 machines that stated a capacity at some time, 12,477 of them at time 0.
     assert_eq!(problem.n_single_servers(), 12_583);
     let there = run.there.as_ref().unwrap();
     assert!(there.most <= 12_583 && there.least > 12_000 && there.servers > 12_300.0, "{there:?}");

@@ -9,8 +9,7 @@ use evenhand_mechanisms::filling::Draw;
 use evenhand_problem::format::Source;
 use evenhand_simulate::{ReadScenario, Scenario, SimulateError, document, run, run_from, users_csv};
 
-/// Four units. Group `b` has four tasks from time 0; group `a` has a guarantee of two units, and its tasks arrive at
-/// 3.
+/// Four units. Group `b` has four tasks from time 0; group `a` has a guarantee of two units, and its tasks arrive at 3.
 fn promised(preemption: &str) -> String {
     format!(
         r#"{{"kind": "scenario", "resources": ["gpu"], "policy": {{"tree": {{"preemption": "{preemption}"}}}},

@@ -133,8 +133,7 @@ pub enum Input {
     Reservation(Reservation),
 }
 
-/// A known optimum for which the problem was made: exact tasks, and the prices at which every user chooses exactly
-/// these tasks.
+/// A known optimum for which the problem was made: exact tasks, and the prices at which every user chooses exactly these tasks.
 #[derive(Debug, Clone)]
 pub struct Planted {
     /// The tasks by user, sparse.

@@ -36,8 +36,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Adds all maximal configurations with these numbers of the types before `j`. Returns `None` if there are too
-    /// many.
+    /// Adds all maximal configurations with these numbers of the types before `j`. Returns `None` if there are too many.
     fn grow(&mut self, k: &mut Vec<u64>, j: usize) -> Option<()> {
         self.left = self.left.checked_sub(1)?;
         if j == k.len() {

@@ -121,8 +121,7 @@ impl<'c> Judge<'c> {
         Some(truths.collect())
     }
 
-    /// Returns for each request whether it holds within the tolerance, or `None` if it does not apply or is not
-    /// decided.
+    /// Returns for each request whether it holds within the tolerance, or `None` if it does not apply or is not decided.
     fn examined(
         &self,
         problem: &Problem,

@@ -134,8 +134,7 @@ impl Keeper {
     fn start(&self, task: &Task) -> io::Result<Kept> {
         let mut keeper = Command::new(&self.program);
         keeper.args(&self.arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // Ctrl-C goes to the process group of the bench. In that group the keeper would end before it has killed its
-        // processes.
+        // Ctrl-C goes to the process group of the bench. In that group the keeper would end before it has killed its processes.
         in_a_group(&mut keeper);
         let mut child = keeper.spawn()?;
         let (input, output, errors) = (child.stdin.take(), child.stdout.take(), child.stderr.take());

@@ -56,8 +56,7 @@ fn processes() -> impl Iterator<Item = Process> {
     entries.filter_map(|entry| {
         let number: u32 = entry.file_name().to_str()?.parse().ok()?;
         let stat = fs::read_to_string(format!("/proc/{number}/stat")).ok()?;
-        // The command is in parentheses and may contain any character. So fields are counted after the last
-        // parenthesis.
+        // The command is in parentheses and may contain any character. So fields are counted after the last parenthesis.
         let mut fields = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace();
         let has_ended = matches!(fields.next()?, "Z" | "X");
         let (parent, group) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);

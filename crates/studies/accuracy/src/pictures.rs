@@ -6,8 +6,7 @@ use crate::case::Kind;
 use crate::profile::{self, Profile, RIGHT};
 use crate::record::Record;
 
-/// The smallest error that is drawn; smaller errors are drawn here. A double that is correct to its last digit can
-/// have error 0.
+/// The smallest error that is drawn; smaller errors are drawn here. A double that is correct to its last digit can have error 0.
 pub const FLOOR: f64 = 1e-17;
 /// The number of series after which colours repeat.
 const COLOURS: usize = 8;

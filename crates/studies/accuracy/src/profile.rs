@@ -13,9 +13,8 @@ impl Record {
     /// Returns the error of the answer.
     ///
     /// It is the error of the levels if these are unique, else that of the objective, and otherwise the tolerance
-    /// within which the answer can be certified. For an infeasible answer it is at least the violation. Returns
-    /// `None` without an answer, if no error is known, or for whole tasks, which differ from their reference in any
-    /// case.
+    /// within which the answer can be certified. For an infeasible answer it is at least the violation. Returns `None`
+    /// without an answer, if no error is known, or for whole tasks, which differ from their reference in any case.
     #[must_use]
     pub fn distance(&self) -> Option<f64> {
         if self.status != Status::Solved || self.kind == Kind::Whole {

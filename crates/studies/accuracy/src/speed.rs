@@ -63,8 +63,7 @@ pub fn n_measurements() -> usize {
     CLUSTERS.len() * registry::ALL.len() + POOLS.len() * POOL_SOLVERS.len()
 }
 
-/// Measures every mechanism on every cluster, and the solvers of pools on pools. Mechanisms that do not apply are
-/// left out.
+/// Measures every mechanism on every cluster, and the solvers of pools on pools. Mechanisms that do not apply are left out.
 ///
 /// # Errors
 /// [`BenchError::Instance`] if an instance is not a valid problem.

@@ -7,8 +7,7 @@ use rug::ops::Pow;
 /// some more that a sum may lose.
 const BITS: u32 = 400;
 
-/// Returns the natural logarithm of a positive number. The error is at most `2^-390`, absolute or relative to the
-/// logarithm.
+/// Returns the natural logarithm of a positive number. The error is at most `2^-390`, absolute or relative to the logarithm.
 #[must_use]
 pub fn ln(value: &Rational) -> Rational {
     let size = i64::from(value.numer().significant_bits()) - i64::from(value.denom().significant_bits());

@@ -11,8 +11,7 @@ const CAPACITY: u32 = 12;
 /// The largest demand of a task, in units.
 const DEMAND: u32 = 6;
 
-/// Returns the problem with this number for a seed. Resources are named `r1`, `r2` and so on, server classes `s1`,
-/// users `u1`.
+/// Returns the problem with this number for a seed. Resources are named `r1`, `r2` and so on, server classes `s1`, users `u1`.
 pub fn draw(seed: u64, number: u64, size: Size) -> ProblemSpec {
     let random = &mut Pcg64::new(u128::from(seed), u128::from(number));
     let resources = names("r", random.random_range(1..=size.resources));

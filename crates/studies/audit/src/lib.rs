@@ -1,10 +1,8 @@
-//! Audits: search for small allocation problems on which a mechanism violates an axiom, and count how often random
-//! problems do.
+//! Audits: search for small allocation problems on which a mechanism violates an axiom, and count how often random problems do.
 //!
-//! The mechanism solves random problems in small whole numbers, and [`evenhand_certify`] examines every allocation.
-//! The first problem that violates an axiom is made smaller as long as it still does. The result has a certificate,
-//! so the search need not be trusted. It depends only on the settings, not on the number of threads. An audit without
-//! violations proves nothing.
+//! The mechanism solves random problems in small whole numbers, and [`evenhand_certify`] examines every allocation. The first
+//! problem that violates an axiom is made smaller as long as it still does. The result has a certificate, so the search need
+//! not be trusted. It depends only on the settings, not on the number of threads. An audit without violations proves nothing.
 //!
 //! # Examples
 //! Serving as many tasks as possible makes users envious, even if there are only two:

@@ -60,8 +60,7 @@ pub struct Refutation {
 pub struct Probe {
     /// The counterexample, if the problem refutes the property.
     pub refuted: Option<Refutation>,
-    /// The distance of the nearest change from refuting it, as a fraction of what the user has. `None` if no change
-    /// is near.
+    /// The distance of the nearest change from refuting it, as a fraction of what the user has. `None` if no change is near.
     pub near: Option<Rational>,
 }
 

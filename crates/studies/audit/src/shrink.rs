@@ -10,8 +10,7 @@ const MOST_TRIALS: usize = 2_000;
 
 /// Returns a problem with fewer users, classes, resources, limits or units for which `shows` still holds.
 ///
-/// `shows` must hold for `stated`. No single change of [`smaller`] makes the result smaller, unless [`MOST_TRIALS`]
-/// was reached.
+/// `shows` must hold for `stated`. No single change of [`smaller`] makes the result smaller, unless [`MOST_TRIALS`] was reached.
 pub fn shrink(mut stated: Stated, shows: impl Fn(&Stated) -> bool) -> Stated {
     let mut left = MOST_TRIALS;
     'again: loop {

@@ -1,5 +1,4 @@
-//! Reduces an instance to smaller numbers with as low a ratio. The sum of all numbers falls while the ratio stays low
-//! enough.
+//! Reduces an instance to smaller numbers with as low a ratio. The sum of all numbers falls while the ratio stays low enough.
 
 use evenhand_problem::Rational;
 

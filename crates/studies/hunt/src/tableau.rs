@@ -5,8 +5,7 @@
 //! Dinkelbach, 1967). Numbers have 64 bits, their products 128. If a number does not fit, the method returns `None`,
 //! and the caller must use another method.
 
-/// The number of pivots by the largest coefficient. Later pivots are by the smallest index, so that the method cannot
-/// cycle.
+/// The number of pivots by the largest coefficient. Later pivots are by the smallest index, so that the method cannot cycle.
 const MOST_LARGEST: usize = 60;
 /// The largest number of pivots, after which the method gives up.
 const MOST_PIVOTS: usize = 5_000;
@@ -62,9 +61,8 @@ impl Tableau {
         Some(Self { rows, width, entries, denominator: 1, basic, nonbasic })
     }
 
-    /// Returns the least `a = G / R` of any solution if it is below `start`, or any such `a` with
-    /// [`TableauGoal::Decide`]. Returns `Some(start)` if there is none, and `None` if numbers do not fit or there are
-    /// too many pivots.
+    /// Returns the least `a = G / R` of any solution if it is below `start`, or any such `a` with [`TableauGoal::Decide`].
+    /// Returns `Some(start)` if there is none, and `None` if numbers do not fit or there are too many pivots.
     pub fn least(&mut self, start: SmallFraction, goal: TableauGoal) -> Option<SmallFraction> {
         let mut a = start;
         for pivots in 0..MOST_PIVOTS {

@@ -96,8 +96,7 @@ impl Instance {
     }
 
     /// Returns `small` types that each take `1/n` of a resource of their own and `1/n` of a shared one, with rewards
-    /// `(1/n) (1 - 1/n)^(j-1)`. One more type takes `(n-1)/n` of all their own resources, with reward `(1 -
-    /// 1/n)^small`.
+    /// `(1/n) (1 - 1/n)^(j-1)`. One more type takes `(n-1)/n` of all their own resources, with reward `(1 - 1/n)^small`.
     fn family(n: u32, small: u32, resources: usize, capacity: u32, largest_reward: u64) -> Option<Self> {
         let shared = usize::try_from(small).ok()?;
         if n < 2 || resources <= shared || !capacity.is_multiple_of(n) {

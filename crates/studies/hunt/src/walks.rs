@@ -229,8 +229,7 @@ impl Walk<'_> {
         let Some(list) = instance.maximal().filter(|list| !list.is_empty()) else { return };
         let one = self.random.random_range(0..list.len() as u64) as usize;
         let other = self.random.random_range(0..list.len() as u64) as usize;
-        // Only a random subset of the types counts, as when greedy meets the configurations after other types have
-        // run out.
+        // Only a random subset of the types counts, as when greedy meets the configurations after other types have run out.
         let open: u64 = self.random.random();
         let rest = |k: &[u32]| -> i128 {
             let types =

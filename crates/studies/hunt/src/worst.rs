@@ -8,9 +8,8 @@
 //! subject to `load_i(z) - s_i <= sum_k x_k k_i` and `sum x <= sum z <= 1`, where `load_i(z) = sum_(l <= i) z_l
 //! K_l[i]`. The tableau starts at 0, where every slack variable is basic.
 //!
-//! A bound `a` discards all orders that begin with `phi` if the programme with the least `V_t` of any later step has
-//! no quotient below `a`. If integers do not fit, or there are too many configurations, the exact method of
-//! `evenhand-lp` is used instead.
+//! A bound `a` discards all orders that begin with `phi` if the programme with the least `V_t` of any later step has no quotient
+//! below `a`. If integers do not fit, or there are too many configurations, the exact method of `evenhand-lp` is used instead.
 
 use evenhand_budget::{Limits, within};
 use evenhand_packing::MaxReward;
@@ -32,8 +31,7 @@ pub(super) const LIMITS: Limits =
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Counts {
-    /// The number of instances that were compared with the bound at that moment. Orders of the types count
-    /// separately.
+    /// The number of instances that were compared with the bound at that moment. Orders of the types count separately.
     pub examined: u64,
     /// The number of these that were discarded because every type alone earns enough on a server.
     pub discarded_at_once: u64,
@@ -149,8 +147,7 @@ pub(super) fn exactly_until(instance: &Instance, clock: &Clock) -> Result<WorstL
     Ok(worst)
 }
 
-/// Returns whether a set of types has several best configurations. Without such ties the order of the types does not
-/// matter.
+/// Returns whether a set of types has several best configurations. Without such ties the order of the types does not matter.
 pub fn has_ties(rewards: &[u64], maximal: &[Vec<u32>]) -> bool {
     let n_types = rewards.len();
     (1..1usize << n_types).any(|open| {

@@ -77,8 +77,7 @@ pub fn entries(ids: &[&str]) -> Result<Vec<Entry>, PaperError> {
     entries_with(ids, &|_, _| ())
 }
 
-/// Computes [`entries`]. From any thread, `progress` is called with the number of finished parts and the number of
-/// all parts.
+/// Computes [`entries`]. From any thread, `progress` is called with the number of finished parts and the number of all parts.
 ///
 /// # Errors
 /// Those of [`entries`].

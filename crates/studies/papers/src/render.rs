@@ -43,8 +43,7 @@ pub fn document_of_exhibits(exhibits: &[Exhibit]) -> Value {
     evenhand_report::json::document("exhibits", json!({"exhibits": exhibits}))
 }
 
-/// Returns a page with a paragraph for every entry, and the numbers of entries that agree, differ and were not
-/// checked.
+/// Returns a page with a paragraph for every entry, and the numbers of entries that agree, differ and were not checked.
 #[must_use]
 pub fn words(entries: &[Entry]) -> Page {
     let mut page = Page::new();

@@ -1,5 +1,4 @@
-//! microlp, a simplex method in pure Rust. It computes no duals. If duals are needed, the dual programme is solved as
-//! well.
+//! microlp, a simplex method in pure Rust. It computes no duals. If duals are needed, the dual programme is solved as well.
 
 use std::time::{Duration, Instant};
 

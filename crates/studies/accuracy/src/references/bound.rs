@@ -2,8 +2,8 @@
 //! of every level.
 //!
 //! Let the value of a task of user `n` be `v_n = w_n / x_n^a`, and let its cost be at least `v_n` on every class.
-//! Utilities are concave. So for feasible `y` the sum grows by at most `sum_n v_n (y_n - x_n) <= gap = sum_r p_r C_r
-//! + sum_n q_n T_n - sum_n v_n x_n`. An irrational `v_n` is enclosed in an interval, and the end of the interval with
+//! Utilities are concave. So for feasible `y` the sum grows by at most `sum_n v_n (y_n - x_n) <= gap = sum_r p_r C_r +
+//! sum_n q_n T_n - sum_n v_n x_n`. An irrational `v_n` is enclosed in an interval, and the end of the interval with
 //! the larger gap is used.
 
 use evenhand_exact::{Prices, Tasks};

@@ -372,8 +372,7 @@ impl<'c> System<'c> {
             most
         });
         let worth: Vec<Rational> = worth.collect();
-        // Users below their limit must pay at least the value of their tasks. One factor for all prices achieves
-        // this.
+        // Users below their limit must pay at least the value of their tasks. One factor for all prices achieves this.
         let mut factor = Rational::from(1);
         let nearly = Rational::from(1) - Rational::from((1, Integer::from(1) << LAST_CHANGE));
         for ((user, worth), tasks) in self.users.iter().zip(&worth).zip(&placed) {

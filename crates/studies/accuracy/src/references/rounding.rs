@@ -27,9 +27,8 @@ pub(super) fn rounded(value: &Rational) -> Rational {
     if shift >= 0 { Rational::from(scaled) / power } else { Rational::from(scaled) * power }
 }
 
-/// Solves a linear system with the right-hand sides in the last column. Unknowns that the equations do not determine
-/// are 0. Such unknowns are the prices of dependent bottlenecks, and the places of users that have a choice; any
-/// values are equally good.
+/// Solves a linear system with the right-hand sides in the last column. Unknowns that the equations do not determine are 0. Such
+/// unknowns are the prices of dependent bottlenecks, and the places of users that have a choice; any values are equally good.
 pub(super) fn eliminate(mut rows: Vec<Vec<Rational>>) -> Vec<Rational> {
     let size = rows.len();
     // Logarithms of the largest entry of every row, and of every column after rows are divided by theirs.

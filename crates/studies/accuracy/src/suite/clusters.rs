@@ -23,8 +23,7 @@ pub struct Traits {
     pub near_ties: bool,
     /// Whether all classes are identical, and users in groups of four as well.
     pub degenerate: bool,
-    /// Whether the first class has a billionth of the capacity of the others, and a third of the users may use no
-    /// other class.
+    /// Whether the first class has a billionth of the capacity of the others, and a third of the users may use no other class.
     pub nearly_nothing: bool,
     /// Whether only few whole tasks fit.
     pub whole: bool,

@@ -115,9 +115,8 @@ fn free_bottleneck() -> Result<Case, ProblemError> {
 
 type Requests = (Vec<Vec<Rational>>, Vec<Rational>);
 
-/// Draws random users of different sizes. The range of sizes grows with the number of users, so that some users get
-/// their whole request. All numbers are multiples of a power of two. Doubles hold them exactly, so errors are only
-/// those of a method.
+/// Draws random users of different sizes. The range of sizes grows with the number of users, so that some users get their whole
+/// request. All numbers are multiples of a power of two. Doubles hold them exactly, so errors are only those of a method.
 fn requests(n_users: usize, n_resources: usize, draw: &mut Draw) -> Requests {
     let sizes = u64::from(n_users.max(2).ilog2());
     let (mut requests, mut weights) = (Vec::with_capacity(n_users), Vec::with_capacity(n_users));

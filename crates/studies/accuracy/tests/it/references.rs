@@ -49,8 +49,7 @@ fn every_reference_has_a_certificate_that_the_kernel_accepts() {
     }
 }
 
-/// The certificate for the largest number of tasks only proves Pareto optimality. Duality proves that there are not
-/// more tasks.
+/// The certificate for the largest number of tasks only proves Pareto optimality. Duality proves that there are not more tasks.
 #[test]
 fn no_allocation_has_more_tasks() {
     for case in small().into_iter().filter(|case| case.kind == Kind::Utilitarian) {

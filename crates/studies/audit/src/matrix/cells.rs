@@ -317,8 +317,7 @@ fn of_axiom(subject: &Subject, axiom: Axiom, problem: Problem) -> Option<Shown> 
     violated(problem, allocation, request, &tolerance)
 }
 
-/// Certifies that the allocation violates the request and, if possible, that it satisfies the axiom that defines the
-/// mechanism.
+/// Certifies that the allocation violates the request and, if possible, that it satisfies the axiom that defines the mechanism.
 fn violated(
     problem: Problem,
     allocation: Allocation,

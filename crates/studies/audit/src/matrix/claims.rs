@@ -101,7 +101,6 @@ pub const CLAIMS: &[Claim] = &[
     axiom("NJC, section 4", "njc", ParetoOptimal, NJC, true),
     property("NJC, section 4", "njc", StrategyProof, NJC, true),
     axiom("NJC, section 4", "njc", EnvyFree, NJC, true),
-    // The paper speaks of every allocation without justified complaints. One such allocation with envy contradicts
-    // it.
+    // The paper speaks of every allocation without justified complaints. One such allocation with envy contradicts it.
     Claim { select: Some("max-tasks"), ..axiom("NJC, section 4, most tasks", "njc", EnvyFree, NJC, true) },
 ];

@@ -88,8 +88,7 @@ fn guarantee_applies(guarantee: Guarantee, premises: Premises) -> bool {
     matches!(guarantee, Guarantee::When(condition) if premises.imply_condition(condition))
 }
 
-/// Returns the place of a theorem about an axiom, in addition to the guarantees. It assumes that every user has one
-/// demand.
+/// Returns the place of a theorem about an axiom, in addition to the guarantees. It assumes that every user has one demand.
 fn theorem_of_axiom(mechanism: &Mechanism, axiom: Axiom) -> Option<&'static str> {
     let share = share_of_tasks(mechanism);
     let is_proportional = mechanism.info.id == "proportional" || is_time_shared(mechanism);

@@ -21,8 +21,7 @@ impl Cell {
     }
 }
 
-/// Returns the files of the certificates of a counterexample: that of the allocation, and that on the changed
-/// problem.
+/// Returns the files of the certificates of a counterexample: that of the allocation, and that on the changed problem.
 #[must_use]
 pub fn certificates(name: &str, shown: &Shown) -> Vec<(String, String)> {
     let text = |examination: &evenhand_certify::Examination| examination.certificate.to_json();

@@ -29,8 +29,7 @@ const BATCH: u64 = 64;
 const MOST_NEAR: usize = 8;
 /// The largest work for one problem in elementary steps, for all columns together: a few seconds.
 const WORK: u64 = 500_000_000;
-/// Random problems are tested for properties only at multiples of this number, since each property requires many
-/// solutions.
+/// Random problems are tested for properties only at multiples of this number, since each property requires many solutions.
 const PROPERTIES_EVERY: u64 = 2;
 /// The largest deviation that does not count as a violation. Irrational answers are given within a proven gap. This
 /// number is far above the square root of the gap.
@@ -288,8 +287,7 @@ impl Cell {
         if at >= MOST_NEAR {
             return;
         }
-        // The problem is kept in the form in which it would be read from a file, so that a resumed search takes the
-        // same course.
+        // The problem is kept in the form in which it would be read from a file, so that a resumed search takes the same course.
         let Some(problem) = stated.problem() else { return };
         let near = Near { by, stated: Stated::from(&problem) };
         if !self.near.contains(&near) {

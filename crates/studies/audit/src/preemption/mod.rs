@@ -129,8 +129,7 @@ impl Case {
         self.share(self.jobs[job].0, &[running, &[job]].concat())
     }
 
-    /// Returns the workloads that stop for a workload that does not fit. Returns `None` if it may not preempt enough
-    /// of them.
+    /// Returns the workloads that stop for a workload that does not fit. Returns `None` if it may not preempt enough of them.
     fn targets(&self, job: usize, running: &[usize]) -> Option<Vec<usize>> {
         let needed = self.lacking(job, running);
         let asks = |j: &usize| needed.iter().any(|r| self.jobs[*j].1[*r] > 0);
@@ -162,8 +161,7 @@ impl Case {
                 retry.push(j);
             }
         }
-        // Second strategy: the new share must be below the present share of the other queue. It applies once for each
-        // queue.
+        // Second strategy: the new share must be below the present share of the other queue. It applies once for each queue.
         while let Some(queue) = highest(&retry, &left).filter(|_| !fits) {
             let j = retry.iter().copied().find(|j| self.jobs[*j].0 == queue)?;
             if new < self.share(queue, &left) {
@@ -270,8 +268,7 @@ impl Shape {
         power(bounds.amount + 1, self.resources).map_or(u64::MAX, |all| (all - 1) * self.queues)
     }
 
-    /// Returns the number of cases, including those in which a queue has no workload. Returns `None` if it is too
-    /// large.
+    /// Returns the number of cases, including those in which a queue has no workload. Returns `None` if it is too large.
     fn count(self, bounds: Bounds) -> Option<u64> {
         let jobs = power(self.kinds(bounds), self.workloads)?;
         let lends = power(bounds.lendable, self.resources)?;

@@ -14,9 +14,8 @@ pub struct Words<'a> {
 
 /// Draws a problem as a diagram.
 ///
-/// Users are on the left with the demand of a task, server classes on the right with their capacity. A line connects
-/// a user to each class on which it can run. If `with_gamma`, the line shows how many tasks the user could run with
-/// the whole class.
+/// Users are on the left with the demand of a task, server classes on the right with their capacity. A line connects a user
+/// to each class on which it can run. If `with_gamma`, the line shows how many tasks the user could run with the whole class.
 pub fn diagram(problem: &Problem, words: &Words<'_>, with_gamma: bool) -> Result<String, PaperError> {
     let amounts = |of: &dyn Fn(usize) -> Rational| {
         let said = words.resources.iter().enumerate().map(|(r, name)| format!("{name} {}", decimal(&of(r))));
@@ -49,8 +48,7 @@ pub fn diagram(problem: &Problem, words: &Words<'_>, with_gamma: bool) -> Result
     Ok(diagram.to_svg()?)
 }
 
-/// Draws an allocation: for every server class a group of bars, one for each resource, with the fraction of each
-/// user.
+/// Draws an allocation: for every server class a group of bars, one for each resource, with the fraction of each user.
 pub fn holdings(problem: &Problem, allocation: &Allocation, words: &Words<'_>) -> Result<String, PaperError> {
     let mut bars = evenhand_report::holdings(problem, allocation).ok_or(PlotError::NoPlots)?;
     bars.title = words.title.to_owned();

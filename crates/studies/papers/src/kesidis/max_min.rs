@@ -12,8 +12,7 @@ use crate::ps_dsf::random::Law;
 
 /// The number of random problems on which the definition is compared with lexicographic max-min.
 const PROBLEMS: usize = 400;
-/// The largest unused fraction of its fullest resource with which a server counts as booked. Answers of (5) may be
-/// irrational.
+/// The largest unused fraction of its fullest resource with which a server counts as booked. Answers of (5) may be irrational.
 const UNBOOKED: f64 = 1e-6;
 /// The largest gain over a solution that rounding may cause, as a fraction of the worth of the solution.
 const ROUNDING: f64 = 1e-6;
@@ -285,8 +284,7 @@ fn without_14() -> Result<Entry, PaperError> {
     })
 }
 
-/// Returns the largest first-order gain of an allocation over `x` on the server of 20 units, as a fraction of the
-/// worth of `x`.
+/// Returns the largest first-order gain of an allocation over `x` on the server of 20 units, as a fraction of the worth of `x`.
 ///
 /// This is the largest `sum c_n (y_n - x_n) / sum c_n x_n` over all feasible `y`, where `c_n` is the derivative of
 /// the objective by `x_n`.

@@ -31,8 +31,7 @@ pub fn entries() -> Result<Vec<Entry>, PaperError> {
     Ok(entries)
 }
 
-/// Returns the entry that for equal priorities the allocation with the most tasks is proportionally fair for every
-/// exponent.
+/// Returns the entry that for equal priorities the allocation with the most tasks is proportionally fair for every exponent.
 fn equal_priorities() -> Result<Entry, PaperError> {
     let problem = example(["1", "1"])?;
     let most = solve(&problem, "utilitarian")?;

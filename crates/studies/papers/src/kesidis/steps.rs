@@ -32,8 +32,7 @@ const FIRST_FIT: Rule = Rule {
     unfiltered: false,
 };
 
-/// Returns the largest relative deviation of a user from its ideal amount, beyond [`ARRIVED_STEPS`] of the smallest
-/// steps.
+/// Returns the largest relative deviation of a user from its ideal amount, beyond [`ARRIVED_STEPS`] of the smallest steps.
 fn distance(x: &[Rational], ideal: &[Rational]) -> f64 {
     let rounding = Rational::from((ARRIVED_STEPS, STEPS[STEPS.len() - 1]));
     let apart = x.iter().zip(ideal).map(|(x, ideal)| {

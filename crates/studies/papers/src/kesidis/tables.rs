@@ -238,8 +238,7 @@ fn scattered(
     }
 }
 
-/// Returns the entry for servers in random order round by round, as in the text, instead of a random server for every
-/// task.
+/// Returns the entry for servers in random order round by round, as in the text, instead of a random server for every task.
 fn permuted_rounds(problem: &Problem) -> Result<Entry, PaperError> {
     let rule = Rule { server: ServerRule::Rrr, ..Rule::default() };
     let batches = run(problem, rule, SEED)?;
@@ -260,8 +259,7 @@ fn permuted_rounds(problem: &Problem) -> Result<Entry, PaperError> {
     })
 }
 
-/// Returns the entry on the unused amounts that follow from the printed means of Table II by the definition of Table
-/// IV.
+/// Returns the entry on the unused amounts that follow from the printed means of Table II by the definition of Table IV.
 fn unused_of_printed_means() -> Result<Entry, PaperError> {
     let row = &RANDOM[2];
     let x: Vec<Rational> = row.tasks[..4].iter().map(|text| number::parse(text)).collect::<Result<_, _>>()?;

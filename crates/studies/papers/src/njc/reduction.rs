@@ -1,5 +1,4 @@
-//! Section 5.1: users that request less than their entitlement of every resource are served first. The rest is scaled
-//! to 1.
+//! Section 5.1: users that request less than their entitlement of every resource are served first. The rest is scaled to 1.
 
 use evenhand_problem::{Problem, Rational};
 use rand::SeedableRng;
@@ -80,8 +79,7 @@ pub fn entries() -> Result<Vec<Entry>, PaperError> {
     ])
 }
 
-/// Returns the entry on whether answers of the remaining problem, with the served users added, are answers of the
-/// whole problem.
+/// Returns the entry on whether answers of the remaining problem, with the served users added, are answers of the whole problem.
 fn lifted() -> Result<Entry, PaperError> {
     let mut random = Pcg64Mcg::seed_from_u64(51);
     let (mut reduced, mut fair, mut above_1) = (0, 0, 0);

@@ -1,5 +1,4 @@
-//! Numbers `a + b sqrt(d)`, and the Eisenberg-Gale point of three users with two bottlenecks, which has such
-//! coordinates.
+//! Numbers `a + b sqrt(d)`, and the Eisenberg-Gale point of three users with two bottlenecks, which has such coordinates.
 
 use std::cmp::Ordering;
 use std::fmt;

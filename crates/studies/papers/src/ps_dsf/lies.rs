@@ -1,5 +1,4 @@
-//! Strategy-proofness: whether a user can run more of its tasks by stating other demands or fewer servers than it
-//! has.
+//! Strategy-proofness: whether a user can run more of its tasks by stating other demands or fewer servers than it has.
 //!
 //! A liar gets `x'_ni` tasks of its stated demand `d'`, which is `x'_ni d'_r` of every resource. With these resources
 //! it runs `min_r x'_ni d'_r / d_nr` of its true tasks on every class. If servers are shared by time there is another

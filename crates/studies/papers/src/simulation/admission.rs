@@ -244,18 +244,15 @@ fn distance(fluid: &Fluid, effective: &[(Vec<u64>, usize)], servers: usize) -> f
     apart / 2.0
 }
 
-/// A value that approaches a limit for many servers: its mean along the run from [`FROM`] on, by the number of
-/// servers.
+/// A value that approaches a limit for many servers: its mean along the run from [`FROM`] on, by the number of servers.
 struct Limit {
     words: String,
-    /// Whether every mean is within the bound for its number of servers, and the last mean is below the first by
-    /// [`FALLS`].
+    /// Whether every mean is within the bound for its number of servers, and the last mean is below the first by [`FALLS`].
     arrives: bool,
 }
 
-/// Returns the bound for `L` servers, which falls with `L`. The reserve separates a run from the limit by `g(L)` jobs
-/// of each type, and the random numbers of jobs by about `L^(1/2)`. The bound is their sum as a fraction of the
-/// servers.
+/// Returns the bound for `L` servers, which falls with `L`. The reserve separates a run from the limit by `g(L)` jobs of
+/// each type, and the random numbers of jobs by about `L^(1/2)`. The bound is their sum as a fraction of the servers.
 fn bound(servers: usize) -> f64 {
     (reserve(servers) as f64 + (servers as f64).sqrt()) / servers as f64
 }

@@ -17,8 +17,7 @@ use crate::ps_dsf::figure_5;
 const HORIZON: f64 = 300.0;
 /// The times in seconds between which user 4 is absent.
 const AWAY: (f64, f64) = (100.0, 250.0);
-/// The largest distance from the exact allocation that counts as converged, as a fraction of what a user would have
-/// alone.
+/// The largest distance from the exact allocation that counts as converged, as a fraction of what a user would have alone.
 const ARRIVED: f64 = 1e-3;
 
 /// Returns the networks: id, description and settings.

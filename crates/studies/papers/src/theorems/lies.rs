@@ -105,8 +105,7 @@ pub(super) fn at_random() -> Result<Entry, PaperError> {
     })
 }
 
-/// Returns the entry that Theorem B needs one demand on all classes: a user that states different demands by class
-/// may gain.
+/// Returns the entry that Theorem B needs one demand on all classes: a user that states different demands by class may gain.
 pub(super) fn by_class() -> Result<Entry, PaperError> {
     /// The amounts of the demands that are tried on each class.
     const TRIED: [u32; 4] = [0, 1, 2, 4];
@@ -176,8 +175,7 @@ fn two_classes(said: [Option<[u32; 2]>; 2]) -> Result<Problem, PaperError> {
         .map_err(PaperError::from)
 }
 
-/// Returns the number of true tasks, each of one unit of the first resource, that the first user runs with its stated
-/// bundles.
+/// Returns the number of true tasks, each of one unit of the first resource, that the first user runs with its stated bundles.
 fn tasks_of_first(problem: &Problem, said: [[u32; 2]; 2]) -> Result<Rational, PaperError> {
     let mechanism = registry::find("ps-dsf-tdm").ok_or("no such mechanism")?;
     let allocation = mechanism.allocate(problem, Arithmetic::Exact)?.allocation;
