@@ -34,9 +34,10 @@ pub struct Network {
     pub delay: Duration,
     /// The fraction of reports that are lost, at least 0 and below 1.
     pub loss: f64,
-    /// How far a server moves from its current tasks towards those that it computes: a fraction above 0 and at most
-    /// 1. This is the first and the largest step. Servers that know old totals overreact less with short steps. A
-    /// server whose step is below 1 shortens it when its tasks turn back, and lengthens it when they do not.
+    /// How far a server moves from its current tasks towards those that it computes. It is a fraction, above 0 and up
+    /// to 1, of the difference. This is the first and the largest step. Servers that know old totals overreact less
+    /// with short steps. A server whose step is below 1 shortens it when its tasks turn back, and lengthens it when
+    /// they do not.
     pub step: f64,
 }
 
