@@ -143,7 +143,7 @@ struct Course<'p> {
     /// By user: whether it is present.
     is_there: Vec<bool>,
     /// By user: its index among the users that are present.
-    place: Vec<Option<usize>>,
+    present_index: Vec<Option<usize>>,
     /// By user and server: tasks.
     tasks: Vec<Vec<f64>>,
     /// By user and server: the tasks in the last report that arrived, and the number of that report.
@@ -173,7 +173,7 @@ impl<'p> Course<'p> {
             steps: vec![network.step; servers],
             changes: vec![vec![0.0; servers]; users],
             is_there: vec![true; users],
-            place: Vec::new(),
+            present_index: Vec::new(),
             tasks: vec![vec![0.0; servers]; users],
             known: vec![vec![(0.0, 0); servers]; users],
             sums: vec![0.0; users],
@@ -189,10 +189,10 @@ impl<'p> Course<'p> {
     /// Prepares for the users that are present now: creates new processes and computes the exact allocation.
     fn gather(&mut self) -> Result<(), SimulateError> {
         let there: Vec<usize> = (0..self.is_there.len()).filter(|&n| self.is_there[n]).collect();
-        self.place = vec![None; self.is_there.len()];
-        there.iter().enumerate().for_each(|(place, &n)| self.place[n] = Some(place));
-        let classes = self.of(&there, false)?;
-        let singles = self.of(&there, true)?;
+        self.present_index = vec![None; self.is_there.len()];
+        there.iter().enumerate().for_each(|(place, &n)| self.present_index[n] = Some(place));
+        let classes = self.problem_of(&there, false)?;
+        let singles = self.problem_of(&there, true)?;
         let constraints = Constraints::new(&singles, Sharing::Rdm);
         self.processes = (0..self.class.len()).map(|j| ServerProcess::new(&constraints, j)).collect();
         // The last changes were computed for other users.
@@ -211,7 +211,7 @@ impl<'p> Course<'p> {
     }
 
     /// Returns the problem of some users. If `single`, every server is a class of its own.
-    fn of(&self, users: &[usize], single: bool) -> Result<Problem, ProblemError> {
+    fn problem_of(&self, users: &[usize], single: bool) -> Result<Problem, ProblemError> {
         let stated = ProblemSpec::from(self.problem);
         let user = |n: &usize| {
             let UserSpec { name, weight, demand, servers, .. } = stated.users[*n].clone();
@@ -309,20 +309,20 @@ impl<'p> Course<'p> {
     }
 
     fn act(&mut self, j: usize, now: f64) {
-        charge(ACTION * self.place.len() as u64, "the actions of servers");
+        charge(ACTION * self.present_index.len() as u64, "the actions of servers");
         // A growing heap may reserve twice the memory of its entries.
-        let reports = self.on_their_way.len() + self.place.len();
+        let reports = self.on_their_way.len() + self.present_index.len();
         self.memory.need(2 * (reports * size_of::<Report>()) as u64);
         let process = &mut self.processes[j];
-        for n in (0..self.place.len()).filter(|&n| self.is_there[n]) {
-            let Some(place) = self.place[n] else { continue };
+        for n in (0..self.present_index.len()).filter(|&n| self.is_there[n]) {
+            let Some(place) = self.present_index[n] else { continue };
             // By rounding, sums of differences may be slightly negative.
             process.hear(place, (self.sums[n] - self.known[n][j].0).max(0.0));
         }
         process.act();
         let step = self.step(j);
-        for n in (0..self.place.len()).filter(|&n| self.is_there[n]) {
-            let Some(place) = self.place[n] else { continue };
+        for n in (0..self.present_index.len()).filter(|&n| self.is_there[n]) {
+            let Some(place) = self.present_index[n] else { continue };
             let goal = self.processes[j].tasks(place);
             let tasks = &mut self.tasks[n][j];
             *tasks = if step < 1.0 { *tasks + step * (goal - *tasks) } else { goal };
@@ -350,7 +350,7 @@ impl<'p> Course<'p> {
         }
         let mut along = 0.0;
         for (n, changes) in self.changes.iter_mut().enumerate() {
-            let goal = self.place[n].map_or(0.0, |place| self.processes[j].tasks(place));
+            let goal = self.present_index[n].map_or(0.0, |place| self.processes[j].tasks(place));
             let change = if self.is_there[n] { goal - self.tasks[n][j] } else { 0.0 };
             along += change * changes[j];
             changes[j] = change;

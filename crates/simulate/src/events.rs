@@ -36,7 +36,7 @@ pub(crate) struct Heap {
     /// The groups by digit, the least significant first, and by value.
     groups: Vec<Vec<Running>>,
     /// By digit: the values with nonempty groups, as a set of bits.
-    there: [u16; DIGITS],
+    nonempty: [u16; DIGITS],
     /// The bits of the current time.
     last: u64,
     /// The tasks that end at the current time. The first `gone` of them have left.
@@ -51,7 +51,7 @@ impl Default for Heap {
     fn default() -> Self {
         Self {
             groups: vec![Vec::new(); DIGITS * VALUES],
-            there: [0; DIGITS],
+            nonempty: [0; DIGITS],
             last: 0,
             current: Vec::new(),
             gone: 0,
@@ -86,14 +86,14 @@ impl Heap {
         }
         let digit = (differ.ilog2() / DIGIT) as usize;
         let value = (bits >> (DIGIT * digit as u32)) as usize % VALUES;
-        self.there[digit] |= 1 << value;
+        self.nonempty[digit] |= 1 << value;
         self.groups[digit * VALUES + value].push(task);
     }
 
     /// Returns the digit and value of the first nonempty group.
     fn first_group(&self) -> Option<(usize, usize)> {
-        let digit = self.there.iter().position(|values| *values != 0)?;
-        Some((digit, self.there[digit].trailing_zeros() as usize))
+        let digit = self.nonempty.iter().position(|values| *values != 0)?;
+        Some((digit, self.nonempty[digit].trailing_zeros() as usize))
     }
 
     /// Returns the end of the next task.
@@ -116,7 +116,7 @@ impl Heap {
             self.gone = 0;
             let next = self.next_end()?;
             let (digit, value) = self.first_group()?;
-            self.there[digit] &= !(1 << value);
+            self.nonempty[digit] &= !(1 << value);
             self.last = next.to_bits();
             self.next = None;
             // The group frees its memory, since it may be long before it is as large again.
@@ -156,7 +156,7 @@ impl Heap {
             group.retain(|task| task.run != run);
             self.len -= there - group.len();
             if group.is_empty() {
-                self.there[digit] &= !(1 << value);
+                self.nonempty[digit] &= !(1 << value);
             }
             self.next = None;
         }

@@ -157,7 +157,7 @@ pub(crate) struct Recorder {
     /// The number of tasks that have arrived.
     submitted: u64,
     /// The number of tasks that run or wait.
-    pub here: u64,
+    pub n_present: u64,
     /// The time at which a task last arrived, started, stopped, ended or was withdrawn.
     pub last: f64,
 }
@@ -177,7 +177,7 @@ impl Recorder {
             before: None,
             rows: Vec::new(),
             submitted: 0,
-            here: 0,
+            n_present: 0,
             last: 0.0,
         }
     }
@@ -205,7 +205,7 @@ impl Recorder {
         for tasks in &self.tasks {
             let counts = tasks.counts().ok_or_else(Reader::damaged)?;
             self.submitted = self.submitted.saturating_add(tasks.submitted);
-            self.here = self.here.checked_add(counts).ok_or_else(Reader::damaged)?;
+            self.n_present = self.n_present.checked_add(counts).ok_or_else(Reader::damaged)?;
         }
         Ok(())
     }
@@ -266,7 +266,7 @@ impl Recorder {
             return Err(SimulateError::TooManyTasks { limit: MAX_TASKS });
         }
         self.tasks[user].submitted += tasks;
-        self.here += tasks;
+        self.n_present += tasks;
         Ok(())
     }
 
@@ -276,7 +276,7 @@ impl Recorder {
         if waiting > 0 {
             self.touch(time);
             self.tasks[user].withdrawn += waiting;
-            self.here -= waiting;
+            self.n_present -= waiting;
         }
     }
 
@@ -288,7 +288,7 @@ impl Recorder {
     pub fn complete(&mut self, user: usize, tasks: u64, time: f64) {
         self.settle(user, time);
         self.tasks[user].completed += tasks;
-        self.here -= tasks;
+        self.n_present -= tasks;
     }
 
     /// Records that tasks of a user are preempted and wait again.

@@ -63,9 +63,9 @@ pub fn run_until(
 ) -> Result<Simulated, SimulateError> {
     let read = in_time(until, TO_BEGIN, || trace(scenario))??;
     let (scenario, tasks, notes) = of_trace(scenario, read.as_ref());
-    let looking = Looking { progress, until };
+    let observer = ProgressObserver { progress, until };
     let budget = evenhand_budget::handle();
-    let runs = seeds.par_iter().map(|&seed| budget.enter(|| whole(&scenario, tasks, seed, looking)));
+    let runs = seeds.par_iter().map(|&seed| budget.enter(|| run_to_end(&scenario, tasks, seed, observer)));
     finished(&scenario, notes, runs.collect())
 }
 
@@ -81,9 +81,9 @@ pub fn run_on(
     progress: &(dyn Fn(f64, u64) + Sync),
 ) -> Result<Simulated, SimulateError> {
     let scenario = with_users(scenario, &trace.users);
-    let looking = Looking { progress, until: None };
+    let observer = ProgressObserver { progress, until: None };
     let budget = evenhand_budget::handle();
-    let one = |&seed: &u64| budget.enter(|| whole(&scenario, Tasks::Whole(trace), seed, looking));
+    let one = |&seed: &u64| budget.enter(|| run_to_end(&scenario, Tasks::Whole(trace), seed, observer));
     let runs = seeds.par_iter().map(one);
     finished(&scenario, &trace.notes, runs.collect())
 }
@@ -102,18 +102,18 @@ pub fn run_from(
 ) -> Result<Option<Simulated>, SimulateError> {
     let read = in_time(observer.until(), TO_BEGIN, || trace(scenario))??;
     let (scenario, tasks, notes) = of_trace(scenario, read.as_ref());
-    let run = one(&scenario, tasks, seed, from, observer)?;
+    let run = run_one(&scenario, tasks, seed, from, observer)?;
     run.map(|run| finished(&scenario, notes, vec![Ok(run)])).transpose()
 }
 
 /// An observer that reports progress, and stops the run at the moment `until`.
 #[derive(Clone, Copy)]
-struct Looking<'a> {
+struct ProgressObserver<'a> {
     progress: &'a (dyn Fn(f64, u64) + Sync),
     until: Option<Instant>,
 }
 
-impl Observer for Looking<'_> {
+impl Observer for ProgressObserver<'_> {
     fn until(&self) -> Option<Instant> {
         self.until
     }
@@ -167,18 +167,18 @@ fn finished(
     Ok(Simulated { name: scenario.name.clone(), policy: scenario.policy, runs, notes })
 }
 
-fn whole(
+fn run_to_end(
     scenario: &Scenario,
     tasks: Tasks<'_>,
     seed: u64,
-    mut looking: Looking<'_>,
+    mut observer: ProgressObserver<'_>,
 ) -> Result<(Problem, Run), SimulateError> {
     // This observer never abandons a run, so the error cannot occur.
-    one(scenario, tasks, seed, None, &mut looking)?
+    run_one(scenario, tasks, seed, None, &mut observer)?
         .ok_or_else(|| SimulateError::Checkpoint("stopped the run".to_owned()))
 }
 
-fn one(
+fn run_one(
     scenario: &Scenario,
     tasks: Tasks<'_>,
     seed: u64,

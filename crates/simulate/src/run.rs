@@ -136,9 +136,9 @@ struct Simulation<'a> {
     events_of_tasks: u64,
     now: f64,
     /// The number of arrivals that the source has returned.
-    told: u64,
+    arrivals_read: u64,
     /// The next arrival.
-    coming: Option<Arrival>,
+    next_arrival: Option<Arrival>,
     /// The number of departures so far.
     departed: usize,
 }
@@ -188,8 +188,8 @@ impl<'a> Simulation<'a> {
             events: 0,
             events_of_tasks: 0,
             now: 0.0,
-            told: 0,
-            coming: None,
+            arrivals_read: 0,
+            next_arrival: None,
             departed: 0,
         })
     }
@@ -202,7 +202,7 @@ impl<'a> Simulation<'a> {
         let horizon = self.settings.horizon.unwrap_or(f64::INFINITY);
         let mut looked = self.events;
         let mut is_stopped = false;
-        self.coming = self.next(source)?;
+        self.next_arrival = self.next(source)?;
         // A run from a checkpoint always processes a few event times, so that a run that is resumed repeatedly reaches its end.
         let first_look = if self.events > 0 { MOMENTS_BETWEEN_LOOKS } else { 0 };
         for moment in 0_u64.. {
@@ -215,11 +215,11 @@ impl<'a> Simulation<'a> {
                 break;
             }
             let leaves = self.departures.as_slice().first().map_or(f64::INFINITY, |(at, _)| *at);
-            let comes = self.coming.map_or(f64::INFINITY, |arrival| arrival.at);
+            let comes = self.next_arrival.map_or(f64::INFINITY, |arrival| arrival.at);
             let changes = self.next_change().map_or(f64::INFINITY, |change| change.at);
             let others = leaves.min(comes).min(changes);
             // Without a horizon the run ends with its tasks. Later changes of machines and users are ignored.
-            let is_over = horizon == f64::INFINITY && comes == f64::INFINITY && self.recorder.here == 0;
+            let is_over = horizon == f64::INFINITY && comes == f64::INFINITY && self.recorder.n_present == 0;
             let next = if is_over { f64::INFINITY } else { self.next_end(others).min(others) };
             if next > horizon || next == f64::INFINITY {
                 break;
@@ -229,7 +229,7 @@ impl<'a> Simulation<'a> {
                 let source_name = "the arrivals".to_owned();
                 return Err(SimulateError::OutOfOrder { source_name, before: now, now: next });
             }
-            self.happen(next, source)?;
+            self.process_events(next, source)?;
             if self.events - looked >= observer.every() {
                 looked = self.events;
                 if !observer.look(next, self.events, &mut || self.checkpoint())? {
@@ -268,7 +268,7 @@ impl<'a> Simulation<'a> {
     }
 
     /// Processes all events of one time.
-    fn happen(&mut self, now: f64, source: &mut dyn Source) -> Result<(), SimulateError> {
+    fn process_events(&mut self, now: f64, source: &mut dyn Source) -> Result<(), SimulateError> {
         charge(cost::MOMENT, "the run");
         self.advance(now)?;
         self.now = now;
@@ -285,7 +285,7 @@ impl<'a> Simulation<'a> {
             self.departed += 1;
             self.leave(user, now);
         }
-        while let Some(arrival) = self.coming.filter(|arrival| arrival.at == now) {
+        while let Some(arrival) = self.next_arrival.filter(|arrival| arrival.at == now) {
             let user = arrival.user as usize;
             let leaves = self.settings.leaves.get(user).copied().flatten();
             if leaves.is_none_or(|at| at > now) {
@@ -296,7 +296,7 @@ impl<'a> Simulation<'a> {
                 self.events += 1;
                 self.need(0);
             }
-            self.coming = self.next(source)?;
+            self.next_arrival = self.next(source)?;
         }
         self.place(now)?;
         if self.recorder.last == now {
@@ -311,7 +311,7 @@ impl<'a> Simulation<'a> {
         const RUNNING: usize = 40;
         /// Additional bytes of a tracked run, with its tree of servers.
         const RUN: usize = 150;
-        let of_run = if self.are_told_apart() { RUNNING + RUN } else { RUNNING };
+        let of_run = if self.tracks_runs() { RUNNING + RUN } else { RUNNING };
         let started = (self.running.len() + starts).saturating_mul(of_run);
         let finished = self.finished.len() * size_of::<FinishedJob>();
         self.memory.need((started + finished + self.jobs.bytes()) as u64);
@@ -320,7 +320,7 @@ impl<'a> Simulation<'a> {
     fn next(&mut self, source: &mut dyn Source) -> Result<Option<Arrival>, SimulateError> {
         charge(cost::ARRIVAL, "the arrivals");
         let arrival = source.next()?;
-        self.told += u64::from(arrival.is_some());
+        self.arrivals_read += u64::from(arrival.is_some());
         Ok(arrival)
     }
 
@@ -335,7 +335,7 @@ impl<'a> Simulation<'a> {
         // Words have 8 bytes, as most values of the state. A growing list may reserve twice its size.
         room(2 * (self.memory.bytes() + self.recorder.bytes()), "the checkpoint");
         let mut to = Vec::new();
-        to.push(self.told - u64::from(self.coming.is_some()));
+        to.push(self.arrivals_read - u64::from(self.next_arrival.is_some()));
         to.extend([self.departed as u64, self.events_of_tasks, self.n_placed, self.hash]);
         to.push(self.scheduler.draw().taken());
         self.jobs.save(&mut to);
@@ -393,7 +393,7 @@ impl<'a> Simulation<'a> {
             cluster.next_run = next_run;
         }
         let no_room = || bad("has more tasks on a server than fit there");
-        let are_told_apart = !runs.is_empty();
+        let has_tracked_runs = !runs.is_empty();
         for (run, started) in runs {
             for &(server, tasks) in &started.servers {
                 if !self.scheduler.go_on(started.user as usize, server as usize, Part { run, tasks })? {
@@ -403,7 +403,7 @@ impl<'a> Simulation<'a> {
             self.remember(run, started);
         }
         for task in running {
-            if !are_told_apart && !self.scheduler.occupy(task.user as usize, task.server as usize)? {
+            if !has_tracked_runs && !self.scheduler.occupy(task.user as usize, task.server as usize)? {
                 return Err(no_room());
             }
             self.running.push(task);
@@ -433,7 +433,7 @@ impl<'a> Simulation<'a> {
 
     fn end(&mut self, task: &Running, now: f64) {
         let mut tasks = 1;
-        if self.are_told_apart() {
+        if self.tracks_runs() {
             // A run that was stopped no longer exists. The servers of a run may have changed since it started.
             let Some((_, started)) = self.stop(task.run) else { return };
             tasks = started.tasks();
@@ -446,7 +446,7 @@ impl<'a> Simulation<'a> {
     }
 
     /// Returns whether runs are tracked one by one, because they can be stopped.
-    fn are_told_apart(&self) -> bool {
+    fn tracks_runs(&self) -> bool {
         self.cluster.is_some() || matches!(self.settings.policy, Policy::Tree(_))
     }
 
@@ -481,14 +481,14 @@ impl<'a> Simulation<'a> {
                 self.remember(run, gangs::Started { user, job, end, duration, servers: vec![(server, 1)] });
             }
             self.running.push(Running { end, user, server, job, run });
-            self.has_started(user, server, 1, now);
+            self.record_start(user, server, 1, now);
         }
         self.placed = placed;
         Ok(())
     }
 
     /// Records that tasks of a user have started on a server.
-    fn has_started(&mut self, user: u32, server: u32, tasks: u64, now: f64) {
+    fn record_start(&mut self, user: u32, server: u32, tasks: u64, now: f64) {
         self.recorder.start(user as usize, tasks, now);
         self.n_placed += tasks;
         let place = u64::from(server) * 31 + u64::from(user);

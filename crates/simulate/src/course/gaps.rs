@@ -24,7 +24,7 @@ use crate::summary::Amounts;
 const NEGLIGIBLE: f64 = 1e-9;
 
 /// A user that is present, with its demand.
-struct Asking {
+struct PresentUser {
     /// Its index in the scenario.
     index: usize,
     /// Its weight as a fraction of the weights of all present users.
@@ -35,7 +35,7 @@ struct Asking {
     most: f64,
 }
 
-impl Asking {
+impl PresentUser {
     /// Returns how many more tasks the user can have if these fractions of the pool are left and it has `has` tasks.
     fn room(&self, left: &[f64], has: f64) -> f64 {
         let parts = self.demand.iter().zip(left).filter(|(d, _)| **d > 0.0);
@@ -56,13 +56,13 @@ const LOOK: u64 = 5;
 const FINER: f64 = 4.0;
 
 /// Gives away what these users leave of the pool, in small amounts. Returns the fractions of the pool that are left.
-fn fill(users: &[Asking], tasks: &mut [f64], steps: u32, is_bottleneck: &[bool]) -> Vec<f64> {
+fn fill(users: &[PresentUser], tasks: &mut [f64], steps: u32, is_bottleneck: &[bool]) -> Vec<f64> {
     let all = vec![1.0; is_bottleneck.len()];
     let mut left = all.clone();
     for (user, tasks) in users.iter().zip(&*tasks) {
         left.iter_mut().zip(&user.demand).for_each(|(left, d)| *left = (*left - tasks * d).max(0.0));
     }
-    let step = |user: &Asking| user.room(&all, 0.0) / (FINER * f64::from(steps));
+    let step = |user: &PresentUser| user.room(&all, 0.0) / (FINER * f64::from(steps));
     let step: Vec<f64> = users.iter().map(step).collect();
     loop {
         charge(LOOK * users.len() as u64, "serving by the gaps");
@@ -94,14 +94,14 @@ pub(super) fn run(
     let total = all.total_capacity();
     let n_resources = all.n_resources();
     let amounts = Amounts::new(&all);
-    let asking = |is_there: &[bool]| -> Vec<Asking> {
+    let present_users = |is_there: &[bool]| -> Vec<PresentUser> {
         let there = || all.users().iter().enumerate().filter(|(n, _)| is_there[*n] && all.is_active(*n));
         let weights: f64 = there().map(|(_, user)| user.weight().to_f64()).sum();
         let of = |(index, user): (usize, &evenhand_problem::User)| {
             let demand = amounts.parts[index].clone();
             let entitlement = user.weight().to_f64() / weights;
             let most = user.tasks().map_or(f64::INFINITY, evenhand_problem::Rational::to_f64);
-            Asking { index, entitlement, demand, most }
+            PresentUser { index, entitlement, demand, most }
         };
         there().map(of).collect()
     };
@@ -121,7 +121,7 @@ pub(super) fn run(
             }
             let now_there = scenario.there(parts as f64 * part);
             if now_there != is_there {
-                users = asking(&now_there);
+                users = present_users(&now_there);
                 is_there = now_there;
             }
             let goes_on = 1.0 - f64::from(steps).recip();

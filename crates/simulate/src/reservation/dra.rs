@@ -175,7 +175,7 @@ impl<'a> Dra<'a> {
 
     /// Returns a server of the Accept Group with an empty slot for type `j`: the oldest server of the first
     /// configuration in the order of the greedy placement.
-    fn open(&self, j: usize) -> Option<usize> {
+    fn open_server(&self, j: usize) -> Option<usize> {
         charge(1 + self.configurations.slots.len() as u64, "the search for a slot");
         let wanted = self.wanted.iter().map(|(configuration, _)| *configuration);
         let others = (0..self.configurations.slots.len()).filter(|other| !self.ranked.contains_key(other));
@@ -202,7 +202,7 @@ impl<'a> Dra<'a> {
 
     /// Returns the server that loses a job of type `j`. It is the server of the highest rank in the Reject Group, as
     /// for migrations, or else the last server of all.
-    fn loses(&self, j: usize) -> Option<usize> {
+    fn losing_server(&self, j: usize) -> Option<usize> {
         let has = |server: &usize| self.jobs[*server][j] > 0;
         let rejecting = self.last_first().find(|server| has(server) && self.rejecting.contains(server));
         rejecting.or_else(|| self.last_first().find(has))
@@ -240,7 +240,7 @@ impl Admit for Dra<'_> {
     }
 
     fn admit(&mut self, j: usize, _: &mut Draw) -> Result<Option<usize>, AdmissionError> {
-        let Some(server) = self.open(j) else { return Ok(None) };
+        let Some(server) = self.open_server(j) else { return Ok(None) };
         self.change(j, server, true);
         self.totals[j] += 1;
         self.changed()?;
@@ -274,7 +274,7 @@ impl Admit for Dra<'_> {
         let (mut freed, mut preempted) = (0.0, Vec::new());
         for k in victims {
             while freed < enough && self.totals[k] > 0 {
-                let Some(server) = self.loses(k) else { break };
+                let Some(server) = self.losing_server(k) else { break };
                 self.change(k, server, false);
                 self.totals[k] -= 1;
                 freed += self.sizes[k];

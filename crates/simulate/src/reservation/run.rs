@@ -123,7 +123,7 @@ pub fn admit(
     if let Some((_, rate, at)) = coming.too_dense(*servers, *horizon) {
         return Err(AdmissionError::TooDense { rate, at });
     }
-    scenario.bounded()?;
+    scenario.check_size()?;
     if let Some(trace) = &coming.trace {
         check(trace, problem.n_types())?;
     }
@@ -146,7 +146,7 @@ pub fn admit(
         Policy::Static => Box::new(Fixed::new(problem, *servers, estimates.as_deref())?),
     };
     let mut run = Run::new(scenario);
-    run.begin(&coming.first(seed), policy.as_mut())?;
+    run.begin(&coming.initial_times(seed), policy.as_mut())?;
     run.simulate(coming.jobs(*servers, seed).as_mut(), policy.as_mut(), seed, until)?;
     Ok(run.result)
 }
@@ -172,7 +172,7 @@ struct Run<'a> {
     jobs: Vec<Running>,
     free: Vec<usize>,
     /// By server and type: the indices of its jobs.
-    on: Vec<Vec<Vec<usize>>>,
+    jobs_on: Vec<Vec<Vec<usize>>>,
     /// The ends of jobs as bits, with the index and turn of each job. Times are not negative, so their bits compare
     /// like the times.
     ends: BinaryHeap<Reverse<(u64, usize, u64)>>,
@@ -199,7 +199,7 @@ impl<'a> Run<'a> {
             rewards: problem.rewards().iter().map(|reward| reward.to_f64()).collect(),
             jobs: Vec::new(),
             free: Vec::new(),
-            on: vec![vec![Vec::new(); types]; scenario.servers],
+            jobs_on: vec![vec![Vec::new(); types]; scenario.servers],
             ends: BinaryHeap::new(),
             turns: 0,
             rate: 0.0,
@@ -330,7 +330,7 @@ impl<'a> Run<'a> {
         if server.is_none() {
             let preempted = policy.make_room(j)?;
             for &(of_type, server) in &preempted {
-                if let Some(place) = self.on[server][of_type].pop() {
+                if let Some(place) = self.jobs_on[server][of_type].pop() {
                     self.remove(place);
                     self.result.preempted[of_type] += 1;
                 }
@@ -362,7 +362,7 @@ impl<'a> Run<'a> {
                 self.jobs.len() - 1
             }
         };
-        self.on[server][of_type].push(place);
+        self.jobs_on[server][of_type].push(place);
         self.ends.push(Reverse((end.to_bits(), place, self.turns)));
         self.rate += self.rewards[of_type];
         self.running[of_type] += 1;
@@ -391,14 +391,14 @@ impl<'a> Run<'a> {
     fn end(&mut self, policy: &mut dyn Admit) -> Result<(), AdmissionError> {
         let Some(Reverse((_, place, _))) = self.ends.pop() else { return Ok(()) };
         let Running { of_type: j, server, .. } = self.jobs[place];
-        charge(self.on[server][j].len() as u64, "the jobs that end");
-        self.on[server][j].retain(|other| *other != place);
+        charge(self.jobs_on[server][j].len() as u64, "the jobs that end");
+        self.jobs_on[server][j].retain(|other| *other != place);
         self.remove(place);
         if let Some(source) = policy.leave(j, server)?
-            && let Some(moved) = self.on[source][j].pop()
+            && let Some(moved) = self.jobs_on[source][j].pop()
         {
             self.jobs[moved].server = server;
-            self.on[server][j].push(moved);
+            self.jobs_on[server][j].push(moved);
             self.result.migrations += 1;
         }
         Ok(())

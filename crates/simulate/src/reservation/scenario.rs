@@ -67,7 +67,7 @@ impl AdmissionScenario {
     }
 
     /// Checks that the numbers have a meaning.
-    pub(super) fn possible(&self) -> Result<(), AdmissionError> {
+    pub(super) fn check_numbers(&self) -> Result<(), AdmissionError> {
         if self.servers == 0 || self.servers > MOST_SERVERS {
             return Err(AdmissionError::Setting("jobs are admitted into 1 to 100,000 servers"));
         }
@@ -84,9 +84,9 @@ impl AdmissionScenario {
     }
 
     /// Checks that the scenario is not too large.
-    pub(super) fn bounded(&self) -> Result<(), AdmissionError> {
+    pub(super) fn check_size(&self) -> Result<(), AdmissionError> {
         // Numbers without a meaning are reported as such, not as too large.
-        self.possible()?;
+        self.check_numbers()?;
         let types = self.problem.n_types() as f64;
         let rows = self.horizon / self.every;
         let pairs = self.servers.saturating_mul(self.problem.n_types());
@@ -205,7 +205,7 @@ impl Coming {
 
     /// Returns by type the remaining running times of the jobs at time 0, which the seed decides. The remainder of an
     /// exponential time has the same distribution.
-    pub(super) fn first(&self, seed: u64) -> Vec<Vec<f64>> {
+    pub(super) fn initial_times(&self, seed: u64) -> Vec<Vec<f64>> {
         let first = self.initial.iter().sum::<u64>();
         charge(DRAW.saturating_mul(first), "the jobs that are there at time 0");
         let mut draw = Draw::new(seed, INITIAL);

@@ -23,11 +23,11 @@ pub struct Changing {
 /// The present machines and the runs on them.
 pub(super) struct Cluster {
     /// By place: the runs with tasks there. The oldest run has the smallest number.
-    on: Vec<BTreeSet<u32>>,
+    runs_by_place: Vec<BTreeSet<u32>>,
     /// By place: its class.
     class: Vec<u32>,
     /// By class: the number of present machines.
-    there: Vec<u64>,
+    n_present: Vec<u64>,
     /// By class and resource: the capacity of a server as a fraction of the whole.
     parts: Vec<Vec<f64>>,
     /// The number of changes so far.
@@ -49,34 +49,35 @@ impl Cluster {
             .flat_map(|(i, class)| (0..class.count()).map(move |_| i as u32))
             .collect();
         let mut cluster = Self {
-            on: vec![BTreeSet::new(); class.len()],
-            there: classes.clone().map(evenhand_problem::ServerClass::count).collect(),
+            runs_by_place: vec![BTreeSet::new(); class.len()],
+            n_present: classes.clone().map(evenhand_problem::ServerClass::count).collect(),
             parts: classes.map(|class| class.capacity().iter().zip(total).map(part).collect()).collect(),
             class,
             changed: 0,
             next_run: 0,
         };
         for place in &changing.machines.empty {
-            cluster.there[cluster.class[*place as usize] as usize] -= 1;
+            cluster.n_present[cluster.class[*place as usize] as usize] -= 1;
         }
         cluster
     }
 
     /// Returns the number of present machines.
     pub fn servers(&self) -> u64 {
-        self.there.iter().sum()
+        self.n_present.iter().sum()
     }
 
     /// Returns by resource the present capacity as a fraction of the whole.
     pub fn capacity(&self) -> Vec<f64> {
         let resources = self.parts.first().map_or(0, Vec::len);
-        let of = |r: usize| self.there.iter().zip(&self.parts).map(|(n, parts)| *n as f64 * parts[r]).sum();
+        let of =
+            |r: usize| self.n_present.iter().zip(&self.parts).map(|(n, parts)| *n as f64 * parts[r]).sum();
         (0..resources).map(of).collect()
     }
 
     fn count(&mut self, change: &Change) {
         let mut add = |place: u32, is_there: bool| {
-            let there = &mut self.there[self.class[place as usize] as usize];
+            let there = &mut self.n_present[self.class[place as usize] as usize];
             *there = if is_there { *there + 1 } else { there.saturating_sub(1) };
         };
         match change.what {
@@ -91,11 +92,11 @@ impl Cluster {
     }
 
     pub fn starts(&mut self, run: u32, server: u32) {
-        self.on[server as usize].insert(run);
+        self.runs_by_place[server as usize].insert(run);
     }
 
     pub fn ends(&mut self, run: u32, server: u32) {
-        self.on[server as usize].remove(&run);
+        self.runs_by_place[server as usize].remove(&run);
     }
 }
 
@@ -127,7 +128,7 @@ impl Simulation<'_> {
                 What::Becomes(to) => {
                     self.scheduler.open(to as usize);
                     for run in self.runs_on(place) {
-                        if !self.moves(run, place, to)? {
+                        if !self.move_run(run, place, to)? {
                             evicted.extend(self.stop(run));
                         }
                     }
@@ -156,7 +157,7 @@ impl Simulation<'_> {
 
     /// Returns the runs with a task in a place, the oldest first.
     fn runs_on(&self, place: u32) -> Vec<u32> {
-        let on = self.cluster.iter().flat_map(|cluster| &cluster.on[place as usize]);
+        let on = self.cluster.iter().flat_map(|cluster| &cluster.runs_by_place[place as usize]);
         on.copied().collect()
     }
 
@@ -173,7 +174,7 @@ impl Simulation<'_> {
     }
 
     /// Moves all tasks of a run from one place to another. Returns whether they fit there.
-    fn moves(&mut self, run: u32, from: u32, to: u32) -> Result<bool, SimulateError> {
+    fn move_run(&mut self, run: u32, from: u32, to: u32) -> Result<bool, SimulateError> {
         let (Some(started), Some(cluster)) = (self.runs.get_mut(&run), &mut self.cluster) else {
             return Ok(true);
         };

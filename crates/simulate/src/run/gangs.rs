@@ -88,7 +88,7 @@ impl Simulation<'_> {
             let end = now + duration;
             self.running.push(Running { end, user, server, job, run });
             for &(server, tasks) in &servers {
-                self.has_started(user, server, tasks, now);
+                self.record_start(user, server, tasks, now);
             }
             self.remember(run, Started { user, job, end, duration, servers });
         }

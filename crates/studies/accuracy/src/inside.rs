@@ -30,7 +30,7 @@ pub(crate) struct Ran {
 }
 
 /// A message from a running contender.
-pub(crate) enum Said {
+pub(crate) enum Message {
     /// The case has been read.
     Ready,
     Ran(Box<Ran>),
@@ -47,7 +47,7 @@ pub(crate) fn runs(
     let repeat = effort.unwrap_or_default();
     let all = Instant::now();
     for count in 0..=repeat.most_runs {
-        let before = (count == 0).then(memory::before);
+        let before = (count == 0).then(memory::reset_peak);
         let start = Instant::now();
         let limits = Limits { time: Some(limit), ..Limits::default() };
         let answer = catch_unwind(AssertUnwindSafe(|| {
@@ -55,7 +55,7 @@ pub(crate) fn runs(
         }));
         let time = start.elapsed();
         let answer = answer.unwrap_or_else(|_| Err(NoAnswer::Failed("it panics".to_owned())));
-        let memory = before.flatten().and_then(memory::above);
+        let memory = before.flatten().and_then(memory::peak_above);
         let is_last = answer.is_err() || (count == 0 && effort.is_none() && time > LONG);
         if !say(Ran { answer, time, memory }) || is_last {
             return;
@@ -87,7 +87,9 @@ pub(crate) fn run(
             let (own, shared) = (Arc::clone(contender), Arc::clone(case));
             let thread = std::thread::Builder::new().name("contender".to_owned()).stack_size(64 << 20);
             let all = move || {
-                runs(&*own, &shared, limit, effort, &mut |ran| send.send(Said::Ran(Box::new(ran))).is_ok());
+                runs(&*own, &shared, limit, effort, &mut |ran| {
+                    send.send(Message::Ran(Box::new(ran))).is_ok()
+                });
             };
             thread.spawn(all).map(|_| ())
         }
@@ -99,8 +101,8 @@ pub(crate) fn run(
     let mut patience = if process.is_some() { wait + READING } else { wait };
     loop {
         match receive.recv_timeout(patience) {
-            Ok(Said::Ready) => {}
-            Ok(Said::Ran(ran)) => {
+            Ok(Message::Ready) => {}
+            Ok(Message::Ran(ran)) => {
                 seconds.push(ran.time.as_secs_f64());
                 memory = memory.or(ran.memory);
                 first.get_or_insert(ran.answer);

@@ -171,7 +171,7 @@ impl<'c> Judge<'c> {
                 let (excess, violation) = configurations::violation(problem, &served, &servers);
                 let reward: Rational =
                     problem.rewards().iter().zip(&served).map(|(u, y)| Rational::from(u * y)).sum();
-                let off = self.reference.objective.as_ref().map(|best| off(&reward, best));
+                let off = self.reference.objective.as_ref().map(|best| relative_difference(&reward, best));
                 let verdict = |(axiom, tolerance, far): (&str, u32, Option<f64>)| {
                     let says = far.map(|far| far <= 10_f64.powi(-(tolerance as i32)));
                     Verdict { axiom: axiom.to_owned(), tolerance, says, is: true }
@@ -257,7 +257,7 @@ impl<'c> Judge<'c> {
     fn objective_error(&self, problem: &Problem, totals: &[Rational]) -> Option<f64> {
         if let Some(best) = &self.reference.objective {
             let found = references::objective(self.case, problem, totals).ok().flatten()?;
-            return Some(off(&found, best));
+            return Some(relative_difference(&found, best));
         }
         if !self.case.kind.is_sum() {
             return None;
@@ -278,7 +278,7 @@ impl<'c> Judge<'c> {
         let sum = |x: &[Rational]| -> Rational {
             active().map(|n| power(&x[n], &exponent, BITS) * weight(n)).sum()
         };
-        Some(off(&sum(totals), &sum(levels)))
+        Some(relative_difference(&sum(totals), &sum(levels)))
     }
 }
 
@@ -291,7 +291,7 @@ fn is_whole(allocation: &Allocation, tolerance: u32) -> Verdict {
 }
 
 /// Returns the difference relative to the correct value.
-fn off(found: &Rational, right: &Rational) -> f64 {
+fn relative_difference(found: &Rational, right: &Rational) -> f64 {
     let difference = Rational::from(found - right).abs();
     to_f64(&if right.is_zero() { difference } else { difference / Rational::from(right.abs_ref()) })
 }

@@ -3,14 +3,14 @@
 use std::fs;
 
 /// Resets the peak to the resident memory, and returns that memory in bytes.
-pub(crate) fn before() -> Option<u64> {
+pub(crate) fn reset_peak() -> Option<u64> {
     // Writing 5 resets the peak (proc(5)).
     fs::write("/proc/self/clear_refs", "5").ok()?;
     resident("self", "VmRSS:")
 }
 
-/// Returns the peak since [`before`], minus the memory that was resident then.
-pub(crate) fn above(before: u64) -> Option<u64> {
+/// Returns the peak since [`reset_peak`], minus the memory that was resident then.
+pub(crate) fn peak_above(before: u64) -> Option<u64> {
     Some(resident("self", "VmHWM:")?.saturating_sub(before))
 }
 

@@ -49,7 +49,7 @@ pub fn tables(records: &[Record]) -> Page {
         .text(format!(
             "Answers that their contender calls solved and that are further off than {RIGHT:e}, and runs without an answer."
         ))
-        .folded(said(records).at_most(LONGEST, "of these, all of which accuracy.json has"))
+        .folded(table_of_claims(records).at_most(LONGEST, "of these, all of which accuracy.json has"))
         .sheet(all(records))
 }
 
@@ -236,7 +236,7 @@ fn worst_solved(records: &[Record]) -> Vec<&Record> {
 }
 
 /// Returns a table of [`worst_solved`] and of the runs without an answer.
-fn said(records: &[Record]) -> Table {
+fn table_of_claims(records: &[Record]) -> Table {
     let mut rows = worst_solved(records);
     rows.extend(records.iter().filter(|record| record.status != Status::Solved));
     Table::of(rows)

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::case::{Case, Input, Kind};
 use crate::contenders::{self, Answer, NoAnswer};
-use crate::inside::{self, Ran, Said};
+use crate::inside::{self, Message, Ran};
 use crate::timing::Effort;
 
 /// The longest line that is read, in bytes.
@@ -97,7 +97,7 @@ impl Worker {
         case: &Case,
         limit: Duration,
         effort: Option<Effort>,
-        send: Sender<Said>,
+        send: Sender<Message>,
     ) -> io::Result<(Child, Sender<()>)> {
         let (problem, is_reservation) = match &case.input {
             Input::Allocation(problem) => (problem_to_json(problem), false),
@@ -131,7 +131,7 @@ impl Worker {
                 let Ok(line) = line else { return };
                 // A solver may print other lines, which are skipped.
                 let Ok(said) = serde_json::from_slice::<Line>(&line) else { continue };
-                if send.send(Said::from(said)).is_err() {
+                if send.send(Message::from(said)).is_err() {
                     return;
                 }
             }
@@ -205,7 +205,7 @@ impl From<Ran> for Line {
     }
 }
 
-impl From<Line> for Said {
+impl From<Line> for Message {
     fn from(line: Line) -> Self {
         match line {
             Line::Ready => Self::Ready,

@@ -223,13 +223,14 @@ pub fn audit(settings: &Settings, mut progress: impl FnMut(u64)) -> Result<Audit
     while audit.tried < settings.instances {
         progress(audit.tried);
         let batch = audit.tried..settings.instances.min(audit.tried + BATCH);
-        let looks: Vec<_> = batch.into_par_iter().map(|number| (number, look(settings, number))).collect();
-        for (number, looked) in looks {
+        let results: Vec<_> =
+            batch.into_par_iter().map(|number| (number, examine_drawn(settings, number))).collect();
+        for (number, looked) in results {
             audit.tried += 1;
             match looked? {
-                Look::NotApplicable => audit.not_applicable += 1,
-                Look::Failed => audit.failed += 1,
-                Look::Examined(examination, refuted) => {
+                ProblemResult::NotApplicable => audit.not_applicable += 1,
+                ProblemResult::Failed => audit.failed += 1,
+                ProblemResult::Examined(examination, refuted) => {
                     audit.count(number, &examination);
                     audit.count_refuted(number, &refuted);
                 }
@@ -266,22 +267,22 @@ fn check(settings: &Settings) -> Result<(), AuditError> {
 }
 
 /// The result for one problem.
-enum Look {
+enum ProblemResult {
     NotApplicable,
     Failed,
     /// The examination, and by property whether the problem refutes it.
     Examined(Box<Examination>, Vec<bool>),
 }
 
-fn look(settings: &Settings, number: u64) -> Result<Look, AuditError> {
+fn examine_drawn(settings: &Settings, number: u64) -> Result<ProblemResult, AuditError> {
     let stated = settings.drawn(number);
     // Drawn problems are otherwise valid: every user demands something, every name exists, and a server may be empty.
-    let Some(problem) = settings.problem(&stated) else { return Ok(Look::NotApplicable) };
+    let Some(problem) = settings.problem(&stated) else { return Ok(ProblemResult::NotApplicable) };
     let subject = settings.subject();
     let allocation = match subject.allocated(&problem) {
         Ok(Some(allocation)) => allocation,
-        Ok(None) => return Ok(Look::Failed),
-        Err(MechanismError::NotApplicable { .. }) => return Ok(Look::NotApplicable),
+        Ok(None) => return Ok(ProblemResult::Failed),
+        Err(MechanismError::NotApplicable { .. }) => return Ok(ProblemResult::NotApplicable),
         Err(error) => return Err(error.into()),
     };
     let examination = examined(settings, &problem, &allocation, &settings.requests)?;
@@ -290,7 +291,7 @@ fn look(settings: &Settings, number: u64) -> Result<Look, AuditError> {
         properties => property::probe(&subject, &stated, properties).unwrap_or_default(),
     };
     let refuted = probes.iter().map(|probe| probe.refuted.is_some());
-    Ok(Look::Examined(Box::new(examination), refuted.collect()))
+    Ok(ProblemResult::Examined(Box::new(examination), refuted.collect()))
 }
 
 fn examined(

@@ -244,7 +244,7 @@ impl Truth<'_> {
                 if gain > tolerance(liar) {
                     probe.refuted = Some(found(liar, now));
                 } else {
-                    nearer(probe, -gain, &self.totals[liar]);
+                    record_distance(probe, -gain, &self.totals[liar]);
                 }
             }
             (_, None) => {
@@ -254,7 +254,7 @@ impl Truth<'_> {
                         probe.refuted = Some(found(n, now));
                         return;
                     }
-                    nearer(probe, -loss, &self.totals[n]);
+                    record_distance(probe, -loss, &self.totals[n]);
                 }
             }
         }
@@ -271,7 +271,7 @@ pub(crate) fn true_tasks(
     in_time: bool,
 ) -> Rational {
     let usable = given.tasks[n].iter().filter(|(i, _)| truth.can_run(n, *i));
-    let worth = worth(truth, stated, n);
+    let worth = tasks_per_stated_task(truth, stated, n);
     let run = usable.map(|(i, x)| match in_time {
         true => truth.gamma(n, *i) / stated.gamma(n, *i) * x,
         false => Rational::from(x * &worth),
@@ -281,7 +281,7 @@ pub(crate) fn true_tasks(
 }
 
 /// Stores the distance of a change that does not refute the property but comes near to it.
-fn nearer(probe: &mut Probe, by: Rational, of: &Rational) {
+fn record_distance(probe: &mut Probe, by: Rational, of: &Rational) {
     if by > 0 && *of > 0 {
         let near = by / of;
         probe.near = Some(probe.near.take().map_or(near.clone(), |known| known.min(near)));
@@ -289,7 +289,7 @@ fn nearer(probe: &mut Probe, by: Rational, of: &Rational) {
 }
 
 /// Returns the number of tasks with the true demand for which the resources of one stated task suffice.
-fn worth(truth: &Problem, stated: &Problem, n: usize) -> Rational {
+fn tasks_per_stated_task(truth: &Problem, stated: &Problem, n: usize) -> Rational {
     let demand = |problem: &Problem| problem.users()[n].base_demand().to_vec();
     let pairs = demand(truth).into_iter().zip(demand(stated));
     let parts = pairs.filter(|(d, _)| *d > 0).map(|(d, lie)| lie / d);

@@ -112,7 +112,7 @@ pub fn page(settings: &Settings, audit: &Audit) -> Page {
     }
     let page = Page::new().short(short(settings, audit)).text(searched(settings, audit)).table(table);
     let shown = audit.axioms.iter().filter_map(|each| Some((each, each.example.as_ref()?)));
-    let page = shown.fold(page, |page, (each, example)| page.lines(told(each, example)));
+    let page = shown.fold(page, |page, (each, example)| page.lines(describe(each, example)));
     let shown = audit.properties.iter().filter_map(|each| Some((each, each.example.as_ref()?)));
     shown.fold(page, |page, (each, example)| page.lines(refuted(each, example)))
 }
@@ -167,21 +167,21 @@ fn refuted(each: &Probed, example: &Refutation) -> Vec<String> {
     let (user, before, after) = (&example.user, text::number(&example.before), text::number(&example.after));
     let (property, change) = (each.property.name(), &example.change);
     let said = format!("{property}: {change}, and {user} can run {after} in place of {before}");
-    above(said, &example.problem)
+    with_problem_below(said, &example.problem)
 }
 
 /// Returns the tasks of all users, the amount by which the axiom is violated, and the problem with one line for each
 /// class and user.
-fn told(each: &Audited, example: &Example) -> Vec<String> {
+fn describe(each: &Audited, example: &Example) -> Vec<String> {
     let users = example.problem.users().iter().zip(example.allocation.totals());
     let tasks: Vec<String> =
         users.map(|(user, x)| format!("{} {}", user.name(), number::format(&x))).collect();
     let margin = example.margin.as_ref().map(|margin| format!(", margin {}", text::number(margin)));
     let said = format!("{}: tasks {}{}", each.name, tasks.join(", "), margin.unwrap_or_default());
-    above(said, &example.problem)
+    with_problem_below(said, &example.problem)
 }
 
 /// Returns a statement with the problem below it.
-fn above(said: String, problem: &Problem) -> Vec<String> {
+fn with_problem_below(said: String, problem: &Problem) -> Vec<String> {
     std::iter::once(said).chain(problem_to_json(problem).lines().map(str::to_owned)).collect()
 }

@@ -112,7 +112,7 @@ impl Levels {
     }
 
     /// Returns the users that can have any tasks.
-    fn open(&self) -> Vec<usize> {
+    fn open_users(&self) -> Vec<usize> {
         (0..self.columns.len()).filter(|n| !self.columns[*n].is_empty()).collect()
     }
 
@@ -144,7 +144,7 @@ impl Levels {
 /// [`NoAnswer`] if the share is not defined.
 pub fn least_share(case: &Case, problem: &Problem) -> Result<Programme, NoAnswer> {
     let levels = Levels::new(case, problem)?;
-    Ok(levels.programme(&levels.open(), &[]))
+    Ok(levels.programme(&levels.open_users(), &[]))
 }
 
 /// Computes the max-min allocation. It maximises the least level, fixes the users that cannot have more at this
@@ -152,7 +152,7 @@ pub fn least_share(case: &Case, problem: &Problem) -> Result<Programme, NoAnswer
 fn levels(case: &Case, problem: &Problem, solver: &dyn Linear, time: Duration) -> Result<Answer, NoAnswer> {
     let end = Instant::now() + time;
     let levels = Levels::new(case, problem)?;
-    let mut open = levels.open();
+    let mut open = levels.open_users();
     let mut held: Vec<(usize, f64)> = Vec::new();
     let (mut steps, mut first) = (0, None);
     let mut last = Solved::default();

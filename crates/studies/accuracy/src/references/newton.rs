@@ -101,7 +101,7 @@ struct System<'c> {
     alpha: &'c Rational,
     users: Vec<User>,
     /// The places outside homes as `(user, place)`, each with the unit of its tasks.
-    beside: Vec<(usize, usize, Rational)>,
+    off_home: Vec<(usize, usize, Rational)>,
 }
 
 #[derive(Clone)]
@@ -109,7 +109,7 @@ struct Values {
     /// The prices of whole rows.
     prices: Vec<Rational>,
     /// The tasks outside homes, in their units.
-    beside: Vec<Rational>,
+    off_home: Vec<Rational>,
 }
 
 /// The tasks that users take at some prices.
@@ -142,11 +142,11 @@ impl<'c> System<'c> {
             home: 0,
         };
         let users = (0..problem.n_users()).filter(|n| problem.is_active(*n)).map(user).collect();
-        let mut system = Self { constraints, alpha, users, beside: Vec::new() };
+        let mut system = Self { constraints, alpha, users, off_home: Vec::new() };
         let one_class = |user: &User| user.places.len() == 1;
         if *alpha == 1 && system.users.iter().all(one_class) {
             let prices = system.prices_of_pools()?;
-            return Ok((system, Values { prices, beside: Vec::new() }));
+            return Ok((system, Values { prices, off_home: Vec::new() }));
         }
         let name = if *alpha == 1 { "proportional" } else { "alpha" };
         let mechanism = registry::find(name)
@@ -161,8 +161,8 @@ impl<'c> System<'c> {
         let prices =
             prices.rows.iter().zip(rows).map(|(price, row)| rounded(&Rational::from(price * &row.capacity)));
         let prices: Vec<Rational> = prices.collect();
-        let beside = system.read(&outcome.allocation.tasks, &prices);
-        Ok((system, Values { prices, beside }))
+        let off_home = system.read(&outcome.allocation.tasks, &prices);
+        Ok((system, Values { prices, off_home }))
     }
 
     /// Determines where users run: on classes where the fraction of their tasks exceeds the relative extra cost of
@@ -182,7 +182,7 @@ impl<'c> System<'c> {
                 let excess = Rational::from(&costs[at] - &least) * &total;
                 if excess <= Rational::from(x * &least) {
                     start.push(rounded(&Rational::from(x / &total)));
-                    self.beside.push((k, at, rounded(&total)));
+                    self.off_home.push((k, at, rounded(&total)));
                 }
             }
         }
@@ -261,10 +261,10 @@ impl<'c> System<'c> {
     }
 
     /// Returns the tasks by user and place.
-    fn tasks(&self, levels: &[Rational], beside: &[Rational]) -> Vec<Vec<(usize, Rational)>> {
+    fn tasks(&self, levels: &[Rational], off_home: &[Rational]) -> Vec<Vec<(usize, Rational)>> {
         let mut tasks: Vec<Vec<(usize, Rational)>> =
             self.users.iter().zip(levels).map(|(user, level)| vec![(user.home, level.clone())]).collect();
-        for ((k, at, unit), part) in self.beside.iter().zip(beside) {
+        for ((k, at, unit), part) in self.off_home.iter().zip(off_home) {
             let x = Rational::from(unit * part);
             tasks[*k][0].1 -= &x;
             tasks[*k].push((*at, x));
@@ -286,7 +286,7 @@ impl<'c> System<'c> {
     }
 
     /// Returns the change of the use of each row by a unit of tasks outside the home of its user.
-    fn moves(&self, prices: usize) -> Vec<Vec<Rational>> {
+    fn use_changes(&self, prices: usize) -> Vec<Vec<Rational>> {
         let of = |(k, at, unit): &(usize, usize, Rational)| {
             let user = &self.users[*k];
             let mut change = vec![Rational::new(); prices];
@@ -297,17 +297,17 @@ impl<'c> System<'c> {
                 .for_each(|(row, part)| change[*row] -= Rational::from(part * unit));
             change
         };
-        self.beside.iter().map(of).collect()
+        self.off_home.iter().map(of).collect()
     }
 
     /// Runs the semismooth Newton method for `min(p_j, slack_j) = 0` and equal costs. In the comparison, prices are
     /// fractions of the sum of all payments.
     fn newton(&self, mut values: Values) -> Result<Values, NewtonError> {
         let small = Rational::from((1, Integer::from(1) << LAST_CHANGE));
-        let moves = self.moves(values.prices.len());
+        let moves = self.use_changes(values.prices.len());
         for _ in 0..MOST_STEPS {
             let Response { levels, slopes, spent } = self.respond(&values.prices)?;
-            let excess = self.excess(&self.tasks(&levels, &values.beside));
+            let excess = self.excess(&self.tasks(&levels, &values.off_home));
             let is_active: Vec<bool> =
                 values.prices.iter().zip(&excess).map(|(p, e)| Rational::from(p / &spent) + e > 0).collect();
             let active: Vec<usize> = (0..is_active.len()).filter(|&j| is_active[j]).collect();
@@ -332,12 +332,12 @@ impl<'c> System<'c> {
             });
             let change = eliminate(of_rows.chain(of_costs).collect());
             let (of_prices, of_tasks) = change.split_at(active.len());
-            let mut next = Values { prices: vec![Rational::new(); is_active.len()], beside: Vec::new() };
+            let mut next = Values { prices: vec![Rational::new(); is_active.len()], off_home: Vec::new() };
             for (&j, change) in active.iter().zip(of_prices) {
                 next.prices[j] = rounded(&Rational::from(&values.prices[j] + change)).max(Rational::new());
             }
-            next.beside = values
-                .beside
+            next.off_home = values
+                .off_home
                 .iter()
                 .zip(of_tasks)
                 .map(|(x, change)| rounded(&Rational::from(x + change)))
@@ -346,7 +346,7 @@ impl<'c> System<'c> {
                 a.iter().zip(b).map(|(a, b)| Rational::from(a - b).abs()).max().unwrap_or_default()
             };
             let of_prices = differences(&next.prices, &values.prices);
-            let of_tasks = differences(&next.beside, &values.beside);
+            let of_tasks = differences(&next.off_home, &values.off_home);
             values = next;
             if of_prices <= Rational::from(&small * &spent) && of_tasks <= small {
                 return Ok(values);
@@ -357,9 +357,10 @@ impl<'c> System<'c> {
 
     /// Returns a feasible point close to the values, with prices of rows and limits that prove a bound for it.
     fn proving(&self, values: &Values) -> Result<(Tasks, Prices), NewtonError> {
-        let beside: Vec<Rational> = values.beside.iter().map(|x| x.clone().max(Rational::new())).collect();
+        let off_home: Vec<Rational> =
+            values.off_home.iter().map(|x| x.clone().max(Rational::new())).collect();
         let levels = self.respond(&values.prices)?.levels;
-        let mut placed = self.tasks(&levels, &beside);
+        let mut placed = self.tasks(&levels, &off_home);
         if placed.iter().any(|tasks| tasks[0].1 <= 0) {
             return Err(NewtonError::Singular);
         }

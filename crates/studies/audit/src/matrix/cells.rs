@@ -275,7 +275,7 @@ fn cell(search: &Search, column: Column, premises: Premises) -> Cell {
     let searched = search.cells.iter().find(|cell| cell.column == column);
     let instances = searched.map_or(0, |cell| cell.decided);
     let found = searched.and_then(|cell| cell.found.as_ref());
-    let shown = found.and_then(|found| shown(&search.subject, column, found));
+    let shown = found.and_then(|found| counterexample(&search.subject, column, found));
     let known = match (&shown, found) {
         (Some(_), Some(found)) => of(StateOf::Refuted, refuted_by(found)),
         (None, Some(found)) => of(
@@ -304,7 +304,7 @@ fn refuted_by(found: &Found) -> String {
 
 /// Returns the problem, the mechanism's allocation and the certificates. Returns `None` if they do not refute the
 /// cell, as may happen with a file that was edited.
-fn shown(subject: &Subject, column: Column, found: &Found) -> Option<Shown> {
+fn counterexample(subject: &Subject, column: Column, found: &Found) -> Option<Shown> {
     match column {
         Column::Axiom(axiom) => of_axiom(subject, axiom, found.problem.clone()),
         Column::Property(property) => of_property(subject, property, &found.problem),
@@ -325,7 +325,7 @@ fn violated(
     tolerance: &Rational,
 ) -> Option<Shown> {
     let axiom = request.axiom;
-    let own = own(&allocation).filter(|own| own.axiom != axiom);
+    let own = defining_request(&allocation).filter(|own| own.axiom != axiom);
     let requests: Vec<Request> = own.into_iter().chain([request]).collect();
     let examination = certify(&problem, &allocation, &requests, tolerance).ok()?;
     let claim = examination.certificate.claims.iter().find(|claim| claim.axiom == axiom)?;
@@ -334,7 +334,7 @@ fn violated(
 }
 
 /// Returns the axiom that an allocation of the mechanism satisfies by definition.
-fn own(allocation: &Allocation) -> Option<Request> {
+fn defining_request(allocation: &Allocation) -> Option<Request> {
     registry::axiom_of(allocation).map(|(axiom, parameters)| Request { axiom, parameters })
 }
 
@@ -349,7 +349,7 @@ fn of_property(subject: &Subject, property: Property, problem: &Problem) -> Opti
     }
     let (given_changed, tolerance_changed) = subject.certifiable(&refuted.changed)?;
     let examined = |problem: &Problem, allocation: &Allocation, tolerance: &Rational| {
-        let request = own(allocation).unwrap_or_else(|| Request::of(Axiom::Feasible));
+        let request = defining_request(allocation).unwrap_or_else(|| Request::of(Axiom::Feasible));
         certify(problem, allocation, &[request], tolerance).ok()
     };
     let examination = examined(&refuted.problem, &given, &tolerance)?;

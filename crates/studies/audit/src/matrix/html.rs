@@ -7,7 +7,7 @@ use maud::{Markup, html};
 
 use super::cells::{Cell, Judged, Matrix, Shown, StateOf};
 use super::column::Column;
-use super::render::{certificates, claim_name, sentence, told};
+use super::render::{certificates, claim_name, describe, sentence};
 
 /// Returns the CSS class, sign and word of a cell.
 fn sign(cell: &Cell) -> (&'static str, &'static str, &'static str) {
@@ -81,7 +81,7 @@ fn explained(cell: &Cell, name: &str, with_files: bool) -> Markup {
 
 fn example(name: &str, shown: &Shown, with_files: bool) -> Markup {
     html! {
-        p { (printable(&told(shown))) "." }
+        p { (printable(&describe(shown))) "." }
         @if let Some(pair) = &shown.pair { p { "Here " (pair.compared.words()) "." } }
         @if with_files {
             p { @for (file, _) in certificates(name, shown) { a href=(file) { "certificate" } " " } }

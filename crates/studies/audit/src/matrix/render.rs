@@ -132,7 +132,7 @@ pub(super) fn sentence(cell: &Cell) -> String {
 }
 
 /// Returns a sentence about a counterexample.
-pub(super) fn told(shown: &Shown) -> String {
+pub(super) fn describe(shown: &Shown) -> String {
     match &shown.pair {
         None => {
             let users = shown.problem.users().iter().zip(shown.allocation.totals());
@@ -196,7 +196,8 @@ fn contradictions(matrix: &Matrix) -> Vec<String> {
     let lines = against.filter_map(|judged| {
         let shown = judged.cell.shown.as_deref()?;
         let claim = judged.claim;
-        let said = format!("{}: {} {}: {}", claim.paper, claim.mechanism, claim.column.name(), told(shown));
+        let said =
+            format!("{}: {} {}: {}", claim.paper, claim.mechanism, claim.column.name(), describe(shown));
         let compared = shown.pair.as_ref().map(|pair| format!("({})", pair.compared.words()));
         let problem = evenhand_problem::format::problem_to_json(&shown.problem);
         let lines = [Some(said), compared].into_iter().flatten();

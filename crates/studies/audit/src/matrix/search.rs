@@ -88,7 +88,7 @@ pub struct Near {
 }
 
 /// The result of a problem for a column.
-enum Said {
+enum ColumnResult {
     /// The column is not decided.
     Nothing,
     /// The column is satisfied; with the distance from a violation, if it is small.
@@ -97,11 +97,11 @@ enum Said {
 }
 
 /// The result of one problem for all columns.
-enum Look {
+enum ProblemResult {
     /// The problem is not valid, or the mechanism is not defined for it.
     Outside,
     Failed,
-    Seen(Stated, Vec<Said>),
+    Examined(Stated, Vec<ColumnResult>),
 }
 
 /// Returns the flags with which a mechanism is searched.
@@ -184,10 +184,10 @@ impl Search {
             }
             _ => made::known(number - small - random - grouped, self.premises),
         };
-        let looks = self.looks(numbers.clone(), small..small + random + grouped, make);
+        let results = self.examine_all(numbers.clone(), small..small + random + grouped, make);
         let exhaustive = numbers.end <= small;
         self.at = numbers.end;
-        self.count(looks, exhaustive);
+        self.count(results, exhaustive);
         if self.is_complete(instances) {
             self.cells.iter_mut().for_each(|cell| cell.near.clear());
         }
@@ -204,12 +204,12 @@ impl Search {
         made::changed(random, from, self.premises)
     }
 
-    fn looks(
+    fn examine_all(
         &self,
         numbers: Range<u64>,
         at_random: Range<u64>,
         make: impl Fn(u64) -> Option<Stated> + Sync,
-    ) -> Vec<Look> {
+    ) -> Vec<ProblemResult> {
         let open: Vec<Column> =
             self.cells.iter().filter(|cell| cell.found.is_none()).map(|cell| cell.column).collect();
         let few: Vec<Column> =
@@ -220,33 +220,35 @@ impl Search {
             } else {
                 &open
             };
-            make(number).map_or(Look::Outside, |stated| look(&self.subject, self.premises, stated, columns))
+            make(number).map_or(ProblemResult::Outside, |stated| {
+                examine(&self.subject, self.premises, stated, columns)
+            })
         };
         numbers.into_par_iter().map(look).collect()
     }
 
-    fn count(&mut self, looks: Vec<Look>, exhaustive: bool) {
+    fn count(&mut self, results: Vec<ProblemResult>, exhaustive: bool) {
         let mut firsts: Vec<(usize, Stated)> = Vec::new();
         let open: Vec<usize> = (0..self.cells.len()).filter(|c| self.cells[*c].found.is_none()).collect();
-        for look in looks {
-            let (stated, said) = match look {
-                Look::Outside => continue,
-                Look::Failed => {
+        for examined in results {
+            let (stated, results) = match examined {
+                ProblemResult::Outside => continue,
+                ProblemResult::Failed => {
                     self.failed += 1;
                     continue;
                 }
-                Look::Seen(stated, said) => (stated, said),
+                ProblemResult::Examined(stated, results) => (stated, results),
             };
             self.problems += 1;
             // Axioms come first. If properties are not tested, the list of results is shorter than `open`.
-            for (c, said) in open.iter().zip(said) {
+            for (c, result) in open.iter().zip(results) {
                 if firsts.iter().any(|(known, _)| known == c) {
                     continue;
                 }
-                match said {
-                    Said::Nothing => {}
-                    Said::Kept(near) => self.cells[*c].keep(near, &stated),
-                    Said::Refuted => {
+                match result {
+                    ColumnResult::Nothing => {}
+                    ColumnResult::Kept(near) => self.cells[*c].keep(near, &stated),
+                    ColumnResult::Refuted => {
                         self.cells[*c].decided += 1;
                         firsts.push((*c, stated.clone()));
                     }
@@ -267,8 +269,8 @@ impl Search {
     fn smallest(&self, column: Column, stated: Stated) -> Option<Problem> {
         let shows = |stated: &Stated| {
             stated.problem().is_some_and(|problem| self.premises.hold(&problem))
-                && matches!(look(&self.subject, self.premises, stated.clone(), &[column]),
-                            Look::Seen(_, said) if matches!(said[..], [Said::Refuted]))
+                && matches!(examine(&self.subject, self.premises, stated.clone(), &[column]),
+                            ProblemResult::Examined(_, results) if matches!(results[..], [ColumnResult::Refuted]))
         };
         let small = shrink(stated, shows);
         Some(small.renamed()).filter(shows).unwrap_or(small).problem()
@@ -303,30 +305,32 @@ pub fn contradicted(mechanism: &'static Mechanism, premises: Premises, problem: 
     let is_proven = |column: &Column| matches!(known(mechanism, *column, premises), Known::Proven(_));
     let columns: Vec<Column> = Column::all().into_iter().filter(is_proven).collect();
     let subject = Search::new(mechanism, None, premises, []).subject;
-    let Look::Seen(_, said) = look(&subject, premises, Stated::from(problem), &columns) else {
+    let ProblemResult::Examined(_, results) = examine(&subject, premises, Stated::from(problem), &columns)
+    else {
         return Vec::new();
     };
-    let refuted = columns.into_iter().zip(said).filter(|(_, said)| matches!(said, Said::Refuted));
+    let refuted =
+        columns.into_iter().zip(results).filter(|(_, result)| matches!(result, ColumnResult::Refuted));
     refuted.map(|(column, _)| column).collect()
 }
 
 /// Returns the results of a problem for each column, within the work limit of one problem.
-fn look(subject: &Subject, premises: Premises, stated: Stated, columns: &[Column]) -> Look {
+fn examine(subject: &Subject, premises: Premises, stated: Stated, columns: &[Column]) -> ProblemResult {
     let limits = Limits { work: Some(WORK), memory: Some(Limits::SMALL_MEMORY), ..Limits::default() };
-    match within(&limits, || said(subject, premises, &stated, columns)) {
-        Ok(Some(Ok(said))) => Look::Seen(stated, said),
-        Ok(Some(Err(()))) | Err(_) => Look::Failed,
-        Ok(None) => Look::Outside,
+    match within(&limits, || column_results(subject, premises, &stated, columns)) {
+        Ok(Some(Ok(results))) => ProblemResult::Examined(stated, results),
+        Ok(Some(Err(()))) | Err(_) => ProblemResult::Failed,
+        Ok(None) => ProblemResult::Outside,
     }
 }
 
 /// Returns `None` if the mechanism is not defined, and an error if it has no answer.
-fn said(
+fn column_results(
     subject: &Subject,
     premises: Premises,
     stated: &Stated,
     columns: &[Column],
-) -> Option<Result<Vec<Said>, ()>> {
+) -> Option<Result<Vec<ColumnResult>, ()>> {
     let problem = stated.problem().filter(|problem| premises.hold(problem))?;
     let allocation = match subject.allocated(&problem) {
         Ok(Some(allocation)) => allocation,
@@ -344,14 +348,19 @@ fn said(
     if !properties.is_empty() {
         let probes = probe(subject, stated, &properties).unwrap_or_default();
         all.extend(probes.into_iter().map(|probe| match probe.refuted {
-            Some(_) => Said::Refuted,
-            None => Said::Kept(probe.near),
+            Some(_) => ColumnResult::Refuted,
+            None => ColumnResult::Kept(probe.near),
         }));
     }
     Some(Ok(all))
 }
 
-fn of_axioms(subject: &Subject, problem: &Problem, allocation: &Allocation, columns: &[Column]) -> Vec<Said> {
+fn of_axioms(
+    subject: &Subject,
+    problem: &Problem,
+    allocation: &Allocation,
+    columns: &[Column],
+) -> Vec<ColumnResult> {
     let axioms = columns.iter().filter_map(|column| match column {
         Column::Axiom(axiom) => Some(*axiom),
         Column::Property(_) => None,
@@ -372,15 +381,15 @@ fn of_axioms(subject: &Subject, problem: &Problem, allocation: &Allocation, colu
     };
     let usual = (examined(false, Rational::from(TOLERANCE)), -Rational::from(COARSE));
     let exact = (examined(true, Rational::new()), Rational::new());
-    let said = |request: &Request| {
+    let result_of = |request: &Request| {
         let (claims, least) = if is_exact(request) { &exact } else { &usual };
         let claim = claims.iter().find(|claim| claim.axiom == request.axiom)?;
         let is_clear = claim.margin.as_ref().is_none_or(|margin| margin < least);
         Some(match claim.holds? {
-            true => Said::Kept(claim.margin.clone().filter(|margin| *margin > 0)),
-            false if is_clear => Said::Refuted,
-            false => Said::Nothing,
+            true => ColumnResult::Kept(claim.margin.clone().filter(|margin| *margin > 0)),
+            false if is_clear => ColumnResult::Refuted,
+            false => ColumnResult::Nothing,
         })
     };
-    requests.iter().map(|request| said(request).unwrap_or(Said::Nothing)).collect()
+    requests.iter().map(|request| result_of(request).unwrap_or(ColumnResult::Nothing)).collect()
 }

@@ -125,7 +125,7 @@ impl Case {
         (0..self.lendable.len()).filter(lacks).collect()
     }
 
-    fn with(&self, job: usize, running: &[usize]) -> u64 {
+    fn share_with(&self, job: usize, running: &[usize]) -> u64 {
         self.share(self.jobs[job].0, &[running, &[job]].concat())
     }
 
@@ -138,7 +138,7 @@ impl Case {
         let mut candidates: Vec<usize> =
             running.iter().rev().copied().filter(|j| is_other(j) && asks(j)).collect();
         let (mut left, mut targets, mut retry) = (running.to_vec(), Vec::new(), Vec::new());
-        let new = self.with(job, running);
+        let new = self.share_with(job, running);
         let highest = |candidates: &[usize], left: &[usize]| {
             let share = |j: &usize| self.share(self.jobs[*j].0, left);
             let largest = candidates.iter().map(share).max()?;
@@ -196,7 +196,7 @@ impl Case {
             let stops = if fits { Some(Vec::new()) } else { self.targets(job, &state.running) };
             let Some(stops) = stops else { continue };
             seen[self.jobs[job].0] = true;
-            let share = self.with(job, &state.running);
+            let share = self.share_with(job, &state.running);
             if best.as_ref().is_none_or(|(least, ..)| share < *least) {
                 best = Some((share, at, stops));
             }

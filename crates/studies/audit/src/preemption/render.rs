@@ -76,10 +76,10 @@ pub fn page(bounds: Bounds, found: &Found) -> Page {
     );
     let page = Page::new().text(text).table(table);
     let Some(case) = &found.smallest else { return page };
-    page.lines(told(case)).table(steps(case, &case.round().unwrap_or_default()))
+    page.lines(describe(case)).table(steps(case, &case.round().unwrap_or_default()))
 }
 
-fn told(case: &Case) -> Vec<String> {
+fn describe(case: &Case) -> Vec<String> {
     let numbers = |list: &[u64]| list.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
     let queues = case.weights.iter().enumerate();
     let queues = queues.map(|(queue, weight)| format!("{} has the weight {weight}", queue_name(queue)));

@@ -79,7 +79,7 @@ fn every_cell_is_explained() {
             }
             (_, None) => None,
         };
-        theorem.into_iter().for_each(|reference| stands(reference));
+        theorem.into_iter().for_each(|reference| check_reference(reference));
         assert!(!cell.reference.is_empty(), "{name}");
         assert_eq!(cell.shown.is_some(), cell.state == StateOf::Refuted, "{name}");
         assert_eq!(cell.instances > 0, matches!(cell.state, StateOf::Refuted | StateOf::Open), "{name}");
@@ -89,7 +89,7 @@ fn every_cell_is_explained() {
 }
 
 /// Checks that the reference of a proven cell exists: a file, and a heading or the beginning of a fact in it.
-fn stands(reference: &str) {
+fn check_reference(reference: &str) {
     let (file, place) = match (reference.split_once('#'), reference.split_once(", ")) {
         (Some((file, anchor)), _) => (file, Some(anchor.to_owned())),
         (None, Some((file, place))) => (file, Some(place.to_owned())),

@@ -8,7 +8,7 @@ use rand_pcg::Pcg64Mcg;
 
 use super::drf::allocate;
 use super::setting::{answers, continuous, is_fair, pool_of};
-use super::trajectory::apart;
+use super::trajectory::largest_difference;
 use crate::entry::Entry;
 use crate::error::PaperError;
 
@@ -92,7 +92,7 @@ fn convergence() -> Result<Entry, PaperError> {
             let settings = TrajectorySettings { c_max, stop_tolerance: 0.0, ..TrajectorySettings::default() };
             let end = integrate(&pool, &settings);
             failed += usize::from(end.status != TrajectoryStatus::ReachedC);
-            *furthest = furthest.max(apart(&end.x, &limit.x));
+            *furthest = furthest.max(largest_difference(&end.x, &limit.x));
         }
     }
     let table: Vec<String> =

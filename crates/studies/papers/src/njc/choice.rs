@@ -10,7 +10,7 @@ use super::definition::segments;
 use super::optimum::is_optimum;
 use super::promises::{circle, family};
 use super::setting::{answers, complains, continuous, is_fair, loads, pool_of, row, show, show_floats};
-use super::trajectory::{apart, at};
+use super::trajectory::{at, largest_difference};
 use crate::entry::{Entry, list};
 use crate::error::PaperError;
 
@@ -68,8 +68,9 @@ fn barrier_weights() -> Result<Entry, PaperError> {
         let late = at(&weighted, 1e7)?;
         let barrier = BarrierWeights::new(weights.map(f64::from).to_vec(), 1.0)?;
         let limit = follow(&pool, &PathSettings { barrier, ..PathSettings::default() });
-        other_way = other_way.max(apart(&at(&weighted, 10.0)?.x, &middle));
-        other_end = other_end.max(apart(&late.x, &plain)).max(apart(&limit.x, &plain));
+        other_way = other_way.max(largest_difference(&at(&weighted, 10.0)?.x, &middle));
+        other_end =
+            other_end.max(largest_difference(&late.x, &plain)).max(largest_difference(&limit.x, &plain));
         table.push(format!(
             "weights {}, {}: {} at c = 1e7, limit {}",
             weights[0],
@@ -121,7 +122,7 @@ fn entitlements_of(id: &str, problem: &Problem, x: &str, prices: &str) -> Result
             "proven without any gap by prices {} of the resources, and not the limit for the entitlements \
              given; in floating point the path ends {:.0e} from it",
             list(&prices),
-            apart(&end.x, &floats),
+            largest_difference(&end.x, &floats),
         ),
     })
 }

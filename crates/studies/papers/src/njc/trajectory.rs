@@ -25,7 +25,7 @@ pub fn at(problem: &Problem, c: f64) -> Result<TrajectoryResult, PaperError> {
 }
 
 /// Returns the largest difference between coordinates of two points.
-pub fn apart(a: &[f64], b: &[f64]) -> f64 {
+pub fn largest_difference(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
 }
 
@@ -60,7 +60,7 @@ fn entry(id: &str, source: &'static str, problem: &Problem) -> Result<Entry, Pap
         note: format!(
             "floating point: {steps} steps, equation (12) holds within {error:.0e}, and the last point is \
              {:.0e} from the limit, which is found with a residual of {:.0e}. The paper prints no trajectory",
-            apart(&last, &limit.x),
+            largest_difference(&last, &limit.x),
             limit.residual,
         ),
     })

@@ -93,7 +93,7 @@ fn tasks(id: &str, source: &'static str, printed: &[&str], ours: &[Rational], no
 }
 
 /// Returns the tasks of each user on the class where the paper places the user.
-fn on(allocation: &Allocation, classes: &[usize]) -> Vec<Rational> {
+fn tasks_on_printed_class(allocation: &Allocation, classes: &[usize]) -> Vec<Rational> {
     classes.iter().enumerate().map(|(n, &i)| allocation.on(n, i)).collect()
 }
 
@@ -110,7 +110,7 @@ fn of_figure_1() -> Result<Vec<Entry>, PaperError> {
             "figure-1.ps-dsf",
             source,
             &["3", "3", "6"],
-            &on(&fair, &[0, 0, 1]),
+            &tasks_on_printed_class(&fair, &[0, 0, 1]),
             "users 1 and 2 on the first server, user 3 on the second",
         ),
     ])
@@ -129,7 +129,7 @@ fn of_figure_3() -> Result<Vec<Entry>, PaperError> {
             "figure-3.tasks",
             source,
             &["3.6", "3.6", "8", "8"],
-            &on(&fair, &[0, 0, 1, 1]),
+            &tasks_on_printed_class(&fair, &[0, 0, 1, 1]),
             "users 1 and 2 on the first server, users 3 and 4 on the second",
         ),
         tasks(

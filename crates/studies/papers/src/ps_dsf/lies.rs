@@ -88,7 +88,7 @@ fn stated(problem: &Problem, liar: usize, statement: &Statement) -> Result<Probl
 }
 
 /// Returns the number of true tasks that user `liar` runs after this statement.
-fn runs(
+fn true_tasks(
     mechanism: &Mechanism,
     problem: &Problem,
     liar: usize,
@@ -118,8 +118,8 @@ fn refutation() -> Result<Entry, PaperError> {
     let mechanism = mechanism("ps-dsf")?;
     let demand = ["8", "2"].map(number::parse).into_iter().collect::<Result<Vec<_>, _>>();
     let lie = Statement { demand: demand?, allowed: vec![true, false] };
-    let truth = runs(mechanism, &problem, 0, &honest(&problem, 0), Given::Resources)?;
-    let gained = runs(mechanism, &problem, 0, &lie, Given::Resources)?;
+    let truth = true_tasks(mechanism, &problem, 0, &honest(&problem, 0), Given::Resources)?;
+    let gained = true_tasks(mechanism, &problem, 0, &lie, Given::Resources)?;
     let gain = Rational::from(&gained / &truth) - 1u32;
     Ok(Entry {
         id: "ps-dsf.table-1.ps-dsf.strategy-proof.instance".to_owned(),
@@ -210,9 +210,9 @@ fn search(name: &str, given: Given, problems: &[Problem]) -> Result<Entry, Paper
     let (mut tried, mut paying, mut most) = (0, 0, Rational::new());
     for problem in problems {
         for n in 0..problem.n_users() {
-            let truth = runs(mechanism, problem, n, &honest(problem, n), given)?;
+            let truth = true_tasks(mechanism, problem, n, &honest(problem, n), given)?;
             for lie in lies(problem, n) {
-                let gain = runs(mechanism, problem, n, &lie, given)? - &truth;
+                let gain = true_tasks(mechanism, problem, n, &lie, given)? - &truth;
                 tried += 1;
                 if gain > 0 {
                     paying += 1;
