@@ -268,6 +268,7 @@ impl<'p> Course<'p> {
         let mut states: Vec<State> = Vec::new();
         while let Some(Reverse((now, j))) = actions.pop() {
             let now = now.value();
+            // A state is taken before the first action after its time, so it includes all events of its time.
             while let Some(time) =
                 Some(point(states.len(), every)).filter(|time| *time < now && *time <= horizon)
             {
@@ -282,6 +283,7 @@ impl<'p> Course<'p> {
             while let Some((_, user, there)) = changes.next_if(|(at, ..)| *at <= now) {
                 self.is_there[user] = there;
                 match in_time(until, std::time::Duration::ZERO, || self.gather()) {
+                    // If the time is up during the preparation, the states so far are the result.
                     Err(_) if !states.is_empty() => return Ok((states, now)),
                     gathered => gathered??,
                 }

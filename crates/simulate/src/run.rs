@@ -362,6 +362,7 @@ impl<'a> Simulation<'a> {
         (self.now, self.events) = (checkpoint.time, checkpoint.events);
         let mut from = Reader(&checkpoint.words);
         let (users, servers) = (self.problem.n_users(), self.scheduler.n_servers());
+        // The source is at its beginning: arrivals up to the checkpoint are skipped.
         for _ in 0..from.read::<u64>()? {
             if self.next(source)?.is_none() {
                 return Err(bad("is of a longer trace"));
@@ -380,6 +381,7 @@ impl<'a> Simulation<'a> {
         self.finished = from.read()?;
         let runs: Vec<(u32, gangs::Started)> = from.read()?;
         let (changed, next_run) = (from.read::<u64>()? as usize, from.read()?);
+        // A damaged checkpoint must be refused here, since indices are not checked later.
         let is_there = |user: u32, job: u32| (user as usize) < users && (job as usize) < jobs;
         let is_server = |server: u32| (server as usize) < servers;
         Reader::check(running.iter().all(|task| is_there(task.user, task.job) && is_server(task.server)))?;
@@ -402,6 +404,7 @@ impl<'a> Simulation<'a> {
             }
             self.remember(run, started);
         }
+        // Tracked runs have already occupied their servers above.
         for task in running {
             if !has_tracked_runs && !self.scheduler.occupy(task.user as usize, task.server as usize)? {
                 return Err(no_room());

@@ -124,12 +124,15 @@ pub(super) fn run(
                 users = present_users(&now_there);
                 is_there = now_there;
             }
+            // The fraction 1 / steps of all tasks ends. Tasks of absent users are dropped, since `users` has only
+            // present ones.
             let goes_on = 1.0 - f64::from(steps).recip();
             let mut has: Vec<f64> = users.iter().map(|user| tasks[user.index] * goes_on).collect();
             left = fill(&users, &mut has, steps, &is_bottleneck);
             tasks.fill(0.0);
             users.iter().zip(has).for_each(|(user, has)| tasks[user.index] = has);
             let is_used_up: Vec<bool> = left.iter().map(|left| *left <= NEGLIGIBLE).collect();
+            // If no resource is used up, for example after users left, the last bottlenecks remain.
             if is_used_up.contains(&true) {
                 is_bottleneck = is_used_up.iter().zip(&was_used_up).map(|(is, was)| *is || *was).collect();
             }

@@ -121,6 +121,7 @@ impl<'a> Dra<'a> {
         }
         self.ranked.clear();
         let mut unmatched = None;
+        // Configurations in the order of their ranks take empty servers that no earlier configuration needs.
         for (rank, &(configuration, servers)) in self.wanted.iter().enumerate() {
             let have = &mut self.configurations.servers;
             while have[configuration].len() < servers {
@@ -140,6 +141,7 @@ impl<'a> Dra<'a> {
             }
             let count = have[configuration].len().min(servers);
             self.ranked.insert(configuration, (rank, count));
+            // The first configuration that lacks servers decides from which rank on servers reject jobs.
             if count < servers && unmatched.is_none() {
                 unmatched = Some(rank);
             }
@@ -148,7 +150,7 @@ impl<'a> Dra<'a> {
         Ok(())
     }
 
-    /// Puts the most recent server of every configuration into the Reject Group if its rank is above `last`.
+    /// Puts the most recent server of every configuration into the Reject Group, unless its rank is at most `last`.
     fn reject(&mut self, last: usize) {
         self.rejecting.clear();
         for (configuration, servers) in self.configurations.servers.iter().enumerate() {

@@ -30,6 +30,7 @@ impl Fixed {
         let loads = estimates.map_or_else(|| problem.loads(), |of| of.iter().map(estimated).collect());
         let loads: Vec<Rational> = loads.iter().map(|load| load * all.clone()).collect();
         let optimum = configuration_lp::solve(&best, &loads, &[all])?;
+        // The optimum gives fractions of servers. They are rounded by largest remainders.
         let mut counts: Vec<(usize, Rational)> = Vec::new();
         for (_, _, share) in &optimum.servers {
             let whole = Integer::from(share.floor_ref());
@@ -54,6 +55,7 @@ impl Fixed {
                 server += 1;
             }
         }
+        // Slots are taken from the end of the lists, so those of the first servers must come last.
         empty.iter_mut().for_each(|slots: &mut Vec<usize>| slots.reverse());
         let slots = empty.iter().map(|empty| empty.len() as u64).collect();
         Ok(Self { empty, slots })

@@ -242,6 +242,7 @@ impl<'a> Run<'a> {
                 break;
             }
             now = time;
+            // At equal times classifications come before ends, and ends before arrivals.
             if tick <= comes.min(ends) {
                 policy.tick()?;
                 ticks += 1;

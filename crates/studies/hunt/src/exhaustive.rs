@@ -203,12 +203,15 @@ impl Exhaustive {
         let Some(class) = usize::try_from(code / per_class).ok().and_then(|at| self.classes.get(at)) else {
             return Ok(None);
         };
+        // The rest of the code has the rewards as digits.
         let mut rest = code % per_class;
         let mut rewards = vec![0; self.settings.types];
         for reward in rewards.iter_mut().rev() {
             *reward = rest % largest + 1;
             rest /= largest;
         }
+        // Multiples of a vector of rewards have the same ratio, and so have its images under symmetries. One of each
+        // suffices.
         if rewards.iter().copied().fold(0, gcd) != 1 {
             return Ok(None);
         }

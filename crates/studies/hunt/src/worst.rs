@@ -269,6 +269,7 @@ impl<'s, 'a> Search<'s, 'a> {
         let lowest = left.map(|j| small.alone[j]).min().unwrap_or(0);
         steps.push(next);
         let bound = self.least;
+        // If even the smallest possible earnings of later steps give no ratio below the bound, no longer order does.
         let relaxed = self.programme(order, steps, lowest)?.least(bound, TableauGoal::Decide)?;
         if relaxed != bound {
             self.least = self.programme(order, steps, next.reward)?.least(bound, TableauGoal::Minimise)?;
@@ -299,6 +300,8 @@ impl<'s, 'a> Search<'s, 'a> {
                     entries.push((row, k));
                 }
             }
+            // In step `l` the types before `l` have run out. `last` replaces the reward of the last step in the
+            // relaxation.
             columns.push((entries, served, if l == order.len() { last } else { step.reward }));
         }
         for (row, &j) in order.iter().enumerate() {

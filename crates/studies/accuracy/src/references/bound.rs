@@ -60,6 +60,8 @@ pub fn prove(
     if prices.rows.iter().chain(&prices.users).any(|price| *price < 0) {
         return Err("a price is negative");
     }
+    // The gap starts with the value of all capacities at their prices. For each user below, the value of its limit is
+    // added and its payment subtracted.
     let mut used = vec![Rational::new(); rows.len()];
     let mut gap: Rational =
         rows.iter().zip(&prices.rows).map(|(row, p)| Rational::from(&row.capacity * p)).sum();
@@ -90,12 +92,14 @@ pub fn prove(
             return Err("a user has nothing");
         }
         let ends = worth(user.weight(), &total, alpha);
+        // Checks the interval independently of how it was computed, by comparing `q`-th powers.
         let level = Rational::from((&total).pow(s));
         let weight = Rational::from(user.weight().pow(q));
         let [below, above] = ends.each_ref().map(|end| Rational::from(end.pow(q)) * &level);
         if below > weight || above < weight {
             return Err("what a task is worth is not enclosed");
         }
+        // A task must cost at least its value on every class on which the user can run, or the prices prove nothing.
         for i in problem.classes_of(n) {
             let start = constraints.class_rows(i).start;
             let usage = constraints.usage(n, i);

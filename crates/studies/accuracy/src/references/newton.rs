@@ -143,6 +143,7 @@ impl<'c> System<'c> {
         };
         let users = (0..problem.n_users()).filter(|n| problem.is_active(*n)).map(user).collect();
         let mut system = Self { constraints, alpha, users, off_home: Vec::new() };
+        // Without a choice of classes the problem splits into pools, which have a faster start.
         let one_class = |user: &User| user.places.len() == 1;
         if *alpha == 1 && system.users.iter().all(one_class) {
             let prices = system.prices_of_pools()?;
@@ -232,6 +233,8 @@ impl<'c> System<'c> {
         for user in &self.users {
             let uses = &user.places[user.home].uses;
             let paid = cost(&user.places[user.home], prices);
+            // A user takes all its tasks if even the last one is worth its cost. What it pays is then the value of
+            // its tasks, which does not depend on prices.
             if let Some(limit) = &user.limit {
                 let worth = &user.weight * power(limit, &Rational::from(-self.alpha), BITS);
                 if paid <= worth {
@@ -308,6 +311,8 @@ impl<'c> System<'c> {
         for _ in 0..MOST_STEPS {
             let Response { levels, slopes, spent } = self.respond(&values.prices)?;
             let excess = self.excess(&self.tasks(&levels, &values.off_home));
+            // The active rows are those where price and slack compare as at a bottleneck. Only their prices are
+            // unknown.
             let is_active: Vec<bool> =
                 values.prices.iter().zip(&excess).map(|(p, e)| Rational::from(p / &spent) + e > 0).collect();
             let active: Vec<usize> = (0..is_active.len()).filter(|&j| is_active[j]).collect();
@@ -322,6 +327,7 @@ impl<'c> System<'c> {
                 row.push(rounded(&right));
                 row
             });
+            // Costs on the other classes of a user must equal that at home. These equations contain no tasks.
             let of_costs = moves.iter().map(|change| {
                 let mut row: Vec<Rational> = active.iter().map(|&j| change[j].clone()).collect();
                 row.extend(vec![Rational::new(); moves.len()]);
@@ -364,6 +370,7 @@ impl<'c> System<'c> {
         if placed.iter().any(|tasks| tasks[0].1 <= 0) {
             return Err(NewtonError::Singular);
         }
+        // Scaling all tasks by the worst excess makes the point feasible.
         let most = self.excess(&placed).into_iter().max().unwrap_or_default().max(Rational::new());
         let part = Rational::from(1) / (most + 1u32);
         placed.iter_mut().flatten().for_each(|(_, x)| *x = rounded(&Rational::from(&*x * &part)));

@@ -394,6 +394,7 @@ fn every_answer(subject: &Subject, property: Property, refuted: &Refutation) -> 
     };
     let Some(user) = refuted.problem.user_named(&refuted.user) else { return false };
     let Some(((least, most), (least_after, most_after))) = of(user) else { return false };
+    // The worst answers to both problems are compared, so the refutation does not depend on the selection.
     match (property, refuted.kind.liar()) {
         (Property::NoFreeHarm | Property::NonBossy, Some(liar)) => {
             of(liar).is_some_and(|(own, own_after)| {

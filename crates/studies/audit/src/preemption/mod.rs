@@ -174,6 +174,7 @@ impl Case {
         if !fits {
             return None;
         }
+        // Targets that fit after all, because later ones freed enough, are put back.
         for at in (0..targets.len().saturating_sub(1)).rev() {
             let back = [&left[..], &[targets[at]]].concat();
             if self.lacking(job, &back).is_empty() {
@@ -330,6 +331,7 @@ pub fn search(bounds: Bounds, instances: u64, seed: u64) -> Result<Found, AuditE
     let mut searched = Vec::new();
     let mut smallest: Option<Case> = None;
     let part = instances.div_ceil(shapes.len() as u64);
+    // Shapes with no more cases than the number of tries are enumerated by digits. Others are sampled.
     for (at, (shape, count)) in shapes.into_iter().zip(counts).enumerate() {
         let tries = if is_all { count.unwrap_or(part) } else { part.min(count.unwrap_or(part)) };
         let is_whole = count == Some(tries);

@@ -100,6 +100,7 @@ fn prices(problem: &Problem, [j, k]: [usize; 2]) -> Option<[Surd; 2]> {
             [demand[k].clone(), Rational::from(&demand[j] - &demand[k])]
         })
         .collect();
+    // Saturation of resource j is `sum_n e_n r_nj / paid_n = 1`. Multiplied by all payments it is a cubic in p.
     let product = |without: Option<usize>| {
         let factors = (0..n_users).filter(|n| Some(*n) != without);
         factors.fold(vec![Rational::from(1)], |product, n| times(&product, &paid[n]))
