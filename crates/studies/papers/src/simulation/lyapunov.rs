@@ -10,9 +10,10 @@
 //! - Removing `1 / k_j` servers, which weigh at most 1 each, removes a slot of type `j`. An unfilled slot costs more
 //!   than that. So the maximum has no unfilled slots.
 //! - Let `i` be the first configuration whose fraction differs from the assignment's. It is smaller by some `delta`,
-//!   since greedy takes as many servers as the loads allow. This leaves `delta` servers and `k_ij delta` of each load   to
-//! later configurations. Their programme has dual prices of at most `Z_(i+1)` for each, since a price above   every `Z_m /
-//! k_mj` could be lowered. So later configurations gain at most `(K + 1) delta Z_(i+1)`, which is less   than `Z_i delta`.
+//!   since greedy takes as many servers as the loads allow. This leaves `delta` servers and `k_ij delta` of each load
+//!   to later configurations. Their programme has dual prices of at most `Z_(i+1)` for each, since a price above
+//!   every `Z_m / k_mj` could be lowered. So later configurations gain at most `(K + 1) delta Z_(i+1)`, which is less
+//!   than `Z_i delta`.
 
 use evenhand_packing::greedy::Fluid;
 
