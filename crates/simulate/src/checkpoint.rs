@@ -1,4 +1,4 @@
-//! Where a run stands, so that it can go on later as if nothing had happened.
+//! Checkpoints: the state of a run, from which it can continue as if it had never been interrupted.
 
 use std::collections::VecDeque;
 use std::fmt::Write;
@@ -9,40 +9,40 @@ use serde_json::{Value, json};
 use crate::duration::Duration;
 use crate::error::SimulateError;
 
-/// `kind` of the file.
+/// The `kind` of a checkpoint file.
 const KIND: &str = "simulation-checkpoint";
-/// What the words mean may change from one version to the next.
+/// The version of the format. It changes when the words get another meaning.
 const VERSION: u64 = 5;
 
-/// The whole state of a run between two times.
+/// The whole state of a run between the events of two times.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Checkpoint {
-    /// What is simulated; a run of anything else cannot go on from here.
+    /// A digest of the scenario and the settings. A run with another digest cannot continue from here.
     pub(crate) of: u64,
-    /// Time up to which everything has happened.
+    /// The time up to which all events have happened.
     pub time: f64,
-    /// Events so far.
+    /// The number of events so far.
     pub events: u64,
-    /// Everything else: numbers, times as the bits of doubles.
+    /// The rest of the state as numbers. Times are stored as the bits of doubles.
     pub(crate) words: Vec<u64>,
 }
 
-/// What happens while a run goes on.
+/// An observer of a run, which can make checkpoints and stop the run.
 pub trait Observer {
-    /// Events between two looks.
+    /// Returns the number of events between two calls of [`look`](Self::look).
     fn every(&self) -> u64 {
         1 << 16
     }
 
-    /// When the run stops with what it has, if it is not done before. It is looked at then.
+    /// Returns the moment at which an unfinished run stops with its results so far. [`look`](Self::look) is called then.
     fn until(&self) -> Option<Instant> {
         None
     }
 
-    /// Looks at the run; `checkpoint` makes a checkpoint of it. Says whether it goes on.
+    /// Observes the run at one time. `checkpoint` makes a checkpoint of the run. Returns whether the run continues.
     ///
     /// # Errors
-    /// Whatever ends the run.
+    /// Any error ends the run.
     fn look(
         &mut self,
         time: f64,
@@ -51,7 +51,7 @@ pub trait Observer {
     ) -> Result<bool, SimulateError>;
 }
 
-/// Tells the time and the number of events, and lets the run go on.
+/// Receives the time and the number of events, and always lets the run continue.
 impl<F: FnMut(f64, u64)> Observer for F {
     fn look(
         &mut self,
@@ -65,10 +65,10 @@ impl<F: FnMut(f64, u64)> Observer for F {
 }
 
 impl Checkpoint {
-    /// The checkpoint as a file.
+    /// Returns the checkpoint as the text of a JSON file.
     #[must_use]
     pub fn to_json(&self) -> String {
-        // A word has at most 20 digits, and a comma.
+        // A word has at most 20 digits and a comma.
         evenhand_budget::room(21 * self.words.len() as u64, "the checkpoint");
         let document = json!({
             "kind": KIND, "version": VERSION, "of": self.of, "time": self.time.to_bits(), "events": self.events,
@@ -78,20 +78,20 @@ impl Checkpoint {
         text.pop();
         text.push_str(",\"words\":[");
         for (at, word) in self.words.iter().enumerate() {
-            // Writing into a string does not fail.
+            // Writing to a string never fails.
             let _ = write!(text, "{}{word}", if at > 0 { "," } else { "" });
         }
         text.push_str("]}");
         text
     }
 
-    /// Reads what [`Checkpoint::to_json`] wrote.
+    /// Reads a checkpoint that [`Checkpoint::to_json`] wrote.
     ///
     /// # Errors
-    /// [`SimulateError::Checkpoint`]: it is none, or damaged.
+    /// [`SimulateError::Checkpoint`] if the text is not a checkpoint, or is damaged.
     pub fn from_json(text: &str) -> Result<Self, SimulateError> {
         let bad = |why: &str| SimulateError::Checkpoint(why.to_owned());
-        // A word of one digit and its comma become a value of 32 bytes and a number of 8.
+        // A word with one digit takes two bytes of text. It becomes a value of 32 bytes and a number of 8.
         evenhand_budget::room(20 * text.len() as u64, "the checkpoint");
         let document: Value = serde_json::from_str(text)
             .map_err(|error| SimulateError::Checkpoint(format!("is cut off or damaged: {error}")))?;
@@ -117,22 +117,22 @@ impl Checkpoint {
     }
 }
 
-/// FNV-1a.
+/// Returns the FNV-1a hash of the bytes.
 pub(crate) fn digest(bytes: impl Iterator<Item = u8>) -> u64 {
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
     })
 }
 
-/// What a checkpoint holds as words: numbers, and times as the bits of doubles.
+/// A value that a checkpoint stores as words: numbers, and times as the bits of doubles.
 pub(crate) trait Words: Sized {
     fn save(&self, to: &mut Vec<u64>);
 
-    /// What [`save`](Self::save) wrote.
+    /// Restores the value that [`save`](Self::save) wrote.
     fn restore(from: &mut Reader<'_>) -> Result<Self, SimulateError>;
 }
 
-/// The words of a structure are those of its fields, in this order.
+/// Implements `Words` for a structure. Its words are those of the listed fields, in this order.
 macro_rules! words {
     ($type:ty { $($field:ident),* }) => {
         impl crate::checkpoint::Words for $type {
@@ -148,27 +148,27 @@ macro_rules! words {
 }
 pub(crate) use words;
 
-/// Reads words.
+/// A reader of words.
 pub(crate) struct Reader<'a>(pub &'a [u64]);
 
 impl Reader<'_> {
-    /// What stands next.
+    /// Reads the next value.
     pub fn read<T: Words>(&mut self) -> Result<T, SimulateError> {
         T::restore(self)
     }
 
-    /// The error of words that fit one another, and not the scenario.
+    /// Returns the error for words that are well-formed but do not fit the scenario.
     pub fn damaged() -> SimulateError {
         SimulateError::Checkpoint("does not fit the scenario".to_owned())
     }
 
-    /// [`damaged`](Self::damaged) unless everything fits.
+    /// Returns the error [`damaged`](Self::damaged) unless `fits`.
     pub fn check(fits: bool) -> Result<(), SimulateError> {
         if fits { Ok(()) } else { Err(Self::damaged()) }
     }
 }
 
-/// The length, then every item.
+/// Writes the number of items, then every item.
 pub(crate) fn list<T>(
     to: &mut Vec<u64>,
     items: impl ExactSizeIterator<Item = T>,
@@ -210,7 +210,7 @@ impl Words for f64 {
     }
 }
 
-/// 0 for none.
+/// Stores `None` as 0, and a number as the number plus 1.
 impl Words for Option<u64> {
     fn save(&self, to: &mut Vec<u64>) {
         to.push(self.map_or(0, |number| 1 + number));
@@ -239,7 +239,7 @@ impl<T: Words> Words for Vec<T> {
 
     fn restore(from: &mut Reader<'_>) -> Result<Self, SimulateError> {
         let len: u64 = from.read()?;
-        // Every item has a word at least: a length that cannot be asks for no memory.
+        // Every item has at least one word. An impossible length must not reserve memory.
         Reader::check(len <= from.0.len() as u64)?;
         (0..len).map(|_| from.read()).collect()
     }

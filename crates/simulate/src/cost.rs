@@ -1,52 +1,55 @@
-//! What a run costs, in steps and bytes that are charged before they are spent. A task of a table, from its row to its
-//! end, takes about .6 microseconds; it is charged for nearly 1, so that the steps run out before the clock's limit.
+//! Costs of a run, in elementary steps and bytes, which are charged before they are spent.
+//!
+//! A task of a table takes about 0.6 microseconds from its row to its end. It is charged for nearly 1 microsecond, so
+//! that the steps run out before the time limit.
 
 use std::time::{Duration, Instant};
 
 use evenhand_budget::{Exceeded, Held, Limits, hold, within};
 
-/// Steps for an arrival, with what the queues do.
+/// Steps for an arrival, including the work of the queues.
 pub(crate) const ARRIVAL: u64 = 20;
 /// Steps for tasks that start on a server and end there.
 pub(crate) const START: u64 = 110;
-/// Steps for a time at which something happens: who comes, leaves or ends is looked for.
+/// Steps for a time at which events happen, including the search for arrivals, departures and ends.
 pub(crate) const MOMENT: u64 = 40;
-/// Steps for a number that is drawn.
+/// Steps for drawing a random number.
 pub(crate) const DRAW: u64 = 5;
 /// Bytes of a number in a table: its digits and a comma.
 pub(crate) const CELL_OF_TEXT: u64 = 20;
 
-/// Whether a run stops now with what it has.
+/// Returns whether a run must stop now with its results so far.
 pub(crate) fn is_over(until: Option<Instant>) -> bool {
     until.is_some_and(|until| Instant::now() >= until)
 }
 
-/// Returns the time of a point, of points that lie `every` apart from 0 on.
+/// Returns the time of the point with number `count`, where points lie `every` apart and start at 0.
 ///
-/// The product of two doubles may miss the decimal that is meant: 987 times .02 is 19.740000000000002. The nearest decimal
-/// of 15 digits is returned where it is one of the next doubles.
+/// The product of two doubles may miss the intended decimal: 987 times .02 is 19.740000000000002. If a decimal of 15
+/// digits lies within the rounding error of the product, that decimal is returned.
 pub(crate) fn point(count: usize, every: f64) -> f64 {
-    /// By how many distances of doubles a product of two rounded numbers may be off.
+    /// The relative error of a product of two rounded numbers, in units of the machine epsilon.
     const OFF: f64 = 2.0;
-    /// Digits that every double holds, and the largest power of ten that is a double.
+    /// Decimal digits that every double holds.
     const DIGITS: i32 = 15;
+    /// The exponent of the largest power of ten that is an exact double.
     const LARGEST: i32 = 22;
     let product = count as f64 * every;
     let exponent = DIGITS - 1 - product.log10().floor() as i32;
     if !(-LARGEST..=LARGEST).contains(&exponent) {
         return product;
     }
-    // One rounding each: the power of ten and the whole number are exact.
+    // Either formula rounds only twice, since the power of ten and the whole number are exact.
     let power = 10_f64.powi(exponent.abs());
     let decimal =
         if exponent >= 0 { (product * power).round() / power } else { (product / power).round() * power };
     if (decimal - product).abs() <= OFF * f64::EPSILON * product { decimal } else { product }
 }
 
-/// The least time for what a run cannot begin without, so that a small one has something to show.
+/// The least time for the work that a run needs before its first result, so that a small run always has a result.
 pub(crate) const TO_BEGIN: Duration = Duration::from_secs(1);
 
-/// Does a part of a run, unless the time is up before it is done; it has `least` at least.
+/// Does a piece of work of a run. Fails if it is not done at the moment `until`, but gives it at least the time `least`.
 pub(crate) fn in_time<T>(
     until: Option<Instant>,
     least: Duration,
@@ -56,7 +59,7 @@ pub(crate) fn in_time<T>(
     within(&Limits { time, ..Limits::default() }, work)
 }
 
-/// Memory that grows: it is held in pieces that grow with it, so that this is charged some times only.
+/// Memory that grows. It is charged in pieces that grow with it, so that charges are rare.
 pub(crate) struct Growing {
     what: &'static str,
     held: Vec<Held>,
@@ -68,14 +71,14 @@ impl Growing {
         Self { what, held: Vec::new(), bytes: 0 }
     }
 
-    /// Bytes that are held.
+    /// Returns the number of bytes that are charged.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// So many bytes are needed from now on.
+    /// Charges more memory if `bytes` are more than those charged so far.
     pub fn need(&mut self, bytes: u64) {
-        /// Bytes of the least piece.
+        /// The size of the smallest piece in bytes.
         const LEAST: u64 = 1 << 20;
         if bytes > self.bytes {
             let more = (bytes - self.bytes).max(self.bytes / 4).max(LEAST);

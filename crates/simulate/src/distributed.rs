@@ -1,10 +1,10 @@
-//! The distributed procedure of PS-DSF over time (PS-DSF, section III-D and Figure 6): every server fills
-//! itself anew on its own clock, with the users' totals as it last knew them.
+//! The distributed procedure of PS-DSF over time (PS-DSF, section III-D and Figure 6).
 //!
-//! A server reports the tasks of its users to a register, one message for each user; the message arrives
-//! after a delay, or never. When it acts it reads from the register what each user has elsewhere. It reports
-//! every time, changed or not, so that a lost message is made good by the next one; of two messages the
-//! later one counts, whichever arrives first.
+//! Every server fills itself again and again on its own clock, using the users' totals that it knows. After each
+//! action it reports the tasks of its users to a register, with one message for each user. A message arrives after a
+//! delay, or is lost. Before each action a server reads from the register how many tasks each user has elsewhere. It
+//! reports after every action, even if nothing changed, so that the next message makes up for a lost one. If messages
+//! arrive out of order, the one that was sent last counts.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -22,72 +22,77 @@ use crate::cost::{Growing, TO_BEGIN, in_time, is_over, point};
 use crate::duration::{Duration, Time};
 use crate::error::SimulateError;
 
-/// Clocks and messages.
+/// The clocks of servers, and their messages.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Network {
-    /// Time between two actions of a server.
+    /// The time between two actions of a server.
     pub period: f64,
-    /// Whether every server begins at a random time within its period; else all act at the same times, in
-    /// their order.
+    /// Whether every server begins at a random time within its period. Otherwise all servers act at the same times,
+    /// in their order.
     pub random_phases: bool,
-    /// Time from a report until it arrives.
+    /// The time from sending a report to its arrival.
     pub delay: Duration,
-    /// Part of the reports that are lost, from 0 to below 1.
+    /// The fraction of reports that are lost, at least 0 and below 1.
     pub loss: f64,
-    /// How far a server goes from what it has to what it finds, from above 0 to 1, at first and at most. Servers that know
-    /// old totals chase each other less when they go only a part of the way. A server whose step is below 1 makes it
-    /// shorter when it turns back, and longer when it does not.
+    /// How far a server moves from its current tasks towards those that it computes. It is a fraction, above 0 and up
+    /// to 1, of the difference. This is the first and the largest step. Servers that know old totals overreact less
+    /// with short steps. A server whose step is below 1 shortens it when its tasks turn back, and lengthens it when
+    /// they do not.
     pub step: f64,
 }
 
 impl Default for Network {
-    /// Every server acts once in a unit of time, and reports arrive at once: the setting of the paper.
+    /// The setting of the paper: every server acts once per unit of time, and reports arrive at once.
     fn default() -> Self {
         Self { period: 1.0, random_phases: false, delay: Duration::Constant(0.0), loss: 0.0, step: 1.0 }
     }
 }
 
-/// A time during which a user is not there.
+/// A period in which a user is absent.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Absence {
-    /// User, by its place in the problem.
+    /// The index of the user in the problem.
     pub user: usize,
-    /// Its beginning.
+    /// The time at which the absence begins.
     pub from: f64,
-    /// Its end.
+    /// The time at which the absence ends.
     pub to: f64,
 }
 
-/// The state at one time.
+/// The state of all servers at one time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct State {
-    /// Time.
+    /// The time.
     pub time: f64,
     /// By user: its tasks on all servers.
     pub totals: Vec<f64>,
-    /// By class, by resource: the part that is used.
+    /// By class and resource: the used fraction.
     pub utilisation: Vec<Vec<f64>>,
-    /// The largest difference of a user's total from the exact PS-DSF allocation of the users that are
-    /// there, in parts of what the user would have alone.
+    /// The largest difference of a user's total from its total in the exact PS-DSF allocation of the present users.
+    /// Each difference is a fraction of the tasks that the user would have if it were alone.
     pub distance: f64,
 }
 
-/// Factors of a server's step when its tasks turn back, and when they go on. With these, delays and lost reports of
-/// docs/scenarios.md settle on the cluster of Figure 5, and on most random clusters (test `random_clusters_settle`).
+/// The factor by which a server's step changes when its tasks turn back.
+///
+/// With this factor and [`GOES_ON`], the delays and losses of docs/scenarios.md settle on the cluster of Figure 5,
+/// and on most random clusters (test `random_clusters_settle`).
 const TURNED: f64 = 0.7;
+/// The factor by which a server's step changes when its tasks keep their direction.
 const GOES_ON: f64 = 1.05;
 
-/// Steps of work for one user in an action of a server.
+/// Elementary steps of work for one user in an action of a server.
 const ACTION: u64 = 50;
-/// Single servers that are followed, at most.
+/// The largest number of single servers that can be simulated.
 const MAX_SERVERS: u128 = 10_000;
 
-/// Follows all servers of `problem` one by one up to time `horizon`, from empty servers; a state every
-/// `every`, after the events of that time. `seed` decides phases, delays and losses. Also when it ended: at the horizon,
-/// or where it was at the moment `until`.
+/// Simulates all servers of `problem` one by one up to the time `horizon`, from empty servers.
+///
+/// Returns a state every `every` units of time, taken after the events of that time. Also returns the time at which the
+/// simulation ended: the horizon, or the time reached at the moment `until`. `seed` decides phases, delays and losses.
 ///
 /// # Errors
-/// [`SimulateError`]: the exact allocation to compare with is not found, or nothing can be made of the numbers.
+/// [`SimulateError`] if the exact allocation for comparison cannot be computed, or if the settings have no meaning.
 pub fn follow(
     problem: &Problem,
     absences: &[Absence],
@@ -113,14 +118,14 @@ pub fn follow(
     in_time(until, TO_BEGIN, || Course::new(problem, network, seed))??.follow(absences, horizon, every, until)
 }
 
-/// A report on its way. Of those that arrive at once the first that was sent comes first.
+/// A report on its way. Reports that arrive at the same time are delivered in the order in which they were sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Report {
     arrives: Time,
     sent: u64,
     user: usize,
     server: usize,
-    /// As bits, which no two reports are compared by.
+    /// The bits of the number of tasks. They never decide the order, since `sent` differs for all reports.
     tasks: u64,
 }
 
@@ -131,19 +136,19 @@ struct Course<'p> {
     /// By single server: its class.
     class: Vec<usize>,
     processes: Vec<ServerProcess>,
-    /// By server: the part of the way that it goes when it acts.
+    /// By server: its step, the fraction of the way that it moves when it acts.
     steps: Vec<f64>,
-    /// By user, by server: how the server found that its tasks should change when it acted last.
+    /// By user and server: the change of tasks that the server computed in its last action.
     changes: Vec<Vec<f64>>,
-    /// By user: whether it is there.
+    /// By user: whether it is present.
     is_there: Vec<bool>,
-    /// By user: its place among those that are there.
-    place: Vec<Option<usize>>,
-    /// By user, by server: tasks.
+    /// By user: its index among the users that are present.
+    present_index: Vec<Option<usize>>,
+    /// By user and server: tasks.
     tasks: Vec<Vec<f64>>,
-    /// By user, by server: tasks as last reported, and when that was sent.
+    /// By user and server: the tasks in the last report that arrived, and the number of that report.
     known: Vec<Vec<(f64, u64)>>,
-    /// By user: the sum of what is known.
+    /// By user: the sum of its known tasks.
     sums: Vec<f64>,
     on_their_way: BinaryHeap<Reverse<Report>>,
     memory: Growing,
@@ -157,7 +162,7 @@ impl<'p> Course<'p> {
         let classes = problem.servers().iter().enumerate();
         let class: Vec<usize> = classes.flat_map(|(i, server)| (0..server.count()).map(move |_| i)).collect();
         let (users, servers) = (problem.n_users(), class.len());
-        // Tasks, what is known of them, changes, and a process.
+        // Bytes of a user on a server: tasks, known tasks, a change, and a part of the server's process.
         table(servers, users, 110, "users and servers that follow them");
         let mut course = Self {
             problem,
@@ -168,7 +173,7 @@ impl<'p> Course<'p> {
             steps: vec![network.step; servers],
             changes: vec![vec![0.0; servers]; users],
             is_there: vec![true; users],
-            place: Vec::new(),
+            present_index: Vec::new(),
             tasks: vec![vec![0.0; servers]; users],
             known: vec![vec![(0.0, 0); servers]; users],
             sums: vec![0.0; users],
@@ -181,16 +186,16 @@ impl<'p> Course<'p> {
         Ok(course)
     }
 
-    /// The users that are there now: processes that know them alone, and the exact allocation.
+    /// Prepares for the users that are present now: creates new processes and computes the exact allocation.
     fn gather(&mut self) -> Result<(), SimulateError> {
         let there: Vec<usize> = (0..self.is_there.len()).filter(|&n| self.is_there[n]).collect();
-        self.place = vec![None; self.is_there.len()];
-        there.iter().enumerate().for_each(|(place, &n)| self.place[n] = Some(place));
-        let classes = self.of(&there, false)?;
-        let singles = self.of(&there, true)?;
+        self.present_index = vec![None; self.is_there.len()];
+        there.iter().enumerate().for_each(|(place, &n)| self.present_index[n] = Some(place));
+        let classes = self.problem_of(&there, false)?;
+        let singles = self.problem_of(&there, true)?;
         let constraints = Constraints::new(&singles, Sharing::Rdm);
         self.processes = (0..self.class.len()).map(|j| ServerProcess::new(&constraints, j)).collect();
-        // What was found about other users tells nothing now.
+        // The last changes were computed for other users.
         self.steps.fill(self.network.step);
         self.changes.iter_mut().for_each(|changes| changes.fill(0.0));
         let settings = ps_dsf::Settings::new(Arithmetic::Exact);
@@ -205,8 +210,8 @@ impl<'p> Course<'p> {
         Ok(())
     }
 
-    /// The problem of some users; every server a class of its own where `single` says so.
-    fn of(&self, users: &[usize], single: bool) -> Result<Problem, ProblemError> {
+    /// Returns the problem of some users. If `single`, every server is a class of its own.
+    fn problem_of(&self, users: &[usize], single: bool) -> Result<Problem, ProblemError> {
         let stated = ProblemSpec::from(self.problem);
         let user = |n: &usize| {
             let UserSpec { name, weight, demand, servers, .. } = stated.users[*n].clone();
@@ -263,6 +268,7 @@ impl<'p> Course<'p> {
         let mut states: Vec<State> = Vec::new();
         while let Some(Reverse((now, j))) = actions.pop() {
             let now = now.value();
+            // A state is taken before the first action after its time, so it includes all events of its time.
             while let Some(time) =
                 Some(point(states.len(), every)).filter(|time| *time < now && *time <= horizon)
             {
@@ -277,6 +283,7 @@ impl<'p> Course<'p> {
             while let Some((_, user, there)) = changes.next_if(|(at, ..)| *at <= now) {
                 self.is_there[user] = there;
                 match in_time(until, std::time::Duration::ZERO, || self.gather()) {
+                    // If the time is up during the preparation, the states so far are the result.
                     Err(_) if !states.is_empty() => return Ok((states, now)),
                     gathered => gathered??,
                 }
@@ -304,20 +311,20 @@ impl<'p> Course<'p> {
     }
 
     fn act(&mut self, j: usize, now: f64) {
-        charge(ACTION * self.place.len() as u64, "the actions of servers");
-        // A heap that grows is up to twice as large as what it holds.
-        let reports = self.on_their_way.len() + self.place.len();
+        charge(ACTION * self.present_index.len() as u64, "the actions of servers");
+        // A growing heap may reserve twice the memory of its entries.
+        let reports = self.on_their_way.len() + self.present_index.len();
         self.memory.need(2 * (reports * size_of::<Report>()) as u64);
         let process = &mut self.processes[j];
-        for n in (0..self.place.len()).filter(|&n| self.is_there[n]) {
-            let Some(place) = self.place[n] else { continue };
-            // Sums of differences may end up a little below 0.
+        for n in (0..self.present_index.len()).filter(|&n| self.is_there[n]) {
+            let Some(place) = self.present_index[n] else { continue };
+            // By rounding, sums of differences may be slightly negative.
             process.hear(place, (self.sums[n] - self.known[n][j].0).max(0.0));
         }
         process.act();
         let step = self.step(j);
-        for n in (0..self.place.len()).filter(|&n| self.is_there[n]) {
-            let Some(place) = self.place[n] else { continue };
+        for n in (0..self.present_index.len()).filter(|&n| self.is_there[n]) {
+            let Some(place) = self.present_index[n] else { continue };
             let goal = self.processes[j].tasks(place);
             let tasks = &mut self.tasks[n][j];
             *tasks = if step < 1.0 { *tasks + step * (goal - *tasks) } else { goal };
@@ -338,14 +345,14 @@ impl<'p> Course<'p> {
         }
     }
 
-    /// The part of the way that server `j` goes, which has just found what it should have. Remembers where that leads.
+    /// Returns the step of server `j`, which has just computed its new tasks, and stores the direction of its change.
     fn step(&mut self, j: usize) -> f64 {
         if self.network.step >= 1.0 {
             return self.network.step;
         }
         let mut along = 0.0;
         for (n, changes) in self.changes.iter_mut().enumerate() {
-            let goal = self.place[n].map_or(0.0, |place| self.processes[j].tasks(place));
+            let goal = self.present_index[n].map_or(0.0, |place| self.processes[j].tasks(place));
             let change = if self.is_there[n] { goal - self.tasks[n][j] } else { 0.0 };
             along += change * changes[j];
             changes[j] = change;

@@ -1,23 +1,23 @@
-//! How long tasks run.
+//! Running times of tasks, and random numbers for them.
 
 use evenhand_budget::charge;
 use evenhand_mechanisms::filling::Draw;
 
 use crate::cost::DRAW;
 
-/// Running time of a task, in the unit of time of the scenario.
+/// The running time of a task, in the time unit of the scenario.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Duration {
-    /// The same for every task; infinite for one that does not end.
+    /// The same time for every task; infinite for tasks that never end.
     Constant(f64),
-    /// Drawn for every task, memoryless, with this mean.
+    /// A time drawn for each task from the exponential distribution with this mean.
     Exponential(f64),
-    /// Drawn for every task, uniformly from one value to the other.
+    /// A time drawn for each task, uniformly between the two values.
     Uniform(f64, f64),
 }
 
 impl Duration {
-    /// The running time of one more task.
+    /// Draws the running time of one more task.
     #[must_use]
     pub fn draw(self, draw: &mut Draw) -> f64 {
         match self {
@@ -27,7 +27,7 @@ impl Duration {
         }
     }
 
-    /// The longest running time of so many more tasks, each of which is drawn.
+    /// Draws the running times of this many more tasks and returns the longest.
     #[must_use]
     pub fn longest(self, tasks: u64, draw: &mut Draw) -> f64 {
         match self {
@@ -40,7 +40,7 @@ impl Duration {
     }
 }
 
-/// A time that is not negative, by which events are ordered: its bits compare as it does.
+/// A nonnegative time that can be ordered: bits of nonnegative doubles compare like the doubles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Time(u64);
 
@@ -54,23 +54,23 @@ impl Time {
     }
 }
 
-/// A number of mean `mean`, exponentially distributed.
+/// Draws a number from the exponential distribution with mean `mean`.
 #[must_use]
 pub fn exponential(mean: f64, draw: &mut Draw) -> f64 {
-    // 1 - u is never 0; libm has the same bits on every machine.
+    // 1 - u is never 0. `libm` computes the same bits on every machine.
     -libm::log(1.0 - unit(draw)) * mean
 }
 
-/// Whether events at this rate come closer to each other than the numbers of double precision are to each other at
-/// that time: times would not go on.
+/// Returns whether events at this rate are closer to each other than neighbouring doubles at the time `at`. The
+/// simulated time would then stand still.
 #[must_use]
 pub(crate) fn is_too_dense(rate: f64, at: f64) -> bool {
     rate * (at.next_up() - at) > 1.0
 }
 
-/// A number from 0 to below 1 with all 53 bits.
+/// Draws a number that is at least 0 and below 1, with 53 random bits.
 fn unit(draw: &mut Draw) -> f64 {
-    /// 2^53: doubles below 1 that are this far apart are exact.
+    /// 2^53: all multiples of 1 / 2^53 below 1 are exact doubles.
     const STEPS: u64 = 1 << 53;
     draw.below(STEPS) as f64 / STEPS as f64
 }

@@ -1,4 +1,4 @@
-//! Why a simulation does not begin, or stops.
+//! Errors of simulations.
 
 use evenhand_budget::Exceeded;
 use evenhand_import::ImportError;
@@ -8,14 +8,14 @@ use thiserror::Error;
 
 use crate::scenario::Scenario;
 
-/// Why a simulation does not begin, or stops.
+/// An error that prevents a simulation from starting, or ends it.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum SimulateError {
-    /// Servers and users make no problem.
+    /// The servers and users do not form a valid problem.
     #[error("{0}")]
     Problem(#[from] ProblemError),
-    /// The policy is not defined for them, or a limit was reached.
+    /// The policy does not apply to the problem, or a limit was reached.
     #[error(transparent)]
     Mechanism(#[from] MechanismError),
     /// A trace or a table cannot be read.
@@ -27,7 +27,7 @@ pub enum SimulateError {
         /// The user.
         user: String,
     },
-    /// A user fits on no machine with the capacity that it has first, of which shares are parts.
+    /// A user that may run on no machine with its first capacity. Shares are fractions of first capacities, so it has no share.
     #[error(
         "user `{user}` may run on no machine with the capacity that it has first, so that it has no share"
     )]
@@ -42,48 +42,48 @@ pub enum SimulateError {
     GangTooLarge {
         /// The user.
         user: String,
-        /// Tasks of a gang.
+        /// The number of tasks of a gang.
         tasks: u64,
     },
-    /// Tasks that come and are no whole gangs.
+    /// Arriving tasks that are not a whole number of gangs.
     #[error(
         "user `{user}` runs gangs of {gang} tasks, and {tasks} come at time {at}: expected a multiple of {gang}"
     )]
     NoWholeGangs {
         /// The user.
         user: String,
-        /// Tasks of a gang.
+        /// The number of tasks of a gang.
         gang: u64,
-        /// Tasks that come.
+        /// The number of tasks that arrive.
         tasks: u64,
-        /// When.
+        /// The time of arrival.
         at: f64,
     },
-    /// Random arrivals without an end.
+    /// Random arrivals that never end.
     #[error("the jobs of user `{user}` keep coming: give the scenario a `horizon`, or `poisson` an `until`")]
     Endless {
         /// The user.
         user: String,
     },
-    /// More servers are to be drawn than are filled one by one.
+    /// More servers are to be drawn than can be filled one by one.
     #[error("{number} servers are to be drawn: single servers are filled one by one, at most {limit}")]
     TooManyServers {
-        /// How many.
+        /// The number of servers.
         number: u64,
         /// [`MAX_SERVERS`](evenhand_mechanisms::filling::MAX_SERVERS).
         limit: u64,
     },
-    /// More random jobs than are kept.
+    /// More random jobs are expected than can be kept.
     #[error("about {expected:.0} jobs of user `{user}` are expected: at most {limit} are simulated")]
     TooManyExpected {
         /// The user.
         user: String,
-        /// Rate times duration.
+        /// The expected number of jobs: the rate times the duration.
         expected: f64,
         /// [`MAX_EXPECTED`](crate::MAX_EXPECTED).
         limit: f64,
     },
-    /// Random jobs that come closer to each other than the numbers of double precision.
+    /// Random jobs that come closer to each other than neighbouring doubles.
     #[error(
         "jobs of user `{user}` come {} apart in the mean, and times at {} are {} apart: times are kept in double \
          precision, and would not go on",
@@ -92,61 +92,61 @@ pub enum SimulateError {
     TooDense {
         /// The user.
         user: String,
-        /// Jobs per unit of time.
+        /// The number of jobs per unit of time.
         rate: f64,
-        /// The last time at which they come.
+        /// The last time at which jobs come.
         at: f64,
     },
-    /// More tasks than are counted.
+    /// More tasks than can be counted.
     #[error("more than {limit} tasks come")]
     TooManyTasks {
         /// [`MAX_TASKS`](crate::MAX_TASKS).
         limit: u64,
     },
-    /// More rows of the series than are kept.
+    /// More rows of the series than can be kept.
     #[error("a row every {} up to time {} makes more than {limit} rows: raise `every`", plain(*every), plain(*horizon))]
     TooManyRows {
-        /// Time between two rows.
+        /// The time between two rows.
         every: f64,
-        /// End of the series.
+        /// The end of the series.
         horizon: f64,
         /// [`MAX_ROWS`](crate::MAX_ROWS).
         limit: usize,
     },
-    /// An arrival before one that has been.
+    /// An arrival that is earlier than the previous one.
     #[error("{source_name}: time goes back from {before} to {now}")]
     OutOfOrder {
-        /// What the arrivals come from.
+        /// The source of the arrivals.
         source_name: String,
-        /// Time of the arrival before.
+        /// The time of the previous arrival.
         before: f64,
-        /// Time of this one.
+        /// The time of this arrival.
         now: f64,
     },
-    /// A checkpoint that is none, is damaged, or is of something else.
+    /// A text that is not a checkpoint, or a checkpoint that is damaged or does not belong to the run.
     #[error("the checkpoint {0}")]
     Checkpoint(String),
-    /// The time was up before there was anything to show.
+    /// The time was up before there was any result.
     #[error(transparent)]
     Late(#[from] Exceeded),
-    /// Tasks or shares that are no doubles.
+    /// Tasks or shares that are too large for doubles.
     #[error("what users have is beyond what doubles hold (1.8e308): measure resources in other units")]
     Beyond,
-    /// More runs than are numbered, where machines come and go.
+    /// More runs than can be numbered, on machines that come and go.
     #[error("more than {0} tasks start: on servers that come and go each is numbered")]
     TooManyRuns(u32),
-    /// More jobs than are numbered.
+    /// More jobs than can be numbered.
     #[error("more than {0} jobs")]
     TooManyJobs(u32),
 }
 
 impl SimulateError {
-    /// Where in a scenario it is; `None` where it is not the scenario that is wrong, but a trace, which its reader
-    /// names, or a checkpoint.
+    /// Returns the place of the error in a scenario. Returns `None` if the scenario is not to blame: readers of
+    /// traces name their own places, and checkpoints are other files.
     #[must_use]
     pub fn place(&self, scenario: &Scenario) -> Option<Place> {
         let root = Place::root();
-        // Users of a trace do not stand in the scenario.
+        // The users of a trace are not listed in the scenario.
         let of_user = |name: &str, field: &str| match scenario.users.iter().position(|user| user.name == name)
         {
             Some(n) => root.key("users").index(n).key(field),
@@ -176,7 +176,7 @@ impl SimulateError {
     }
 }
 
-/// A number as people write it: with an exponent where it would be long.
+/// Formats a number as people write it, with an exponent if it would be long.
 fn plain(value: f64) -> String {
     let is_short = value == 0.0 || (1e-4..1e15).contains(&value.abs());
     if is_short { value.to_string() } else { format!("{value:e}") }

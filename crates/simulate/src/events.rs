@@ -1,46 +1,48 @@
-//! Running tasks by the time at which they end.
+//! The queue of running tasks, ordered by the time at which they end.
 
 use evenhand_budget::charge;
 
 use crate::checkpoint::words;
 
-/// A task that runs; where runs can be stopped, all tasks of a run, whose servers the run knows.
+/// A running task. If runs can be stopped, an entry stands for all tasks of a run, and the run knows its servers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Running {
-    /// When it ends; infinite where it does not.
+    /// The time at which it ends; infinite if it never ends.
     pub end: f64,
     pub user: u32,
     pub server: u32,
     pub job: u32,
-    /// Number of its run, where runs can be stopped.
+    /// The number of its run, if runs can be stopped.
     pub run: u32,
 }
 
 words!(Running { end, user, server, job, run });
 
-/// Bits of a digit.
+/// The number of bits of a digit.
 const DIGIT: u32 = 4;
-/// Values of a digit.
+/// The number of values of a digit.
 const VALUES: usize = 1 << DIGIT;
-/// Digits of a time.
+/// The number of digits of a time.
 const DIGITS: usize = (u64::BITS / DIGIT) as usize;
 
-/// A radix heap. Times never go back, so that a task stands by the first digit in which the bits of its end
-/// differ from those of the last time, and by its value there: the first of these groups holds whoever ends
-/// next. When it is reached it is divided by later digits; a task moves a few times, and is compared with
-/// no user. Tasks that end at the same time are always in one group, in the order in which they came.
+/// A radix heap of running tasks.
+///
+/// Time never goes back. A task is in the group that belongs to the most significant digit in which the bits of its end differ
+/// from those of the current time, and to the value of this digit. The first nonempty group contains the task that ends next.
+/// When that time comes, the tasks of the group are distributed by less significant digits, so that each task moves only a few
+/// times. Tasks that end at the same time are always in the same group, in the order in which they were added.
 #[derive(Debug)]
 pub(crate) struct Heap {
-    /// By digit, the last one first, and value.
+    /// The groups by digit, the least significant first, and by value.
     groups: Vec<Vec<Running>>,
-    /// By digit: the values that there are, as bits.
-    there: [u16; DIGITS],
-    /// Bits of the last time.
+    /// By digit: the values with nonempty groups, as a set of bits.
+    nonempty: [u16; DIGITS],
+    /// The bits of the current time.
     last: u64,
-    /// Tasks that end at that time; the first so many have left.
+    /// The tasks that end at the current time. The first `gone` of them have left.
     current: Vec<Running>,
     gone: usize,
-    /// When the next task ends, as far as that is known.
+    /// The end of the next task, if it is known.
     next: Option<f64>,
     len: usize,
 }
@@ -49,7 +51,7 @@ impl Default for Heap {
     fn default() -> Self {
         Self {
             groups: vec![Vec::new(); DIGITS * VALUES],
-            there: [0; DIGITS],
+            nonempty: [0; DIGITS],
             last: 0,
             current: Vec::new(),
             gone: 0,
@@ -60,10 +62,10 @@ impl Default for Heap {
 }
 
 impl Heap {
-    /// Takes in a task that does not end before the last one that has left.
+    /// Adds a task. It must not end before the last task that has left.
     pub fn push(&mut self, task: Running) {
         self.len += 1;
-        // Who ends at the last time stands before all groups.
+        // A task that ends at the current time comes before all groups.
         if task.end.to_bits() != self.last {
             self.next = self.next.map(|next| next.min(task.end));
         }
@@ -75,7 +77,7 @@ impl Heap {
         let differ = bits ^ self.last;
         if differ == 0 {
             if self.gone == self.current.len() {
-                // Tasks that take no time may come and go at one time again and again.
+                // Tasks that take no time may come and go at one time again and again. The list must not grow with them.
                 self.current.clear();
                 self.gone = 0;
             }
@@ -84,17 +86,17 @@ impl Heap {
         }
         let digit = (differ.ilog2() / DIGIT) as usize;
         let value = (bits >> (DIGIT * digit as u32)) as usize % VALUES;
-        self.there[digit] |= 1 << value;
+        self.nonempty[digit] |= 1 << value;
         self.groups[digit * VALUES + value].push(task);
     }
 
-    /// The first group that is not empty.
+    /// Returns the digit and value of the first nonempty group.
     fn first_group(&self) -> Option<(usize, usize)> {
-        let digit = self.there.iter().position(|values| *values != 0)?;
-        Some((digit, self.there[digit].trailing_zeros() as usize))
+        let digit = self.nonempty.iter().position(|values| *values != 0)?;
+        Some((digit, self.nonempty[digit].trailing_zeros() as usize))
     }
 
-    /// When the next task ends.
+    /// Returns the end of the next task.
     pub fn next_end(&mut self) -> Option<f64> {
         if self.gone < self.current.len() {
             return Some(f64::from_bits(self.last));
@@ -107,17 +109,17 @@ impl Heap {
         self.next
     }
 
-    /// The task that ends first. Tasks that end before it cannot be taken in any more.
+    /// Returns the task that ends first. Tasks that end before it can no longer be added.
     pub fn first(&mut self) -> Option<Running> {
         if self.gone == self.current.len() {
             self.current.clear();
             self.gone = 0;
             let next = self.next_end()?;
             let (digit, value) = self.first_group()?;
-            self.there[digit] &= !(1 << value);
+            self.nonempty[digit] &= !(1 << value);
             self.last = next.to_bits();
             self.next = None;
-            // The group gives its memory back: it may be long before it is as large again.
+            // The group frees its memory, since it may be long before it is as large again.
             for task in std::mem::take(&mut self.groups[digit * VALUES + value]) {
                 self.put(task);
             }
@@ -125,7 +127,7 @@ impl Heap {
         self.current.get(self.gone).copied()
     }
 
-    /// Takes out the task that ends first.
+    /// Removes the task that ends first.
     pub fn pop(&mut self) -> Option<Running> {
         let task = self.first()?;
         self.gone += 1;
@@ -133,7 +135,7 @@ impl Heap {
         Some(task)
     }
 
-    /// Takes out what is of a run and ends at that time; says how much that was.
+    /// Removes the entries of a run, which end at the time `end`. Returns their number.
     pub fn remove(&mut self, end: f64, run: u32) -> usize {
         let differ = end.to_bits() ^ self.last;
         let before = self.len;
@@ -154,19 +156,19 @@ impl Heap {
             group.retain(|task| task.run != run);
             self.len -= there - group.len();
             if group.is_empty() {
-                self.there[digit] &= !(1 << value);
+                self.nonempty[digit] &= !(1 << value);
             }
             self.next = None;
         }
         before - self.len
     }
 
-    /// All tasks, in no order but that of their placements among those that end at the same time.
+    /// Returns all tasks. Tasks that end at the same time are in the order of their placements; other tasks are unordered.
     pub fn tasks(&self) -> impl Iterator<Item = &Running> {
         self.current[self.gone..].iter().chain(self.groups.iter().flatten())
     }
 
-    /// Tasks in it.
+    /// Returns the number of tasks.
     pub fn len(&self) -> usize {
         self.len
     }
@@ -182,7 +184,7 @@ mod tests {
     fn tasks_leave_by_time_and_then_by_order() {
         for seed in 0..20 {
             let mut draw = Draw::new(seed, 0);
-            // Whole numbers, so that many end at once; or parts, so that few do.
+            // With whole numbers many tasks end at once, with fractions few.
             let scale = if seed % 2 == 0 { 1.0 } else { 1.0 / 64.0 };
             let (mut heap, mut sorted, mut now) = (Heap::default(), Vec::<Running>::new(), 0.0);
             for job in 0..5_000 {
@@ -191,7 +193,7 @@ mod tests {
                 heap.push(task);
                 sorted.push(task);
                 if draw.below(10) == 0 {
-                    // Some run is stopped, of which some tasks may have left and others end at other times.
+                    // Stops a run. Some of its tasks may have left. It is skipped if its tasks end at different times.
                     let Running { end, run, .. } = sorted[draw.position(sorted.len())];
                     let is_of = |task: &Running| task.run == run && task.end == end;
                     if sorted.iter().all(|task| task.run != run || task.end == end) {

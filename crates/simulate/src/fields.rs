@@ -1,4 +1,4 @@
-//! The fields of an object of a scenario, and what stands in them.
+//! Reads the fields of JSON objects in scenarios.
 
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
@@ -9,30 +9,30 @@ use serde_json::value::RawValue;
 
 use crate::duration::Duration;
 
-/// Times, rates and rewards of simulations: whatever is summed up of them, squares too, is a double.
+/// The largest time, rate or reward of a simulation. Sums of such numbers and of their squares are still doubles.
 pub(crate) const LARGEST: f64 = 1e100;
 pub(crate) const TOO_LARGE: &str = "simulations take numbers of at most 1e100";
-/// Most tasks of a job, servers that are drawn, and slots.
+/// The largest number of tasks of a job, of drawn servers, and of slots.
 const MOST: u64 = 1_000_000_000_000;
 
-/// What is read, or what is wrong and where.
+/// A value that was read, or an error with its place.
 pub(crate) type Read<T> = Result<T, FormatError>;
 
-/// An object of a document.
+/// An object of a document, and the document.
 pub(crate) struct Fields<'d, 't> {
     pub document: &'d Document<'t>,
     pub object: Object<'t>,
 }
 
 impl<'d, 't> Fields<'d, 't> {
-    /// An object that has no fields but these.
+    /// Reads an object that may have only these fields.
     pub fn of(document: &'d Document<'t>, raw: &'t RawValue, known: &[&str]) -> Read<Self> {
         let object = document.object(raw)?;
         object.only(document, known)?;
         Ok(Self { document, object })
     }
 
-    /// The top of a document of this kind.
+    /// Reads the top object of a document of this kind.
     pub fn of_kind(document: &'d Document<'t>, kind: &str, known: &[&str]) -> Read<Self> {
         let object = document.object(document.root())?;
         object.of_kind(document, kind)?;
@@ -40,17 +40,17 @@ impl<'d, 't> Fields<'d, 't> {
         Ok(Self { document, object })
     }
 
-    /// A field, if it is there.
+    /// Returns a field, if it exists.
     pub fn get(&self, name: &str) -> Option<&'t RawValue> {
         self.object.get(name)
     }
 
-    /// A field that has to be there.
+    /// Returns a field that must exist.
     pub fn need(&self, name: &str) -> Read<&'t RawValue> {
         self.object.need(self.document, name)
     }
 
-    /// What stands in a field that has to be there.
+    /// Reads a field that must exist.
     pub fn needed<T>(
         &self,
         name: &str,
@@ -59,7 +59,7 @@ impl<'d, 't> Fields<'d, 't> {
         read(self.document, self.need(name)?)
     }
 
-    /// What stands in a field, if it is there.
+    /// Reads a field, if it exists.
     pub fn optional<T>(
         &self,
         name: &str,
@@ -68,22 +68,22 @@ impl<'d, 't> Fields<'d, 't> {
         self.get(name).map(|raw| read(self.document, raw)).transpose()
     }
 
-    /// The elements of a list; none where it is not there.
+    /// Returns the elements of a list, or none if the field does not exist.
     pub fn list(&self, name: &str) -> Read<Vec<&'t RawValue>> {
         self.optional(name, Document::list).map(Option::unwrap_or_default)
     }
 
-    /// The field, or the whole object where it is not there, for errors.
+    /// Returns the place for an error about a field: the field, or the whole object if the field does not exist.
     pub fn place(&self, name: &str) -> &'t RawValue {
         self.get(name).unwrap_or(self.object.raw())
     }
 
-    /// An error about the whole object.
+    /// Returns an error about the whole object.
     pub fn error(&self, message: impl Into<String>) -> FormatError {
         self.document.error(self.object.raw(), message)
     }
 
-    /// Refuses a field that is there although it has no meaning.
+    /// Refuses an existing field that has no meaning here, if `is_refused`.
     pub fn refuse(&self, name: &str, is_refused: bool, why: &str) -> Read<()> {
         match self.get(name) {
             Some(raw) if is_refused => Err(self.document.error_on_key(raw, why)),
@@ -92,12 +92,12 @@ impl<'d, 't> Fields<'d, 't> {
     }
 }
 
-/// The text of a string.
+/// Reads a string.
 pub(crate) fn text(document: &Document<'_>, raw: &RawValue) -> Read<String> {
     document.string(raw).map(Cow::into_owned)
 }
 
-/// The texts of a list of strings.
+/// Reads a list of strings.
 pub(crate) fn texts<'t>(document: &Document<'t>, raw: &'t RawValue) -> Read<Vec<String>> {
     document.list(raw)?.into_iter().map(|raw| text(document, raw)).collect()
 }
@@ -120,27 +120,27 @@ pub(crate) fn not_negative(document: &Document<'_>, raw: &RawValue) -> Read<f64>
 }
 
 pub(crate) fn positive(document: &Document<'_>, raw: &RawValue) -> Read<f64> {
-    // Far below the least double a positive number is none any more.
+    // A positive number far below the smallest double would become 0.
     stated(document, raw, "a number above 0", |value| *value > 0 && number::to_f64(value) > 0.0)
 }
 
-/// A whole number of things, of which there are not too many.
+/// Reads a count of at least 1 and at most [`MOST`].
 pub(crate) fn count(document: &Document<'_>, raw: &RawValue) -> Read<u64> {
     whole(document, raw, 1..=MOST)
 }
 
-/// A whole number within these bounds.
+/// Reads a whole number within these bounds.
 pub(crate) fn whole(document: &Document<'_>, raw: &RawValue, bounds: RangeInclusive<u64>) -> Read<u64> {
     let stated = document.number(raw)?;
     let whole = if stated.is_integer() { stated.numer().to_u64() } else { None };
     let (least, most) = (bounds.start(), bounds.end());
-    // As it is written, of which a number has no more than digits.
+    // The number as it is written. Only its first 60 characters are shown.
     let found = raw.get().trim_matches('"');
     let message = || format!("found {found:.60}: expected a whole number from {least} to {most}");
     whole.filter(|count| bounds.contains(count)).ok_or_else(|| document.error(raw, message()))
 }
 
-/// A time that is not before the one before it.
+/// Checks that a time is not before the previous one.
 pub(crate) fn not_before(document: &Document<'_>, raw: &RawValue, before: f64, at: f64) -> Read<f64> {
     if at < before {
         return Err(document.error(raw, format!("time goes back from {before} to {at}")));
@@ -148,7 +148,7 @@ pub(crate) fn not_before(document: &Document<'_>, raw: &RawValue, before: f64, a
     Ok(at)
 }
 
-/// How long tasks run, or messages take.
+/// Reads the running time of tasks, or the delay of messages.
 pub(crate) fn duration<'t>(document: &Document<'t>, raw: &'t RawValue) -> Read<Duration> {
     if !raw.get().starts_with('{') {
         return Ok(Duration::Constant(not_negative(document, raw)?));

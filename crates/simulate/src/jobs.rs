@@ -1,4 +1,4 @@
-//! Jobs that are in the system, and the tasks of each user that wait.
+//! The jobs in the system, and the queue of waiting tasks of each user.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -9,23 +9,23 @@ use crate::duration::Duration;
 use crate::error::SimulateError;
 use crate::workload::Arrival;
 
-/// A job that is done.
+/// A finished job.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FinishedJob {
-    /// User, by its place in the problem.
+    /// The index of the user in the problem.
     pub user: u32,
-    /// Number of tasks.
+    /// The number of tasks.
     pub tasks: u64,
-    /// Time of arrival.
+    /// The time of arrival.
     pub at: f64,
-    /// Time from there until its last task ended.
+    /// The time from the arrival to the end of the last task.
     pub time: f64,
 }
 
 struct Job {
     user: u32,
     tasks: u64,
-    /// Tasks that have not ended.
+    /// The number of tasks that have not ended.
     unfinished: u64,
     at: f64,
     of: Option<u64>,
@@ -41,17 +41,17 @@ words!(FinishedJob { user, tasks, at, time });
 words!(Job { user, tasks, unfinished, at, of });
 words!(Waiting { job, tasks, duration });
 
-/// Jobs and queues. A place in the list of jobs is used again once its job is done, so that memory is
-/// linear in what is in the system.
+/// The jobs in the system and the queues of waiting tasks. The entry of a finished job is used again, so that memory
+/// is linear in the number of jobs in the system.
 pub(crate) struct Jobs {
     jobs: Vec<Job>,
     free: Vec<u32>,
-    /// Jobs of a trace whose tasks come one by one.
+    /// By number of a job in its trace: its index in `jobs`, for jobs whose tasks arrive one by one.
     of_trace: HashMap<u64, u32>,
     queues: Vec<VecDeque<Waiting>>,
-    /// Entries of all queues.
+    /// The number of entries of all queues.
     waiting: usize,
-    /// By user: its stream of running times.
+    /// By user: the random stream of its running times.
     draws: Vec<Draw>,
     pub submitted: u64,
 }
@@ -69,11 +69,11 @@ impl Jobs {
         }
     }
 
-    /// Writes everything down.
+    /// Appends the state to the words of a checkpoint.
     pub fn save(&self, to: &mut Vec<u64>) {
         self.jobs.save(to);
         self.free.save(to);
-        // In order, so that the same state has the same words.
+        // Sorted, because the order of a hash map varies and equal states must have equal words.
         let mut of_trace: Vec<(u64, u32)> = self.of_trace.iter().map(|(of, job)| (*of, *job)).collect();
         of_trace.sort_unstable();
         of_trace.save(to);
@@ -82,7 +82,7 @@ impl Jobs {
         self.submitted.save(to);
     }
 
-    /// Goes on from what [`Jobs::save`] wrote; the streams are at their beginnings.
+    /// Restores the state that [`Jobs::save`] wrote. The random streams must be at their beginnings.
     pub fn restore(&mut self, from: &mut Reader<'_>) -> Result<(), SimulateError> {
         let users = self.queues.len();
         (self.jobs, self.free) = (from.read()?, from.read()?);
@@ -102,19 +102,19 @@ impl Jobs {
         Ok(())
     }
 
-    /// Bytes that jobs and queues take, about.
+    /// Returns the approximate size of jobs and queues in bytes.
     pub fn bytes(&self) -> usize {
         let of_trace = self.of_trace.len() * 2 * size_of::<(u64, u32)>();
-        // A place in the list of free ones beside each.
+        // Every job also needs 4 bytes in the list of free entries.
         self.jobs.len() * (size_of::<Job>() + 4) + self.waiting * size_of::<Waiting>() + of_trace
     }
 
-    /// Jobs that have a place.
+    /// Returns the number of entries for jobs, including free ones.
     pub fn len(&self) -> usize {
         self.jobs.len()
     }
 
-    /// Tasks come.
+    /// Adds arriving tasks to the queue of their user.
     pub fn submit(&mut self, arrival: &Arrival) -> Result<(), SimulateError> {
         let number = arrival.of.map(|of| of.number);
         let known = number.and_then(|number| self.of_trace.get(&number).copied());
@@ -146,7 +146,7 @@ impl Jobs {
         Ok(at)
     }
 
-    /// The next task of a user, in the order in which they came: its job and its running time.
+    /// Starts the next waiting task of a user, in the order of arrival. Returns its job and its running time.
     pub fn start(&mut self, user: u32) -> Option<(u32, f64)> {
         let queue = &mut self.queues[user as usize];
         let first = queue.front_mut()?;
@@ -159,10 +159,10 @@ impl Jobs {
         Some((job, duration.draw(&mut self.draws[user as usize])))
     }
 
-    /// The next tasks of a user, which run together until the longest of them is done: their job and that time.
+    /// Starts the next tasks of a user as one gang. Returns their job and the longest of their running times.
     pub fn start_together(&mut self, user: u32, tasks: u64) -> Option<(u32, f64)> {
         let queue = &mut self.queues[user as usize];
-        // Jobs are of whole gangs, and what is put back is one: the first has them all.
+        // Jobs consist of whole gangs, and a gang is put back as a whole. So the first entry has enough tasks.
         let first = queue.front_mut()?;
         first.tasks = first.tasks.checked_sub(tasks)?;
         let Waiting { job, duration, .. } = *first;
@@ -173,21 +173,21 @@ impl Jobs {
         Some((job, duration.longest(tasks, &mut self.draws[user as usize])))
     }
 
-    /// Tasks of a user that ran together wait again, before all others of the user.
+    /// Puts tasks that ran together back at the front of their user's queue.
     pub fn put_back(&mut self, user: u32, job: u32, tasks: u64, duration: f64) {
         let waiting = Waiting { job, tasks, duration: Duration::Constant(duration) };
         self.queues[user as usize].push_front(waiting);
         self.waiting += 1;
     }
 
-    /// All tasks of a user that wait leave.
+    /// Removes all waiting tasks of a user.
     pub fn withdraw(&mut self, user: u32) {
         let queue = &mut self.queues[user as usize];
         self.waiting -= queue.len();
         queue.clear();
     }
 
-    /// Tasks of a job have ended; the job, if it has no others.
+    /// Records that tasks of a job have ended. Returns the job if all its tasks have.
     pub fn finish(&mut self, job: u32, tasks: u64, now: f64) -> Option<FinishedJob> {
         let done = &mut self.jobs[job as usize];
         done.unfinished = done.unfinished.saturating_sub(tasks);

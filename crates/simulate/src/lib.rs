@@ -1,23 +1,23 @@
 //! Discrete-event simulation of task scheduling under the mechanisms.
 //!
-//! Tasks come, wait, run on one server and finish; users come and leave. After the events of every time
-//! [`evenhand_mechanisms::filling`] places what fits, by the very scores and choices of
-//! `solve --mechanism fill` and `slots`. Nothing random is drawn but by the seed: the same scenario and
-//! seed give the same run on every machine, and the running time of the k-th task of a user is the same
-//! whatever the policy.
+//! Tasks arrive, wait, run on one server and finish; users arrive and leave. After the events of every time
+//! [`evenhand_mechanisms::filling`] places the tasks that fit, with the same scores and choices as
+//! `solve --mechanism fill` and `slots`. The seed decides all random choices: the same scenario and seed give the
+//! same run
+//! on every machine. The running time of the k-th task of a user is the same under every policy.
 //!
 //! | | |
 //! |---|---|
-//! | [`ReadScenario`] | a scenario from its file |
-//! | [`run`] | a scenario, once for every seed, in parallel |
-//! | [`simulate`] | tasks of any [`Source`](workload::Source) on the servers of a problem |
-//! | [`run_from`] | one run that is observed, makes checkpoints, and goes on from one |
-//! | [`run_on`] | the same with the tasks of a trace in memory |
+//! | [`ReadScenario`] | reads a scenario from its file |
+//! | [`run`] | runs a scenario once for every seed, in parallel |
+//! | [`simulate`] | runs the tasks of any [`Source`](workload::Source) on the servers of a problem |
+//! | [`run_from`] | does one run under an observer, makes checkpoints, and continues from a checkpoint |
+//! | [`run_on`] | runs the tasks of a trace in memory |
 //! | [`Machines`] | servers that come, go and change while tasks run |
-//! | [`CourseScenario`], [`run_course`] | divisible allocations of users that come and go |
+//! | [`CourseScenario`], [`run_course`] | divisible allocations while users come and go |
 //! | [`distributed`] | PS-DSF's servers, each on its own clock, with messages that are late or lost |
 //! | [`reservation`] | jobs admitted into reserved slots: DRA, power of d choices |
-//! | [`Summary`] | what a run comes to |
+//! | [`Summary`] | the statistics of a run |
 //! | [`document`], [`series_csv`], [`series_parquet`], [`jobs_csv`], [`users_csv`] | results as JSON and as tables |
 #![forbid(unsafe_code)]
 

@@ -1,106 +1,108 @@
-//! Servers that come, go and change.
+//! Servers that come, go and change their capacity.
 
 use std::collections::HashSet;
 
 use evenhand_problem::{Rational, ServerSpec};
 
-/// How the servers of a scenario change over time.
+/// The changes of a scenario's servers over time.
 ///
-/// The single servers of its classes are *places*: every machine has one for each of its capacities, and stands in one
-/// of them, or is away. Places follow each other so that the machines that are there always stand in the same order,
-/// whatever their capacities.
+/// The single servers of the scenario's classes are *places*. Every machine has one place for each of its capacities.
+/// It stands in one of its places, or is away. Places are ordered so that the machines that are present always stand
+/// in the same order, whatever their capacities.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Machines {
-    /// By server class: the machines that have its capacity first. Shares are parts of these together.
+    /// By server class: the number of machines whose first capacity is that of the class. Shares are fractions of the
+    /// first capacities of all machines together.
     pub first: Vec<u64>,
-    /// Places where no machine stands at the beginning, ascending.
+    /// The places without a machine at the beginning, ascending.
     pub empty: Vec<u32>,
-    /// In the order of their times.
+    /// The changes, in the order of their times.
     pub changes: Vec<Change>,
 }
 
-/// What happens to the machine of a place.
+/// A change of the machine in a place.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Change {
-    /// Time.
+    /// The time.
     pub at: f64,
-    /// The place, by class in the order of the scenario.
+    /// The number of the place. Places are numbered by class, in the order of the scenario.
     pub place: u32,
-    /// What happens there.
+    /// The kind of change.
     pub what: What,
 }
 
-/// What happens to a machine.
+/// The kinds of changes of a machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum What {
-    /// It comes.
+    /// The machine comes.
     Comes,
-    /// It goes; its tasks stop, and wait again.
+    /// The machine goes. Its tasks stop and wait again.
     Goes,
-    /// It has the capacity of this other place from now on. Its tasks go on there, the oldest first, as far as they
-    /// fit; the others stop, and wait again.
+    /// The machine moves to this other place and takes its capacity. Its tasks continue there, the oldest first, as
+    /// far as they fit. The others stop and wait again.
     Becomes(u32),
 }
 
-/// A place: its class, and its number there.
+/// A place: the index of its class, and its number in the class.
 type Place = (usize, u32);
 
 /// A machine.
 struct Machine {
-    /// Where it stands.
+    /// The place in which it stands, unless it is away.
     stands: Option<Place>,
-    /// By class: the place that it has had there, the last one last.
+    /// The places that it has had, one for each class; the latest is last.
     places: Vec<Place>,
     /// Its first place.
     first: Option<Place>,
-    /// The classes that it has had, or none while it is away, each from when on.
+    /// The times of its changes, and its class from then on, or `None` while it is away.
     history: Vec<(f64, Option<usize>)>,
 }
 
-/// Places for machines, made one by one.
+/// A builder of the places of machines.
 #[derive(Default)]
 pub(crate) struct Places {
-    /// By class: its places.
+    /// By class: the number of its places.
     counts: Vec<u32>,
     machines: Vec<Machine>,
     from_the_beginning: Vec<Place>,
+    /// The changes: `None` if the machine comes, `Some(None)` if it goes, `Some(Some(place))` if it moves.
     changes: Vec<(f64, Place, Option<Option<Place>>)>,
 }
 
 impl Places {
-    /// Another class, without machines.
+    /// Adds a class without machines. Returns its index.
     pub fn add_class(&mut self) -> usize {
         self.counts.push(0);
         self.counts.len() - 1
     }
 
-    /// Another machine, which is away.
+    /// Adds a machine that is away. Returns its index.
     pub fn add_machine(&mut self) -> usize {
         self.machines.push(Machine { stands: None, places: Vec::new(), first: None, history: Vec::new() });
         self.machines.len() - 1
     }
 
-    /// Places so far.
+    /// Returns the number of places so far.
     pub fn len(&self) -> u64 {
         self.counts.iter().copied().map(u64::from).sum()
     }
 
-    /// Changes so far.
+    /// Returns the number of changes so far.
     pub fn n_changes(&self) -> usize {
         self.changes.len()
     }
 
-    /// The class of a machine that is there.
+    /// Returns the class of a machine, or `None` while it is away.
     pub fn class(&self, machine: usize) -> Option<usize> {
         self.machines[machine].stands.map(|(class, _)| class)
     }
 
-    /// The class that a machine had last.
+    /// Returns the latest class of a machine, which may be away.
     pub fn last_class(&self, machine: usize) -> Option<usize> {
         self.machines[machine].places.last().map(|(class, _)| *class)
     }
 
-    /// Where a machine stands from now on.
+    /// Puts a machine in its place of this class. The place is created if it does not exist.
     fn place(&mut self, at: f64, machine: usize, class: usize) -> Place {
         let Machine { places, first, history, stands } = &mut self.machines[machine];
         let place = match places.iter().position(|(of, _)| *of == class) {
@@ -117,7 +119,7 @@ impl Places {
         place
     }
 
-    /// A machine that was away comes; one that has never been there at time 0 is there from the beginning.
+    /// Records that a machine comes. A new machine that comes at time 0 is present from the beginning.
     pub fn comes(&mut self, at: f64, machine: usize, class: usize) {
         let is_new = self.machines[machine].places.is_empty();
         let place = self.place(at, machine, class);
@@ -128,7 +130,7 @@ impl Places {
         }
     }
 
-    /// A machine that is there goes.
+    /// Records that a machine goes, if it is present.
     pub fn goes(&mut self, at: f64, machine: usize) {
         if let Some(place) = self.machines[machine].stands.take() {
             self.machines[machine].history.push((at, None));
@@ -136,7 +138,7 @@ impl Places {
         }
     }
 
-    /// A machine that is there is of another class from now on.
+    /// Records that a machine gets another class, if it is present.
     pub fn becomes(&mut self, at: f64, machine: usize, class: usize) {
         let Some(before) = self.machines[machine].stands else { return };
         if before.0 != class {
@@ -145,8 +147,8 @@ impl Places {
         }
     }
 
-    /// The machines in their order, those next to each other together that always changed alike: by class, and as
-    /// they came.
+    /// Returns the machines by the class and number of their first place. Neighbouring machines that always changed
+    /// together form one block.
     fn blocks(&self) -> Vec<Vec<&Machine>> {
         let mut machines: Vec<&Machine> = self.machines.iter().filter(|of| of.first.is_some()).collect();
         machines.sort_by_key(|machine| machine.first);
@@ -160,8 +162,8 @@ impl Places {
         blocks
     }
 
-    /// The classes with all their places, and what happens. A class is divided where machines of others stand in
-    /// between; the numbers of the parts of each are returned too.
+    /// Returns the classes with all their places, the changes, and the indices of the parts of each class. A class is
+    /// split into parts if machines of other classes stand in between.
     pub fn finish(self, classes: &[ServerSpec]) -> (Vec<ServerSpec>, Machines, Vec<Vec<usize>>) {
         let mut begins = Vec::with_capacity(self.counts.len());
         let mut next = 0;
@@ -170,7 +172,7 @@ impl Places {
             next += places;
         }
         let at = |(class, k): Place| begins[class] + k as usize;
-        // By place as they were made: its number.
+        // By original place: its final number.
         let mut number = vec![0_u32; next as usize];
         let mut parts = Parts::new(classes);
         for block in self.blocks() {
@@ -203,15 +205,16 @@ impl Places {
     }
 }
 
-/// Classes in the order of their places.
+/// The classes in the order of their places, some of them split into several parts.
 struct Parts<'a> {
     classes: &'a [ServerSpec],
     names: HashSet<String>,
     specs: Vec<ServerSpec>,
-    /// By part: its places, and those that machines have first.
+    /// By part: the number of its places.
     counts: Vec<u32>,
+    /// By part: the number of its places that are the first place of a machine.
     first: Vec<u64>,
-    /// By class: its parts.
+    /// By class: the indices of its parts.
     of_class: Vec<Vec<usize>>,
     last: Option<usize>,
     places: u32,
@@ -231,7 +234,7 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// Another place of a class, and its number.
+    /// Adds a place of a class. Returns its number.
     fn add(&mut self, class: usize, is_first: bool) -> u32 {
         if self.last != Some(class) {
             let stated = &self.classes[class];

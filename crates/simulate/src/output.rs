@@ -1,4 +1,4 @@
-//! Results as JSON and as tables: CSV, and Parquet with numbers as doubles and counts as integers.
+//! Writes the results of runs as JSON, CSV and Parquet. In Parquet, measured numbers are doubles and counts are integers.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::replicate::Simulated;
 use crate::run::Run;
 use crate::summary::{Amounts, SIZES, Summary};
 
-/// All runs as one document of kind `simulation`.
+/// Returns all runs as one document of kind `simulation`.
 #[must_use]
 pub fn document(simulated: &Simulated) -> Value {
     let summaries: Vec<Summary> =
@@ -102,7 +102,7 @@ fn of_tasks(tasks: &Tasks) -> Value {
     of
 }
 
-/// Completed tasks over submitted ones; `None` where none came.
+/// Returns completed tasks divided by submitted tasks, or `None` if no task was submitted.
 fn completion_ratio(tasks: &Tasks) -> Option<f64> {
     (tasks.submitted > 0).then(|| tasks.completed as f64 / tasks.submitted as f64)
 }
@@ -133,8 +133,10 @@ fn means(simulated: &Simulated, summaries: &[Summary]) -> Value {
     })
 }
 
-/// The series of a run: `time`, the utilisation of every resource, tasks that run and wait, the servers that are
-/// there where that changes, and the global dominant share of every user.
+/// Returns the series of a run as CSV.
+///
+/// The columns are `time`, the utilisation of every resource, the numbers of running and waiting tasks, the number of
+/// servers (only if servers come and go), and the global dominant share of every user.
 #[must_use]
 pub fn series_csv(problem: &Problem, run: &Run) -> String {
     let cells = (problem.n_users() + problem.n_resources() + 4) as u64 * run.rows.len() as u64;
@@ -155,10 +157,10 @@ pub fn series_csv(problem: &Problem, run: &Run) -> String {
     out
 }
 
-/// The columns of [`series_csv`] as one Parquet file without compression: its bytes.
+/// Returns the columns of [`series_csv`] as the bytes of one uncompressed Parquet file.
 ///
 /// # Errors
-/// The writer refuses, which it has no reason to.
+/// The Parquet writer failed. This should never happen, since the file is written to memory.
 pub fn series_parquet(problem: &Problem, run: &Run) -> Result<Vec<u8>, ParquetError> {
     let columns = columns(problem, run);
     let field = |(name, column): &(String, Column)| {
@@ -188,13 +190,13 @@ pub fn series_parquet(problem: &Problem, run: &Run) -> Result<Vec<u8>, ParquetEr
     Ok(bytes)
 }
 
-/// What stands in one column of a table.
+/// A column of a table.
 enum Column {
     Numbers(Vec<f64>),
     Counts(Vec<i64>),
 }
 
-/// The columns of [`series_csv`], with their names.
+/// Returns the columns of [`series_csv`], with their names.
 fn columns(problem: &Problem, run: &Run) -> Vec<(String, Column)> {
     let series = series(problem, run);
     let counts = |count: fn(&Row) -> u64| {
@@ -216,18 +218,18 @@ fn columns(problem: &Problem, run: &Run) -> Vec<(String, Column)> {
     columns
 }
 
-/// The series of a run in columns.
+/// The series of a run, by column.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SeriesOfRun {
-    /// By row: its time.
+    /// By row: the time.
     pub times: Vec<f64>,
-    /// By resource, by row: the part of the capacity that is there which is used; 0 where none is.
+    /// By resource and row: the used fraction of the capacity that is present, or 0 if none is present.
     pub utilisation: Vec<Vec<f64>>,
-    /// By user, by row: its global dominant share, not divided by its weight.
+    /// By user and row: the global dominant share, not divided by the weight.
     pub shares: Vec<Vec<f64>>,
 }
 
-/// The series of a run in columns.
+/// Returns the series of a run, by column.
 #[must_use]
 pub fn series(problem: &Problem, run: &Run) -> SeriesOfRun {
     let amounts = Amounts::new(problem);
@@ -252,7 +254,7 @@ pub fn series(problem: &Problem, run: &Run) -> SeriesOfRun {
     series
 }
 
-/// Every job that is done, in the order of their ends.
+/// Returns all finished jobs as CSV, in the order in which they finished.
 #[must_use]
 pub fn jobs_csv(problem: &Problem, run: &Run) -> String {
     let name = |job: &FinishedJob| problem.users()[job.user as usize].name().len() as u64;
@@ -266,14 +268,14 @@ pub fn jobs_csv(problem: &Problem, run: &Run) -> String {
     out
 }
 
-/// The distribution of completion times: the part of the jobs done that were done within a time.
+/// Returns the distribution of completion times as CSV: for each time, the fraction of finished jobs that took no longer.
 #[must_use]
 pub fn completion_csv(run: &Run) -> String {
     let mut times: Vec<f64> = run.jobs.iter().map(|job| job.time).collect();
     times.sort_by(f64::total_cmp);
     let mut out = String::from("completion_time,part\n");
     for (before, time) in times.iter().enumerate() {
-        // Of equal times the last one tells how many there are.
+        // Equal times give one row. The last of them has the cumulative count.
         if times.get(before + 1) != Some(time) {
             let _ = writeln!(out, "{time},{}", (before + 1) as f64 / times.len() as f64);
         }
@@ -281,7 +283,7 @@ pub fn completion_csv(run: &Run) -> String {
     out
 }
 
-/// The tasks of every user.
+/// Returns the task counts of every user as CSV.
 #[must_use]
 pub fn users_csv(problem: &Problem, run: &Run) -> String {
     let summary = Summary::new(problem, run);

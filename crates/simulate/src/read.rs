@@ -1,4 +1,4 @@
-//! A scenario from its file (docs/simulation.md).
+//! Reads a scenario from its file (docs/simulation.md).
 
 use std::path::{Path, PathBuf};
 
@@ -17,13 +17,15 @@ mod events;
 mod policy;
 mod users;
 
-/// Reads scenarios.
+/// Reading of simulation scenarios.
 pub trait ReadScenario {
-    /// The text as a scenario; the files that it names stand in `folder`, unless their paths are absolute.
-    /// Tables of servers are read at once, traces when the scenario is run.
+    /// Reads the text as a scenario.
+    ///
+    /// Paths of files that are not absolute are relative to `folder`. Tables of servers are read immediately; traces
+    /// are read when the scenario is run.
     ///
     /// # Errors
-    /// [`FormatError`] when the text is no JSON, no scenario, or states an impossible one.
+    /// [`FormatError`] if the text is not JSON, not a scenario, or states an impossible scenario.
     fn scenario(&self, folder: &Path) -> Result<Scenario, FormatError>;
 }
 
@@ -58,9 +60,9 @@ const FIELDS: [&str; 13] = [
 /// The servers of a scenario.
 struct Servers {
     classes: Vec<ServerSpec>,
-    /// In their place: servers that come and go.
+    /// Servers that come and go; `classes` is then empty.
     changing: Option<Changing>,
-    /// What a table leaves out.
+    /// Notes on rows of a table that were left out.
     notes: Vec<String>,
 }
 
@@ -117,7 +119,7 @@ impl<'t> Reader<'_, 't> {
             }
         }
         scenario.trace = trace;
-        // Who names servers means them with whatever capacity they have.
+        // Servers of one name have a class for each of their capacities. A user that names the servers may use all these classes.
         let mut memory = Growing::new("the servers that users may use");
         let mut all = 0;
         if let Some(names) = &names {
@@ -130,7 +132,7 @@ impl<'t> Reader<'_, 't> {
                 *stated = stated.iter().flat_map(of).collect();
             }
         }
-        // Faults of servers and users, at their places; what is drawn is drawn later.
+        // Mistakes in servers and users are reported at their places. If servers are drawn, that happens later, for each seed.
         let stated = Scenario { draw_servers: None, ..scenario.clone() };
         match stated.problem(0) {
             Err(crate::SimulateError::Problem(error)) => Err(document.problem_error(&error)),
@@ -210,7 +212,7 @@ impl<'t> Reader<'_, 't> {
     }
 }
 
-/// Whether every user's task fits on an empty server of some class.
+/// Checks that the task of every user fits on an empty server of some class.
 fn fit_somewhere(fields: &Fields<'_, '_>, problem: &Problem) -> Read<()> {
     for (n, raw) in fields.list("users")?.into_iter().enumerate() {
         if !(0..problem.n_servers()).any(|i| fits_on(problem, n, i)) {
@@ -223,13 +225,13 @@ fn fit_somewhere(fields: &Fields<'_, '_>, problem: &Problem) -> Read<()> {
     Ok(())
 }
 
-/// Groups go with one policy.
+/// Refuses a field about groups or gangs unless the policy is `tree`.
 fn only_of_tree(policy: Policy, fields: &Fields<'_, '_>, field: &str) -> Read<()> {
     let why = "groups and gangs are served by the policy `tree`: {\"tree\": {}}";
     fields.refuse(field, !matches!(policy, Policy::Tree(_)), why)
 }
 
-/// The names of the resources, which tables of servers and traces imply.
+/// Returns the names of the resources, as stated or as implied by tables of servers and traces.
 fn resources(fields: &Fields<'_, '_>, trace: Option<&TraceFile>) -> Read<Vec<String>> {
     let of_servers = fields.get("servers").and_then(|raw| fields.document.object(raw).ok());
     let of_table = of_servers.and_then(|table| match (table.get("google"), table.get("openb")) {
@@ -256,7 +258,7 @@ fn resources(fields: &Fields<'_, '_>, trace: Option<&TraceFile>) -> Read<Vec<Str
     }
 }
 
-/// Server classes that are listed.
+/// Reads a list of server classes.
 pub(crate) fn server_list<'t>(document: &Document<'t>, raw: &'t RawValue) -> Read<Vec<ServerSpec>> {
     let of = |raw: &'t RawValue| {
         let object = document.object(raw)?;
@@ -266,12 +268,12 @@ pub(crate) fn server_list<'t>(document: &Document<'t>, raw: &'t RawValue) -> Rea
     document.list(raw)?.into_iter().map(of).collect()
 }
 
-/// Whether a task of user `n` fits on an empty server of class `i`.
+/// Returns whether a task of user `n` fits on an empty server of class `i`.
 pub(crate) fn fits_on(problem: &Problem, n: usize, i: usize) -> bool {
     let capacity = problem.servers()[i].capacity();
     let mut demand = problem.demand(n, i).iter().zip(capacity.iter());
     problem.users()[n].may_use(i) && demand.all(|(d, c)| d <= c)
 }
 
-/// Bytes of the name of a server, of which there are some copies.
+/// The bytes of the name of a server in a user's list, with its temporary copies.
 const OF_NAME: u64 = 150;

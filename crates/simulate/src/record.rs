@@ -1,4 +1,4 @@
-//! What is remembered of a run: integrals over time, and a series of rows.
+//! Statistics of a run: integrals over time, and a series of rows.
 
 use evenhand_budget::charge;
 use serde::Serialize;
@@ -7,42 +7,42 @@ use crate::checkpoint::{Reader, Words, list, words};
 use crate::cost::{Growing, point};
 use crate::error::SimulateError;
 
-/// Tasks of a run, at most: their numbers stay far below what 64 bits hold.
+/// The largest number of tasks of a run. All counts stay far below the limit of 64-bit integers.
 pub const MAX_TASKS: u64 = 1 << 60;
-/// Most rows of a series.
+/// The largest number of rows of a series.
 pub const MAX_ROWS: usize = 10_000_000;
 
-/// Tasks of a user at one time, or over a run.
+/// Task counts of a user, at one time or over a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Tasks {
-    /// Tasks that came.
+    /// Tasks that arrived.
     pub submitted: u64,
-    /// Those that were placed, each as often as it was.
+    /// Starts of tasks. A task that starts again counts again.
     pub started: u64,
-    /// Those that ended.
+    /// Tasks that ended.
     pub completed: u64,
-    /// Those that left while they waited.
+    /// Tasks that were withdrawn while they waited.
     pub withdrawn: u64,
-    /// Those that were stopped for others and waited again, each as often as it was.
+    /// Preemptions: a task was stopped for another one and waits again. Each time counts.
     pub preempted: u64,
-    /// Those whose machine went, or became too small, and that waited again, each as often as it did.
+    /// Evictions: the machine of a task left or became too small, and the task waits again. Each time counts.
     pub evicted: u64,
 }
 
 impl Tasks {
-    /// Tasks that run.
+    /// Returns the number of running tasks.
     #[must_use]
     pub fn running(&self) -> u64 {
         self.started - self.completed - self.preempted - self.evicted
     }
 
-    /// Tasks that wait.
+    /// Returns the number of waiting tasks.
     #[must_use]
     pub fn waiting(&self) -> u64 {
         self.submitted + self.preempted + self.evicted - self.started - self.withdrawn
     }
 
-    /// Tasks that run or wait; `None` where the numbers contradict each other.
+    /// Returns the number of running and waiting tasks, or `None` if the counts contradict each other.
     fn counts(&self) -> Option<u64> {
         let came = self.submitted.checked_add(self.preempted)?.checked_add(self.evicted)?;
         came.checked_sub(self.started)?.checked_sub(self.withdrawn)?;
@@ -51,7 +51,7 @@ impl Tasks {
         Some(self.running() + self.waiting())
     }
 
-    /// Both together.
+    /// Adds the counts of `other`.
     pub fn add(&mut self, other: &Self) {
         self.submitted += other.submitted;
         self.started += other.started;
@@ -65,46 +65,46 @@ impl Tasks {
 /// The state at one time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    /// Time.
+    /// The time.
     pub time: f64,
-    /// By user: tasks that run.
+    /// By user: running tasks.
     pub running: Vec<u64>,
-    /// Tasks of all users that wait.
+    /// Waiting tasks of all users.
     pub waiting: u64,
-    /// What is there, where that changes.
+    /// The present servers, if servers come and go.
     pub there: Option<There>,
 }
 
-/// What is there at one time.
+/// The servers that are present at one time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct There {
-    /// Servers.
+    /// The number of servers.
     pub servers: u64,
-    /// By resource: as a part of the whole, which has every machine with the capacity that it has first.
+    /// By resource: the present capacity as a fraction of the whole, in which every machine has its first capacity.
     pub capacity: Vec<f64>,
 }
 
-/// What was there over a run.
+/// The servers that were present over a run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ThereOverTime {
-    /// Mean number of servers.
+    /// The mean number of servers.
     #[serde(rename = "mean")]
     pub servers: f64,
-    /// The fewest.
+    /// The smallest number of servers.
     pub least: u64,
-    /// The most.
+    /// The largest number of servers.
     pub most: u64,
-    /// By resource: the mean part of the whole.
+    /// By resource: the mean present capacity, as a fraction of the whole.
     #[serde(skip)]
     pub capacity: Vec<f64>,
 }
 
-/// What is there, and integrals of it up to a time.
+/// The servers that are present, and integrals of their number and capacity up to a time.
 #[derive(Default, Clone)]
 struct Changing {
     now: Option<There>,
     since: f64,
-    /// Of the servers, then of every resource.
+    /// The integrals of the number of servers, then of the capacity of every resource.
     integrals: Vec<f64>,
     least: u64,
     most: u64,
@@ -147,24 +147,24 @@ pub(crate) struct Recorder {
     since: Vec<f64>,
     every: Option<f64>,
     there: Changing,
-    /// What was there before the first change of machines after `last`, if there was one.
+    /// The state of `there` before the first machine change after `last`, if there was such a change.
     before: Option<Changing>,
     pub rows: Vec<Row>,
-    /// Bytes of a row.
+    /// The bytes of a row.
     row_bytes: u64,
-    /// What rows take.
+    /// The memory of the rows.
     memory: Growing,
-    /// Tasks that have come.
+    /// The number of tasks that have arrived.
     submitted: u64,
-    /// Tasks that run or wait.
-    pub here: u64,
-    /// When a task last came, started, stopped, ended or was withdrawn.
+    /// The number of tasks that run or wait.
+    pub n_present: u64,
+    /// The time at which a task last arrived, started, stopped, ended or was withdrawn.
     pub last: f64,
 }
 
 impl Recorder {
     pub fn new(n_users: usize, resources: usize, every: Option<f64>) -> Self {
-        // A row has a number for every user, and where servers change one for every resource.
+        // A row has a number for every user and, if servers change, a number for every resource.
         let row = size_of::<Row>() + size_of::<u64>() * n_users + size_of::<f64>() * resources;
         Self {
             row_bytes: row as u64,
@@ -177,12 +177,12 @@ impl Recorder {
             before: None,
             rows: Vec::new(),
             submitted: 0,
-            here: 0,
+            n_present: 0,
             last: 0.0,
         }
     }
 
-    /// Writes everything down.
+    /// Appends the state to the words of a checkpoint.
     pub fn save(&self, to: &mut Vec<u64>) {
         self.tasks.save(to);
         self.integral.save(to);
@@ -193,7 +193,7 @@ impl Recorder {
         self.last.save(to);
     }
 
-    /// Goes on from what [`Recorder::save`] wrote.
+    /// Restores the state that [`Recorder::save`] wrote.
     pub fn restore(&mut self, from: &mut Reader<'_>) -> Result<(), SimulateError> {
         let users = self.tasks.len();
         (self.tasks, self.integral, self.since) = (from.read()?, from.read()?, from.read()?);
@@ -205,25 +205,25 @@ impl Recorder {
         for tasks in &self.tasks {
             let counts = tasks.counts().ok_or_else(Reader::damaged)?;
             self.submitted = self.submitted.saturating_add(tasks.submitted);
-            self.here = self.here.checked_add(counts).ok_or_else(Reader::damaged)?;
+            self.n_present = self.n_present.checked_add(counts).ok_or_else(Reader::damaged)?;
         }
         Ok(())
     }
 
-    /// Memory and steps for all rows up to a time.
+    /// Charges memory for all rows up to a time.
     pub fn need_rows(&mut self, time: f64) {
         let Some(every) = self.every else { return };
-        // A number that is too large for an integer is the largest one.
+        // The cast saturates if the number is too large for an integer.
         let rows = (time / every) as u64;
         self.memory.need(rows.min(MAX_ROWS as u64).saturating_mul(self.row_bytes));
     }
 
-    /// Bytes of the rows.
+    /// Returns the bytes of all rows.
     pub fn bytes(&self) -> u64 {
         self.rows.len() as u64 * self.row_bytes
     }
 
-    /// Rows for all times before `time`: nothing changes in between. Says whether there was room for them.
+    /// Adds the rows of all times before `time`, up to which nothing changes. Returns whether there was room for them.
     pub fn advance(&mut self, time: f64) -> bool {
         let Some(every) = self.every else { return true };
         self.need_rows(time);
@@ -252,13 +252,13 @@ impl Recorder {
         self.touch(time);
     }
 
-    /// Something happens to a task.
+    /// Stores the time of the last event of a task.
     fn touch(&mut self, time: f64) {
         self.last = time;
         self.before = None;
     }
 
-    /// So many tasks of a user come.
+    /// Records that tasks of a user arrive.
     pub fn submit(&mut self, user: usize, tasks: u64, time: f64) -> Result<(), SimulateError> {
         self.touch(time);
         self.submitted = self.submitted.saturating_add(tasks);
@@ -266,17 +266,17 @@ impl Recorder {
             return Err(SimulateError::TooManyTasks { limit: MAX_TASKS });
         }
         self.tasks[user].submitted += tasks;
-        self.here += tasks;
+        self.n_present += tasks;
         Ok(())
     }
 
-    /// The tasks of a user that wait leave.
+    /// Records that the waiting tasks of a user are withdrawn.
     pub fn withdraw(&mut self, user: usize, time: f64) {
         let waiting = self.tasks[user].waiting();
         if waiting > 0 {
             self.touch(time);
             self.tasks[user].withdrawn += waiting;
-            self.here -= waiting;
+            self.n_present -= waiting;
         }
     }
 
@@ -288,22 +288,22 @@ impl Recorder {
     pub fn complete(&mut self, user: usize, tasks: u64, time: f64) {
         self.settle(user, time);
         self.tasks[user].completed += tasks;
-        self.here -= tasks;
+        self.n_present -= tasks;
     }
 
-    /// So many tasks of a user are stopped and wait again.
+    /// Records that tasks of a user are preempted and wait again.
     pub fn preempt(&mut self, user: usize, tasks: u64, time: f64) {
         self.settle(user, time);
         self.tasks[user].preempted += tasks;
     }
 
-    /// So many tasks of a user lose their machine and wait again.
+    /// Records that tasks of a user lose their machine and wait again.
     pub fn evict(&mut self, user: usize, tasks: u64, time: f64) {
         self.settle(user, time);
         self.tasks[user].evicted += tasks;
     }
 
-    /// From now on so many servers are there, and these parts of the whole.
+    /// Records the number of servers that are present from now on, and their capacity as fractions of the whole.
     pub fn set_there(&mut self, servers: u64, capacity: Vec<f64>, time: f64) {
         if self.before.is_none() {
             self.before = Some(self.there.clone());
@@ -314,7 +314,7 @@ impl Recorder {
         self.there.now = Some(There { servers, capacity });
     }
 
-    /// What was there up to the end, where that changes.
+    /// Returns the servers that were present up to the end of the run, or `None` if servers do not come and go.
     pub fn there_over_time(&mut self, time: f64) -> Option<ThereOverTime> {
         self.there.settle(time);
         let now = self.there.now.as_ref()?;
@@ -330,7 +330,7 @@ impl Recorder {
         })
     }
 
-    /// Forgets what machines did after the last time at which something happened to a task.
+    /// Discards the changes of machines after the last event of a task.
     pub fn rewind(&mut self) {
         if let Some(before) = self.before.take() {
             self.there = before;
@@ -339,7 +339,7 @@ impl Recorder {
         self.rows.truncate(self.rows.partition_point(|row| row.time <= last));
     }
 
-    /// The end: by user the integral of its running tasks over the run.
+    /// Ends the recording. Returns by user the integral of its running tasks over the run.
     pub fn finish(&mut self, time: f64) -> Vec<f64> {
         for (n, tasks) in self.tasks.iter().enumerate() {
             self.integral[n] += tasks.running() as f64 * (time - self.since[n]);

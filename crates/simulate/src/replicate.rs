@@ -1,4 +1,4 @@
-//! A scenario, once for every seed.
+//! Runs a scenario once for every seed.
 
 use std::time::Instant;
 
@@ -20,26 +20,29 @@ use crate::workload::{Source, Stated};
 /// The runs of a scenario.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Simulated {
-    /// Title of the scenario.
+    /// The title of the scenario.
     pub name: String,
-    /// How tasks were placed.
+    /// The policy that placed the tasks.
     pub policy: Policy,
-    /// By seed: the problem with the servers that were drawn, or the whole of all machines, and the run.
+    /// By seed: the problem and the run. The problem has the servers that were drawn; if machines come and go, it has
+    /// all machines, each with its first capacity.
     pub runs: Vec<(Problem, Run)>,
-    /// What a reader should know: tasks of the trace that are left out, and why.
+    /// Notes for the reader, such as which tasks of the trace were left out and why.
     pub notes: Vec<String>,
 }
 
-/// Random jobs of a user that are expected at most: a run keeps those that are done, 40 bytes of each.
+/// The largest expected number of random jobs of a user. A run keeps 40 bytes for each finished job.
 pub const MAX_EXPECTED: f64 = 5e7;
-/// Parts of the horizon in a series, where nothing else is said.
+/// The default number of rows of a series: the horizon is divided into this many equal intervals.
 const ROWS: f64 = 1000.0;
 
-/// Runs a scenario with each of the seeds, in parallel; the result does not depend on the number of
-/// threads. `progress` is told the time and the events of a run, now and then, from any thread.
+/// Runs a scenario with each of the seeds, in parallel.
+///
+/// The result does not depend on the number of threads. From time to time `progress` is called, from any thread, with
+/// the time and the number of events of a run.
 ///
 /// # Errors
-/// [`SimulateError`]: of several runs the first one that fails.
+/// [`SimulateError`]. If several runs fail, the error is that of the first of them.
 pub fn run(
     scenario: &Scenario,
     seeds: &[u64],
@@ -48,7 +51,7 @@ pub fn run(
     run_until(scenario, seeds, None, progress)
 }
 
-/// The same; runs that are not done at that moment stop where they are ([`Run::is_stopped`]).
+/// Runs a scenario like [`run`], but stops unfinished runs at the moment `until` ([`Run::is_stopped`]).
 ///
 /// # Errors
 /// As [`run`].
@@ -60,14 +63,14 @@ pub fn run_until(
 ) -> Result<Simulated, SimulateError> {
     let read = in_time(until, TO_BEGIN, || trace(scenario))??;
     let (scenario, tasks, notes) = of_trace(scenario, read.as_ref());
-    let looking = Looking { progress, until };
+    let observer = ProgressObserver { progress, until };
     let budget = evenhand_budget::handle();
-    let runs = seeds.par_iter().map(|&seed| budget.enter(|| whole(&scenario, tasks, seed, looking)));
+    let runs = seeds.par_iter().map(|&seed| budget.enter(|| run_to_end(&scenario, tasks, seed, observer)));
     finished(&scenario, notes, runs.collect())
 }
 
-/// Runs the tasks of a trace, in place of those of the scenario, by its users, with each of the seeds, as
-/// [`run`] does.
+/// Runs the tasks of a trace with each of the seeds, as [`run`] does. The users and tasks of the trace replace those
+/// of the scenario.
 ///
 /// # Errors
 /// As [`run`].
@@ -78,18 +81,19 @@ pub fn run_on(
     progress: &(dyn Fn(f64, u64) + Sync),
 ) -> Result<Simulated, SimulateError> {
     let scenario = with_users(scenario, &trace.users);
-    let looking = Looking { progress, until: None };
+    let observer = ProgressObserver { progress, until: None };
     let budget = evenhand_budget::handle();
-    let one = |&seed: &u64| budget.enter(|| whole(&scenario, Tasks::Whole(trace), seed, looking));
+    let one = |&seed: &u64| budget.enter(|| run_to_end(&scenario, Tasks::Whole(trace), seed, observer));
     let runs = seeds.par_iter().map(one);
     finished(&scenario, &trace.notes, runs.collect())
 }
 
-/// One run of a scenario that `observer` looks at and may stop, then `None`; from a checkpoint on, if there is
-/// one, with the result that it has without.
+/// Runs a scenario with one seed. Returns `None` if `observer` stops the run.
+///
+/// If there is a checkpoint `from`, the run continues there. Its result is that of an uninterrupted run.
 ///
 /// # Errors
-/// [`SimulateError`]; [`SimulateError::Checkpoint`] for one of another scenario, seed or policy.
+/// [`SimulateError`]; [`SimulateError::Checkpoint`] if the checkpoint is from another scenario, seed or policy.
 pub fn run_from(
     scenario: &Scenario,
     seed: u64,
@@ -98,18 +102,18 @@ pub fn run_from(
 ) -> Result<Option<Simulated>, SimulateError> {
     let read = in_time(observer.until(), TO_BEGIN, || trace(scenario))??;
     let (scenario, tasks, notes) = of_trace(scenario, read.as_ref());
-    let run = one(&scenario, tasks, seed, from, observer)?;
+    let run = run_one(&scenario, tasks, seed, from, observer)?;
     run.map(|run| finished(&scenario, notes, vec![Ok(run)])).transpose()
 }
 
-/// Tells how far a run is, and stops it at some moment.
+/// An observer that reports progress, and stops the run at the moment `until`.
 #[derive(Clone, Copy)]
-struct Looking<'a> {
+struct ProgressObserver<'a> {
     progress: &'a (dyn Fn(f64, u64) + Sync),
     until: Option<Instant>,
 }
 
-impl Observer for Looking<'_> {
+impl Observer for ProgressObserver<'_> {
     fn until(&self) -> Option<Instant> {
         self.until
     }
@@ -125,23 +129,24 @@ impl Observer for Looking<'_> {
     }
 }
 
-/// Where the tasks come from.
+/// The source of the tasks.
 #[derive(Clone, Copy)]
 enum Tasks<'a> {
-    /// From the scenario, or from a table whose users stand in it.
+    /// The jobs that the scenario states, or a table of jobs of its users.
     Stated,
-    /// From a trace in memory.
+    /// A trace in memory.
     Whole(&'a Trace),
-    /// From a trace that is read one by one.
+    /// A trace that is read task by task.
     Streamed(&'a TraceStream),
 }
 
-/// The scenario with the users of a trace.
+/// Returns the scenario with the users of a trace.
 fn with_users(scenario: &Scenario, users: &[UserSpec]) -> Scenario {
     Scenario { users: users.to_vec(), arrivals: Vec::new(), ..scenario.clone() }
 }
 
-/// The scenario with the users of its trace, if that brings any; where its tasks come from, and notes on them.
+/// Returns the scenario to run, the source of its tasks, and notes on its trace. If the trace has users of its own,
+/// the scenario has these.
 fn of_trace<'t>(scenario: &Scenario, trace: Option<&'t TraceStream>) -> (Scenario, Tasks<'t>, &'t [Note]) {
     match trace {
         Some(trace) => (with_users(scenario, &trace.users), Tasks::Streamed(trace), &trace.notes),
@@ -162,18 +167,18 @@ fn finished(
     Ok(Simulated { name: scenario.name.clone(), policy: scenario.policy, runs, notes })
 }
 
-fn whole(
+fn run_to_end(
     scenario: &Scenario,
     tasks: Tasks<'_>,
     seed: u64,
-    mut looking: Looking<'_>,
+    mut observer: ProgressObserver<'_>,
 ) -> Result<(Problem, Run), SimulateError> {
-    // Who only looks never abandons the run.
-    one(scenario, tasks, seed, None, &mut looking)?
+    // This observer never abandons a run, so the error cannot occur.
+    run_one(scenario, tasks, seed, None, &mut observer)?
         .ok_or_else(|| SimulateError::Checkpoint("stopped the run".to_owned()))
 }
 
-fn one(
+fn run_one(
     scenario: &Scenario,
     tasks: Tasks<'_>,
     seed: u64,
@@ -216,7 +221,7 @@ fn one(
         (Tasks::Stated, Some(TraceFile::Tasks(path))) => Box::new(Table::new(Input::open(path)?, &problem)?),
         (Tasks::Stated, _) => Box::new(Stated::new(&scenario.arrivals, seed)),
     };
-    // The users of a trace are in the problem.
+    // The stamp below identifies the tasks of a trace by their number and digest. Its users are part of the problem.
     let of_trace = match tasks {
         Tasks::Stated => None,
         Tasks::Whole(trace) => Some((trace.tasks.len() as u64, 0)),
@@ -243,7 +248,7 @@ fn one(
     Ok(run.map(|run| (whole, run)))
 }
 
-/// The trace of a scenario that brings its own users.
+/// Opens the trace of a scenario if the trace has users of its own.
 fn trace(scenario: &Scenario) -> Result<Option<TraceStream>, SimulateError> {
     Ok(match &scenario.trace {
         None | Some(TraceFile::Tasks(_)) => None,

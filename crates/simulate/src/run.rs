@@ -1,4 +1,4 @@
-//! One run: events in the order of their times, and a filling after those of each time.
+//! One run: processes events in the order of their times, and fills the servers after the events of each time.
 
 use std::collections::BTreeMap;
 
@@ -14,61 +14,61 @@ use crate::jobs::{FinishedJob, Jobs};
 use crate::record::{MAX_ROWS, Recorder, Row, Tasks, ThereOverTime};
 use crate::workload::{Arrival, Source, streams};
 
-/// What a run is told besides servers, users and their tasks.
+/// The settings of a run, in addition to the servers, the users and their tasks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
-    /// How tasks are placed.
+    /// The policy that places tasks.
     pub policy: Policy,
-    /// Time at which the run stops; `None`: with the last task.
+    /// The time at which the run stops. `None`: it ends with the last task.
     pub horizon: Option<f64>,
-    /// Time between two rows of the series; `None`: no series.
+    /// The time between two rows of the series. `None`: no series.
     pub every: Option<f64>,
-    /// Decides everything random.
+    /// The seed of all random choices.
     pub seed: u64,
-    /// By user: when it leaves.
+    /// By user: the time at which it leaves, if it does.
     pub leaves: Vec<Option<f64>>,
-    /// Machines that come, go and change; `None`: all servers are there all the time.
+    /// Machines that come, go and change. `None`: all servers are always present.
     pub changing: Option<Changing>,
-    /// Running times of all tasks in the order of their placements, in place of those of the tasks: for
-    /// comparing with programs that draw them so.
+    /// Running times of all tasks in the order of their placements, which replace those of the tasks. They serve to
+    /// compare with programs that draw running times in this order.
     pub durations: Option<Vec<f64>>,
-    /// What else tells this run from others: a checkpoint of another one is refused.
+    /// Any other data that distinguishes this run. A checkpoint with another stamp is refused.
     pub stamp: u64,
 }
 
-/// What a run gives.
+/// The results of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
-    /// Its seed.
+    /// The seed.
     pub seed: u64,
-    /// Time at which it ended: the horizon, or the last time at which something happened to a task.
+    /// The time at which the run ended: the horizon, or the time of the last event of a task.
     pub end: f64,
-    /// Whether its time was up before its end ([`Observer::until`]): everything is as it was at [`end`](Self::end).
+    /// Whether the run stopped early ([`Observer::until`]). All results are then those at the time [`end`](Self::end).
     pub is_stopped: bool,
-    /// Arrivals, finished tasks, departures, and changes of machines.
+    /// The number of arrivals, finished tasks, departures, and changes of machines.
     pub events: u64,
-    /// `h <- 1000003 h + 31 server + user` modulo 2^48 over all placements, from 0.
+    /// A hash of all placements: `h <- 1000003 h + 31 server + user` modulo 2^48, from 0.
     pub placements: u64,
-    /// By user: its tasks.
+    /// By user: its task counts.
     pub tasks: Vec<Tasks>,
-    /// By user: the integral over time of its running tasks.
+    /// By user: the integral of its running tasks over time.
     pub task_time: Vec<f64>,
-    /// What was there over the run, where that changes.
+    /// The servers that were present over the run, if servers come and go.
     pub there: Option<ThereOverTime>,
-    /// Jobs that came.
+    /// The number of jobs that arrived.
     pub jobs_submitted: u64,
-    /// Jobs that are done, in the order of their ends.
+    /// The finished jobs, in the order in which they finished.
     pub jobs: Vec<FinishedJob>,
-    /// The state at equal distances of time.
+    /// The states at equal intervals of time.
     pub rows: Vec<Row>,
-    /// What the source of the tasks says of them.
+    /// Notes from the source of the tasks.
     pub notes: Vec<String>,
 }
 
-/// Runs the tasks of `source` on the servers of `problem`. All events of one time are taken together:
-/// tasks that end, users that leave, tasks that come; then whatever fits is placed.
+/// Simulates the tasks of `source` on the servers of `problem`.
 ///
-/// `progress` is told the time and the number of events, now and then.
+/// All events of one time are processed together: tasks end, machines change, users leave, and tasks arrive, in this order.
+/// Then all tasks that fit are placed. From time to time `progress` is called with the time and the number of events.
 ///
 /// # Errors
 /// [`SimulateError`].
@@ -79,13 +79,14 @@ pub fn simulate(
     progress: &mut dyn FnMut(f64, u64),
 ) -> Result<Run, SimulateError> {
     let mut observer = |time: f64, events: u64| progress(time, events);
-    // Who only looks never stops the run.
+    // This observer never stops the run, so the error cannot occur.
     simulate_from(problem, source, settings, None, &mut observer)?
         .ok_or_else(|| SimulateError::Checkpoint("stopped the run".to_owned()))
 }
 
-/// The same from a checkpoint on, if there is one: `source` is at its beginning, and what came before the
-/// checkpoint is read again and passed over. `None` where the observer stops the run.
+/// Simulates like [`simulate`], from a checkpoint on if there is one. Returns `None` if the observer stops the run.
+///
+/// `source` must be at its beginning. Arrivals before the checkpoint are read again and skipped.
 ///
 /// # Errors
 /// [`SimulateError`].
@@ -122,23 +123,23 @@ struct Simulation<'a> {
     finished: Vec<FinishedJob>,
     departures: std::vec::IntoIter<(f64, usize)>,
     placed: Vec<(u32, u32)>,
-    /// By number: the runs, where they can be stopped.
+    /// By number: the runs in progress, if runs are tracked.
     runs: BTreeMap<u32, gangs::Started>,
     /// The machines, where they come and go.
     cluster: Option<Cluster>,
-    /// What is held of tasks and jobs.
+    /// The memory of tasks and jobs.
     memory: Growing,
     n_placed: u64,
     hash: u64,
     events: u64,
-    /// Events up to the last one that something happened to a task with.
+    /// The number of events up to the last time at which a task had an event.
     events_of_tasks: u64,
     now: f64,
-    /// Arrivals that the source has told.
-    told: u64,
-    /// The next one.
-    coming: Option<Arrival>,
-    /// Departures that have been.
+    /// The number of arrivals that the source has returned.
+    arrivals_read: u64,
+    /// The next arrival.
+    next_arrival: Option<Arrival>,
+    /// The number of departures so far.
     departed: usize,
 }
 
@@ -187,8 +188,8 @@ impl<'a> Simulation<'a> {
             events: 0,
             events_of_tasks: 0,
             now: 0.0,
-            told: 0,
-            coming: None,
+            arrivals_read: 0,
+            next_arrival: None,
             departed: 0,
         })
     }
@@ -201,8 +202,8 @@ impl<'a> Simulation<'a> {
         let horizon = self.settings.horizon.unwrap_or(f64::INFINITY);
         let mut looked = self.events;
         let mut is_stopped = false;
-        self.coming = self.next(source)?;
-        // A run that goes on has some moments in any case, so that one that is resumed again and again comes to its end.
+        self.next_arrival = self.next(source)?;
+        // A run from a checkpoint always processes a few event times, so that a run that is resumed repeatedly reaches its end.
         let first_look = if self.events > 0 { MOMENTS_BETWEEN_LOOKS } else { 0 };
         for moment in 0_u64.. {
             let looks = moment >= first_look && moment.is_multiple_of(MOMENTS_BETWEEN_LOOKS);
@@ -214,11 +215,11 @@ impl<'a> Simulation<'a> {
                 break;
             }
             let leaves = self.departures.as_slice().first().map_or(f64::INFINITY, |(at, _)| *at);
-            let comes = self.coming.map_or(f64::INFINITY, |arrival| arrival.at);
+            let comes = self.next_arrival.map_or(f64::INFINITY, |arrival| arrival.at);
             let changes = self.next_change().map_or(f64::INFINITY, |change| change.at);
             let others = leaves.min(comes).min(changes);
-            // Without a horizon the run ends with its tasks, whatever machines and users do later.
-            let is_over = horizon == f64::INFINITY && comes == f64::INFINITY && self.recorder.here == 0;
+            // Without a horizon the run ends with its tasks. Later changes of machines and users are ignored.
+            let is_over = horizon == f64::INFINITY && comes == f64::INFINITY && self.recorder.n_present == 0;
             let next = if is_over { f64::INFINITY } else { self.next_end(others).min(others) };
             if next > horizon || next == f64::INFINITY {
                 break;
@@ -228,7 +229,7 @@ impl<'a> Simulation<'a> {
                 let source_name = "the arrivals".to_owned();
                 return Err(SimulateError::OutOfOrder { source_name, before: now, now: next });
             }
-            self.happen(next, source)?;
+            self.process_events(next, source)?;
             if self.events - looked >= observer.every() {
                 looked = self.events;
                 if !observer.look(next, self.events, &mut || self.checkpoint())? {
@@ -266,8 +267,8 @@ impl<'a> Simulation<'a> {
         }))
     }
 
-    /// Everything that happens at one time.
-    fn happen(&mut self, now: f64, source: &mut dyn Source) -> Result<(), SimulateError> {
+    /// Processes all events of one time.
+    fn process_events(&mut self, now: f64, source: &mut dyn Source) -> Result<(), SimulateError> {
         charge(cost::MOMENT, "the run");
         self.advance(now)?;
         self.now = now;
@@ -284,7 +285,7 @@ impl<'a> Simulation<'a> {
             self.departed += 1;
             self.leave(user, now);
         }
-        while let Some(arrival) = self.coming.filter(|arrival| arrival.at == now) {
+        while let Some(arrival) = self.next_arrival.filter(|arrival| arrival.at == now) {
             let user = arrival.user as usize;
             let leaves = self.settings.leaves.get(user).copied().flatten();
             if leaves.is_none_or(|at| at > now) {
@@ -295,7 +296,7 @@ impl<'a> Simulation<'a> {
                 self.events += 1;
                 self.need(0);
             }
-            self.coming = self.next(source)?;
+            self.next_arrival = self.next(source)?;
         }
         self.place(now)?;
         if self.recorder.last == now {
@@ -304,12 +305,13 @@ impl<'a> Simulation<'a> {
         Ok(())
     }
 
-    /// Memory for what is held, and for so many more tasks that start.
+    /// Charges memory for the present state and for this many more tasks that start.
     fn need(&mut self, starts: usize) {
-        /// Bytes of a task that runs, and of a run that is told apart with its tree of servers.
+        /// Bytes of a running task.
         const RUNNING: usize = 40;
+        /// Additional bytes of a tracked run, with its tree of servers.
         const RUN: usize = 150;
-        let of_run = if self.are_told_apart() { RUNNING + RUN } else { RUNNING };
+        let of_run = if self.tracks_runs() { RUNNING + RUN } else { RUNNING };
         let started = (self.running.len() + starts).saturating_mul(of_run);
         let finished = self.finished.len() * size_of::<FinishedJob>();
         self.memory.need((started + finished + self.jobs.bytes()) as u64);
@@ -318,27 +320,27 @@ impl<'a> Simulation<'a> {
     fn next(&mut self, source: &mut dyn Source) -> Result<Option<Arrival>, SimulateError> {
         charge(cost::ARRIVAL, "the arrivals");
         let arrival = source.next()?;
-        self.told += u64::from(arrival.is_some());
+        self.arrivals_read += u64::from(arrival.is_some());
         Ok(arrival)
     }
 
-    /// What tells this run from others.
+    /// Returns a digest of everything that decides the course of this run.
     fn identity(&self) -> u64 {
-        // Its users and servers, and everything that decides what happens to them.
+        // The problem has the users and servers; the settings have everything else.
         let text = format!("{:?}\n{:?}", self.problem, self.settings);
         digest(text.bytes())
     }
 
     fn checkpoint(&self) -> Checkpoint {
-        // Words are of 8 bytes, as most of what is held; a list of them is twice as large where it grows.
+        // Words have 8 bytes, as most values of the state. A growing list may reserve twice its size.
         room(2 * (self.memory.bytes() + self.recorder.bytes()), "the checkpoint");
         let mut to = Vec::new();
-        to.push(self.told - u64::from(self.coming.is_some()));
+        to.push(self.arrivals_read - u64::from(self.next_arrival.is_some()));
         to.extend([self.departed as u64, self.events_of_tasks, self.n_placed, self.hash]);
         to.push(self.scheduler.draw().taken());
         self.jobs.save(&mut to);
         self.recorder.save(&mut to);
-        // Where runs are told apart they know the servers, and what was stopped is left out.
+        // Stopped runs may still be in the queue of ends. They are left out.
         let is_there = |task: &&Running| self.cluster.is_none() || self.runs.contains_key(&task.run);
         let running: Vec<&Running> = self.running.tasks().filter(is_there).collect();
         list(&mut to, running.into_iter(), |to, task| task.save(to));
@@ -360,6 +362,7 @@ impl<'a> Simulation<'a> {
         (self.now, self.events) = (checkpoint.time, checkpoint.events);
         let mut from = Reader(&checkpoint.words);
         let (users, servers) = (self.problem.n_users(), self.scheduler.n_servers());
+        // The source is at its beginning: arrivals up to the checkpoint are skipped.
         for _ in 0..from.read::<u64>()? {
             if self.next(source)?.is_none() {
                 return Err(bad("is of a longer trace"));
@@ -378,6 +381,7 @@ impl<'a> Simulation<'a> {
         self.finished = from.read()?;
         let runs: Vec<(u32, gangs::Started)> = from.read()?;
         let (changed, next_run) = (from.read::<u64>()? as usize, from.read()?);
+        // A damaged checkpoint must be refused here, since indices are not checked later.
         let is_there = |user: u32, job: u32| (user as usize) < users && (job as usize) < jobs;
         let is_server = |server: u32| (server as usize) < servers;
         Reader::check(running.iter().all(|task| is_there(task.user, task.job) && is_server(task.server)))?;
@@ -391,7 +395,7 @@ impl<'a> Simulation<'a> {
             cluster.next_run = next_run;
         }
         let no_room = || bad("has more tasks on a server than fit there");
-        let are_told_apart = !runs.is_empty();
+        let has_tracked_runs = !runs.is_empty();
         for (run, started) in runs {
             for &(server, tasks) in &started.servers {
                 if !self.scheduler.go_on(started.user as usize, server as usize, Part { run, tasks })? {
@@ -400,8 +404,9 @@ impl<'a> Simulation<'a> {
             }
             self.remember(run, started);
         }
+        // Tracked runs have already occupied their servers above.
         for task in running {
-            if !are_told_apart && !self.scheduler.occupy(task.user as usize, task.server as usize)? {
+            if !has_tracked_runs && !self.scheduler.occupy(task.user as usize, task.server as usize)? {
                 return Err(no_room());
             }
             self.running.push(task);
@@ -409,7 +414,7 @@ impl<'a> Simulation<'a> {
         for (user, tasks) in self.recorder.tasks.iter().enumerate() {
             self.scheduler.submit(user, tasks.waiting());
         }
-        // What waited when the checkpoint was made fits nowhere.
+        // Tasks that waited when the checkpoint was made fit on no server.
         if !self.scheduler.is_at_rest()? {
             return Err(bad("has tasks waiting that fit"));
         }
@@ -417,8 +422,8 @@ impl<'a> Simulation<'a> {
         Ok(())
     }
 
-    /// A task that has enough resources may still be larger than a server's slots: it waits for ever,
-    /// which is what slots do.
+    /// Returns whether the policy is `slots`. Under this policy a task may need more slots than any server has,
+    /// although its resources fit. It then waits forever.
     fn is_of_slots(&self) -> bool {
         matches!(self.settings.policy, Policy::Slots { .. })
     }
@@ -431,8 +436,8 @@ impl<'a> Simulation<'a> {
 
     fn end(&mut self, task: &Running, now: f64) {
         let mut tasks = 1;
-        if self.are_told_apart() {
-            // A run that was stopped is not there, and one whose machine has changed is elsewhere.
+        if self.tracks_runs() {
+            // A run that was stopped no longer exists. The servers of a run may have changed since it started.
             let Some((_, started)) = self.stop(task.run) else { return };
             tasks = started.tasks();
         } else {
@@ -443,8 +448,8 @@ impl<'a> Simulation<'a> {
         self.events += tasks;
     }
 
-    /// Whether runs are told apart, since they can be stopped.
-    fn are_told_apart(&self) -> bool {
+    /// Returns whether runs are tracked one by one, because they can be stopped.
+    fn tracks_runs(&self) -> bool {
         self.cluster.is_some() || matches!(self.settings.policy, Policy::Tree(_))
     }
 
@@ -455,7 +460,7 @@ impl<'a> Simulation<'a> {
         self.events += 1;
     }
 
-    /// Places what fits and draws how long it runs.
+    /// Places the tasks that fit and draws their running times.
     fn place(&mut self, now: f64) -> Result<(), SimulateError> {
         let mut placed = std::mem::take(&mut self.placed);
         self.scheduler.fill(&mut placed)?;
@@ -479,14 +484,14 @@ impl<'a> Simulation<'a> {
                 self.remember(run, gangs::Started { user, job, end, duration, servers: vec![(server, 1)] });
             }
             self.running.push(Running { end, user, server, job, run });
-            self.has_started(user, server, 1, now);
+            self.record_start(user, server, 1, now);
         }
         self.placed = placed;
         Ok(())
     }
 
-    /// Tasks of a user have started on a server.
-    fn has_started(&mut self, user: u32, server: u32, tasks: u64, now: f64) {
+    /// Records that tasks of a user have started on a server.
+    fn record_start(&mut self, user: u32, server: u32, tasks: u64, now: f64) {
         self.recorder.start(user as usize, tasks, now);
         self.n_placed += tasks;
         let place = u64::from(server) * 31 + u64::from(user);
@@ -494,9 +499,9 @@ impl<'a> Simulation<'a> {
     }
 }
 
-/// The hash after so many placements of one user on one server.
+/// Returns the hash after this many placements of one user on one server.
 fn hashed(hash: u64, place: u64, mut tasks: u64) -> u64 {
-    // `h -> factor h + more` for a power of two of them, and for all that were gone through.
+    // One placement is the map `h -> factor h + more`. Repeated squaring gives the map of `tasks` placements.
     let (mut factor, mut more) = (1_000_003_u64, place);
     let (mut all_factor, mut all_more) = (1_u64, 0_u64);
     while tasks > 0 {
@@ -511,10 +516,10 @@ fn hashed(hash: u64, place: u64, mut tasks: u64) -> u64 {
     hash.wrapping_mul(all_factor).wrapping_add(all_more) & HASH_BITS
 }
 
-/// Times at which something happens, between two looks at the clock: some microseconds.
+/// The number of event times between two looks at the clock. They take a few microseconds.
 const MOMENTS_BETWEEN_LOOKS: u64 = 8;
 
-/// The hash of placements has 48 bits.
+/// The mask of the 48 bits of the hash of placements.
 const HASH_BITS: u64 = (1 << 48) - 1;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What is simulated.
+//! Scenarios of the simulation.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -13,109 +13,109 @@ use crate::duration::Duration;
 use crate::error::SimulateError;
 use crate::machines::Machines;
 
-/// A scenario: servers, a policy, and the tasks that come.
+/// A scenario: servers, a policy, and the tasks that arrive.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scenario {
-    /// Title; may be empty.
+    /// The title; may be empty.
     pub name: String,
-    /// Names of the resources.
+    /// The names of the resources.
     pub resources: Vec<String>,
-    /// Server classes.
+    /// The server classes.
     pub servers: Vec<ServerSpec>,
-    /// So many servers are drawn from the classes, whose counts are the odds; `None`: the classes as they are.
+    /// The number of servers that are drawn from the classes, with their counts as odds. `None`: the classes are used
+    /// as they are.
     pub draw_servers: Option<u64>,
-    /// Machines that come, go and change; `servers` are the places where they stand. `None`: all servers are there all
-    /// the time.
+    /// Machines that come, go and change; the single servers of `servers` are then their places. `None`: all servers
+    /// are always present.
     pub machines: Option<Machines>,
-    /// What a table of servers leaves out.
+    /// Notes on rows of a table of servers that were left out.
     pub notes: Vec<String>,
-    /// How tasks are placed.
+    /// The policy that places tasks.
     pub policy: Policy,
     /// The users, without numbers of tasks.
     pub users: Vec<UserSpec>,
-    /// By user: when its tasks come.
+    /// By user: when its tasks arrive.
     pub arrivals: Vec<Arrivals>,
-    /// The groups that users stand in.
+    /// The groups of the users.
     pub queues: Queues,
-    /// Tasks that come from a file.
+    /// A file with the tasks that arrive.
     pub trace: Option<TraceFile>,
-    /// Time at which the run stops; `None`: with the last task.
+    /// The time at which the run stops. `None`: it ends with the last task.
     pub horizon: Option<f64>,
-    /// Time between two rows of the series; `None`: a thousandth of the horizon, or no series.
+    /// The time between two rows of the series. `None`: a thousandth of the horizon, or no series if there is no horizon.
     pub every: Option<f64>,
 }
 
-/// Groups, for the policy [`Policy::Tree`].
+/// The groups of users for the policy [`Policy::Tree`].
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Queues {
     /// The groups.
     pub groups: Vec<GroupSpec>,
-    /// How siblings are compared.
+    /// How the shares of sibling groups are compared.
     pub share: GroupShareSpec,
-    /// By user, as far as something is said: its group, its gang, and the tasks that are not stopped.
+    /// By user: its group, its gang, and the number of its tasks that are never stopped, as far as they are stated.
     pub members: Vec<MemberSpec>,
 }
 
-/// When the tasks of a user come.
+/// The arrivals of a user's tasks.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Arrivals {
-    /// Jobs, their times ascending.
+    /// Jobs in ascending order of their times.
     pub jobs: Vec<Job>,
     /// Jobs at random times.
     pub poisson: Option<Poisson>,
-    /// Time at which the user leaves: its waiting tasks are withdrawn, later jobs do not come, running
+    /// The time at which the user leaves. Its waiting tasks are then withdrawn, later jobs do not arrive, and running
     /// tasks finish.
     pub leaves: Option<f64>,
 }
 
-/// A job: tasks that come together.
+/// A job: tasks that arrive together.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Job {
-    /// Time of arrival.
+    /// The time of arrival.
     pub at: f64,
-    /// Number of tasks, at least 1.
+    /// The number of tasks, at least 1.
     pub tasks: u64,
-    /// How long each of them runs.
+    /// The running time of each task.
     pub duration: Duration,
 }
 
-/// Jobs whose times of arrival are a Poisson process.
+/// Jobs that arrive as a Poisson process.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Poisson {
-    /// Jobs per unit of time.
+    /// The number of jobs per unit of time.
     pub rate: f64,
-    /// Tasks of each.
+    /// The number of tasks of each job.
     pub tasks: u64,
-    /// How long a task runs.
+    /// The running time of each task.
     pub duration: Duration,
-    /// None comes before.
+    /// The time from which on jobs arrive.
     pub from: f64,
-    /// None comes at this time or later.
+    /// The time before which jobs arrive.
     pub until: Option<f64>,
 }
 
 /// A file with tasks.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TraceFile {
-    /// `time,user,tasks,duration`, jobs of the users of the scenario.
+    /// A table `time,user,tasks,duration` with jobs of the scenario's users.
     Tasks(PathBuf),
-    /// Task events of the Google trace of 2011; one user for each user id, or for each request shape.
+    /// Task events of the Google trace of 2011, with one user for each user id or for each request shape.
     Google(Vec<PathBuf>, evenhand_import::GoogleUsers),
-    /// A pod list of openb with times; one user for each shape.
+    /// A pod list of openb with times, with one user for each shape.
     Openb(PathBuf),
-    /// Arrivals of virtual machines by flavour; one user for each flavour.
+    /// Arrivals of virtual machines by flavour, with one user for each flavour.
     Azure(PathBuf),
 }
 
-/// Stream of the random choices of the servers.
+/// The number of the random stream that draws servers.
 const SERVER_STREAM: u64 = 1;
 
 impl Scenario {
-    /// The servers and users as an allocation problem; servers are drawn by `seed` where that is asked for.
+    /// Returns the servers and users as an allocation problem. If servers are drawn, `seed` decides which.
     ///
     /// # Errors
-    /// [`SimulateError::Problem`], [`SimulateError::TaskTooLarge`] for a user that may run on none of the
-    /// drawn classes.
+    /// [`SimulateError::Problem`]; [`SimulateError::TaskTooLarge`] for a user that may run on none of the drawn classes.
     pub fn problem(&self, seed: u64) -> Result<Problem, SimulateError> {
         let mut spec = ProblemSpec {
             name: self.name.clone(),
@@ -124,7 +124,7 @@ impl Scenario {
             users: self.users.clone(),
         };
         if let Some(number) = self.draw_servers {
-            // Faults of the classes are found before some of them are not drawn.
+            // All classes are checked, also those that are not drawn.
             self.grouped(spec.clone())?;
             if number > MAX_SERVERS {
                 return Err(SimulateError::TooManyServers { number, limit: MAX_SERVERS });
@@ -135,11 +135,11 @@ impl Scenario {
         self.grouped(spec)
     }
 
-    /// Where machines come and go: the problem of them all, each with the capacity that it has first. Shares are parts
-    /// of it.
+    /// Returns the problem of all machines if machines come and go, each with its first capacity. Shares are
+    /// fractions of this capacity.
     ///
     /// # Errors
-    /// [`SimulateError::Problem`], [`SimulateError::NoShare`] for a user that may run on none of them.
+    /// [`SimulateError::Problem`]; [`SimulateError::NoShare`] for a user that may run on none of these machines.
     pub fn whole(&self) -> Result<Option<Problem>, SimulateError> {
         let Some(machines) = &self.machines else { return Ok(None) };
         let counted = self.servers.iter().zip(&machines.first).filter(|(_, first)| **first > 0);
@@ -161,7 +161,7 @@ impl Scenario {
     }
 }
 
-/// Users name only servers that there are; the name of one that is left with none.
+/// Removes missing servers from the lists of users. The error is the name of a user that is left without servers.
 fn keep_servers(spec: &mut ProblemSpec) -> Result<(), &str> {
     let there: HashSet<&str> = spec.servers.iter().map(|server| server.name.as_str()).collect();
     for user in &mut spec.users {
@@ -174,11 +174,11 @@ fn keep_servers(spec: &mut ProblemSpec) -> Result<(), &str> {
     Ok(())
 }
 
-/// `number` servers drawn independently, each of a class with odds by its count, as classes.
+/// Draws servers independently, with the counts of the classes as odds. Returns them as classes with new counts.
 fn drawn(classes: &[ServerSpec], number: u64, draw: &mut Draw) -> Vec<ServerSpec> {
     let odds =
         |class: &ServerSpec| class.count.as_ref().map_or(1, |count| count.numer().to_u64().unwrap_or(1));
-    // By class: the odds of all up to it.
+    // By class: the sum of the odds of all classes up to it.
     let sums = classes.iter().map(odds).scan(0, |sum: &mut u64, odds| {
         *sum = sum.saturating_add(odds);
         Some(*sum)

@@ -1,4 +1,4 @@
-//! What a run comes to.
+//! Summary statistics of a run.
 
 use evenhand_budget::table;
 use evenhand_problem::Problem;
@@ -7,47 +7,47 @@ use serde::Serialize;
 use crate::record::Tasks;
 use crate::run::Run;
 
-/// Jobs by their number of tasks: the least number of each class.
+/// The smallest number of tasks of each size class of jobs.
 pub const SIZES: [u64; 5] = [1, 2, 11, 101, 1001];
 
-/// Completion times of jobs, from arrival to the end of the last task.
+/// Statistics of the completion times of jobs, from arrival to the end of the last task.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct CompletionTimes {
-    /// Jobs.
+    /// The number of jobs.
     #[serde(skip)]
     pub jobs: u64,
-    /// Their mean.
+    /// The mean.
     pub mean: f64,
-    /// Half of them are done within this.
+    /// The median: half of the jobs took no longer.
     pub median: f64,
-    /// Nine in ten.
+    /// The 90th percentile.
     pub p90: f64,
-    /// 99 in 100.
+    /// The 99th percentile.
     pub p99: f64,
-    /// All of them.
+    /// The maximum.
     pub max: f64,
 }
 
-/// Numbers of a run.
+/// Summary statistics of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Summary {
-    /// By resource: the part of the total capacity that was used over the run; `None` where there is none.
+    /// By resource: the used fraction of the total capacity over the run; `None` if there is no capacity.
     pub utilisation: Vec<Option<f64>>,
-    /// Of all users.
+    /// The task counts of all users together.
     pub tasks: Tasks,
-    /// Of all jobs that are done; `None`: there is none.
+    /// Completion times of all finished jobs; `None` if no job finished.
     pub completion: Option<CompletionTimes>,
-    /// The same for jobs of the classes of [`SIZES`].
+    /// Completion times by the size classes of [`SIZES`].
     pub by_size: Vec<Option<CompletionTimes>>,
-    /// By user: the mean over the run of its global dominant share, not divided by its weight.
+    /// By user: the mean of its global dominant share over the run, not divided by the weight.
     pub dominant_share: Vec<f64>,
 }
 
-/// The amounts of a problem in floating point.
+/// The demands of a problem in floating point.
 pub(crate) struct Amounts {
-    /// By user, by resource: demand of a task in parts of the total capacity; 0 where there is none.
+    /// By user and resource: the demand of a task as a fraction of the total capacity, or 0 if there is no capacity.
     pub parts: Vec<Vec<f64>>,
-    /// By resource: whether there is any.
+    /// By resource: whether there is any capacity.
     pub is_there: Vec<bool>,
 }
 
@@ -71,12 +71,12 @@ impl Amounts {
         }
     }
 
-    /// Steps for [`used`](Self::used).
+    /// Returns the elementary steps of [`used`](Self::used).
     pub fn cost_of_use(&self) -> u64 {
         (self.parts.len() * self.is_there.len()) as u64
     }
 
-    /// By resource: the part of the total that so many tasks of each user use.
+    /// Returns by resource the fraction of the total capacity that is used by these numbers of tasks of the users.
     pub fn used(&self, tasks: impl Iterator<Item = f64>) -> Vec<f64> {
         let mut used = vec![0.0; self.is_there.len()];
         for (tasks, parts) in tasks.zip(&self.parts) {
@@ -87,21 +87,21 @@ impl Amounts {
         used
     }
 
-    /// The global dominant share of one task of a user.
+    /// Returns the global dominant share of one task of a user.
     pub fn dominant(&self, user: usize) -> f64 {
         self.parts[user].iter().copied().fold(0.0, f64::max)
     }
 }
 
 impl Summary {
-    /// Of a run on `problem`.
+    /// Computes the statistics of a run on `problem`.
     #[must_use]
     pub fn new(problem: &Problem, run: &Run) -> Self {
         let amounts = Amounts::new(problem);
-        // A run that ends at its beginning used nothing.
+        // A run that ends at time 0 used nothing.
         let mean = |integral: &f64| if run.end > 0.0 { integral / run.end } else { 0.0 };
         let used = amounts.used(run.task_time.iter().map(mean));
-        // Of what was there, where that changed.
+        // If servers come and go, utilisation refers to the mean present capacity.
         let there = |r: usize| run.there.as_ref().map_or(1.0, |there| there.capacity[r]);
         let parts = used.into_iter().zip(&amounts.is_there).enumerate();
         let utilisation =
@@ -125,12 +125,12 @@ impl Summary {
 }
 
 impl CompletionTimes {
-    /// Of these times, in any order.
+    /// Computes the statistics of these times, which may be in any order. Returns `None` if there are no times.
     #[must_use]
     pub fn of(mut times: Vec<f64>) -> Option<Self> {
         times.sort_by(f64::total_cmp);
         let (last, jobs) = (*times.last()?, times.len());
-        // The least time within which this part of the jobs is done.
+        // The smallest of the times within which this fraction of the jobs finished.
         let quantile = |part: f64| times[((part * jobs as f64).ceil() as usize).clamp(1, jobs) - 1];
         Some(Self {
             jobs: jobs as u64,

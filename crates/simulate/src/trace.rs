@@ -1,4 +1,4 @@
-//! Tasks of traces as arrivals.
+//! Sources of arrivals that read the tasks of traces and of task tables.
 
 use std::collections::HashMap;
 
@@ -9,11 +9,12 @@ use crate::duration::Duration;
 use crate::error::SimulateError;
 use crate::workload::{Arrival, JobOfTrace, Source};
 
-/// The tasks of a trace, in memory or read one by one.
+/// The tasks of a trace, which are in memory or read one by one.
 pub(crate) struct Replay<T> {
     tasks: T,
-    /// By user: whether its tasks fit somewhere.
+    /// By user: whether one of its tasks fits on some server.
     fits: Vec<bool>,
+    /// Tasks that were left out because they fit on no server.
     too_large: u64,
 }
 
@@ -45,10 +46,10 @@ impl<T: Iterator<Item = Result<TraceTask, ImportError>>> Source for Replay<T> {
     }
 }
 
-/// A table of jobs, streamed.
+/// A CSV table of jobs that is read row by row.
 pub(crate) struct Table {
     rows: TaskTable,
-    /// By name: the user and its gang.
+    /// By user name: the index of the user and its gang size.
     users: HashMap<String, (u32, u64)>,
 }
 

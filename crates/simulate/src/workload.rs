@@ -1,4 +1,4 @@
-//! The tasks that come, in the order of their times.
+//! Sources of arriving tasks, in the order of their times.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -9,48 +9,48 @@ use crate::duration::{Duration, Time, exponential};
 use crate::error::SimulateError;
 use crate::scenario::{Arrivals, Job, Poisson};
 
-/// Tasks of one user that come together.
+/// Tasks of one user that arrive together.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Arrival {
-    /// Time.
+    /// The time of arrival.
     pub at: f64,
-    /// User, by its place in the problem.
+    /// The index of the user in the problem.
     pub user: u32,
-    /// Number of tasks.
+    /// The number of tasks.
     pub tasks: u64,
-    /// How long each runs.
+    /// The running time of each task.
     pub duration: Duration,
-    /// A job of a trace whose tasks come one by one.
+    /// The job of a trace that the tasks belong to, if the tasks of that job arrive one by one.
     pub of: Option<JobOfTrace>,
 }
 
-/// A job of a trace whose tasks come one by one.
+/// A job of a trace whose tasks arrive one by one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JobOfTrace {
-    /// Tells it from the other jobs of the trace.
+    /// A number that no other job of the trace has.
     pub number: u64,
-    /// Its tasks.
+    /// The number of its tasks.
     pub tasks: u64,
 }
 
-/// Arrivals in the order of their times.
+/// A source of arrivals, in the order of their times.
 pub trait Source {
-    /// The next one.
+    /// Returns the next arrival, or `None` if there are no more.
     ///
     /// # Errors
-    /// What the trace is read from is malformed, or out of order.
+    /// The trace or table is malformed, or its times are out of order.
     fn next(&mut self) -> Result<Option<Arrival>, SimulateError>;
 
-    /// What a reader should know once all have come.
+    /// Returns notes for the reader once all arrivals have been read, such as the number of tasks left out.
     fn notes(&self) -> Vec<String> {
         Vec::new()
     }
 }
 
-/// The jobs that users state, and the random ones.
+/// The stated and the random jobs of the users of a scenario.
 pub struct Stated {
     streams: Vec<Stream>,
-    /// Time of the next arrival of a stream.
+    /// The time of the next arrival of each stream, with the index of the stream.
     next: BinaryHeap<Reverse<(Time, usize)>>,
 }
 
@@ -67,14 +67,14 @@ enum Jobs {
     Poisson { poisson: Poisson, at: f64, draw: Draw },
 }
 
-/// Streams of the random choices of user `n`: running times, and times of arrival. The first two streams
-/// are those of the policy and of the servers.
+/// Returns the numbers of the random streams of user `n`: that of running times and that of arrival times. Streams 0
+/// and 1 are those of the policy and of the servers.
 pub(crate) fn streams(n: usize) -> (u64, u64) {
     (2 + 2 * n as u64, 3 + 2 * n as u64)
 }
 
 impl Stated {
-    /// By user: when its tasks come; `seed` decides what is random.
+    /// Creates the arrivals, given those of each user. `seed` decides the random ones.
     #[must_use]
     pub fn new(arrivals: &[Arrivals], seed: u64) -> Self {
         let mut streams_of_users = Vec::new();
@@ -96,7 +96,7 @@ impl Stated {
         stated
     }
 
-    /// Makes the next job of a stream known.
+    /// Draws or reads the next job of a stream and queues its time.
     fn advance(&mut self, which: usize) {
         let stream = &mut self.streams[which];
         stream.peeked = match &mut stream.jobs {

@@ -1,12 +1,14 @@
-//! Serving by gaps (NJC, section 6): whenever there is room, of the users that can use it the one is served that is
-//! farthest from its entitlement on the bottleneck on which it is nearest to it.
+//! Serving by gaps (NJC, section 6).
 //!
-//! A user is entitled to its weight's part of every resource of the pool. Its gap on a resource is that part without
-//! the part that it uses; its gap is the least on any bottleneck that it uses. Tasks end all the time, after a mean
-//! running time; of that time small parts are gone through one by one. In each as large a part of everybody's tasks
-//! ends, and what is free is given away in small steps. Bottlenecks are the resources that were used up in one of the last
-//! two parts. All resources are until one was. The last part alone is not enough: two resources that are used up by turns
-//! would each be a bottleneck half of the time, and the state would not settle where nobody has a justified complaint.
+//! While resources are free, the user with the largest gap among those that can use them is served next. Every user is
+//! entitled to the fraction of each resource of the pool that its weight gives. The gap of a user on a resource is this
+//! entitlement minus the fraction that the user has. The gap of a user is its smallest gap on the bottlenecks that it uses.
+//!
+//! Tasks end continuously, after a mean running time, which is simulated in small steps. In each step the same small
+//! fraction of every user's tasks ends, and the free resources are given away in small amounts. Bottlenecks are the
+//! resources that were used up in one of the last two steps. Until some resource is used up, all resources are
+//! bottlenecks. The last step alone would not be enough. Two resources that are used up alternately would each be a
+//! bottleneck half of the time. The state would then not settle where no user has a justified complaint.
 
 use std::time::Instant;
 
@@ -17,50 +19,50 @@ use crate::cost::is_over;
 use crate::error::SimulateError;
 use crate::summary::Amounts;
 
-/// Parts of a capacity below which a resource is used up, and of what a user would have alone below which a step is
-/// none: sums of thousands of doubles are exact to that.
+/// The fraction of a capacity below which a resource counts as used up. It is also the fraction of a regular amount
+/// below which nothing is given away. Sums of thousands of doubles are exact to this fraction.
 const NEGLIGIBLE: f64 = 1e-9;
 
-/// What a user asks for.
-struct Asking {
+/// A user that is present, with its demand.
+struct PresentUser {
     /// Its index in the scenario.
     index: usize,
-    /// Its weight as a part of all that are there.
+    /// Its weight as a fraction of the weights of all present users.
     entitlement: f64,
-    /// By resource: the part of the pool that a task takes.
+    /// By resource: the fraction of the pool that a task takes.
     demand: Vec<f64>,
-    /// Tasks that it wants.
+    /// The number of tasks that it wants.
     most: f64,
 }
 
-impl Asking {
-    /// Tasks of which it can have so many more where these parts of the pool are left.
+impl PresentUser {
+    /// Returns how many more tasks the user can have if these fractions of the pool are left and it has `has` tasks.
     fn room(&self, left: &[f64], has: f64) -> f64 {
         let parts = self.demand.iter().zip(left).filter(|(d, _)| **d > 0.0);
         parts.map(|(d, left)| left / d).fold(self.most - has, f64::min)
     }
 
-    /// Its gap where it has so many tasks; infinite for who uses no bottleneck.
+    /// Returns the gap of the user if it has `has` tasks. It is infinite if the user uses no bottleneck.
     fn gap(&self, has: f64, is_bottleneck: &[bool]) -> f64 {
         let of = self.demand.iter().zip(is_bottleneck).filter(|(d, is)| **d > 0.0 && **is);
         of.map(|(d, _)| self.entitlement - has * d).fold(f64::INFINITY, f64::min)
     }
 }
 
-/// Steps of work for a look at a user.
+/// Elementary steps of work to examine a user.
 const LOOK: u64 = 5;
 
-/// Steps in which a user would take what ends of its tasks at once, if it had the pool alone.
+/// The number of amounts in which a user that has the pool alone would take back the tasks that end in a step.
 const FINER: f64 = 4.0;
 
-/// Gives away in steps what these users leave of the pool; the parts that are left then.
-fn fill(users: &[Asking], tasks: &mut [f64], steps: u32, is_bottleneck: &[bool]) -> Vec<f64> {
+/// Gives away what these users leave of the pool, in small amounts. Returns the fractions of the pool that are left.
+fn fill(users: &[PresentUser], tasks: &mut [f64], steps: u32, is_bottleneck: &[bool]) -> Vec<f64> {
     let all = vec![1.0; is_bottleneck.len()];
     let mut left = all.clone();
     for (user, tasks) in users.iter().zip(&*tasks) {
         left.iter_mut().zip(&user.demand).for_each(|(left, d)| *left = (*left - tasks * d).max(0.0));
     }
-    let step = |user: &Asking| user.room(&all, 0.0) / (FINER * f64::from(steps));
+    let step = |user: &PresentUser| user.room(&all, 0.0) / (FINER * f64::from(steps));
     let step: Vec<f64> = users.iter().map(step).collect();
     loop {
         charge(LOOK * users.len() as u64, "serving by the gaps");
@@ -92,14 +94,14 @@ pub(super) fn run(
     let total = all.total_capacity();
     let n_resources = all.n_resources();
     let amounts = Amounts::new(&all);
-    let asking = |is_there: &[bool]| -> Vec<Asking> {
+    let present_users = |is_there: &[bool]| -> Vec<PresentUser> {
         let there = || all.users().iter().enumerate().filter(|(n, _)| is_there[*n] && all.is_active(*n));
         let weights: f64 = there().map(|(_, user)| user.weight().to_f64()).sum();
         let of = |(index, user): (usize, &evenhand_problem::User)| {
             let demand = amounts.parts[index].clone();
             let entitlement = user.weight().to_f64() / weights;
             let most = user.tasks().map_or(f64::INFINITY, evenhand_problem::Rational::to_f64);
-            Asking { index, entitlement, demand, most }
+            PresentUser { index, entitlement, demand, most }
         };
         there().map(of).collect()
     };
@@ -119,15 +121,18 @@ pub(super) fn run(
             }
             let now_there = scenario.there(parts as f64 * part);
             if now_there != is_there {
-                users = asking(&now_there);
+                users = present_users(&now_there);
                 is_there = now_there;
             }
+            // The fraction 1 / steps of all tasks ends. Tasks of absent users are dropped, since `users` has only
+            // present ones.
             let goes_on = 1.0 - f64::from(steps).recip();
             let mut has: Vec<f64> = users.iter().map(|user| tasks[user.index] * goes_on).collect();
             left = fill(&users, &mut has, steps, &is_bottleneck);
             tasks.fill(0.0);
             users.iter().zip(has).for_each(|(user, has)| tasks[user.index] = has);
             let is_used_up: Vec<bool> = left.iter().map(|left| *left <= NEGLIGIBLE).collect();
+            // If no resource is used up, for example after users left, the last bottlenecks remain.
             if is_used_up.contains(&true) {
                 is_bottleneck = is_used_up.iter().zip(&was_used_up).map(|(is, was)| *is || *was).collect();
             }

@@ -1,11 +1,12 @@
-//! Divisible allocations over time: users come and go, and what they have between two events is the allocation of the
-//! users that are there (docs/simulation.md, "Divisible allocations over time").
+//! Divisible allocations over time (docs/simulation.md, "Divisible allocations over time").
+//!
+//! Users come and go. Between two events the allocation is that of the present users.
 //!
 //! | policy | gives |
 //! |---|---|
-//! | [`CoursePolicy::Mechanism`] | at once what `solve` gives the users that are there |
-//! | [`CoursePolicy::Distributed`] | what the servers of PS-DSF find, each on its own clock (PS-DSF, section III-D) |
-//! | [`CoursePolicy::LeastGap`] | what serving by the gaps on bottlenecks gives (NJC, section 6) |
+//! | [`CoursePolicy::Mechanism`] | immediately, the allocation of `solve` for the present users |
+//! | [`CoursePolicy::Distributed`] | the allocation that PS-DSF's servers compute, each on its own clock (PS-DSF, section III-D) |
+//! | [`CoursePolicy::LeastGap`] | the allocation of serving by gaps on bottlenecks (NJC, section 6) |
 
 mod gaps;
 mod output;

@@ -1,4 +1,4 @@
-//! Results of users that come and go as JSON and as tables.
+//! Writes the results of runs in which users come and go, as JSON and as CSV.
 
 use std::fmt::Write;
 
@@ -10,7 +10,7 @@ use super::run::{Course, CoursePolicy, CourseScenario, Moment};
 use crate::cost::CELL_OF_TEXT;
 
 impl CoursePolicy {
-    /// As people read it.
+    /// Returns a description of the policy for people.
     #[must_use]
     pub fn words(&self) -> String {
         match self {
@@ -28,7 +28,7 @@ impl CoursePolicy {
 }
 
 impl Course {
-    /// Whether every number is one that a file can state.
+    /// Returns whether all numbers of the run are finite, so that a file can state them.
     pub(super) fn is_finite(&self) -> bool {
         let moments = self.moments.iter().flat_map(|moment| {
             let used = moment.utilisation.iter().flatten().map(|(_, part)| *part);
@@ -39,7 +39,7 @@ impl Course {
         moments.chain(users).chain(distance).chain(self.mean_shares()).all(f64::is_finite)
     }
 
-    /// By user: the mean over the series of its dominant share.
+    /// Returns by user the mean of its dominant share over the series.
     #[must_use]
     pub fn mean_shares(&self) -> Vec<f64> {
         let rows = self.moments.len().max(1) as f64;
@@ -48,7 +48,7 @@ impl Course {
     }
 }
 
-/// All runs as one document of kind `course`.
+/// Returns all runs as one document of kind `course`.
 #[must_use]
 pub fn course_document(scenario: &CourseScenario, courses: &[Course]) -> Value {
     let of_run = |course: &Course| {
@@ -81,7 +81,7 @@ pub fn course_document(scenario: &CourseScenario, courses: &[Course]) -> Value {
     })
 }
 
-/// The series by user: `time,user,tasks,dominant share`, a row for every user that is there.
+/// Returns the series by user as CSV: `time,user,tasks,dominant_share`, with a row for every present user.
 #[must_use]
 pub fn course_tasks_csv(scenario: &CourseScenario, course: &Course) -> String {
     let names: usize = scenario.spec.users.iter().map(|user| user.name.len()).sum();
@@ -98,7 +98,7 @@ pub fn course_tasks_csv(scenario: &CourseScenario, course: &Course) -> String {
     out
 }
 
-/// The series by server class: `time,server,resource,utilisation`.
+/// Returns the series by server class as CSV: `time,server,resource,utilisation`.
 #[must_use]
 pub fn course_utilisation_csv(scenario: &CourseScenario, course: &Course) -> String {
     let row = |(server, resource): (&str, &str)| (server.len() + resource.len()) as u64 + 2 * CELL_OF_TEXT;
@@ -106,7 +106,7 @@ pub fn course_utilisation_csv(scenario: &CourseScenario, course: &Course) -> Str
         let servers = scenario.spec.servers.iter().zip(&moment.utilisation);
         servers.flat_map(|(server, rows)| rows.iter().map(|(name, _)| row((&server.name, name)))).sum()
     };
-    // Every moment has the same rows.
+    // All moments have the same rows.
     let each = course.moments.first().map_or(0, rows);
     room(each.saturating_mul(course.moments.len() as u64), "the table of the utilisation");
     let mut out = String::from("time,server,resource,utilisation\n");

@@ -1,4 +1,4 @@
-//! A scenario of users that come and go from its file (docs/simulation.md).
+//! Reads a scenario of users that come and go from its file (docs/simulation.md).
 
 use evenhand_mechanisms::filling::MAX_SERVERS;
 use evenhand_mechanisms::flags::{Flag, Takes};
@@ -12,19 +12,20 @@ use crate::distributed::Network;
 use crate::fields::{Fields, Read, duration, not_before, not_negative, positive, text, texts, whole};
 use crate::read::server_list;
 
-/// Users times rows of a series: each is a number that is kept.
+/// The largest product of users and rows of a series. Each pair stores a number.
 const MOST_CELLS: f64 = 1e7;
-/// Parts of the horizon in a series, where nothing else is said.
+/// The default number of rows of a series: the horizon is divided into this many equal intervals.
 const ROWS: f64 = 1000.0;
-/// Servers that the distributed procedure follows one by one.
+/// The largest number of servers that the distributed procedure can simulate one by one.
 const MOST_FOLLOWED: u128 = 10_000;
-/// Times at which one server acts, over all servers: each takes some microseconds.
+/// The largest number of actions of all servers. Each takes a few microseconds.
 const MOST_ACTIONS: f64 = 1e7;
-/// Parts of the running time that are gone through one by one, at most.
+/// The largest number of steps of a mean running time.
 const MOST_STEPS: u64 = 10_000;
-/// Those where nothing else is said: tasks stay within about a hundredth of what a user would have alone.
+/// The default number of steps of a mean running time. Tasks then stay within about a hundredth of what a user would have alone.
 const STEPS: u32 = 100;
-/// Steps by gaps times users twice: each looks at a user, some ten times in about 10 nanoseconds.
+/// The largest product of steps by gaps and the squared number of users. Each unit is some ten looks at a user, which
+/// take about 10 nanoseconds.
 const MOST_FILLED: f64 = 1e9;
 
 const FIELDS: [&str; 10] =
@@ -32,7 +33,7 @@ const FIELDS: [&str; 10] =
 /// The policies of such a scenario.
 const POLICIES: [&str; 3] = ["mechanism", "distributed", "least_gap"];
 
-/// Whether a document is a scenario of users that come and go, by its policy.
+/// Returns whether a document is a scenario of users that come and go. Its policy decides.
 #[must_use]
 pub fn is_course(document: &Document<'_>) -> bool {
     let policy = || {
@@ -42,10 +43,10 @@ pub fn is_course(document: &Document<'_>) -> bool {
     policy().is_some_and(|policy| POLICIES.iter().any(|name| policy.get(name).is_some()))
 }
 
-/// The document as such a scenario.
+/// Reads the document as such a scenario.
 ///
 /// # Errors
-/// [`FormatError`] when the document is no such scenario, or states an impossible one.
+/// [`FormatError`] if the document is not such a scenario, or states an impossible one.
 pub fn course_scenario(document: &Document<'_>) -> Result<CourseScenario, FormatError> {
     let fields = Fields::of_kind(document, "scenario", &[&FIELDS[..], &["every"]].concat())?;
     let mut spec = ProblemSpec {
@@ -89,7 +90,7 @@ pub fn course_scenario(document: &Document<'_>) -> Result<CourseScenario, Format
     Ok(scenario)
 }
 
-/// Who comes and who leaves, in the order of the times.
+/// Reads the times at which users come and leave, in ascending order.
 fn events(fields: &Fields<'_, '_>, problem: &Problem, scenario: &mut CourseScenario) -> Read<()> {
     let (document, known) = (fields.document, problem.user_index());
     let mut at = 0.0;
@@ -108,7 +109,7 @@ fn events(fields: &Fields<'_, '_>, problem: &Problem, scenario: &mut CourseScena
         };
         let changes = &mut scenario.changes[user];
         if changes.is_empty() {
-            // Who comes first was not there before.
+            // A user whose first event is to come was absent before.
             scenario.absent[user] = comes;
         }
         let is_there = changes.len().is_multiple_of(2) != scenario.absent[user];
@@ -164,7 +165,7 @@ impl<'t> Reader<'_, 't> {
         Ok(CoursePolicy::Mechanism { mechanism, flags, arithmetic })
     }
 
-    /// A flag with its text; nothing for one that is `false`.
+    /// Reads a flag and its text. Returns `None` for a flag that is `false`.
     fn flag(
         &self,
         mechanism: &'static Mechanism,
@@ -228,7 +229,7 @@ impl<'t> Reader<'_, 't> {
         Ok(Some((flag.name, text)))
     }
 
-    /// Refuses what a policy does not know of users.
+    /// Refuses fields of users that a policy does not support.
     fn without(&self, fields: &[&str], policy: &str) -> Read<()> {
         for raw in self.users {
             let user = self.document.object(raw)?;
@@ -249,7 +250,7 @@ impl<'t> Reader<'_, 't> {
             let message = format!("{servers} servers: at most {MOST_FOLLOWED} are followed one by one");
             return Err(document.error(raw, message));
         }
-        /// The step where reports take time and none is stated.
+        /// The default step if reports take time.
         const STEP_OF_DELAYS: f64 = 0.5;
         let usual = Network::default();
         let period = fields.optional("period", positive)?.unwrap_or(usual.period);
@@ -266,7 +267,7 @@ impl<'t> Reader<'_, 't> {
             if is(&value) { Ok(number::to_f64(&value)) } else { Err(document.error(raw, message())) }
         };
         let delay = fields.optional("delay", duration)?.unwrap_or(usual.delay);
-        // Full steps on old totals do not settle.
+        // Full steps with old totals do not settle.
         let usual = if delay == usual.delay { usual } else { Network { step: STEP_OF_DELAYS, ..usual } };
         Ok(CoursePolicy::Distributed(Network {
             period,

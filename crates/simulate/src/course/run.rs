@@ -1,4 +1,4 @@
-//! Runs of users that come and go.
+//! Runs in which users come and go.
 
 use std::collections::{BTreeMap, HashSet};
 use std::time::{Duration, Instant};
@@ -16,84 +16,84 @@ use crate::distributed::{Absence, Network, State, follow};
 use crate::error::SimulateError;
 use crate::summary::Amounts;
 
-/// Users that come and go, and what decides what they have.
+/// A scenario of users that come and go.
 #[derive(Debug, Clone)]
 pub struct CourseScenario {
-    /// Servers and all users that are ever there.
+    /// The servers, and all users that are ever present.
     pub spec: ProblemSpec,
-    /// The groups that users stand in.
+    /// The groups of the users.
     pub groups: Vec<GroupSpec>,
-    /// How siblings are compared.
+    /// How the shares of sibling groups are compared.
     pub share: GroupShareSpec,
-    /// By user: what is said of it beside its demand.
+    /// By user: what is stated about it in addition to its demand.
     pub members: Vec<MemberSpec>,
-    /// By user: the times at which it comes or goes, ascending; it begins with being there unless `absent`.
+    /// By user: the times at which it comes or goes, ascending. It is present at the beginning unless `absent`.
     pub changes: Vec<Vec<f64>>,
-    /// By user: whether it is away at the beginning.
+    /// By user: whether it is absent at the beginning.
     pub absent: Vec<bool>,
-    /// What decides.
+    /// The policy.
     pub policy: CoursePolicy,
-    /// Time at which the run stops.
+    /// The time at which the run stops.
     pub horizon: f64,
-    /// Time between two rows of the series.
+    /// The time between two rows of the series.
     pub every: f64,
 }
 
-/// What decides what users have.
+/// The policies that decide the allocations.
 #[derive(Debug, Clone)]
 pub enum CoursePolicy {
     /// A divisible mechanism, with its flags as on the command line.
     Mechanism {
         /// The mechanism.
         mechanism: &'static Mechanism,
-        /// Names and texts.
+        /// The names and texts of the flags.
         flags: Vec<(&'static str, String)>,
-        /// What the numbers of its answers are.
+        /// The arithmetic of its results.
         arithmetic: Arithmetic,
     },
     /// The distributed procedure of PS-DSF.
     Distributed(Network),
-    /// The least gap on any bottleneck.
+    /// The policy that serves by gaps.
     LeastGap {
-        /// Parts of the running time that are gone through one by one.
+        /// The number of steps of a mean running time that are simulated one by one.
         steps: u32,
-        /// How long tasks run, in the mean.
+        /// The mean running time of tasks.
         running_time: f64,
     },
 }
 
-/// What users have at a time.
+/// The allocation at one time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Moment {
-    /// Time.
+    /// The time.
     pub time: f64,
-    /// By user: tasks; `None` while it is away.
+    /// By user: its tasks; `None` while it is absent.
     pub tasks: Vec<Option<f64>>,
-    /// By user: the dominant share of all servers, its weight not in it; 0 while it is away.
+    /// By user: its dominant share of all servers, not divided by the weight; 0 while it is absent.
     pub shares: Vec<f64>,
-    /// By class: names of its rows, and the part of each that is used.
+    /// By class: the names of its rows, and the used fraction of each.
     pub utilisation: Vec<Vec<(String, f64)>>,
 }
 
-/// A run.
+/// The results of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Course {
-    /// Its seed.
+    /// The seed.
     pub seed: u64,
-    /// Time at which it ended: the horizon, or before if its time was up.
+    /// The time at which the run ended: the horizon, or earlier if the time was up.
     pub end: f64,
-    /// At equal distances of time: how things stand from then on.
+    /// The allocations at equal intervals. Each holds from its time on.
     pub moments: Vec<Moment>,
-    /// By user: the mean of its tasks while it is there, if it ever is.
+    /// By user: the mean of its tasks while it is present; `None` if it never is.
     pub tasks: Vec<Option<f64>>,
-    /// By user: the time that it is there.
+    /// By user: the time during which it is present.
     pub present: Vec<f64>,
-    /// The largest distance from the exact allocation at each moment, of the distributed procedure.
+    /// The largest distance from the exact allocation at each moment; only for the distributed procedure.
     pub distance: Option<Vec<f64>>,
 }
 
 impl CourseScenario {
-    /// The problem of the users that are there.
+    /// Returns the problem of the present users.
     ///
     /// # Errors
     /// [`SimulateError::Problem`].
@@ -107,7 +107,7 @@ impl CourseScenario {
         Ok(Problem::grouped(spec, self.groups.clone(), self.share.clone(), members)?)
     }
 
-    /// By user: whether it is there at a time; who comes or goes then has come or gone.
+    /// Returns by user whether it is present at a time. Users that come or go at this time have done so.
     #[must_use]
     pub fn there(&self, time: f64) -> Vec<bool> {
         let looks: usize = self.changes.iter().map(|changes| 1 + changes.len()).sum();
@@ -118,7 +118,7 @@ impl CourseScenario {
         self.changes.iter().zip(&self.absent).map(of).collect()
     }
 
-    /// Times at which a state begins: the beginning, and those at which users come or go, up to the horizon.
+    /// Returns the times up to the horizon at which an allocation begins: time 0, and the times at which users come or go.
     fn begins(&self) -> Vec<f64> {
         let mut times: Vec<f64> = self.changes.iter().flatten().copied().chain([0.0]).collect();
         times.retain(|time| *time <= self.horizon);
@@ -127,19 +127,18 @@ impl CourseScenario {
         times
     }
 
-    /// Times of the series.
+    /// Returns the times of the series.
     pub(super) fn times(&self) -> impl Iterator<Item = f64> + '_ {
         (0..).map(|row| point(row, self.every)).take_while(|time| *time <= self.horizon)
     }
 }
 
-/// Runs a scenario with a seed; a run that is not done at the moment `until` stops where it is, at the time
-/// [`Course::end`].
+/// Runs a scenario with a seed. A run that is not finished at the moment `until` stops at the time [`Course::end`].
 ///
 /// # Errors
-/// [`SimulateError::Mechanism`] where the mechanism has no allocation for users that are there at some time;
-/// [`SimulateError::Beyond`]; [`SimulateError::Late`] where what users have at the beginning is not found by then, or
-/// within a second.
+/// [`SimulateError::Mechanism`] if the mechanism has no allocation for the users that are present at some time;
+/// [`SimulateError::Beyond`]; [`SimulateError::Late`] if the first allocation is not computed at the moment `until`,
+/// or within a second.
 pub fn run_course(
     scenario: &CourseScenario,
     seed: u64,
@@ -150,12 +149,13 @@ pub fn run_course(
 }
 
 fn followed(scenario: &CourseScenario, seed: u64, until: Option<Instant>) -> Result<Course, SimulateError> {
-    /// Bytes of a number of the series: of a user its tasks and share, of a row of a class a name beside.
+    /// Bytes of a user in a row of the series: its tasks and its share.
     const OF_USER: f64 = 24.0;
+    /// Bytes of a row of a class in a row of the series: a number and a name.
     const OF_ROW: f64 = 80.0;
     let rows = scenario.spec.servers.len() as f64 * (scenario.spec.resources.len() + 1) as f64;
     let moment = OF_USER * scenario.changes.len() as f64 + OF_ROW * rows;
-    // A number that is too large for an integer is the largest one.
+    // The cast saturates if the number is too large for an integer.
     let _moments = hold((moment * (scenario.horizon / scenario.every + 1.0)) as u64, "the series");
     match &scenario.policy {
         CoursePolicy::Mechanism { mechanism, flags, arithmetic } => {
@@ -179,7 +179,7 @@ fn followed(scenario: &CourseScenario, seed: u64, until: Option<Instant>) -> Res
     }
 }
 
-/// Whether what a mechanism found says what users have.
+/// Checks that the result of a mechanism is an allocation.
 fn is_answer(mechanism: &'static str, findings: &Findings) -> Result<(), MechanismError> {
     if findings.entitlements.is_some() {
         let why = "its rule gives entitlements of groups, and no tasks".to_owned();
@@ -194,7 +194,7 @@ fn is_answer(mechanism: &'static str, findings: &Findings) -> Result<(), Mechani
     }
 }
 
-/// What users have while no user comes or goes.
+/// The allocation while no user comes or goes.
 #[derive(Debug, Clone, PartialEq)]
 struct Standing {
     tasks: Vec<Option<f64>>,
@@ -203,14 +203,14 @@ struct Standing {
 }
 
 impl Standing {
-    /// No user is there.
+    /// Returns the allocation without users.
     fn nobody(scenario: &CourseScenario) -> Result<Self, SimulateError> {
         let problem = scenario.problem(&vec![false; scenario.changes.len()])?;
         let allocation = Allocation::empty(0, evenhand_problem::Sharing::Rdm);
         Ok(Self::of(&problem, &allocation, &vec![false; scenario.changes.len()]))
     }
 
-    /// An allocation of the users that are there.
+    /// Converts an allocation of the present users.
     fn of(problem: &Problem, allocation: &Allocation, is_there: &[bool]) -> Self {
         let mut place = 0..;
         let places: Vec<Option<usize>> =
@@ -237,7 +237,7 @@ impl Standing {
     }
 }
 
-/// A run in which what users have depends on who is there alone.
+/// Simulates a policy whose allocation depends only on the present users.
 fn stepwise(
     scenario: &CourseScenario,
     seed: u64,
@@ -247,7 +247,7 @@ fn stepwise(
     let begins = scenario.begins();
     table(begins.len(), scenario.changes.len(), 1, "who is there at which time");
     let there: Vec<Vec<bool>> = begins.iter().map(|time| scenario.there(*time)).collect();
-    // Whoever is there again with the same others has the same again; the first to be needed come first.
+    // Equal sets of users have equal allocations. The sets that are needed first are solved first.
     let mut known = HashSet::new();
     let different: Vec<&Vec<bool>> = there.iter().filter(|is_there| known.insert(*is_there)).collect();
     let budget = evenhand_budget::handle();
@@ -279,7 +279,7 @@ fn stepwise(
     Ok(Course { seed, end, moments, tasks, present, distance: None })
 }
 
-/// By user: the mean of its tasks while it is there, and for how long it is.
+/// Returns by user the mean of its tasks while it is present, and the time during which it is.
 fn means<'a>(
     pieces: impl Iterator<Item = (f64, &'a [Option<f64>])>,
     there: &[Vec<bool>],
@@ -339,7 +339,7 @@ fn distributed(
     Ok(sampled(scenario, (seed, end), moments, Some(distance)))
 }
 
-/// A run that is known at equal distances of time, up to the next of which each state lasts.
+/// Returns a run that is known at equal intervals. Each state lasts until the next one.
 pub(super) fn sampled(
     scenario: &CourseScenario,
     (seed, end): (u64, f64),

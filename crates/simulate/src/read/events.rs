@@ -1,4 +1,4 @@
-//! Servers that come, go and change at stated times, or by the machine events of a trace.
+//! Reads servers that come, go and change, at stated times or by the machine events of a trace.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -14,44 +14,45 @@ use crate::cost::Growing;
 use crate::fields::{Fields, Read, count, not_before, not_negative, text};
 use crate::machines::{Machines, Places};
 
-/// Servers and capacities of the names that events concern, over all events: each is looked at, which takes about a
-/// nanosecond.
+/// The largest number of servers and capacities that all events together may concern. Each is visited, which takes
+/// about a nanosecond.
 const MOST_CONCERNED: usize = 2_000_000_000;
-/// Servers that change, over all events: each change is kept, in about 80 bytes.
+/// The largest number of changes of servers. Each takes about 80 bytes.
 const MOST_CHANGES: usize = 20_000_000;
 
-/// Bytes of a machine with its places, and of a change with its place in a history.
+/// Bytes of a machine with its places.
 const OF_MACHINE: u64 = 200;
+/// Bytes of a change, with its entry in the history of a machine.
 const OF_CHANGE: u64 = 100;
-/// Steps for a server that an event concerns.
+/// Elementary steps for a server that an event concerns.
 const CONCERNED: u64 = 3;
 
-/// Amounts by the names of resources.
+/// Amounts by name of the resource.
 type Capacity = Vec<(String, Rational)>;
 
-/// Servers of one name.
+/// The servers of one name.
 struct Kind {
     name: String,
-    /// Machines, in the order in which they came first.
+    /// The machines, in the order in which they first came.
     machines: Vec<usize>,
-    /// Their capacities so far, each with its class.
+    /// The capacities so far, each with the index of its class.
     classes: Vec<(Capacity, usize)>,
 }
 
-/// The servers that events have made so far.
+/// The servers after the events so far.
 struct Cluster {
     places: Places,
     classes: Vec<ServerSpec>,
-    /// Names of the classes.
+    /// The names of the classes.
     names: HashSet<String>,
     kinds: Vec<Kind>,
     by_name: HashMap<String, usize>,
-    /// Servers and capacities that events have concerned.
+    /// The number of servers and capacities that the events so far concerned.
     concerned: usize,
     memory: Growing,
 }
 
-/// Servers that change: their classes, what happens, and by name the classes that its servers have at times.
+/// Servers that change: their classes, their changes, and by name the classes that servers of this name have over time.
 pub(super) struct Changing {
     pub servers: Vec<ServerSpec>,
     pub machines: Machines,
@@ -77,7 +78,7 @@ impl Cluster {
         self.kinds.len() - 1
     }
 
-    /// The class of servers of a kind with this capacity.
+    /// Returns the class of a kind of servers with this capacity. The class is created if it does not exist.
     fn class(&mut self, kind: usize, capacity: Capacity) -> usize {
         let known = self.kinds[kind].classes.iter().find(|(of, _)| *of == capacity);
         if let Some((_, class)) = known {
@@ -94,7 +95,7 @@ impl Cluster {
         class
     }
 
-    /// Machines of a kind that are there, or are not.
+    /// Returns the machines of a kind that are present, or those that are away.
     fn machines(&self, kind: usize, there: bool) -> Vec<usize> {
         let is = |machine: &usize| self.places.class(*machine).is_some() == there;
         self.kinds[kind].machines.iter().copied().filter(is).collect()
@@ -111,7 +112,7 @@ impl Cluster {
     }
 }
 
-/// The events of a scenario, on the servers that it states.
+/// Reads the events of a scenario that change its stated servers.
 pub(super) fn events<'t>(
     document: &Document<'t>,
     raw: &'t RawValue,
@@ -159,7 +160,7 @@ fn event(fields: &Fields<'_, '_>, at: f64, resources: &[String], cluster: &mut C
     cluster.concerned += concerned;
     let (machines, changes) = (cluster.places.len(), cluster.places.n_changes() as u64);
     let added = fields.optional("add", count).ok().flatten().unwrap_or(0).min(MAX_SERVERS);
-    // What there is may change once more.
+    // All servers may change once more.
     let needed = OF_MACHINE * (machines + added) + OF_CHANGE * (changes + machines + added);
     cluster.memory.need(needed);
     if cluster.concerned > MOST_CONCERNED || cluster.places.n_changes() > MOST_CHANGES {
@@ -180,7 +181,7 @@ fn event(fields: &Fields<'_, '_>, at: f64, resources: &[String], cluster: &mut C
                 let message = format!("found {number}: there would be more than {MAX_SERVERS} servers");
                 return Err(document.error(add, message));
             }
-            // Those that were there are there again as they were; others are as the name was stated.
+            // Servers that are away come back as they were. New servers have the stated or the first capacity of their name.
             for machine in back.into_iter().take(usize::try_from(number).unwrap_or(usize::MAX)) {
                 if let Some(class) = cluster.places.last_class(machine) {
                     cluster.places.comes(at, machine, class);
@@ -215,7 +216,7 @@ fn event(fields: &Fields<'_, '_>, at: f64, resources: &[String], cluster: &mut C
     fields.refuse("count", true, "`count` says how many servers get another `capacity`")
 }
 
-/// The servers of a name; where a new one may be, those of none so far.
+/// Returns the servers of a name, and whether the name is new. If `may_be_new`, an unknown name gets an entry without servers.
 fn kind_of(
     document: &Document<'_>,
     raw: &RawValue,
@@ -237,7 +238,7 @@ fn kind_of(
     Err(document.error(raw, message))
 }
 
-/// So many of the servers that are there.
+/// Reads a number of servers, which is at most the number of those present.
 fn at_most(document: &Document<'_>, raw: &RawValue, there: usize, at: f64) -> Read<usize> {
     let number = count(document, raw)?;
     usize::try_from(number).ok().filter(|number| *number <= there).ok_or_else(|| {
@@ -257,7 +258,7 @@ fn capacity<'t>(document: &Document<'t>, raw: &'t RawValue, resources: &[String]
     Ok(capacity)
 }
 
-/// The machines of the Google trace over time, and what is left out.
+/// Reads the machines of the Google trace over time, with notes on events that are left out.
 pub(super) fn google(path: &Path) -> Result<(Changing, Vec<String>), ImportError> {
     let mut events = MachineEvents::new(Input::open(path)?);
     let mut places = Places::default();

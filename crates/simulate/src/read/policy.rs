@@ -1,4 +1,4 @@
-//! How a scenario says that tasks are placed.
+//! Reads the policy of a scenario.
 
 use std::str::FromStr;
 
@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use crate::fields::{Fields, Read, count, text};
 
-/// The policy of a scenario.
+/// Reads the policy of a scenario.
 pub(super) fn policy<'t>(document: &Document<'t>, raw: &'t RawValue) -> Read<Policy> {
     let object = document.object(raw)?;
     let known = match (object.get("slots"), object.get("tree")) {
@@ -38,12 +38,12 @@ pub(super) fn policy<'t>(document: &Document<'t>, raw: &'t RawValue) -> Read<Pol
     Ok(Policy::Fill(Rule { score, server, ties, unfiltered: false }))
 }
 
-/// What a field names, or what is usual.
+/// Reads a field with a name, or returns the default.
 fn named<T: FromStr + Default>(fields: &Fields<'_, '_>, field: &str, names: &[(&str, &str)]) -> Read<T> {
     Ok(fields.optional(field, |document, raw| name(document, raw, names))?.unwrap_or_default())
 }
 
-/// One of a set of names.
+/// Reads one of a set of names.
 fn name<T: FromStr>(document: &Document<'_>, raw: &RawValue, names: &[(&str, &str)]) -> Read<T> {
     let name = text(document, raw)?;
     let known = || names.iter().map(|(name, _)| *name);

@@ -1,4 +1,4 @@
-//! The users of a scenario, and when their tasks come.
+//! Reads the users of a scenario and the arrivals of their tasks.
 
 use evenhand_problem::format::{Document, MEMBER_FIELDS, member_spec, user_spec};
 use serde_json::value::RawValue;
@@ -7,7 +7,7 @@ use super::only_of_tree;
 use crate::fields::{Fields, Read, count, duration, not_before, not_negative, positive};
 use crate::scenario::{Arrivals, Job, Poisson, Scenario};
 
-/// Adds a user to the scenario; `is_table`: its tasks come from a table.
+/// Reads a user and adds it to the scenario. `is_table`: the tasks of the scenario come from a table.
 pub(super) fn user<'t>(
     document: &Document<'t>,
     raw: &'t RawValue,
@@ -61,7 +61,7 @@ fn poisson<'t>(document: &Document<'t>, raw: &'t RawValue, gang: u64) -> Read<Po
     })
 }
 
-/// Tasks that come together: whole gangs.
+/// Reads a number of tasks that arrive together, which must be whole gangs.
 fn gangs(document: &Document<'_>, raw: &RawValue, gang: u64) -> Read<u64> {
     let tasks = count(document, raw)?;
     if gang > 0 && !tasks.is_multiple_of(gang) {

@@ -1,5 +1,5 @@
-//! What greedy packing and the best packing would earn, were no job rejected (Reservation, section 7.2): along given
-//! jobs, and along a run.
+//! What the jobs of a run could earn if no job were rejected (Reservation, section 7.2): with greedy packing, and
+//! with the best packing. Computed for given jobs, and along a run.
 
 use std::collections::HashMap;
 use std::time::Instant;
@@ -11,21 +11,21 @@ use super::jobs::{Job, check};
 use super::policy::AdmissionError;
 use crate::cost::is_over;
 
-/// Points at which a run is compared, about: each is a linear programme.
+/// The approximate number of times at which a run is compared. Each comparison solves a linear programme.
 const POINTS: usize = 50;
 
-/// What there would be at one time with all jobs that came and would not be done yet.
+/// The rewards at one time of all jobs that have arrived and would not have finished yet.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Beside {
-    /// Time.
+    /// The time.
     pub time: f64,
-    /// Reward of the greedy placement per server.
+    /// The reward per server of the greedy placement.
     pub greedy: f64,
-    /// Optimum of the configuration programme per server: no policy earns more at this time.
+    /// The optimum of the configuration programme per server. No policy earns more at this time.
     pub bound: f64,
 }
 
-/// Returns the optimum of the configuration programme per server where so many jobs of each type are there.
+/// Returns the optimum of the configuration programme per server for these numbers of jobs of each type.
 fn optimum(best: &MaxReward<'_>, servers: usize, jobs: &[Rational]) -> Result<f64, PackingError> {
     if jobs.iter().all(|jobs| *jobs == 0) {
         return Ok(0.0);
@@ -34,8 +34,8 @@ fn optimum(best: &MaxReward<'_>, servers: usize, jobs: &[Rational]) -> Result<f6
     Ok(value.to_f64() / servers as f64)
 }
 
-/// Returns the reward of the greedy placement per server where so many jobs of each type are there. It is fluid where jobs
-/// are fractions.
+/// Returns the reward per server of the greedy placement for these numbers of jobs of each type. The placement is
+/// fluid if the numbers are fractions.
 fn greedy(best: &mut MaxReward<'_>, servers: usize, jobs: &[Rational]) -> Result<f64, PackingError> {
     if jobs.iter().all(|jobs| *jobs == 0) {
         return Ok(0.0);
@@ -53,8 +53,8 @@ fn whole(jobs: &[u64]) -> Vec<Rational> {
     jobs.iter().map(|jobs| Rational::from(*jobs)).collect()
 }
 
-/// Along a run, at about 50 points of its series, as far as there is time; and whether that was up before. `all`: by
-/// point and type the jobs that would be there.
+/// Computes the rewards without rejections at about 50 times of a run's series, until the time is up. Also returns
+/// whether the time was up before the end. `all` has the numbers of jobs by time and type.
 pub(super) fn compare(
     problem: &Reservation,
     servers: usize,
@@ -75,42 +75,43 @@ pub(super) fn compare(
     Ok((found, false))
 }
 
-/// What the jobs of a run could have earned, per server and unit of time, averaged over the time in which rewards count.
+/// The rewards that the jobs of a run could have earned, per server and unit of time, averaged over the time in which
+/// rewards count.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Unrejected {
-    /// Reward of the greedy placement of all jobs that came and would not be done yet. For a piece of time with several
-    /// events it is the fluid one of the mean number of jobs.
+    /// The reward of the greedy placement of all jobs that have arrived and would not have finished yet. For a piece
+    /// of time with several events it is the reward of the fluid placement of the mean numbers of jobs.
     pub greedy: f64,
     /// The most that any policy could have earned.
     pub bound: f64,
 }
 
-/// Pieces of time of a run, at least as many before two become one. With each comes a linear programme.
+/// The number of pieces of time from which on pairs are joined is twice this number. Each piece costs a linear programme.
 const LEAST_PIECES: usize = 1024;
-/// Mean numbers of jobs are rounded up to a multiple of 1 over this, which keeps the programmes short and the bound valid.
+/// Mean numbers of jobs are rounded up to a multiple of 1 / `UNIT`. This keeps the programmes small and the bound valid.
 const UNIT: u32 = 1 << 20;
 
-/// The jobs that would be there if no job was rejected, over a span of time that is cut into pieces.
+/// The numbers of jobs over time if no job were rejected. The time is cut into pieces.
 ///
-/// A piece lasts while the jobs stay the same as long as there are few events, and over several events otherwise.
+/// While there are few events, the numbers of jobs are constant within a piece. Later a piece spans several events.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Pieces {
-    /// How long each piece lasts, and by type the mean number of jobs in it.
+    /// The length of each piece, and its mean number of jobs by type.
     pieces: Vec<(f64, Vec<f64>)>,
-    /// Times with the same jobs that a piece is made of, at most.
+    /// The largest number of intervals between events in a piece.
     width: usize,
-    /// Times with the same jobs in the last piece.
+    /// The number of intervals between events in the last piece.
     in_last: usize,
 }
 
 impl Pieces {
-    /// Whether no time has passed.
+    /// Returns whether no time has passed.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.pieces.is_empty()
     }
 
-    /// Adds a time with the same jobs.
+    /// Adds an interval in which the numbers of jobs are constant.
     pub(super) fn add(&mut self, lasts: f64, jobs: &[u64]) {
         let jobs: Vec<f64> = jobs.iter().map(|jobs| *jobs as f64).collect();
         match self.pieces.last_mut() {
@@ -127,7 +128,7 @@ impl Pieces {
         }
     }
 
-    /// Joins pieces in pairs where there are too many.
+    /// Joins pairs of pieces if there are too many pieces.
     fn halve(&mut self) {
         self.width = self.width.max(1);
         if self.pieces.len() < 2 * LEAST_PIECES {
@@ -143,10 +144,11 @@ impl Pieces {
         self.pieces = joined;
     }
 
-    /// Returns what can be earned with these jobs. `None` where no time has passed, or `until` comes first.
+    /// Returns the rewards that these jobs could earn. Returns `None` if no time has passed, or if the moment `until`
+    /// comes first.
     ///
-    /// At each moment a policy earns at most the optimum of the configuration programme for the jobs that are there. That
-    /// optimum is a concave function of the jobs. So over a piece its mean is at most its value at the mean number of jobs.
+    /// At each time a policy earns at most the optimum of the configuration programme for the jobs of that time. This optimum
+    /// is a concave function of the numbers of jobs. So its mean over a piece is at most its value at the mean numbers of jobs.
     pub(super) fn earn(
         &self,
         problem: &Reservation,
@@ -177,7 +179,7 @@ impl Pieces {
     }
 }
 
-/// Makes one piece of two: the first is changed.
+/// Joins the second piece to the first.
 fn join((time, means): &mut (f64, Vec<f64>), (lasts, jobs): &(f64, Vec<f64>)) {
     *time += lasts;
     let part = lasts / *time;
@@ -186,17 +188,19 @@ fn join((time, means): &mut (f64, Vec<f64>), (lasts, jobs): &(f64, Vec<f64>)) {
     }
 }
 
-/// The least multiple of 1 / [`UNIT`] that is no smaller.
+/// Returns the smallest multiple of 1 / [`UNIT`] that is at least `mean`.
 fn rounded_up(mean: f64) -> Rational {
     let scaled = Rational::from_f64(mean * f64::from(UNIT)).unwrap_or_default();
     Rational::from((scaled.ceil().into_numer_denom().0, UNIT))
 }
 
-/// At each of `times`, ascending, the optimum of the configuration programme per server, where everybody who
-/// has come and would not be done yet is there: as in a system with so many servers that no job is rejected.
+/// Returns the optimum of the configuration programme per server at each of the ascending `times`.
+///
+/// The programme has all jobs that have arrived and would not have finished yet, as if there were enough servers to
+/// admit every job.
 ///
 /// # Errors
-/// [`AdmissionError::Job`] where jobs are out of order, [`AdmissionError::Packing`].
+/// [`AdmissionError::Job`] if jobs are out of order; [`AdmissionError::Packing`].
 pub fn upper_bound(
     problem: &Reservation,
     servers: usize,

@@ -1,7 +1,7 @@
 //! The Dynamic Reservation Algorithm (Reservation, Algorithm 2; docs/theory.md, section 6).
 //!
-//! After every admission and departure the classification goes through the configurations that the greedy
-//! placement gives for the jobs that are there and a reserve. Only empty servers get another configuration.
+//! After every admission and departure the servers are classified again. The classification goes through the
+//! configurations of the greedy placement of the present jobs and a reserve. Only empty servers get another configuration.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -13,7 +13,7 @@ use evenhand_problem::{Integer, Quantities, Rational, Reservation};
 use super::policy::{AdmissionError, Admit, Classified, First};
 use super::scenario::AdmissionScenario;
 
-/// Configurations by number; 0 has no slots.
+/// The configurations by number. Configuration 0 has no slots.
 struct Configurations {
     slots: Vec<Vec<u64>>,
     numbers: HashMap<Vec<u64>, usize>,
@@ -39,34 +39,34 @@ pub(super) struct Dra<'a> {
     best: MaxReward<'a>,
     n_servers: usize,
     reserve: u64,
-    /// By type: its priority, where jobs may be preempted.
+    /// By type: its priority, if jobs may be preempted.
     priorities: Vec<u32>,
-    /// By type: which part of a server it takes, of the resource of which that is the most.
+    /// By type: the largest fraction of a resource of a server that a job takes.
     sizes: Vec<f64>,
     configurations: Configurations,
-    /// By server: its configuration.
+    /// By server: the number of its configuration.
     of_server: Vec<usize>,
-    /// By server, by type: jobs.
+    /// By server and type: the number of jobs.
     jobs: Vec<Vec<u64>>,
-    /// By type: jobs of all servers.
+    /// By type: the number of jobs on all servers.
     totals: Vec<u64>,
-    /// Servers without jobs.
+    /// The servers without jobs.
     empty: BTreeSet<usize>,
-    /// Configurations that the greedy placement wants, with their numbers of servers, in its order.
+    /// The configurations of the greedy placement in its order, each with its number of servers.
     wanted: Vec<(usize, usize)>,
-    /// By configuration: its rank, and how many of its oldest servers have it.
+    /// By configuration: its rank in the greedy placement, and how many of its oldest servers have this rank.
     ranked: HashMap<usize, (usize, usize)>,
     /// The Reject Group.
     rejecting: BTreeSet<usize>,
-    /// Whether servers are classified from time to time, and not after every change.
+    /// Whether servers are classified at regular intervals instead of after every change.
     is_periodic: bool,
-    /// By type: jobs that estimates let expect.
+    /// By type: the number of jobs that is expected from estimates.
     expected: Vec<u64>,
     first: First,
 }
 
 impl<'a> Dra<'a> {
-    /// Empty servers without configurations, which are classified when [`Admit::begun`] says so.
+    /// Creates empty servers without configurations. They are classified when [`Admit::begun`] is called.
     pub fn new(
         scenario: &'a AdmissionScenario,
         reserve: u64,
@@ -104,12 +104,12 @@ impl<'a> Dra<'a> {
         }
     }
 
-    /// Something has changed.
+    /// Classifies the servers after a change, unless that happens at regular intervals.
     fn changed(&mut self) -> Result<(), AdmissionError> {
         if self.is_periodic { Ok(()) } else { self.classify() }
     }
 
-    /// Classification and reassignment.
+    /// Classifies the servers and gives empty servers new configurations.
     fn classify(&mut self) -> Result<(), AdmissionError> {
         let there = self.totals.iter().zip(&self.expected).map(|(total, expected)| *total.max(expected));
         let reference: Vec<Integer> = there.map(|jobs| Integer::from(jobs + self.reserve)).collect();
@@ -121,6 +121,7 @@ impl<'a> Dra<'a> {
         }
         self.ranked.clear();
         let mut unmatched = None;
+        // Configurations in the order of their ranks take empty servers that no earlier configuration needs.
         for (rank, &(configuration, servers)) in self.wanted.iter().enumerate() {
             let have = &mut self.configurations.servers;
             while have[configuration].len() < servers {
@@ -130,7 +131,7 @@ impl<'a> Dra<'a> {
                     of == configuration || have[of][..count].contains(&server)
                 };
                 let found = self.empty.iter().copied().enumerate().find(|(_, server)| !ranked(*server));
-                // Each is looked for among the servers of its configuration.
+                // Every empty server visited is searched for among the servers of its configuration.
                 let asked = found.map_or(self.empty.len(), |(before, _)| before + 1) as u64;
                 charge(asked.saturating_mul(have[configuration].len() as u64), "the classification");
                 let Some((_, server)) = found else { break };
@@ -140,6 +141,7 @@ impl<'a> Dra<'a> {
             }
             let count = have[configuration].len().min(servers);
             self.ranked.insert(configuration, (rank, count));
+            // The first configuration that lacks servers decides from which rank on servers reject jobs.
             if count < servers && unmatched.is_none() {
                 unmatched = Some(rank);
             }
@@ -148,7 +150,7 @@ impl<'a> Dra<'a> {
         Ok(())
     }
 
-    /// The most recent server of every configuration, where its rank is above `last`.
+    /// Puts the most recent server of every configuration into the Reject Group, unless its rank is at most `last`.
     fn reject(&mut self, last: usize) {
         self.rejecting.clear();
         for (configuration, servers) in self.configurations.servers.iter().enumerate() {
@@ -173,9 +175,9 @@ impl<'a> Dra<'a> {
         }
     }
 
-    /// A server of the Accept Group with an empty slot for type `j`: of the configurations that the greedy
-    /// placement wants first, the oldest.
-    fn open(&self, j: usize) -> Option<usize> {
+    /// Returns a server of the Accept Group with an empty slot for type `j`: the oldest server of the first
+    /// configuration in the order of the greedy placement.
+    fn open_server(&self, j: usize) -> Option<usize> {
         charge(1 + self.configurations.slots.len() as u64, "the search for a slot");
         let wanted = self.wanted.iter().map(|(configuration, _)| *configuration);
         let others = (0..self.configurations.slots.len()).filter(|other| !self.ranked.contains_key(other));
@@ -190,7 +192,7 @@ impl<'a> Dra<'a> {
         })
     }
 
-    /// Servers from the highest rank down; of one rank the most recent first.
+    /// Returns the servers from the highest rank down. Within a rank the most recent comes first.
     fn last_first(&self) -> impl Iterator<Item = usize> {
         let servers = &self.configurations.servers;
         let ranked = |of: usize| self.ranked.get(&of).map_or(0, |(_, count)| *count);
@@ -200,9 +202,9 @@ impl<'a> Dra<'a> {
         without.chain(wanted).copied()
     }
 
-    /// The server that loses a job of type `j`: in the Reject Group the one of the highest rank, as where jobs
-    /// migrate; else the last one of all.
-    fn loses(&self, j: usize) -> Option<usize> {
+    /// Returns the server that loses a job of type `j`. It is the server of the highest rank in the Reject Group, as
+    /// for migrations, or else the last server of all.
+    fn losing_server(&self, j: usize) -> Option<usize> {
         let has = |server: &usize| self.jobs[*server][j] > 0;
         let rejecting = self.last_first().find(|server| has(server) && self.rejecting.contains(server));
         rejecting.or_else(|| self.last_first().find(has))
@@ -227,20 +229,20 @@ impl Admit for Dra<'_> {
         Some(server)
     }
 
-    /// The configuration of a server with jobs is those jobs (Reservation, section 4, "Initialization").
+    /// The jobs of a server that has any become its configuration (Reservation, section 4, "Initialization").
     fn begun(&mut self) -> Result<(), AdmissionError> {
         for server in (0..self.n_servers).filter(|server| !self.empty.contains(server)) {
             let of = self.configurations.number(&self.jobs[server]);
             self.configurations.servers[of].push(server);
             self.of_server[server] = of;
         }
-        // Configuration 0 has no slots: these are the servers that are empty.
+        // Configuration 0 has no slots, so its servers are the empty ones.
         self.configurations.servers[0].retain(|server| self.empty.contains(server));
         self.classify()
     }
 
     fn admit(&mut self, j: usize, _: &mut Draw) -> Result<Option<usize>, AdmissionError> {
-        let Some(server) = self.open(j) else { return Ok(None) };
+        let Some(server) = self.open_server(j) else { return Ok(None) };
         self.change(j, server, true);
         self.totals[j] += 1;
         self.changed()?;
@@ -253,7 +255,7 @@ impl Admit for Dra<'_> {
         let mut source = None;
         if !self.rejecting.contains(&server) {
             let with_jobs = self.rejecting.iter().copied().filter(|other| self.jobs[*other][j] > 0);
-            // Of equal ranks the first server.
+            // Among equal ranks the first server is taken.
             source = with_jobs.max_by_key(|other| (self.rank(*other), std::cmp::Reverse(*other)));
         }
         if let Some(source) = source {
@@ -274,12 +276,12 @@ impl Admit for Dra<'_> {
         let (mut freed, mut preempted) = (0.0, Vec::new());
         for k in victims {
             while freed < enough && self.totals[k] > 0 {
-                let Some(server) = self.loses(k) else { break };
+                let Some(server) = self.losing_server(k) else { break };
                 self.change(k, server, false);
                 self.totals[k] -= 1;
                 freed += self.sizes[k];
                 preempted.push((k, server));
-                // The group that loses jobs next changes when a server has none left.
+                // When a server has no jobs left, the order in which servers lose jobs changes.
                 if self.empty.contains(&server) {
                     self.classify()?;
                 }
@@ -326,10 +328,10 @@ impl Admit for Dra<'_> {
     }
 }
 
-/// Steps for a server where one with an empty slot is looked for.
+/// Elementary steps for a server in the search for an empty slot.
 const OF_SERVER: u64 = 3;
 
-/// By type: the largest part of a server's resources that it takes.
+/// Returns by type the largest fraction of a resource of a server that a job takes.
 fn sizes(problem: &Reservation) -> Vec<f64> {
     let capacity = problem.pools()[0].capacity();
     let size = |demand: &Quantities| {

@@ -1,4 +1,4 @@
-//! Static reservation: slots by the optimum of the configuration programme for the stated loads, for good.
+//! Static reservation: fixed slots from the optimum of the configuration programme for the stated loads.
 
 use evenhand_mechanisms::filling::Draw;
 use evenhand_packing::{MaxReward, configuration_lp};
@@ -7,17 +7,18 @@ use evenhand_problem::{Integer, Rational, Reservation};
 use super::policy::{AdmissionError, Admit};
 
 pub(super) struct Fixed {
-    /// By type: the servers of its empty slots, one for each slot; the last one is taken first.
+    /// By type: the servers of its empty slots, one entry for each slot. The last entry is taken first.
     empty: Vec<Vec<usize>>,
-    /// By type: all slots.
+    /// By type: the number of its slots.
     slots: Vec<u64>,
 }
 
 impl Fixed {
-    /// Every configuration of the optimum gets its servers rounded down, and one more each by the largest
-    /// remainder, the first in the optimum's order where equal, until there are no more servers.
+    /// Creates the slots from the optimum of the configuration programme.
     ///
-    /// `estimates` are taken for the loads of the problem, where there are any.
+    /// The number of servers of every configuration is rounded down. Remaining servers go to the configurations with
+    /// the largest remainders, one each. Among equal remainders the first in the order of the optimum has priority.
+    /// `estimates`, if given, replace the loads of the problem.
     pub fn new(
         problem: &Reservation,
         servers: usize,
@@ -29,6 +30,7 @@ impl Fixed {
         let loads = estimates.map_or_else(|| problem.loads(), |of| of.iter().map(estimated).collect());
         let loads: Vec<Rational> = loads.iter().map(|load| load * all.clone()).collect();
         let optimum = configuration_lp::solve(&best, &loads, &[all])?;
+        // The optimum gives fractions of servers. They are rounded by largest remainders.
         let mut counts: Vec<(usize, Rational)> = Vec::new();
         for (_, _, share) in &optimum.servers {
             let whole = Integer::from(share.floor_ref());
@@ -53,6 +55,7 @@ impl Fixed {
                 server += 1;
             }
         }
+        // Slots are taken from the end of the lists, so those of the first servers must come last.
         empty.iter_mut().for_each(|slots: &mut Vec<usize>| slots.reverse());
         let slots = empty.iter().map(|empty| empty.len() as u64).collect();
         Ok(Self { empty, slots })

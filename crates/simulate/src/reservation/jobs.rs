@@ -1,45 +1,45 @@
-//! The jobs that ask for admission, in the order of their times.
+//! Jobs that request admission, in the order of their times.
 
 use evenhand_mechanisms::filling::Draw;
 
 use super::policy::AdmissionError;
 use crate::duration::{Duration, exponential};
 
-/// A job that asks for admission.
+/// A job that requests admission.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Job {
-    /// When it comes.
+    /// The time of arrival.
     pub at: f64,
-    /// Its type.
+    /// The index of its type.
     pub of_type: usize,
-    /// How long it runs; infinite where it does not end.
+    /// The running time; infinite for a job that never ends.
     pub lasts: f64,
 }
 
-/// Where jobs come from.
+/// A source of jobs, in the order of their times.
 pub(super) trait Jobs {
     fn next(&mut self) -> Option<Job>;
 }
 
-/// Poisson arrivals of every type, and exponential running times.
+/// Jobs of every type with Poisson arrivals and exponential running times.
 pub(super) struct Poisson {
-    /// From when on so many jobs of each type come in a unit of time, ascending.
+    /// The rates of arrival by type, each with the time from which on they hold, ascending.
     pieces: Vec<(f64, Vec<f64>)>,
     /// By type: the mean running time.
     means: Vec<f64>,
-    /// The piece that is gone through.
+    /// The index of the current rates in `pieces`.
     piece: usize,
     now: f64,
     draw: Draw,
 }
 
 impl Poisson {
-    /// Rates by type from some times on, the first of them 0, and mean running times.
+    /// Creates the jobs from rates and mean running times by type. The first rates must hold from time 0 on.
     pub fn new(pieces: Vec<(f64, Vec<f64>)>, means: Vec<f64>, draw: Draw) -> Self {
         Self { pieces, means, piece: 0, now: 0.0, draw }
     }
 
-    /// The type of the next job, drawn by the rates.
+    /// Draws the type of the next job with the rates as odds.
     fn of_type(&mut self, all: f64) -> usize {
         let rates = &self.pieces[self.piece].1;
         let mut at = Duration::Uniform(0.0, all).draw(&mut self.draw);
@@ -49,7 +49,7 @@ impl Poisson {
                 return j;
             }
         }
-        // The sum of the rates was rounded.
+        // Only reached if the sum of the rates was rounded up.
         rates.iter().rposition(|rate| *rate > 0.0).unwrap_or(0)
     }
 }
@@ -60,7 +60,7 @@ impl Jobs for Poisson {
             let all: f64 = self.pieces[self.piece].1.iter().sum();
             let wait = if all > 0.0 { exponential(all.recip(), &mut self.draw) } else { f64::INFINITY };
             match self.pieces.get(self.piece + 1) {
-                // The process has no memory: with other rates it begins anew.
+                // The process is memoryless, so it starts again when the rates change.
                 Some((end, _)) if self.now + wait >= *end => {
                     self.now = *end;
                     self.piece += 1;
@@ -83,7 +83,7 @@ impl Jobs for std::iter::Copied<std::slice::Iter<'_, Job>> {
     }
 }
 
-/// Whether jobs are in order, and of types that there are.
+/// Checks that jobs are in order and that their types exist.
 pub(super) fn check(jobs: &[Job], types: usize) -> Result<(), AdmissionError> {
     let mut before = 0.0;
     for (index, job) in jobs.iter().enumerate() {

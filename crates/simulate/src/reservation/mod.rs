@@ -1,14 +1,16 @@
-//! Admission of jobs into reserved slots (Reservation, sections 4 and 7): jobs come at random times, are
-//! admitted or rejected at once, and earn their reward while they run.
+//! Admission of jobs into reserved slots (Reservation, sections 4 and 7).
+//!
+//! Jobs arrive at random times. They are admitted or rejected immediately, and earn their reward while they run.
 //!
 //! | policy | admits |
 //! |---|---|
-//! | [`Policy::Dra`] | into an empty slot of its type in the Accept Group of the Dynamic Reservation Algorithm |
-//! | [`Policy::Preempting`] | the same, and where a job of higher priority finds none, jobs of priority 0 make room |
-//! | [`Policy::PowerOfD`] | on the least loaded of `d` random servers, if it fits there |
-//! | [`Policy::Static`] | into an empty slot of its type, slots by the configuration programme for the stated loads |
+//! | [`Policy::Dra`] | into an empty slot of the job's type in the Accept Group of the Dynamic Reservation Algorithm |
+//! | [`Policy::Preempting`] | like `Dra`, but jobs of priority 0 make room for a job of higher priority that finds no slot |
+//! | [`Policy::PowerOfD`] | on the least loaded of `d` random servers, if the job fits there |
+//! | [`Policy::Static`] | into an empty slot of the job's type; slots are from the configuration programme for the stated loads |
 //!
-//! [`scenario`] reads what `evenhand simulate` runs. [`Unrejected`] and [`upper_bound`] bound what any policy can earn with given jobs.
+//! [`scenario`] reads the files that `evenhand simulate` runs. [`Unrejected`] and [`upper_bound`] bound the reward
+//! that any policy can earn with given jobs.
 
 mod bound;
 mod dra;

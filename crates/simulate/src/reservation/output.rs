@@ -1,4 +1,4 @@
-//! What runs of admission come to, as JSON and as a table.
+//! Writes the results of runs of admission as JSON and as CSV.
 
 use std::fmt::Write;
 
@@ -11,7 +11,7 @@ use super::bound::Beside;
 use super::run::{Admission, Admitted};
 use crate::cost::CELL_OF_TEXT;
 
-/// All runs as one document of kind `admission`.
+/// Returns all runs as one document of kind `admission`.
 #[must_use]
 pub fn document(admitted: &Admitted) -> Value {
     let Admitted { scenario, optimum, runs, unrejected, .. } = admitted;
@@ -60,8 +60,10 @@ pub fn document(admitted: &Admitted) -> Value {
     document
 }
 
-/// `time,reward`, the reward per server and unit of time, then by type the jobs that run, and its slots where the
-/// policy has any.
+/// Returns the series of a run as CSV.
+///
+/// The columns are `time`; `reward`, which is per server and unit of time; the running jobs of each type; and the
+/// slots of each type if the policy has slots.
 #[must_use]
 pub fn series_csv(admitted: &Admitted, run: &Admission) -> String {
     let jobs = admitted.scenario.problem.jobs();
@@ -76,7 +78,7 @@ pub fn series_csv(admitted: &Admitted, run: &Admission) -> String {
     }
     text.push('\n');
     for (((time, reward), jobs), slots) in run.series.iter().zip(&run.jobs).zip(&run.slots) {
-        // Writing into a string does not fail.
+        // Writing to a string never fails.
         let _ = write!(text, "{time},{reward}");
         for count in jobs.iter().chain(slots) {
             let _ = write!(text, ",{count}");
@@ -86,7 +88,7 @@ pub fn series_csv(admitted: &Admitted, run: &Admission) -> String {
     text
 }
 
-/// `time,greedy,bound` of the first run, per server and unit of time.
+/// Returns the table `time,greedy,bound` of the first run as CSV. The rewards are per server and unit of time.
 #[must_use]
 pub fn beside_csv(admitted: &Admitted) -> String {
     let mut text = "time,greedy,bound\n".to_owned();

@@ -1,47 +1,49 @@
-//! What admits jobs, and why there is no run.
+//! Policies that admit jobs, and errors of runs.
 
 use evenhand_budget::charge;
 use evenhand_mechanisms::filling::Draw;
 use evenhand_packing::PackingError;
 use thiserror::Error;
 
-/// How jobs are admitted.
+/// The policies of admission.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Policy {
-    /// The Dynamic Reservation Algorithm, with so many slots in reserve for every type (`g` in the paper).
+    /// The Dynamic Reservation Algorithm, with a reserve of slots for every type (`g` in the paper).
     Dra {
-        /// Slots.
+        /// The number of reserved slots of each type.
         reserve: u64,
     },
-    /// The Dynamic Reservation Algorithm that preempts jobs of priority 0 when one of higher priority is
-    /// rejected, the smallest first, until what they took together is the reserve times what that job takes
-    /// (Reservation, section 7.2). What they earned stays, what they would have earned is lost.
+    /// The Dynamic Reservation Algorithm with preemption (Reservation, section 7.2).
+    ///
+    /// When a job of higher priority is rejected, jobs of priority 0 are preempted, the smallest first. Preemption
+    /// ends when the preempted jobs took the reserve times the size of the rejected job. They keep the reward that
+    /// they have earned, and lose the rest.
     Preempting {
-        /// Slots.
+        /// The number of reserved slots of each type.
         reserve: u64,
-        /// By type.
+        /// By type: the priority.
         priorities: Vec<u32>,
     },
-    /// Slots that do not change, by the optimum for the loads of the problem.
+    /// Fixed slots from the optimum for the loads of the problem.
     Static,
-    /// The least loaded of so many random servers.
+    /// The least loaded of `d` random servers.
     PowerOfD {
-        /// Servers that are asked.
+        /// The number of random servers.
         d: usize,
     },
 }
 
-/// Why a policy does not take configurations.
+/// The error for a policy that needs capacities if the problem states configurations instead.
 pub(super) const NEEDS_CAPACITY: &str =
     "`power_of_d` and `priorities` compare demands with capacities, of which `configurations` say nothing";
 
 impl Policy {
-    /// Whether it compares demands with capacities.
+    /// Returns whether the policy compares demands with capacities.
     pub(super) fn needs_capacity(&self) -> bool {
         matches!(self, Self::PowerOfD { .. } | Self::Preempting { .. })
     }
 
-    /// In a few words.
+    /// Returns a short description of the policy.
     #[must_use]
     pub fn words(&self) -> String {
         match self {
@@ -53,121 +55,124 @@ impl Policy {
     }
 }
 
-/// The servers of a configuration, as the Dynamic Reservation Algorithm has classified them.
+/// The servers of a configuration in the classification of the Dynamic Reservation Algorithm.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Classified {
-    /// Slots by type.
+    /// The number of slots by type.
     pub configuration: Vec<u64>,
-    /// Servers that the greedy placement gives it.
+    /// The number of servers that the greedy placement gives to the configuration.
     pub wanted: usize,
-    /// Servers of the Accept Group.
+    /// The number of its servers in the Accept Group.
     pub accepting: usize,
-    /// Servers of the Reject Group.
+    /// The number of its servers in the Reject Group.
     pub rejecting: usize,
 }
 
-/// Why there is no run.
+/// An error that prevents a run of admission.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum AdmissionError {
     /// The greedy placement failed.
     #[error(transparent)]
     Packing(#[from] PackingError),
-    /// Times or numbers that nothing can be made of.
+    /// Times or numbers that have no meaning.
     #[error("{0}")]
     Setting(&'static str),
-    /// Jobs that come closer to each other than the numbers of double precision.
+    /// Jobs that come closer to each other than neighbouring doubles.
     #[error(
         "{rate:.1e} jobs come in a unit of time: times at {at:e} are {:.1e} apart, are kept in double precision, and \
          would not go on",
         at.next_up() - at
     )]
     TooDense {
-        /// Jobs in a unit of time.
+        /// The number of jobs per unit of time.
         rate: f64,
         /// The last time at which they come.
         at: f64,
     },
-    /// Jobs that are there at time 0 and have no room.
+    /// Jobs at time 0 for which there is no room.
     #[error("the servers have room for {fit} of the jobs of type `{name}` that are there at time 0")]
     Initial {
-        /// The type.
+        /// The name of the type.
         name: String,
-        /// Jobs for which there is room.
+        /// The number of jobs for which there is room.
         fit: u64,
     },
-    /// More than is run.
+    /// A scenario that is too large to be run.
     #[error("too large: {what} would be {found:.1e}, at most {most:.0e} are run")]
     TooLarge {
-        /// What there would be too many of.
+        /// The quantity that is too large.
         what: &'static str,
-        /// How many there would be.
+        /// Its value.
         found: f64,
-        /// How many there may be.
+        /// The largest value that is allowed.
         most: f64,
     },
-    /// A job that cannot be.
+    /// An invalid job.
     #[error("job {index}: {why}")]
     Job {
-        /// Its place, from 0.
+        /// The index of the job, from 0.
         index: usize,
         /// What is wrong.
         why: &'static str,
     },
 }
 
-/// The reserve that the paper's conditions allow, for this number of servers: `ceil(ln(L)^1.5)`.
+/// Returns the reserve that the paper's conditions allow for this number of servers: `ceil(ln(L)^1.5)`.
 #[must_use]
 pub fn reserve(servers: usize) -> u64 {
     let log = libm::log(servers.max(1) as f64);
     (log * log.sqrt()).ceil() as u64
 }
 
-/// Where a job goes and where others move.
+/// An algorithm that admits jobs, and decides which jobs move.
 pub(super) trait Admit {
-    /// A job of type `j` is there at time 0, before all others: the server that has it; `None` where there is no room.
+    /// Places a job of type `j` that is present at time 0, before all arrivals. Returns its server, or `None` if
+    /// there is no room.
     fn begin(&mut self, j: usize) -> Option<usize>;
 
-    /// All jobs are there that are there at time 0.
+    /// Ends the placement of the jobs that are present at time 0.
     fn begun(&mut self) -> Result<(), AdmissionError> {
         Ok(())
     }
 
-    /// A job of type `j` comes: the server that takes it.
+    /// Decides on a job of type `j` that arrives. Returns the server that takes it, or `None` if it is rejected.
     fn admit(&mut self, j: usize, draw: &mut Draw) -> Result<Option<usize>, AdmissionError>;
 
-    /// A job of type `j` leaves `server`: the server from which one of the same type moves there.
+    /// Removes a job of type `j` from `server`. Returns the server from which another job of this type moves there, if any.
     fn leave(&mut self, j: usize, server: usize) -> Result<Option<usize>, AdmissionError>;
 
-    /// A job of type `j` was rejected: types and servers of the jobs that are preempted for it.
+    /// Makes room for a job of type `j` that was rejected. Returns types and servers of the jobs that are preempted for it.
     fn make_room(&mut self, _j: usize) -> Result<Vec<(usize, usize)>, AdmissionError> {
         Ok(Vec::new())
     }
 
-    /// Time for an algorithm that acts from time to time.
+    /// Acts at a regular point of time, if the algorithm does.
     fn tick(&mut self) -> Result<(), AdmissionError> {
         Ok(())
     }
 
-    /// By type: slots of all servers, filled or not.
+    /// Returns by type the number of slots of all servers, filled or not.
     fn slots(&self) -> Vec<u64> {
         Vec::new()
     }
 
-    /// Configurations and the servers that are effectively assigned to them.
+    /// Returns the configurations and the number of servers that are effectively assigned to each.
     fn effective(&self) -> Vec<(Vec<u64>, usize)> {
         Vec::new()
     }
 
-    /// The servers of every configuration.
+    /// Returns the servers of every configuration.
     fn classified(&self) -> Vec<Classified> {
         Vec::new()
     }
 }
 
-/// Servers for the jobs that are there at time 0: the paper's policies go on from any state, and do not say how it
-/// came about. Here every job is on the first server on which it fits beside those before it. Jobs of one type come one
-/// after the other: a server that is full for one is full for all that follow.
+/// The placement of the jobs that are present at time 0.
+///
+/// The paper's policies start from any state and do not say how it arises. Here every job is placed on the first
+/// server on which it fits next to the jobs before it. Jobs of one type are placed one after the other. So a server
+/// that has no room for one of them has no room for the rest.
 #[derive(Default)]
 pub(super) struct First {
     of_type: usize,
@@ -175,14 +180,15 @@ pub(super) struct First {
 }
 
 impl First {
-    /// Counts a job of type `j` on its server among the jobs by server and type; `None` where it fits on none.
+    /// Places a job of type `j` and counts it in `jobs`, by server and type. Returns its server, or `None` if it fits
+    /// on no server.
     pub fn next(
         &mut self,
         j: usize,
         jobs: &mut [Vec<u64>],
         is_feasible: impl Fn(&[u64]) -> bool,
     ) -> Option<usize> {
-        /// Steps for a type of jobs where what a server holds is added up.
+        /// Elementary steps for each type when the jobs of a server are added up.
         const OF_TYPE: u64 = 50;
         if self.of_type != j {
             *self = Self { of_type: j, server: 0 };

@@ -1,4 +1,4 @@
-//! The least loaded of `d` random servers.
+//! The policy that takes the least loaded of `d` random servers.
 
 use evenhand_budget::charge;
 use evenhand_mechanisms::filling::Draw;
@@ -8,11 +8,11 @@ use super::policy::{AdmissionError, Admit, First};
 
 pub(super) struct PowerOfD {
     d: usize,
-    /// Steps for what a server uses.
+    /// Elementary steps to compute the load of a server.
     cost_of_load: u64,
-    /// By type: which of everything a server has a job takes, as a part of it.
+    /// By type and resource: the fraction of a server's capacity that a job takes.
     parts: Vec<Vec<f64>>,
-    /// By server, by type: jobs.
+    /// By server and type: the number of jobs.
     jobs: Vec<Vec<u64>>,
     reservation: Reservation,
     first: First,
@@ -35,7 +35,7 @@ impl PowerOfD {
         }
     }
 
-    /// The part of its fullest resource that a server uses.
+    /// Returns the used fraction of the most used resource of a server.
     fn load(&self, server: usize) -> f64 {
         let rows = self.parts.first().map_or(0, Vec::len);
         let used = |r: usize| -> f64 {

@@ -1,4 +1,4 @@
-//! A scenario of admission from its file (docs/simulation.md).
+//! Reads a scenario of admission from its file (docs/simulation.md).
 
 use std::path::Path;
 
@@ -14,9 +14,9 @@ use super::scenario::{AdmissionScenario, Coming, Estimates, MOST_SERVERS};
 use crate::cost::{ARRIVAL, Growing};
 use crate::fields::{Fields, LARGEST, Read, TOO_LARGE, not_before, positive, text, whole};
 
-/// Kind of such a file.
+/// The `kind` of such a file.
 pub const KIND: &str = "reservation-scenario";
-/// Parts of the horizon in a series, where nothing else is said.
+/// The default number of rows of a series: the horizon is divided into this many equal intervals.
 const ROWS: f64 = 1000.0;
 
 const FIELDS: [&str; 12] = [
@@ -33,14 +33,14 @@ const FIELDS: [&str; 12] = [
     "initial",
     "trace",
 ];
-/// Jobs of a trace: each is kept, in 24 bytes.
+/// The largest number of jobs of a trace. Each takes 24 bytes.
 const MOST_OF_TRACE: u64 = 10_000_000;
-/// Jobs of a type that ask at time 0, at most.
+/// The largest number of jobs of a type at time 0.
 const MOST_INITIAL: u64 = 1_000_000;
-/// Classifications at equal distances of time: each takes some microseconds.
+/// The largest number of classifications at regular intervals. Each takes a few microseconds.
 const MOST_TICKS: f64 = 1e7;
 
-/// Whether a document is of that kind.
+/// Returns whether a document is a scenario of admission.
 #[must_use]
 pub fn is_admission(document: &Document<'_>) -> bool {
     let kind = || {
@@ -50,10 +50,10 @@ pub fn is_admission(document: &Document<'_>) -> bool {
     kind() == Some(true)
 }
 
-/// The document as a scenario; a reservation problem that it names stands in `folder`, unless its path is absolute.
+/// Reads the document as a scenario. The path of a reservation problem is relative to `folder` unless it is absolute.
 ///
 /// # Errors
-/// [`FormatError`] when the document is no such scenario, or states an impossible one.
+/// [`FormatError`] if the document is not such a scenario, or states an impossible one.
 pub fn scenario(document: &Document<'_>, folder: &Path) -> Result<AdmissionScenario, FormatError> {
     let fields = Fields::of_kind(document, KIND, &FIELDS)?;
     let name = fields.optional("name", text)?.unwrap_or_default();
@@ -89,7 +89,7 @@ pub fn scenario(document: &Document<'_>, folder: &Path) -> Result<AdmissionScena
     }
     let coming = coming(&fields, &problem, folder)?;
     if let Some((k, rate, at)) = coming.too_dense(servers, horizon) {
-        // The first loads are those of the problem, the others those of the list.
+        // Index 0 stands for the loads of the problem, the following indices for those of the list.
         let place = match k.checked_sub(1) {
             Some(k) => Place::root().key("loads").index(k),
             None => Place::root().key("reservation"),
@@ -111,7 +111,7 @@ pub fn scenario(document: &Document<'_>, folder: &Path) -> Result<AdmissionScena
     })
 }
 
-/// A reservation problem, or the path of one.
+/// Reads a reservation problem, which is stated or named by its path.
 fn reservation<'t>(document: &Document<'t>, raw: &'t RawValue, folder: &Path) -> Read<Reservation> {
     if !raw.get().starts_with('"') {
         return document.source().reservation_in(raw, &Place::root().key("reservation"));
@@ -144,7 +144,7 @@ fn time(document: &Document<'_>, raw: &RawValue) -> Read<f64> {
     if is_time { Ok(value) } else { Err(document.error(raw, "expected a time of at least 0")) }
 }
 
-/// Fields about estimates, of the policies that use any.
+/// The fields of a policy about estimates.
 const ESTIMATED: [&str; 2] = ["estimates", "error"];
 
 struct PolicyReader<'d, 't> {
@@ -154,7 +154,7 @@ struct PolicyReader<'d, 't> {
 }
 
 impl<'t> PolicyReader<'_, 't> {
-    /// The policy, and the time between two classifications where one is stated.
+    /// Reads the policy, and the time between two classifications if it is stated.
     fn policy(&self, raw: &'t RawValue) -> Read<(Policy, Option<f64>)> {
         let fields = Fields::of(self.document, raw, &["dra", "power_of_d", "static"])?;
         match (fields.get("dra"), fields.get("power_of_d"), fields.get("static")) {
@@ -186,7 +186,7 @@ impl<'t> PolicyReader<'_, 't> {
         Ok((Policy::Preempting { reserve, priorities }, every))
     }
 
-    /// The estimates of a policy, where it has any; types that are not named have the load of the problem.
+    /// Reads the estimates of a policy, if it has any. Types that are not named keep the load of the problem.
     fn estimates(&self, raw: &'t RawValue) -> Read<Option<Estimates>> {
         let policy = self.document.object(raw)?;
         let Some(raw) = policy.get("dra").or_else(|| policy.get("static")) else { return Ok(None) };
@@ -205,7 +205,7 @@ impl<'t> PolicyReader<'_, 't> {
     }
 }
 
-/// What a field says of job types, each told with its place in the problem.
+/// Reads a field with a value for each job type. `tell` receives the index of each type and its value.
 fn by_type<'t, T>(
     fields: &Fields<'_, 't>,
     name: &str,
@@ -225,7 +225,7 @@ fn by_type<'t, T>(
     Ok(())
 }
 
-/// How jobs come.
+/// Reads how jobs arrive.
 fn coming(fields: &Fields<'_, '_>, problem: &Reservation, folder: &Path) -> Read<Coming> {
     let document = fields.document;
     let mut coming = Coming::of(problem);
@@ -246,7 +246,7 @@ fn coming(fields: &Fields<'_, '_>, problem: &Reservation, folder: &Path) -> Read
     Ok(coming)
 }
 
-/// The jobs of a table `time,user,tasks,duration`, whose users are job types.
+/// Reads the jobs of a table `time,user,tasks,duration`, in which the users are job types.
 fn trace<'t>(
     document: &Document<'t>,
     raw: &'t RawValue,
@@ -264,7 +264,7 @@ fn trace<'t>(
         if row.tasks.saturating_add(jobs.len() as u64) > MOST_OF_TRACE {
             return Err(document.error(raw, format!("more than {MOST_OF_TRACE} jobs")));
         }
-        // A list that grows has up to twice the length, and the old one beside it.
+        // While a list grows, its old memory exists next to new memory of up to twice the size.
         charge(ARRIVAL.saturating_add(row.tasks), "the trace");
         held.need(3 * (jobs.len() as u64 + row.tasks) * size_of::<Job>() as u64);
         jobs.extend((0..row.tasks).map(|_| Job { at: row.at, of_type, lasts: row.duration }));

@@ -1,4 +1,4 @@
-//! Runs of admission: jobs come, run on a server and end; the policy says where they go.
+//! Runs of admission: jobs arrive, run on a server and end. The policy decides where they run.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -19,65 +19,65 @@ use super::power_of_d::PowerOfD;
 use super::scenario::{AdmissionScenario, CHOICES};
 use crate::cost::{self, Growing, is_over, point};
 
-/// What a run gives.
+/// The results of a run.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Admission {
-    /// Reward per server and unit of time, averaged.
+    /// The mean reward per server and unit of time.
     pub reward: f64,
-    /// Where it stopped before the horizon, since its time was up.
+    /// The time at which the run stopped, if the time limit ended it before the horizon.
     pub stopped_at: Option<f64>,
-    /// The same at equal distances of time.
+    /// The reward at equal intervals: times, and the reward per server and unit of time.
     pub series: Vec<(f64, f64)>,
-    /// By point of the series, by type: jobs that run.
+    /// By point of the series and type: the number of running jobs.
     pub jobs: Vec<Vec<u64>>,
-    /// By point of the series, by type: slots, filled or not; nothing for policies without configurations.
+    /// By point of the series and type: the number of slots, filled or not. Empty lists for policies without configurations.
     pub slots: Vec<Vec<u64>>,
-    /// By point of the series, by type: jobs that came and would not be done yet, were no job rejected.
+    /// By point of the series and type: the number of jobs that would run if no job were rejected.
     pub all: Vec<Vec<u64>>,
-    /// By type: jobs that were admitted.
+    /// By type: the number of admitted jobs.
     pub admitted: Vec<u64>,
-    /// By type: jobs that were rejected.
+    /// By type: the number of rejected jobs.
     pub rejected: Vec<u64>,
-    /// By type: jobs that had to make room.
+    /// By type: the number of preempted jobs.
     pub preempted: Vec<u64>,
     /// The jobs of `all` over the time in which rewards count, in pieces.
     pub unrejected: Pieces,
-    /// Jobs that were moved to another server.
+    /// The number of times that a job moved to another server.
     pub migrations: u64,
-    /// By point of the series: configurations with the servers that are effectively assigned to them
-    /// (Definition 5.1), in the order of the greedy placement; nothing for policies without configurations.
+    /// By point of the series: the configurations with the number of servers that are effectively assigned to each
+    /// (Definition 5.1), in the order of the greedy placement. Empty lists for policies without configurations.
     pub effective: Vec<Vec<(Vec<u64>, usize)>>,
-    /// The servers of every configuration at the end, in the order of the greedy placement and then those that it
-    /// does not want; nothing for policies without configurations.
+    /// The servers of every configuration at the end. Configurations of the greedy placement come first, in its
+    /// order. Empty for policies without configurations.
     pub classified: Vec<Classified>,
 }
 
 /// The runs of a scenario.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Admitted {
-    /// What was simulated.
+    /// The scenario.
     pub scenario: AdmissionScenario,
-    /// The optimum of the configuration programme with the loads of the problem, per server and unit of time. No policy
-    /// earns more in the long run while jobs come at these loads. `None` where they do not ([`Coming::other_loads`]).
+    /// The optimum of the configuration programme with the loads of the problem, per server and unit of time. No policy earns
+    /// more in the long run while jobs arrive at these loads. `None` if they arrive otherwise ([`Coming::other_loads`]).
     ///
     /// [`Coming::other_loads`]: super::scenario::Coming::other_loads
     pub optimum: Option<f64>,
     /// By seed: the run.
     pub runs: Vec<(u64, Admission)>,
-    /// What the first run is compared with, over time.
+    /// The rewards over time with which the first run is compared.
     pub beside: Vec<Beside>,
-    /// What the jobs of the first run could have earned. `None` where no time was left to compute it, or where the run
-    /// stopped before rewards counted.
+    /// The rewards that the jobs of the first run could have earned. `None` if no time was left to compute them, or
+    /// if the run stopped before rewards counted.
     pub unrejected: Option<Unrejected>,
     /// Whether the time was up before the first run was compared up to its end.
     pub is_beside_cut: bool,
 }
 
-/// Runs a scenario with each of the seeds, in parallel; the result does not depend on the number of threads. Runs that
-/// are not done at the moment `until` stop where they are ([`Admission::stopped_at`]).
+/// Runs a scenario with each of the seeds, in parallel. The result does not depend on the number of threads.
+/// Unfinished runs stop at the moment `until` ([`Admission::stopped_at`]).
 ///
 /// # Errors
-/// [`AdmissionError`]: of several runs the first one that fails.
+/// [`AdmissionError`]. If several runs fail, the error is that of the first of them.
 pub fn run(
     scenario: &AdmissionScenario,
     seeds: &[u64],
@@ -100,7 +100,7 @@ pub fn run(
         (beside, is_beside_cut) = compare(problem, scenario.servers, (&run.series, &run.all), until)?;
         unrejected = run.unrejected.earn(problem, scenario.servers, until)?;
         is_beside_cut |= unrejected.is_none() && !run.unrejected.is_empty();
-        // Sums are rounded in different orders, so that a reward equal to the bound may seem to exceed it.
+        // Sums are rounded in different orders. So a reward that equals the bound may seem to exceed it.
         if let Some(Unrejected { bound, .. }) = &mut unrejected
             && run.reward <= *bound * (1.0 + ROUNDING)
         {
@@ -110,7 +110,7 @@ pub fn run(
     Ok(Admitted { scenario: scenario.clone(), optimum, runs, beside, unrejected, is_beside_cut })
 }
 
-/// One run, which stops where it is at the moment `until`.
+/// Runs a scenario with one seed. The run stops at the moment `until` if it is not finished.
 ///
 /// # Errors
 /// [`AdmissionError`].
@@ -123,7 +123,7 @@ pub fn admit(
     if let Some((_, rate, at)) = coming.too_dense(*servers, *horizon) {
         return Err(AdmissionError::TooDense { rate, at });
     }
-    scenario.bounded()?;
+    scenario.check_size()?;
     if let Some(trace) = &coming.trace {
         check(trace, problem.n_types())?;
     }
@@ -146,42 +146,44 @@ pub fn admit(
         Policy::Static => Box::new(Fixed::new(problem, *servers, estimates.as_deref())?),
     };
     let mut run = Run::new(scenario);
-    run.begin(&coming.first(seed), policy.as_mut())?;
+    run.begin(&coming.initial_times(seed), policy.as_mut())?;
     run.simulate(coming.jobs(*servers, seed).as_mut(), policy.as_mut(), seed, until)?;
     Ok(run.result)
 }
 
-/// By what part rounding may make the bound of a run smaller than its reward.
+/// The relative amount by which rounding may make the bound of a run smaller than its reward.
 const ROUNDING: f64 = 1e-9;
-/// Times at which something happens, between two looks at the clock.
+/// The number of event times between two looks at the clock.
 const MOMENTS_BETWEEN_LOOKS: u64 = 8;
 
-/// A job that runs.
+/// A running job.
 #[derive(Clone, Copy)]
 struct Running {
     of_type: usize,
     server: usize,
-    /// Tells it from another one that had its place before.
+    /// The number of the job, which differs from that of the previous job with this entry.
     turn: u64,
 }
 
 struct Run<'a> {
     scenario: &'a AdmissionScenario,
     rewards: Vec<f64>,
-    /// A place is used again once its job is gone.
+    /// The running jobs. The entry of a job that has ended is used again.
     jobs: Vec<Running>,
     free: Vec<usize>,
-    /// By server, by type: its jobs.
-    on: Vec<Vec<Vec<usize>>>,
-    /// Ends of jobs, as bits (times are not negative, so that bits compare as they do), places and turns.
+    /// By server and type: the indices of its jobs.
+    jobs_on: Vec<Vec<Vec<usize>>>,
+    /// The ends of jobs as bits, with the index and turn of each job. Times are not negative, so their bits compare
+    /// like the times.
     ends: BinaryHeap<Reverse<(u64, usize, u64)>>,
     turns: u64,
-    /// Reward of all jobs in a unit of time.
+    /// The reward of all running jobs per unit of time.
     rate: f64,
-    /// By type: jobs that run.
+    /// By type: the number of running jobs.
     running: Vec<u64>,
-    /// By type: jobs that would run, were no job rejected, and their ends as bits.
+    /// By type: the number of jobs that would run if no job were rejected.
     all: Vec<u64>,
+    /// The ends of the jobs in `all`, as bits, with their types.
     ends_of_all: BinaryHeap<Reverse<(u64, usize)>>,
     memory: Growing,
     result: Admission,
@@ -197,7 +199,7 @@ impl<'a> Run<'a> {
             rewards: problem.rewards().iter().map(|reward| reward.to_f64()).collect(),
             jobs: Vec::new(),
             free: Vec::new(),
-            on: vec![vec![Vec::new(); types]; scenario.servers],
+            jobs_on: vec![vec![Vec::new(); types]; scenario.servers],
             ends: BinaryHeap::new(),
             turns: 0,
             rate: 0.0,
@@ -240,6 +242,7 @@ impl<'a> Run<'a> {
                 break;
             }
             now = time;
+            // At equal times classifications come before ends, and ends before arrivals.
             if tick <= comes.min(ends) {
                 policy.tick()?;
                 ticks += 1;
@@ -251,7 +254,7 @@ impl<'a> Run<'a> {
             }
         }
         let lasted = self.result.stopped_at.unwrap_or(horizon) - from;
-        // Before rewards are counted there are none.
+        // A run that stopped before rewards counted has no reward.
         if lasted > 0.0 {
             self.result.reward /= lasted * self.scenario.servers as f64;
         }
@@ -259,7 +262,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Lets time go on from one moment to another while no job starts or stops.
+    /// Advances the time between two events.
     fn advance(&mut self, from: f64, to: f64, policy: &dyn Admit) {
         let counted = (to - from.max(self.scenario.from)).max(0.0);
         self.result.reward += self.rate * counted;
@@ -273,7 +276,7 @@ impl<'a> Run<'a> {
                 self.result.unrejected.add(next - now, &self.all);
                 now = next;
             }
-            // A row holds the state before the events of its time.
+            // A row has the state before the events of its time.
             if row <= end.min(to) {
                 self.result.series.push((row, self.rate / servers));
                 self.result.jobs.push(self.running.clone());
@@ -290,7 +293,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Jobs are there at time 0: by type their running times.
+    /// Places the jobs that are present at time 0, given their running times by type.
     fn begin(&mut self, initial: &[Vec<f64>], policy: &mut dyn Admit) -> Result<(), AdmissionError> {
         for (j, all) in initial.iter().enumerate() {
             for (fit, lasts) in all.iter().enumerate() {
@@ -306,11 +309,11 @@ impl<'a> Run<'a> {
         policy.begun()
     }
 
-    /// A job of this type is there until then, were no job rejected.
+    /// Counts a job among those that would run until the time `end` if no job were rejected.
     fn count(&mut self, of_type: usize, end: f64) {
         self.all[of_type] += 1;
         self.ends_of_all.push(Reverse((end.to_bits(), of_type)));
-        // A heap of ends, and a job with its place, its end and its place in the list of its server.
+        // Both heaps of ends, and for each job its entry, its end and its index in the list of its server.
         let (all, running) = (self.ends_of_all.len() as u64, self.jobs.len() as u64);
         self.memory.need(2 * (16 * all + 64 * running));
     }
@@ -328,7 +331,7 @@ impl<'a> Run<'a> {
         if server.is_none() {
             let preempted = policy.make_room(j)?;
             for &(of_type, server) in &preempted {
-                if let Some(place) = self.on[server][of_type].pop() {
+                if let Some(place) = self.jobs_on[server][of_type].pop() {
                     self.remove(place);
                     self.result.preempted[of_type] += 1;
                 }
@@ -360,13 +363,13 @@ impl<'a> Run<'a> {
                 self.jobs.len() - 1
             }
         };
-        self.on[server][of_type].push(place);
+        self.jobs_on[server][of_type].push(place);
         self.ends.push(Reverse((end.to_bits(), place, self.turns)));
         self.rate += self.rewards[of_type];
         self.running[of_type] += 1;
     }
 
-    /// A job that is on no server's list any more is gone.
+    /// Removes a job that is no longer on the list of a server.
     fn remove(&mut self, place: usize) {
         let of_type = self.jobs[place].of_type;
         self.rate -= self.rewards[of_type];
@@ -375,7 +378,7 @@ impl<'a> Run<'a> {
         self.free.push(place);
     }
 
-    /// When the next job ends; those that were preempted end no more.
+    /// Returns the end of the next job. Ends of preempted jobs are discarded.
     fn next_end(&mut self) -> f64 {
         while let Some(&Reverse((bits, place, turn))) = self.ends.peek() {
             if self.jobs[place].turn == turn {
@@ -389,14 +392,14 @@ impl<'a> Run<'a> {
     fn end(&mut self, policy: &mut dyn Admit) -> Result<(), AdmissionError> {
         let Some(Reverse((_, place, _))) = self.ends.pop() else { return Ok(()) };
         let Running { of_type: j, server, .. } = self.jobs[place];
-        charge(self.on[server][j].len() as u64, "the jobs that end");
-        self.on[server][j].retain(|other| *other != place);
+        charge(self.jobs_on[server][j].len() as u64, "the jobs that end");
+        self.jobs_on[server][j].retain(|other| *other != place);
         self.remove(place);
         if let Some(source) = policy.leave(j, server)?
-            && let Some(moved) = self.on[source][j].pop()
+            && let Some(moved) = self.jobs_on[source][j].pop()
         {
             self.jobs[moved].server = server;
-            self.on[server][j].push(moved);
+            self.jobs_on[server][j].push(moved);
             self.result.migrations += 1;
         }
         Ok(())

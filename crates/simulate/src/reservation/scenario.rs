@@ -1,4 +1,4 @@
-//! What is simulated: a reservation problem, a policy, how jobs come, and how long.
+//! Scenarios of admission: a reservation problem, a policy, and the arrivals and running times of jobs.
 
 use evenhand_budget::{charge, room, table};
 use evenhand_mechanisms::filling::Draw;
@@ -9,50 +9,51 @@ use super::policy::{AdmissionError, Policy};
 use crate::cost::DRAW;
 use crate::duration::{Duration, exponential, is_too_dense};
 
-/// Streams of random choices: arrivals, the policy, running times of the jobs that are there first, and errors of
-/// estimates.
+/// Numbers of the random streams: arrivals, choices of the policy, remaining running times of the jobs at time 0, and
+/// errors of estimates.
 const ARRIVALS: u64 = 0;
 pub(super) const CHOICES: u64 = 1;
 const INITIAL: u64 = 2;
 const ERRORS: u64 = 3;
 
-/// Servers of a run, at most.
+/// The largest number of servers of a run.
 pub(super) const MOST_SERVERS: usize = 100_000;
-/// Servers times types of jobs: each is held some 30 bytes of memory for.
+/// The largest product of the numbers of servers and types. Each pair takes some 30 bytes.
 const MOST_PAIRS: f64 = 1e7;
-/// Jobs that are expected at random times: each takes up to some microseconds.
+/// The largest expected number of random jobs. Each takes up to a few microseconds.
 const MOST_JOBS: f64 = 5e7;
-/// Rows of the series times types twice: what is told of every configuration, some 10 bytes each.
+/// The largest product of rows of the series and the squared number of types. It counts the numbers that rows store
+/// for configurations, some 10 bytes each.
 const MOST_CELLS: f64 = 1e7;
 
-/// What is simulated.
+/// A scenario of admission.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AdmissionScenario {
-    /// Title; may be empty.
+    /// The title; may be empty.
     pub name: String,
-    /// Types of jobs with their rewards and loads, and the servers that they fit on.
+    /// The types of jobs with their rewards and loads, and the servers on which they fit.
     pub problem: Reservation,
-    /// Identical servers.
+    /// The number of identical servers.
     pub servers: usize,
-    /// How jobs are admitted.
+    /// The policy.
     pub policy: Policy,
-    /// Time between two classifications of DRA; `None`: after every admission and departure.
+    /// The time between two classifications of DRA. `None`: servers are classified after every admission and departure.
     pub cra_every: Option<f64>,
-    /// Loads that the policy takes for the true ones, if it does.
+    /// The loads that the policy uses instead of the true ones, if any.
     pub estimates: Option<Estimates>,
-    /// How jobs come.
+    /// How jobs arrive.
     pub coming: Coming,
-    /// Time at which a run stops.
+    /// The time at which a run stops.
     pub horizon: f64,
-    /// Rewards are averaged from this time on.
+    /// The time from which on rewards are averaged.
     pub from: f64,
-    /// Time between two rows of the series.
+    /// The time between two rows of the series.
     pub every: f64,
 }
 
 impl AdmissionScenario {
-    /// Jobs that come as the problem says, with running times of mean 1, into so many servers of its pool: up to the
-    /// horizon, with rewards averaged `from` a time on, and a row of the series `every` so often.
+    /// Creates a scenario in which jobs arrive with the loads of the problem and have running times of mean 1. `servers` is the
+    /// number of servers of its pool. `from` is the time from which on rewards are averaged, `every` the time between two rows.
     #[must_use]
     pub fn new(
         problem: Reservation,
@@ -65,8 +66,8 @@ impl AdmissionScenario {
         Self { name, problem, servers, policy, cra_every, estimates, coming, horizon, from, every }
     }
 
-    /// Whether a run can be made of these numbers.
-    pub(super) fn possible(&self) -> Result<(), AdmissionError> {
+    /// Checks that the numbers have a meaning.
+    pub(super) fn check_numbers(&self) -> Result<(), AdmissionError> {
         if self.servers == 0 || self.servers > MOST_SERVERS {
             return Err(AdmissionError::Setting("jobs are admitted into 1 to 100,000 servers"));
         }
@@ -82,10 +83,10 @@ impl AdmissionScenario {
         Ok(())
     }
 
-    /// Whether it is not too much.
-    pub(super) fn bounded(&self) -> Result<(), AdmissionError> {
-        // Numbers of which nothing can be made are no large ones.
-        self.possible()?;
+    /// Checks that the scenario is not too large.
+    pub(super) fn check_size(&self) -> Result<(), AdmissionError> {
+        // Numbers without a meaning are reported as such, not as too large.
+        self.check_numbers()?;
         let types = self.problem.n_types() as f64;
         let rows = self.horizon / self.every;
         let pairs = self.servers.saturating_mul(self.problem.n_types());
@@ -98,9 +99,11 @@ impl AdmissionScenario {
                 return Err(AdmissionError::TooLarge { what, found, most });
             }
         }
-        /// Bytes of a type on a server, of what a row tells of a type, and of what it tells of a configuration.
+        /// Bytes of a type on a server.
         const OF_PAIR: usize = 40;
+        /// Bytes that a row stores for a type.
         const OF_CELL: f64 = 24.0;
+        /// Bytes that a row stores for a type in a configuration.
         const OF_CONFIGURATION: f64 = 8.0;
         table(pairs, 1, OF_PAIR, "servers and types of jobs");
         room((rows * types * (OF_CELL + OF_CONFIGURATION * types)) as u64, "the series");
@@ -108,17 +111,17 @@ impl AdmissionScenario {
     }
 }
 
-/// Loads that a policy takes for the true ones.
+/// The loads that a policy uses instead of the true ones.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Estimates {
-    /// By type.
+    /// By type: the estimated load.
     pub loads: Vec<f64>,
-    /// The largest part by which each is too small or too large; the seed decides.
+    /// The largest relative error of an estimate. The seed decides the errors.
     pub error: f64,
 }
 
 impl Estimates {
-    /// With their errors, by the seed.
+    /// Returns the loads with random errors, which the seed decides.
     pub(super) fn drawn(&self, seed: u64) -> Vec<f64> {
         let mut draw = Draw::new(seed, ERRORS);
         let mut factor = || 1.0 + Duration::Uniform(-self.error, self.error).draw(&mut draw);
@@ -126,27 +129,28 @@ impl Estimates {
     }
 }
 
-/// How jobs come.
+/// The arrivals of jobs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Coming {
     /// By type: the mean running time.
     pub mean_times: Vec<f64>,
-    /// Loads by type, in jobs of each on one server, from some times on, the first of them 0.
+    /// The loads by type, each with the time from which on they hold; the first time is 0. A load is the mean number
+    /// of jobs on one server.
     pub loads: Vec<(f64, Vec<f64>)>,
-    /// By type: jobs that are there at time 0, each on the first server on which it fits.
+    /// By type: the number of jobs at time 0. Each is placed on the first server on which it fits.
     pub initial: Vec<u64>,
-    /// Jobs of a trace, in place of random ones.
+    /// The jobs of a trace, which replace random jobs.
     pub trace: Option<Vec<Job>>,
 }
 
 impl Coming {
-    /// Returns why the jobs up to the horizon do not all come at the loads of the problem, where they do not.
+    /// Returns the reason why jobs up to the horizon do not always arrive at the loads of the problem, if there is one.
     #[must_use]
     pub fn other_loads(&self, horizon: f64) -> Option<&'static str> {
         if self.trace.is_some() {
             return Some("the jobs come from a trace");
         }
-        /// By what part numbers of a file may differ by rounding.
+        /// The relative amount by which numbers of a file may differ by rounding.
         const ROUNDING: f64 = 1e-12;
         let (_, stated) = self.loads.first()?;
         let is_other = |(load, stated): (&f64, &f64)| (load - stated).abs() > ROUNDING * stated;
@@ -156,14 +160,14 @@ impl Coming {
         self.initial.iter().any(|jobs| *jobs > 0).then_some("other jobs are there at time 0")
     }
 
-    /// Every type at its load, with running times of mean 1.
+    /// Creates arrivals of every type at its load, with running times of mean 1.
     pub(super) fn of(problem: &Reservation) -> Self {
         let loads = problem.loads().iter().map(|load| load.to_f64()).collect();
         let types = problem.n_types();
         Self { mean_times: vec![1.0; types], loads: vec![(0.0, loads)], initial: vec![0; types], trace: None }
     }
 
-    /// Jobs per unit of time by type: a load is the rate on one server times the mean running time.
+    /// Returns the rates of arrival by type. A load is the rate on one server times the mean running time.
     fn rates(&self, servers: usize) -> Vec<(f64, Vec<f64>)> {
         let rate = |(load, mean): (&f64, &f64)| load * servers as f64 / mean;
         let piece =
@@ -171,7 +175,7 @@ impl Coming {
         self.loads.iter().map(piece).collect()
     }
 
-    /// Jobs that are expected up to the horizon.
+    /// Returns the expected number of jobs up to the horizon.
     pub(super) fn expected(&self, servers: usize, horizon: f64) -> f64 {
         let first = self.initial.iter().sum::<u64>() as f64;
         if let Some(trace) = &self.trace {
@@ -185,8 +189,8 @@ impl Coming {
         first + rates.iter().enumerate().map(of).sum::<f64>()
     }
 
-    /// The rate and the last time of random jobs that come closer to each other than times can be told apart, and the
-    /// place of their loads.
+    /// Returns random jobs that come closer to each other than neighbouring doubles, if there are any: the index of
+    /// their loads, their rate and their last time.
     pub(super) fn too_dense(&self, servers: usize, horizon: f64) -> Option<(usize, f64, f64)> {
         if self.trace.is_some() {
             return None;
@@ -199,9 +203,9 @@ impl Coming {
         })
     }
 
-    /// By type: how much longer the jobs run that are there at time 0, by the seed. What is left of an exponential time
-    /// has the same distribution.
-    pub(super) fn first(&self, seed: u64) -> Vec<Vec<f64>> {
+    /// Returns by type the remaining running times of the jobs at time 0, which the seed decides. The remainder of an
+    /// exponential time has the same distribution.
+    pub(super) fn initial_times(&self, seed: u64) -> Vec<Vec<f64>> {
         let first = self.initial.iter().sum::<u64>();
         charge(DRAW.saturating_mul(first), "the jobs that are there at time 0");
         let mut draw = Draw::new(seed, INITIAL);
@@ -210,7 +214,7 @@ impl Coming {
         self.initial.iter().zip(&self.mean_times).map(of_type).collect()
     }
 
-    /// The jobs that come, by the seed.
+    /// Returns the jobs that arrive. The seed decides random ones.
     pub(super) fn jobs(&self, servers: usize, seed: u64) -> Box<dyn Jobs + '_> {
         match &self.trace {
             Some(trace) => Box::new(trace.iter().copied()),

@@ -10,29 +10,29 @@ use super::gangs::Started;
 use crate::error::SimulateError;
 use crate::machines::{Change, Machines, What};
 
-/// A cluster that changes, and its machines.
+/// The machines of a cluster and their changes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Changing {
-    /// The machines with the capacities that they have first, which shares are parts of; the users, and the groups,
-    /// are those of the run.
+    /// The problem of all machines, each with its first capacity; shares are fractions of these. Users and groups are
+    /// those of the run.
     pub whole: Problem,
-    /// What happens to them.
+    /// The changes of the machines.
     pub machines: Machines,
 }
 
-/// Where machines stand, and what runs on them.
+/// The present machines and the runs on them.
 pub(super) struct Cluster {
-    /// By place: the runs with tasks there; the oldest has the least number.
-    on: Vec<BTreeSet<u32>>,
+    /// By place: the runs with tasks there. The oldest run has the smallest number.
+    runs_by_place: Vec<BTreeSet<u32>>,
     /// By place: its class.
     class: Vec<u32>,
-    /// By class: machines that are there.
-    there: Vec<u64>,
-    /// By class and resource: a server's capacity as a part of the whole.
+    /// By class: the number of present machines.
+    n_present: Vec<u64>,
+    /// By class and resource: the capacity of a server as a fraction of the whole.
     parts: Vec<Vec<f64>>,
-    /// Changes that have been.
+    /// The number of changes so far.
     pub changed: usize,
-    /// Number of the next run, where the scheduler does not number them.
+    /// The number of the next run, if the scheduler does not number runs.
     pub next_run: u32,
 }
 
@@ -49,34 +49,35 @@ impl Cluster {
             .flat_map(|(i, class)| (0..class.count()).map(move |_| i as u32))
             .collect();
         let mut cluster = Self {
-            on: vec![BTreeSet::new(); class.len()],
-            there: classes.clone().map(evenhand_problem::ServerClass::count).collect(),
+            runs_by_place: vec![BTreeSet::new(); class.len()],
+            n_present: classes.clone().map(evenhand_problem::ServerClass::count).collect(),
             parts: classes.map(|class| class.capacity().iter().zip(total).map(part).collect()).collect(),
             class,
             changed: 0,
             next_run: 0,
         };
         for place in &changing.machines.empty {
-            cluster.there[cluster.class[*place as usize] as usize] -= 1;
+            cluster.n_present[cluster.class[*place as usize] as usize] -= 1;
         }
         cluster
     }
 
-    /// Machines that are there.
+    /// Returns the number of present machines.
     pub fn servers(&self) -> u64 {
-        self.there.iter().sum()
+        self.n_present.iter().sum()
     }
 
-    /// By resource: what is there as a part of the whole.
+    /// Returns by resource the present capacity as a fraction of the whole.
     pub fn capacity(&self) -> Vec<f64> {
         let resources = self.parts.first().map_or(0, Vec::len);
-        let of = |r: usize| self.there.iter().zip(&self.parts).map(|(n, parts)| *n as f64 * parts[r]).sum();
+        let of =
+            |r: usize| self.n_present.iter().zip(&self.parts).map(|(n, parts)| *n as f64 * parts[r]).sum();
         (0..resources).map(of).collect()
     }
 
     fn count(&mut self, change: &Change) {
         let mut add = |place: u32, is_there: bool| {
-            let there = &mut self.there[self.class[place as usize] as usize];
+            let there = &mut self.n_present[self.class[place as usize] as usize];
             *there = if is_there { *there + 1 } else { there.saturating_sub(1) };
         };
         match change.what {
@@ -91,11 +92,11 @@ impl Cluster {
     }
 
     pub fn starts(&mut self, run: u32, server: u32) {
-        self.on[server as usize].insert(run);
+        self.runs_by_place[server as usize].insert(run);
     }
 
     pub fn ends(&mut self, run: u32, server: u32) {
-        self.on[server as usize].remove(&run);
+        self.runs_by_place[server as usize].remove(&run);
     }
 }
 
@@ -105,12 +106,12 @@ impl Simulation<'_> {
         changing.map_or(&[], |changing| changing.machines.changes.as_slice())
     }
 
-    /// The change that comes next.
+    /// Returns the next change.
     pub(super) fn next_change(&self) -> Option<Change> {
         self.changes().get(self.cluster.as_ref()?.changed).copied()
     }
 
-    /// What happens to machines at this time.
+    /// Processes all machine changes of this time.
     pub(super) fn change_machines(&mut self, now: f64) -> Result<(), SimulateError> {
         let mut evicted: Vec<(u32, Started)> = Vec::new();
         let mut has_changed = false;
@@ -127,7 +128,7 @@ impl Simulation<'_> {
                 What::Becomes(to) => {
                     self.scheduler.open(to as usize);
                     for run in self.runs_on(place) {
-                        if !self.moves(run, place, to)? {
+                        if !self.move_run(run, place, to)? {
                             evicted.extend(self.stop(run));
                         }
                     }
@@ -140,7 +141,7 @@ impl Simulation<'_> {
             self.events += 1;
             has_changed = true;
         }
-        // The oldest comes first when its user is served again.
+        // Every evicted run is put at the front of its queue. The oldest is put there last, so it starts first.
         evicted.sort_by_key(|(run, _)| std::cmp::Reverse(*run));
         for (_, Started { user, job, duration, servers, .. }) in evicted {
             let tasks = servers.iter().map(|(_, tasks)| tasks).sum();
@@ -154,13 +155,13 @@ impl Simulation<'_> {
         Ok(())
     }
 
-    /// The runs with a task on a place, the oldest first.
+    /// Returns the runs with a task in a place, the oldest first.
     fn runs_on(&self, place: u32) -> Vec<u32> {
-        let on = self.cluster.iter().flat_map(|cluster| &cluster.on[place as usize]);
+        let on = self.cluster.iter().flat_map(|cluster| &cluster.runs_by_place[place as usize]);
         on.copied().collect()
     }
 
-    /// All tasks of a run stop.
+    /// Stops all tasks of a run. Returns the run, if it is running.
     pub(super) fn stop(&mut self, run: u32) -> Option<(u32, Started)> {
         let started = self.runs.remove(&run)?;
         for &(server, tasks) in started.servers.iter().rev() {
@@ -172,8 +173,8 @@ impl Simulation<'_> {
         Some((run, started))
     }
 
-    /// The tasks of a run on one place go on on another one, all of them; says whether they fit there.
-    fn moves(&mut self, run: u32, from: u32, to: u32) -> Result<bool, SimulateError> {
+    /// Moves all tasks of a run from one place to another. Returns whether they fit there.
+    fn move_run(&mut self, run: u32, from: u32, to: u32) -> Result<bool, SimulateError> {
         let (Some(started), Some(cluster)) = (self.runs.get_mut(&run), &mut self.cluster) else {
             return Ok(true);
         };
@@ -192,7 +193,7 @@ impl Simulation<'_> {
         Ok(true)
     }
 
-    /// When the next task ends, if that is at most at `before`: what was stopped is passed over.
+    /// Returns the end of the next task. Ends of stopped runs that are at most `before` are discarded.
     pub(super) fn next_end(&mut self, before: f64) -> f64 {
         loop {
             let Some(end) = self.running.next_end() else { return f64::INFINITY };
@@ -206,7 +207,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Lets the changes up to a checkpoint have been.
+    /// Repeats the changes up to a checkpoint.
     pub(super) fn restore_machines(&mut self, changed: usize) -> Result<(), SimulateError> {
         let changes: Vec<Change> = self.changes().iter().take(changed).copied().collect();
         if changes.len() < changed {

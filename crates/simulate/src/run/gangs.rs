@@ -1,4 +1,4 @@
-//! Runs that are told apart, since they can be stopped: tasks that start together and end together.
+//! Runs that are tracked one by one, because they can be stopped. The tasks of a run start together and end together.
 
 use evenhand_mechanisms::filling::Part;
 
@@ -8,15 +8,15 @@ use crate::error::SimulateError;
 use crate::events::Running;
 use crate::workload::Arrival;
 
-/// A run that goes on.
+/// A run in progress.
 pub(super) struct Started {
     pub user: u32,
     pub job: u32,
-    /// When it ends.
+    /// The time at which it ends.
     pub end: f64,
-    /// How long it takes.
+    /// Its running time.
     pub duration: f64,
-    /// Its servers, each with its tasks there.
+    /// Its servers, each with the number of its tasks there.
     pub servers: Vec<(u32, u64)>,
 }
 
@@ -29,7 +29,7 @@ impl Started {
 words!(Started { user, job, end, duration, servers });
 
 impl Simulation<'_> {
-    /// Refuses tasks that can never run.
+    /// Refuses an arrival whose tasks can never run.
     pub(super) fn can_come(&self, arrival: &Arrival) -> Result<(), SimulateError> {
         let user = arrival.user as usize;
         let name = || self.problem.users()[user].name().to_owned();
@@ -47,7 +47,8 @@ impl Simulation<'_> {
         Ok(())
     }
 
-    /// The runs that the last filling stopped wait again. They come first and take their whole time anew.
+    /// Makes the runs that the last filling stopped wait again. They come first in their queues and repeat their
+    /// whole running time.
     pub(super) fn stop_runs(&mut self, now: f64) {
         for run in self.scheduler.stopped() {
             let Some(started) = self.runs.remove(run) else { continue };
@@ -61,7 +62,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// A run that has started.
+    /// Stores a run that has started.
     pub(super) fn remember(&mut self, run: u32, started: Started) {
         if let Some(cluster) = &mut self.cluster {
             started.servers.iter().for_each(|(server, _)| cluster.starts(run, *server));
@@ -69,7 +70,7 @@ impl Simulation<'_> {
         self.runs.insert(run, started);
     }
 
-    /// The runs that the last filling started.
+    /// Starts the runs that the last filling placed.
     pub(super) fn start_runs(&mut self, placed: &[(u32, u32)], now: f64) {
         let runs = self.scheduler.runs().to_vec();
         let mut at = 0;
@@ -87,7 +88,7 @@ impl Simulation<'_> {
             let end = now + duration;
             self.running.push(Running { end, user, server, job, run });
             for &(server, tasks) in &servers {
-                self.has_started(user, server, tasks, now);
+                self.record_start(user, server, tasks, now);
             }
             self.remember(run, Started { user, job, end, duration, servers });
         }

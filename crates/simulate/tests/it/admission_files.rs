@@ -1,4 +1,4 @@
-//! Scenarios of admission from their files: what is read, what is refused and where, and what runs give.
+//! Scenarios of admission from their files: what is read, what is refused and at which place, and the results of runs.
 
 use std::path::Path;
 
@@ -29,7 +29,7 @@ fn a_file_says_what_the_library_runs() {
     let policy = stated.policy.clone();
     let made = AdmissionScenario::new(stated.problem.clone(), 40, policy, (20.0, 5.0, 0.5));
     assert_eq!(admitted.runs[1], (8, admit(&made, 8, None).unwrap()));
-    // One large job with one small one on half of the servers, four small ones on three eighths of them: 4.
+    // The optimum puts one large and one small job on half of the servers, and four small jobs on three eighths: reward 4.
     let optimum = admitted.optimum.unwrap();
     assert!((optimum - 4.0).abs() < 1e-12, "{optimum}");
     let document = document(&admitted);
@@ -102,7 +102,7 @@ fn what_is_wrong_is_named_with_its_place() {
     assert!(read(&away).unwrap_err().contains("nowhere.json"));
 }
 
-/// What would take hours or gigabytes is refused before it begins.
+/// Scenarios that would take hours or gigabytes are refused before they start.
 #[test]
 fn what_is_too_large_is_not_begun() {
     for (from, to, what) in [

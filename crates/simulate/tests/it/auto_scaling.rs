@@ -1,5 +1,5 @@
-//! Reservation scenarios whose jobs come otherwise than the problem says: from a trace, with loads and mean times of
-//! their own, with classifications from time to time; and what runs are compared with.
+//! Reservation scenarios whose jobs do not arrive as the problem states: from a trace, with their own loads and mean
+//! times, or with classifications at regular intervals. Also tests the rewards with which runs are compared.
 
 use std::path::Path;
 
@@ -32,7 +32,7 @@ fn admitted(document: &Value) -> Admitted {
     run(&read(document).unwrap(), &[3], None).unwrap()
 }
 
-/// Rewards are those of the jobs that run, which are never more than the slots.
+/// Checks that rewards are those of the running jobs, and that there are never more jobs than slots.
 fn is_consistent(run: &Admission, rewards: [f64; 2], servers: f64) {
     for (k, (_, reward)) in run.series.iter().enumerate() {
         let jobs = &run.jobs[k];
@@ -57,15 +57,15 @@ fn a_trace_is_followed_and_compared_with_greedy_and_the_bound() {
     let read = read_in(&document, &folder).unwrap();
     let admitted = run(&read, &[1], None).unwrap();
     let run = &admitted.runs[0].1;
-    // By hand: two small ones, the large one from 1.5 to 3.75, and nine more small ones from 2.5 to 3.5.
+    // Computed by hand: two small jobs, the large one from 1.5 to 3.75, and nine more small ones from 2.5 to 3.5.
     assert_eq!(run.all, [vec![0, 0], vec![2, 0], vec![2, 1], vec![11, 1], vec![2, 0], vec![2, 0]]);
-    // By hand, per server: 1 from .5, 3 from 1.5, 4.5 from 2.5 to 3.5, 3 to 3.75, and 1 then, over five units of time.
+    // Computed by hand, per server: 1 from .5, 3 from 1.5, 4.5 from 2.5 to 3.5, 3 until 3.75, then 1; over five time units.
     let unrejected = admitted.unrejected.unwrap();
     let bound = (1.0 + 3.0 + 4.5 + 0.25 * 3.0 + 1.25) / 5.0;
     assert!((unrejected.bound - bound).abs() < 1e-12, "{unrejected:?} {bound}");
     assert!(run.reward <= unrejected.bound && unrejected.greedy <= unrejected.bound, "{unrejected:?}");
     is_consistent(run, [1.0, 4.0], 2.0);
-    // At time 3 five small jobs go beside the large one on two servers of 4 units: 4 + 5 on both.
+    // At time 3 five small jobs run next to the large one on two servers of 4 units, so the reward is 4 + 5 on both together.
     let at_3 = admitted.beside.iter().find(|beside| beside.time == 3.0).unwrap();
     assert_eq!((at_3.greedy, at_3.bound), (4.5, 4.5));
     let job = |at, of_type, lasts| Job { at, of_type, lasts };
@@ -90,7 +90,7 @@ fn a_trace_is_followed_and_compared_with_greedy_and_the_bound() {
 
 #[test]
 fn mean_times_and_loads_decide_how_many_would_be_there() {
-    // A load is what would be there of a type on a server, whatever its mean time.
+    // The load of a type is the mean number of its jobs on a server without rejections, whatever the mean running time.
     let mut document = stated();
     document["horizon"] = json!(400);
     document["servers"] = json!(100);
@@ -106,13 +106,13 @@ fn mean_times_and_loads_decide_how_many_would_be_there() {
     for (rows, j, expected) in
         [(20..200, 0, 100.0), (20..200, 1, 50.0), (220..300, 0, 25.0), (220..300, 1, 50.0)]
     {
-        // The counts vary by the square root of the mean, and 80 rows hold some twenty that do not depend on each other.
+        // A count varies by the square root of its mean. 80 rows contain about twenty independent ones.
         assert!((mean(rows.clone(), j) - expected).abs() < f64::sqrt(expected), "{rows:?} {j}");
     }
     assert_eq!(run.all[399], [0, 0]);
     assert!(admitted.beside.iter().all(|of| of.greedy <= of.bound + 1e-9));
     assert_eq!(admitted.optimum, None);
-    // Far more events than pieces: the mean of the bound at 50 times is near that over all events.
+    // There are far more events than pieces. So the mean bound at 50 times is close to the mean over all events.
     let unrejected = admitted.unrejected.unwrap();
     let sampled = admitted.beside.iter().map(|of| of.bound).sum::<f64>() / admitted.beside.len() as f64;
     assert!((unrejected.bound - sampled).abs() < 0.1 * sampled, "{unrejected:?} {sampled}");
@@ -128,7 +128,7 @@ fn initial_jobs_are_there_at_time_0() {
     let mut document = stated();
     document["loads"] = json!([{"at": 0, "loads": {"small": 0, "large": 0}}]);
     document["initial"] = json!({"small": 7, "large": 2});
-    // A reserve so large that nobody would be admitted.
+    // The reserve is so large that no job would be admitted.
     for policy in [json!({"dra": {"reserve": 30}}), json!({"static": {}}), json!({"power_of_d": 30})] {
         document["policy"] = policy;
         let run = admitted(&document).runs[0].1.clone();
@@ -136,8 +136,8 @@ fn initial_jobs_are_there_at_time_0() {
         assert_eq!(run.jobs[0], [7, 2]);
         assert_eq!((&run.jobs, run.jobs.last()), (&run.all, Some(&vec![0, 0])));
     }
-    // Four servers keep what they hold as their configurations: 4 and 3 small jobs, and a large one twice. For these
-    // jobs greedy placement wants (1, 1) twice and (4, 0) twice: all but one of them are empty servers.
+    // Four servers keep their jobs as configurations: 4 and 3 small jobs, and twice a large one. For these jobs the
+    // greedy placement wants (1, 1) twice and (4, 0) twice, and all but one of these go to empty servers.
     document["policy"] = json!({"dra": {"reserve": 0}});
     document["horizon"] = json!(1e-9);
     document["every"] = json!(1e-9);
@@ -185,7 +185,7 @@ fn servers_are_classified_from_time_to_time() {
         is_consistent(run, [1.0, 4.0], 30.0);
         assert_eq!(run.all, always.all);
     }
-    // Slots are given to other types only when servers are classified, every 16 rows: the next row shows it.
+    // Slots move to other types only when servers are classified, every 16 rows. The next row shows the change.
     let changes = |run: &Admission| {
         let pairs = run.slots.windows(2).enumerate();
         pairs.filter(|(_, pair)| pair[0] != pair[1]).map(|(k, _)| k + 1).collect::<Vec<_>>()
@@ -283,13 +283,13 @@ fn estimates_decide_where_loads_would() {
         document["reservation"]["jobs"][0]["load"] = json!(load);
         admitted(&document).runs[0].1.clone()
     };
-    // Slots for a load of 3, whatever the problem says of it; and for what it says where nothing is estimated.
+    // With an estimate, slots are for a load of 3 whatever the problem states. Without one, they are for the stated load.
     let estimated = with(json!({"static": {"estimates": {"small": 3}}}), "1");
     assert_eq!(estimated, with(json!({"static": {}}), "3"));
     assert_ne!(estimated, with(json!({"static": {}}), "1"));
     assert_eq!(with(json!({"static": {"error": 0}}), "1"), with(json!({"static": {}}), "1"));
     assert_ne!(with(json!({"static": {"error": 1}}), "1").slots, with(json!({"static": {}}), "1").slots);
-    // DRA has the slots of an estimate before the jobs are there.
+    // With an estimate, DRA has slots before the jobs arrive.
     let first = |policy: Value| with(policy, "1").slots[0].clone();
     let (plain, waits) =
         (first(json!({"dra": {"reserve": 2}})), json!({"dra": {"reserve": 2, "estimates": {"small": 2}}}));

@@ -1,4 +1,4 @@
-//! Small scenarios with extreme numbers: they end within limits, or are refused.
+//! Small scenarios with extreme numbers: they finish within limits, or are refused.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::common::{only, scenario, simulated};
 
-/// What a run of these tests may cost: some seconds, and little memory.
+/// The cost limits of a run in these tests: a few seconds, and little memory.
 const LIMITS: Limits = Limits { work: Some(500_000_000), memory: Some(200 << 20), time: None, grows: false };
 
 fn one_server(user: Value, rest: Value) -> Value {
@@ -43,7 +43,7 @@ fn jobs_that_come_closer_than_times_can_be_told_apart_are_refused() {
         assert!(matches!(error, SimulateError::TooDense { .. }), "{error}");
         assert_eq!(error.place(&scenario).unwrap().to_string(), "users[0].poisson.rate");
     }
-    // What would come after the end does not come.
+    // Jobs that would arrive after the horizon do not count.
     let poisson = json!({"rate": 1e99, "duration": 1, "from": 7});
     let user = json!({"name": "u", "demand": {"cpu": 1}, "poisson": poisson});
     let simulated = simulated(&one_server(user, json!({"horizon": 5})).to_string());
@@ -52,7 +52,7 @@ fn jobs_that_come_closer_than_times_can_be_told_apart_are_refused() {
 
 #[test]
 fn times_that_are_told_apart_just_so_go_on() {
-    // Numbers are 1/64 apart there, and jobs as far in the mean: about 64 come, at rounded times.
+    // At this time doubles are 1/64 apart, and so are jobs on average. About 64 jobs arrive, at rounded times.
     let from = 2_f64.powi(46);
     let poisson = json!({"rate": 64, "duration": 0, "from": from});
     let user = json!({"name": "u", "demand": {"cpu": 1}, "poisson": poisson});
@@ -71,7 +71,7 @@ fn a_gang_costs_what_its_servers_cost() {
         let document = one_server(user, json!({"policy": {"tree": {}}, "horizon": 2, "servers": servers}));
         within_limits(&document).unwrap().unwrap()
     };
-    // Seven and a half of ten servers for each gang: one after the other, the third when the run ends.
+    // A gang needs seven and a half of ten servers. Gangs run one after the other; the third is running when the run ends.
     let (few, many) = (of(15, "1/2"), of(15_000_000_000, "0.0000000005"));
     let [one, other] = [&few, &many].map(|simulated| {
         let (problem, run) = &simulated.runs[0];
@@ -109,7 +109,7 @@ fn rows_of_the_series_are_charged_before_the_run() {
     let rest = json!({"horizon": 1, "every": "1e-6", "users": users});
     let exceeded = within_limits(&one_server(json!({}), rest)).unwrap_err();
     assert!(exceeded.what.contains("series") && matches!(exceeded.kind, Kind::Memory { .. }), "{exceeded}");
-    // Without a horizon they are charged as they come.
+    // Without a horizon rows are charged as they come.
     let user = json!({"name": "u", "demand": {"cpu": 1}, "jobs": [{"at": 9e6, "tasks": 1, "duration": 1}]});
     let exceeded = within_limits(&one_server(user, json!({"every": 1}))).unwrap_err();
     assert!(exceeded.what.contains("series") && matches!(exceeded.kind, Kind::Memory { .. }), "{exceeded}");
@@ -158,7 +158,7 @@ fn loads_that_are_too_dense_are_refused_where_they_stand() {
     assert!(error.contains("loads[0]") && error.contains("double precision"), "{error}");
 }
 
-/// A number of every order of magnitude, small ones more often.
+/// A number of any order of magnitude; moderate numbers are more likely.
 fn number() -> impl Strategy<Value = f64> {
     let numbers = [0.0, 5e-324, 1e-300, 1e-9, 0.1, 1.0, 2.0, 3.0, 10.0, 1e6, 1e12, 1e17, 1e300, 1.7e308];
     prop_oneof![prop::sample::select(numbers.to_vec()), prop::sample::select(vec![0.5, 1.0, 2.0, 5.0])]
@@ -294,11 +294,11 @@ prop_compose! {
     }
 }
 
-/// Reads and runs a scenario of any kind; whether it was run to its end.
+/// Reads and runs a scenario of any kind. Returns whether the run reached its end.
 fn ends(text: &str) -> bool {
     let source = Source { name: "s.json", text };
     let document_of = source.document().unwrap();
-    // About a tenth of a second.
+    // The limit is about a tenth of a second.
     let done = within(&Limits { work: Some(20_000_000), ..LIMITS }, || {
         if is_admission(&document_of) {
             let Ok(scenario) = reservation::scenario(&document_of, Path::new("")) else { return false };

@@ -1,4 +1,4 @@
-//! Runs that are interrupted and go on from a checkpoint: the result is that of a run without.
+//! Runs that are interrupted and continue from a checkpoint have the same result as uninterrupted runs.
 
 use crate::common;
 
@@ -69,7 +69,7 @@ fn a_trace_goes_on_where_it_was() {
     let checkpoint = kill.kept.unwrap();
     let mut go_on = |_: f64, _: u64| {};
     assert_eq!(run_from(&scenario, 0, Some(&checkpoint), &mut go_on).unwrap().unwrap(), whole);
-    // A trace that has been cut off since.
+    // The trace has been cut off since the checkpoint.
     std::fs::write(folder.join("tasks.csv"), "time,user,tasks,duration\n0,1,2,3\n").unwrap();
     let error = run_from(&scenario, 0, Some(&checkpoint), &mut go_on).unwrap_err().to_string();
     assert!(error.contains("longer trace"), "{error}");

@@ -1,5 +1,4 @@
-//! Users that come and go under divisible mechanisms: against the mechanisms themselves, and against what a fair
-//! state must be.
+//! Divisible mechanisms while users come and go: compared with the mechanisms themselves, and with properties of a fair state.
 
 use evenhand_mechanisms::{Flags, registry};
 use evenhand_problem::Arithmetic;
@@ -22,7 +21,7 @@ fn run(document: &Value) -> Course {
     run_course(&read(document).unwrap(), 0, None).unwrap()
 }
 
-/// PS-DSF, Figures 5 and 6; user 4 is away for a while.
+/// The cluster of PS-DSF, Figures 5 and 6. User 4 is absent for some time.
 fn figure_6(policy: &Value) -> Value {
     json!({"kind": "scenario", "resources": ["cpu", "memory"], "policy": policy, "horizon": 60, "every": 1,
         "servers": [{"name": "A", "count": 8, "capacity": {"cpu": 1, "memory": 1}},
@@ -120,7 +119,7 @@ fn pool(users: &Value, steps: u64) -> Value {
 
 #[test]
 fn serving_by_gaps_leads_to_no_justified_complaints() {
-    // One resource: what everybody is entitled to.
+    // One resource: all users get their entitlements.
     let course = run(&pool(
         &json!([{"name": "a", "demand": {"cpu": 1}}, {"name": "b", "weight": 3, "demand": {"cpu": 2}}]),
         100,
@@ -128,7 +127,7 @@ fn serving_by_gaps_leads_to_no_justified_complaints() {
     let last = course.moments.last().unwrap();
     assert!((last.tasks[0].unwrap() - 2.25).abs() < 0.1, "{last:?}");
     assert!((last.tasks[1].unwrap() - 3.375).abs() < 0.1, "{last:?}");
-    // Two: both are used up, x + 3 y = 9 and 4 x + y = 18, and everybody has its half on one of them.
+    // Two resources: both are used up, so x + 3 y = 9 and 4 x + y = 18. Every user has half of one of them.
     let course = run(&pool(
         &json!([{"name": "a", "demand": {"cpu": 1, "memory": 4}}, {"name": "b", "demand": {"cpu": 3, "memory": 1}}]),
         1000,
@@ -136,7 +135,7 @@ fn serving_by_gaps_leads_to_no_justified_complaints() {
     let last = course.moments.last().unwrap();
     assert!((last.tasks[0].unwrap() - 45.0 / 11.0).abs() < 0.01, "{last:?}");
     assert!((last.tasks[1].unwrap() - 18.0 / 11.0).abs() < 0.01, "{last:?}");
-    // A user that wants less than its part has it; the others share what is left.
+    // A user that wants less than its entitlement gets all it wants; the others share the rest.
     let mut document = pool(
         &json!([{"name": "a", "tasks": 1, "demand": {"cpu": 1}}, {"name": "b", "demand": {"cpu": 1}},
                {"name": "c", "demand": {"cpu": 1}}]),
@@ -152,7 +151,7 @@ fn serving_by_gaps_leads_to_no_justified_complaints() {
     }
 }
 
-/// The part of a resource that the worst user lacks until it has no justified complaint, for a random pool.
+/// Returns the fraction of a resource by which the worst user misses having no justified complaint, in a random pool.
 fn lack_after_serving_by_gaps(seed: u64, steps: u64) -> f64 {
     let mut rng = Pcg64::seed_from_u64(seed);
     let resources = rng.random_range(2..=4);
@@ -186,7 +185,7 @@ fn lack_after_serving_by_gaps(seed: u64, steps: u64) -> f64 {
     (0..users).map(lack).fold(0.0, f64::max)
 }
 
-/// docs/scenarios.md has the counts for 200 pools (`EVENHAND_POOLS=200`).
+/// The counts for 200 pools are in docs/scenarios.md (`EVENHAND_POOLS=200`).
 #[test]
 fn random_pools_settle_near_no_justified_complaints() {
     let pools = std::env::var("EVENHAND_POOLS").map_or(30, |count| count.parse().unwrap());
@@ -287,7 +286,7 @@ fn what_is_no_allocation_is_refused() {
     let document = figure_6(&json!({"mechanism": "tree", "flags": {"rule": "kai"}}));
     let error = run_course(&read(&document).unwrap(), 0, None).unwrap_err();
     assert!(error.to_string().contains("gives entitlements of groups"), "{error}");
-    // Users in groups go with `tree` alone.
+    // Users in groups are accepted only by `tree`.
     let mut document = figure_6(&json!({"mechanism": "tree"}));
     document["groups"] = json!([{"name": "g", "weight": 3}]);
     document["users"][3]["group"] = json!("g");

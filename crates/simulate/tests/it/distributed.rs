@@ -1,4 +1,4 @@
-//! Servers of PS-DSF on their own clocks.
+//! The servers of PS-DSF on their own clocks.
 
 use evenhand_problem::Problem;
 use evenhand_problem::format::Source;
@@ -9,7 +9,7 @@ use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use serde_json::{Value, json};
 
-/// A random cluster: up to 5 users on up to 20 servers of 3 classes.
+/// Returns a random cluster with up to 5 users and up to 20 servers of 3 classes.
 fn random_cluster(seed: u64) -> Problem {
     let mut rng = Pcg64::seed_from_u64(seed);
     let mut amounts =
@@ -31,7 +31,7 @@ fn random_cluster(seed: u64) -> Problem {
     Source { name: "random", text: &text }.problem().unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// docs/scenarios.md has the counts for 120 clusters (`EVENHAND_CLUSTERS=120`).
+/// The counts for 120 clusters are in docs/scenarios.md (`EVENHAND_CLUSTERS=120`).
 #[test]
 fn random_clusters_settle() {
     let clusters = std::env::var("EVENHAND_CLUSTERS").map_or(24, |count| count.parse().unwrap());
@@ -57,7 +57,7 @@ fn random_clusters_settle() {
     }
 }
 
-/// PS-DSF, Figure 5, as Table III forces it.
+/// The cluster of PS-DSF, Figure 5, with the values that Table III implies.
 fn cluster() -> Problem {
     let text = r#"{"kind": "allocation-problem", "resources": ["cpu", "memory"],
         "servers": [{"name": "A", "count": 8, "capacity": {"cpu": 1, "memory": 1}},
@@ -107,7 +107,7 @@ fn short_steps_settle_where_reports_are_late_and_get_lost() {
         let network = Network { random_phases: loss > 0.0, delay, loss, step: 0.5, ..Network::default() };
         let states = follow(&cluster(), &[], network, (1_000.0, 1.0), 5, None).unwrap().0;
         assert!(states.iter().skip(900).all(|state| state.distance < 1e-6), "{network:?}");
-        // Full steps on old totals do not.
+        // Full steps with old totals do not settle.
         if loss == 0.0 {
             let network = Network { step: 1.0, ..network };
             let states = follow(&cluster(), &[], network, (100.0, 1.0), 5, None).unwrap().0;

@@ -29,7 +29,7 @@ fn simulated(document: &Value) -> Simulated {
     run(&read(document), &[0], &|_, _| {}).unwrap()
 }
 
-/// Two servers of 4 units, one user whose tasks take 2.
+/// Two servers of 4 units, and a user whose tasks take 2 units.
 fn two_servers(events: &Value) -> Value {
     json!({"kind": "scenario", "resources": ["cpu"], "policy": {}, "horizon": 20, "every": 1, "events": events,
         "servers": [{"name": "s", "count": 2, "capacity": {"cpu": 4}}],
@@ -38,17 +38,18 @@ fn two_servers(events: &Value) -> Value {
 
 #[test]
 fn tasks_of_a_server_that_goes_wait_again_and_take_their_whole_time() {
-    // The last server goes at 4 with tasks 3 and 4; they start at 10 on the first one, and end at 20.
+    // The last server goes at time 4 with tasks 3 and 4. They start again on the first server at 10 and end at 20.
     let simulated = simulated(&two_servers(&json!([{"at": 4, "server": "s", "remove": 1}])));
     let (problem, run) = &simulated.runs[0];
     let expected = Tasks { submitted: 4, started: 6, completed: 4, evicted: 2, ..Tasks::default() };
     assert_eq!(run.tasks[0], expected);
     assert_eq!((run.jobs.len(), run.jobs[0].time), (1, 20.0));
-    // Arrivals, a change, and four ends; 16 units for 4 s, then 4 units of 4 for 16 s; 8 units were there for 4 s.
+    // Events: the arrivals, a change, and four ends. Use: 8 units until 4, then 4 units until 20. Capacity: 8 units
+    // until 4, then 4.
     assert_eq!(run.events, 6);
     let summary = Summary::new(problem, run);
     assert_eq!(summary.utilisation, [Some(1.0)]);
-    // Shares are parts of both servers, which is the whole: (4 * 2 * 4 + 2 * 2 * 16) / (8 * 20).
+    // Shares are fractions of both servers together: (4 * 2 * 4 + 2 * 2 * 16) / (8 * 20).
     assert_eq!(summary.dominant_share, [0.6]);
     let there = run.there.as_ref().unwrap();
     assert_eq!((there.servers, there.least, there.most), (1.2, 1, 2));
@@ -67,7 +68,7 @@ fn servers_come_back_and_new_ones_come() {
     document["users"][0]["jobs"][0]["tasks"] = json!(8);
     let scenario = read(&document);
     let machines = scenario.machines.as_ref().unwrap();
-    // Places: three of `s`, then the new one. The last goes first, the first comes back first.
+    // There are three places of `s`, then that of the new server. The last server goes first; the first comes back first.
     let changes: Vec<(f64, u32, What)> =
         machines.changes.iter().map(|of| (of.at, of.place, of.what)).collect();
     let expected = [
@@ -83,7 +84,7 @@ fn servers_come_back_and_new_ones_come() {
     let simulated = run(&scenario, &[0], &|_, _| {}).unwrap();
     let (problem, run) = &simulated.runs[0];
     assert_eq!(problem.total_capacity()[0], 32);
-    // Four stop at 2; two start at 3, four at 5, the others at 6.
+    // Four tasks stop at 2. Two start at 3, four at 5, the others at 6.
     let expected = Tasks { submitted: 8, started: 12, completed: 8, evicted: 4, ..Tasks::default() };
     assert_eq!(run.tasks[0], expected);
     assert_eq!(run.jobs[0].time, 16.0);
@@ -99,7 +100,7 @@ fn a_server_that_becomes_smaller_keeps_the_oldest_tasks_that_fit() {
                   {"name": "c", "demand": {"cpu": 2}, "servers": ["s"], "jobs": [{"at": 2, "tasks": 1, "duration": 9}]}]});
     let simulated = simulated(&text);
     let (problem, run) = &simulated.runs[0];
-    // 3 + 2 fit into 5; b stops and starts anew at 6, when there is room beside the others.
+    // Tasks of 3 and 2 units fit into 5. Task b stops and starts again at 6, when there is room next to the others.
     let evicted: Vec<u64> = run.tasks.iter().map(|tasks| tasks.evicted).collect();
     assert_eq!(evicted, [0, 1, 0]);
     let done: Vec<(u32, f64)> = run.jobs.iter().map(|job| (job.user, job.at + job.time)).collect();
@@ -120,11 +121,11 @@ fn a_run_without_a_horizon_ends_with_its_tasks() {
     let gone = json!({"at": 0, "server": "s", "remove": 1});
     let back = json!({"at": 5, "server": "s", "add": 1});
     let later = json!({"at": 90, "server": "s", "remove": 1});
-    // The server goes before the task comes, which waits for ever, or until the server is back.
+    // The server goes before the task arrives. The task waits forever, or until the server is back.
     assert_eq!(with(json!([gone]), 0), (0.0, 2, 1, 0));
     assert_eq!(with(json!([gone, back]), 0), (8.0, 4, 1, 1));
     assert_eq!(with(json!([gone, back]), 20), (23.0, 4, 1, 1));
-    // What machines do later is no part of the run.
+    // Later machine changes are not part of the run.
     assert_eq!(with(json!([gone, back, later]), 7), (10.0, 4, 1, 1));
 }
 
@@ -165,7 +166,7 @@ fn what_machines_cannot_do_is_refused_at_its_place() {
     }
     let back = json!([{"at": 2, "server": "s", "remove": 1}, {"at": 1, "server": "s", "add": 1}]);
     assert!(refused(&two_servers(&back)).contains("time goes back from 2 to 1"));
-    // Each goes and comes back, over and over.
+    // All servers go and come back repeatedly.
     let often: Vec<Value> = (0..30)
         .map(|at| json!({"at": at, "server": "s", (if at % 2 == 0 { "add" } else { "remove" }): 1_000_000}))
         .collect();
@@ -176,7 +177,7 @@ fn what_machines_cannot_do_is_refused_at_its_place() {
     assert!(refused(&drawn).contains("servers that are drawn are there all the time"));
 }
 
-/// A scenario with everything that changes; whole numbers, so that much happens at once.
+/// Returns a scenario with every kind of change. Whole numbers make many events happen at once.
 pub fn random(seed: u64) -> Value {
     let mut draw = Draw::new(seed, 3);
     let mut random = |most: u64| 1 + draw.below(most);
@@ -247,7 +248,7 @@ fn rules() -> Vec<Rule> {
     rules
 }
 
-/// A task that runs: its number in the order of starts, its user, and its job.
+/// A running task.
 #[derive(Clone, Copy)]
 struct Task {
     number: u64,
@@ -257,7 +258,7 @@ struct Task {
     duration: f64,
 }
 
-/// The same run by looking at everything at every time: tasks by user, and the hash of the placements.
+/// Simulates the same run by scanning everything at every time. Returns the task counts by user and the hash of placements.
 fn plain(scenario: &Scenario, rule: Rule) -> (Vec<Tasks>, u64) {
     let (problem, whole) = (scenario.problem(0).unwrap(), scenario.whole().unwrap().unwrap());
     let machines = scenario.machines.as_ref().unwrap();
@@ -349,7 +350,7 @@ fn random_clusters_that_change_run_as_by_a_plain_scan() {
     assert!(compared >= 1200 && evicted > 3000, "{compared} {evicted}");
 }
 
-/// Policies of every kind, those of queues with everything that stops runs.
+/// Returns the scenario with policies of every kind. Those with queues include everything that stops runs.
 fn policies(document: &Value) -> Vec<Scenario> {
     let of_rule = |rule: &str, server: &str| json!({"score": rule, "server": server, "ties": "random"});
     let mut policies = vec![json!({"slots": 5})];
@@ -415,7 +416,7 @@ fn replications_do_not_depend_on_the_number_of_threads() {
     }
 }
 
-/// Machine events made up: what the file says, by machine and time.
+/// Made-up machine events in the format of the trace.
 const EVENTS: &str = "0,5,0,P,0.5,0.25\n0,7,0,P,0.5,0.25\n0,9,0,Q,,\n1000000,7,2,P,0.5,0.25\n2000000,5,1,,,\n\
     3000000,7,2,P,0.25,0.25\n4000000,9,2,Q,1,1\n5000000,5,0,P,0.5,0.25\n";
 
@@ -440,7 +441,7 @@ fn machine_events_of_the_google_trace_are_followed() {
     let run = &simulated.runs[0].1;
     let servers: Vec<u64> = run.rows.iter().map(|row| row.there.as_ref().unwrap().servers).collect();
     assert_eq!(servers, [2, 2, 1, 1, 2, 3, 3]);
-    // One task each by memory; machine 5 loses its own at 2 s, machine 7 keeps it, machine 9 takes four.
+    // Memory limits machines 5 and 7 to one task each. Machine 5 loses its task at 2 s, machine 7 keeps it, machine 9 takes four.
     let expected = Tasks { submitted: 9, started: 7, evicted: 1, ..Tasks::default() };
     assert_eq!(run.tasks[0], expected);
     let notes = simulated.notes.join("\n");
@@ -491,7 +492,7 @@ fn the_machines_of_the_google_sample_over_its_29_days() {
     let scenario = Source { name: "s.json", text }.scenario(&folder).unwrap();
     let simulated = run(&scenario, &[0], &|_, _| {}).unwrap();
     let (problem, run): &(_, Run) = &simulated.runs[0];
-    // Counted apart from the file: 12,583 machines, of which each stated a capacity at some time; 12,477 at time 0.
+    // Counted independently from the file: 12,583 machines that stated a capacity at some time, 12,477 of them at time 0.
     assert_eq!(problem.n_single_servers(), 12_583);
     let there = run.there.as_ref().unwrap();
     assert!(there.most <= 12_583 && there.least > 12_000 && there.servers > 12_300.0, "{there:?}");

@@ -1,4 +1,4 @@
-//! All integration tests of this crate in one program, so that it is linked once.
+//! All integration tests of this crate in one program, so that only one program is linked.
 
 mod admission_files;
 mod auto_scaling;

@@ -1,4 +1,4 @@
-//! The order of servers that change, and the end of a run, against a loop over all times that knows machines and no
+//! The order of changing servers and the end of a run, compared with a loop over all times that knows machines but no
 //! places.
 
 use std::collections::VecDeque;
@@ -17,7 +17,7 @@ fn simulated(document: &Value) -> Run {
     run(&scenario, &[0], &|_, _| {}).unwrap().runs[0].1.clone()
 }
 
-/// A machine; it stands where it stands, whatever becomes of it.
+/// A machine, which keeps its position in the list whatever happens to it.
 struct Machine {
     name: String,
     capacity: Vec<u64>,
@@ -52,7 +52,7 @@ impl Machine {
     }
 }
 
-/// The tasks that an event stops.
+/// Applies an event. Returns the tasks that it stops.
 fn change(machines: &mut Vec<Machine>, event: &Value, stated: &[Value], demands: &[Vec<u64>]) -> Vec<Task> {
     let name = event["server"].as_str().unwrap();
     let of_name = |machines: &[Machine], there: bool| -> Vec<usize> {
@@ -97,10 +97,10 @@ fn change(machines: &mut Vec<Machine>, event: &Value, stated: &[Value], demands:
     stopped
 }
 
-/// Tasks by user, jobs that are done, and when something last happened to a task.
+/// Task counts by user, finished jobs, and the time of the last event of a task.
 type Outcome = (Vec<Tasks>, Vec<(u32, u64, u64)>, u64);
 
-/// DRF, first fit, ties for the first user, by looking at everything at every time.
+/// Simulates DRF with first fit, ties for the first user, by scanning everything at every time.
 fn plain(document: &Value) -> Outcome {
     let list = |field: &str| document[field].as_array().unwrap().clone();
     let (servers, events, users) = (list("servers"), list("events"), list("users"));
@@ -113,7 +113,7 @@ fn plain(document: &Value) -> Outcome {
             machines.push(Machine { name, capacity, is_there: true, on: Vec::new() });
         }
     }
-    // The whole: every machine that is ever there as its name was stated.
+    // The whole: every machine that is ever present, as stated under its name.
     let copy = |of: &Machine| Machine {
         on: Vec::new(),
         name: of.name.clone(),
@@ -211,7 +211,7 @@ fn machines_that_change_keep_their_order_and_runs_end_with_the_last_task() {
         assert_eq!(outcome(&simulated(&document)), expected, "{seed}: {document}");
         ends_early += u64::from(expected.2 < last_event);
         evicted += expected.0.iter().map(|tasks| tasks.evicted).sum::<u64>();
-        // Users that leave later change nothing.
+        // Later departures of users change nothing.
         if expected.0.iter().all(|tasks| tasks.waiting() == 0) {
             for user in document["users"].as_array_mut().unwrap() {
                 if user["leaves"].is_null() {
@@ -258,7 +258,7 @@ fn what_happens_after_the_last_task_is_no_part_of_a_run() {
             assert_eq!((there.servers, there.least, there.most), (1.0, 1, 1), "{more}");
         }
     }
-    // A task that waits for ever, and machine events that bring it nothing: the run ends with the task that ran.
+    // One task waits forever, and machine events do not help it. The run ends with the task that ran.
     let mut document = one_task(
         &json!({"events": [{"at": 5, "server": "s", "add": 1}, {"at": 50, "server": "s", "remove": 2},
         {"at": 70, "server": "s", "capacity": {"cpu": "0.5"}}, {"at": 80, "server": "s", "add": 2}]}),
@@ -269,7 +269,7 @@ fn what_happens_after_the_last_task_is_no_part_of_a_run() {
         json!([{"at": 0, "tasks": 1, "duration": 10}, {"at": 60, "tasks": 1, "duration": 1}]);
     let run = simulated(&document);
     assert_eq!((run.end, run.tasks[0].waiting()), (60.0, 1));
-    // Withdrawn tasks are a part of it.
+    // Withdrawals are events of tasks, so they extend the run.
     document["users"][0]["leaves"] = json!(90);
     let run = simulated(&document);
     assert_eq!((run.end, run.tasks[0].withdrawn), (90.0, 1));
@@ -283,7 +283,7 @@ fn the_first_server_is_still_the_first_when_it_has_grown() {
         "users": [{"name": "u", "demand": {"cpu": 1}, "jobs": [{"at": 2, "tasks": 1, "duration": 10}]},
                   {"name": "big", "demand": {"cpu": 3}, "jobs": [{"at": 3, "tasks": 1, "duration": 1}]}]});
     let run = simulated(&document);
-    // The first one has 3 units, takes the task of u, and has room for the other one when that is done.
+    // The first server grows to 3 units and takes the task of u. It has room for the other task when that one ends.
     let done: Vec<(u32, f64)> = run.jobs.iter().map(|job| (job.user, job.at + job.time)).collect();
     assert_eq!(done, [(0, 12.0), (1, 13.0)]);
 }

@@ -1,4 +1,4 @@
-//! The series as Parquet: read back, it is the series as CSV.
+//! The series that is read back from Parquet equals the series as CSV.
 
 use std::path::Path;
 
@@ -52,7 +52,7 @@ fn a_series_that_is_read_back_is_that_of_the_csv() {
     assert_eq!(lines.next(), None);
     assert_eq!(rows, 421);
     std::fs::remove_file(&path).unwrap();
-    // A run without a series has one without rows.
+    // A run without a series gives a file without rows.
     let none = evenhand_simulate::Run { rows: Vec::new(), ..run.clone() };
     assert!(series_parquet(problem, &none).unwrap().starts_with(b"PAR1"));
 }

@@ -9,7 +9,7 @@ use evenhand_mechanisms::filling::Draw;
 use evenhand_problem::format::Source;
 use evenhand_simulate::{ReadScenario, Scenario, SimulateError, document, run, run_from, users_csv};
 
-/// Four units; `b` has four tasks from time 0, `a` is promised two and comes at 3.
+/// Four units. Group `b` has four tasks from time 0; group `a` has a guarantee of two units, and its tasks arrive at 3.
 fn promised(preemption: &str) -> String {
     format!(
         r#"{{"kind": "scenario", "resources": ["gpu"], "policy": {{"tree": {{"preemption": "{preemption}"}}}},
@@ -30,7 +30,7 @@ fn promised_tasks_wait_or_make_others_wait() {
     for preemption in ["guarantees", "shares"] {
         let simulated = simulated(&promised(preemption));
         let run = only(&simulated);
-        // At 3 two of the four are stopped; at 8 they begin anew, and take 10.
+        // At 3 two of the four tasks are stopped. At 8 they start again and take 10.
         let times: Vec<(u32, f64)> = run.jobs.iter().map(|job| (job.user, job.time)).collect();
         assert_eq!((run.end, times), (18.0, vec![(0, 5.0), (1, 18.0)]));
         let tasks = run.tasks[1];
@@ -46,12 +46,12 @@ fn promised_tasks_wait_or_make_others_wait() {
 
 #[test]
 fn shares_take_up_to_the_half() {
-    // Without promises only shares make room: y keeps two of its four.
+    // Without guarantees only shares make room: y keeps two of its four tasks.
     let text = promised("shares").replace(r#", "guarantee": {"gpu": 2}"#, "");
     assert_eq!(only(&simulated(&text)).tasks[1].preempted, 2);
     let text = text.replace("shares", "guarantees");
     assert_eq!(only(&simulated(&text)).tasks[1].preempted, 0);
-    // A higher priority takes all.
+    // A higher priority takes all tasks.
     let text = promised("shares")
         .replace(r#""guarantee": {"gpu": 2}"#, r#""priority": 1"#)
         .replace("\"tasks\": 2", "\"tasks\": 4");
@@ -115,7 +115,7 @@ fn a_run_that_is_killed_again_and_again_ends_as_one_that_is_not() {
         }
     }
     assert!(kills > 60 && preempted > 100, "{kills} {preempted}");
-    // What may be stopped decides: a checkpoint of the same scenario with another preemption is refused.
+    // The preemption rule is part of the run: a checkpoint of the same scenario with another rule is refused.
     let mut kill = Kill { after: 50, kept: None };
     assert!(run_from(&busy("never", "low"), 3, None, &mut kill).unwrap().is_none());
     let mut go_on = |_: f64, _: u64| {};

@@ -1,4 +1,4 @@
-//! Admission into reserved slots: the paper's example, and what never happens.
+//! Admission into reserved slots: the paper's example, and invariants.
 
 use evenhand_packing::{MaxReward, configuration_lp, greedy};
 use evenhand_problem::format::Source;
@@ -7,7 +7,7 @@ use evenhand_simulate::reservation::{
     Admission, AdmissionError, AdmissionScenario, Coming, Job, Policy, admit, reserve, upper_bound,
 };
 
-/// Reservation, section 7.1: four types at their worst loads.
+/// The example of Reservation, section 7.1: four types at their worst loads.
 fn example() -> Reservation {
     let text = r#"{"kind": "reservation-problem", "resources": ["cpu", "memory"],
         "servers": [{"name": "s", "capacity": {"cpu": 80, "memory": 640}}],
@@ -26,7 +26,7 @@ fn run(problem: &Reservation, servers: usize, policy: Policy) -> Admission {
     admit(&scenario(problem, servers, policy), 1, None).unwrap()
 }
 
-/// The same scenario with given jobs.
+/// Returns the same scenario with given jobs.
 fn with_jobs(scenario: AdmissionScenario, jobs: &[Job]) -> AdmissionScenario {
     let coming = Coming { trace: Some(jobs.to_vec()), ..scenario.coming };
     AdmissionScenario { coming, ..scenario }
@@ -53,7 +53,7 @@ fn dra_earns_what_the_fluid_greedy_earns() {
     assert_eq!(many.series.len(), 61);
 }
 
-/// What the classification leaves agrees with the effective servers, which are counted in another way.
+/// The final classification agrees with the effective servers, which are counted in another way.
 #[test]
 fn every_server_stands_in_one_group() {
     let problem = example();
@@ -118,7 +118,7 @@ fn job(at: f64, of_type: usize, lasts: f64) -> Job {
 #[test]
 fn small_jobs_make_room_for_large_ones() {
     let problem = one_resource();
-    // Small jobs fill both servers; then two large ones come.
+    // Small jobs fill both servers. Then two large jobs arrive.
     let mut jobs: Vec<Job> = (0..8).map(|at| job(f64::from(at) / 8.0, 0, 100.0)).collect();
     jobs.extend([job(2.5, 1, 5.0), job(3.5, 1, 5.0)]);
     let base = |policy| AdmissionScenario::new(problem.clone(), 2, policy, (10.0, 0.0, 1.0));
@@ -130,7 +130,7 @@ fn small_jobs_make_room_for_large_ones() {
     assert_eq!(preempting.admitted[1], 2);
     assert!(preempting.preempted[0] > 0 && preempting.preempted[1] == 0, "{preempting:?}");
     assert!(preempting.reward > plain.reward);
-    // Where nobody may be preempted it is the plain algorithm.
+    // If no job may be preempted, the algorithm is the plain one.
     let nobody = with(Policy::Preempting { reserve: 1, priorities: vec![1, 1] });
     assert_eq!(nobody, plain);
     let bounds: Vec<f64> = (0..10).map(f64::from).collect();
@@ -140,7 +140,7 @@ fn small_jobs_make_room_for_large_ones() {
             assert!(reward <= &(bound + 1e-9), "{reward} {bound}");
         }
     }
-    // At 4.5 eight small jobs and two large ones would be there: two large ones are worth 80.
+    // At 4.5 eight small and two large jobs would be present. The two large jobs earn 80.
     assert_eq!(upper_bound(&problem, 2, &jobs, &[4.5]).unwrap(), [(4.5, 40.0)]);
 }
 

@@ -1,4 +1,4 @@
-//! Scenarios whose outcome can be followed by hand, and scenarios that are wrong.
+//! Scenarios whose results can be computed by hand, and scenarios with mistakes.
 
 use crate::common;
 
@@ -11,7 +11,7 @@ use evenhand_simulate::{
     users_csv,
 };
 
-/// One server of two units; users a and b with tasks of one unit.
+/// One server of two units, and users a and b with tasks of one unit.
 fn pair(policy: &str, a: &str, b: &str, rest: &str) -> String {
     format!(
         r#"{{"kind": "scenario", "resources": ["cpu"], "policy": {policy},
@@ -30,7 +30,7 @@ fn tasks_run_one_after_the_other() {
     );
     let simulated = simulated(&text);
     let run = only(&simulated);
-    // a runs two at once; at 10 both end and b, with nothing, is first; then a's third task.
+    // User a runs two tasks at once. Both end at 10; b has none and starts first, then a's third task starts.
     assert_eq!(run.end, 20.0);
     let times: Vec<(u32, f64, f64)> = run.jobs.iter().map(|job| (job.user, job.at, job.time)).collect();
     assert_eq!(times, [(1, 5.0, 7.0), (0, 0.0, 20.0)]);
@@ -78,7 +78,7 @@ fn a_horizon_cuts_off() {
 
 #[test]
 fn slots_hold_less_than_resources() {
-    // Two slots of the only server's halves; 1.2 of 2 units are two slots.
+    // A slot is half of the largest server. A task of 1.2 of 2 units takes two slots.
     let text = r#"{"kind": "scenario", "resources": ["cpu"], "policy": {"slots": 2},
         "servers": [{"name": "s", "count": 2, "capacity": {"cpu": 2}}],
         "users": [{"name": "a", "demand": {"cpu": 0.6}, "jobs": [{"at": 0, "tasks": 9, "duration": 1}]},
@@ -129,7 +129,7 @@ fn every_policy_runs_and_runs_alike() {
     assert!(hashes.len() > 20, "{}", hashes.len());
 }
 
-/// Running times belong to tasks, not to the policy.
+/// Running times belong to tasks and do not depend on the policy.
 #[test]
 fn policies_are_compared_on_the_same_tasks() {
     let with = |policy: &str| {
@@ -222,7 +222,7 @@ fn what_is_wrong_is_said_with_its_place() {
 #[test]
 fn what_cannot_run_says_why() {
     let fails = |text: &str| run(&scenario(text), &[0], &|_, _| {}).unwrap_err();
-    // The class on which it fits is so rare that it is not drawn.
+    // The class on which the task fits is so rare that it is not drawn.
     let large = r#"{"kind": "scenario", "resources": ["cpu"], "policy": {}, "draw_servers": 2,
         "servers": [{"name": "s", "count": 1000000000, "capacity": {"cpu": 2}}, {"name": "t", "capacity": {"cpu": 4}}],
         "users": [{"name": "a", "demand": {"cpu": 3}}]}"#;

@@ -1,4 +1,4 @@
-//! Runs that stop before their end since their time is up: what they give is what they had done.
+//! Runs that stop early because their time is up: their results are those up to then.
 
 use std::time::Instant;
 
@@ -10,7 +10,7 @@ use evenhand_simulate::{
 
 use crate::common::{only, scenario};
 
-/// Time is up after so many looks.
+/// An observer whose time is up after this number of looks.
 struct Patience {
     looks: u32,
     kept: Option<Checkpoint>,
@@ -62,7 +62,7 @@ fn a_run_that_stops_is_one_up_to_then_and_goes_on_from_there() {
             let end = only(&stopped).end;
             assert!(only(&stopped).is_stopped && 0.0 < end && end < 90.0, "{policy} {end}");
             assert_eq!(document(&stopped)["runs"][0]["stopped_at"], end);
-            // The same as a run whose horizon that is.
+            // The result equals that of a run with this horizon.
             let shorter =
                 run(&Scenario { horizon: Some(end), ..scenario.clone() }, &[3], &|_, _| {}).unwrap();
             assert_eq!(same(&stopped), same(&shorter), "{policy}");
@@ -74,7 +74,7 @@ fn a_run_that_stops_is_one_up_to_then_and_goes_on_from_there() {
     }
 }
 
-/// A run that is resumed again and again comes to its end, however little time it has each time.
+/// A run that is resumed repeatedly reaches its end, however little time it gets each time.
 #[test]
 fn a_run_that_goes_on_makes_progress() {
     let scenario = of("{}");
@@ -92,7 +92,7 @@ fn a_run_that_goes_on_makes_progress() {
     assert!(times > 1 && last == whole, "{times}");
 }
 
-/// The runs as if none had been stopped.
+/// Returns the runs marked as not stopped.
 fn same(simulated: &Simulated) -> Simulated {
     let mut same = simulated.clone();
     same.runs.iter_mut().for_each(|(_, run)| run.is_stopped = false);

@@ -1,4 +1,4 @@
-//! Tables of tasks, made up and real.
+//! Tables of tasks, both made up and real.
 
 use crate::common;
 
@@ -12,7 +12,7 @@ use evenhand_simulate::{
     ReadScenario, Scenario, SimulateError, Simulated, Summary, TraceFile, run, run_from, run_on,
 };
 
-/// A folder that is removed at the end.
+/// A folder that is removed when the test ends.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -85,7 +85,7 @@ fn events_of_the_google_trace() {
     let simulated = folder.run(text).unwrap();
     let (problem, run) = &simulated.runs[0];
     assert_eq!(problem.users()[0].base_demand()[0], evenhand_problem::Rational::from((3, 8)));
-    // The task that goes on to run has no end in the trace; the other one ran for 3 s in the end.
+    // One task still runs at the end of the trace. The other one ran for 3 s in its last run.
     assert_eq!((run.tasks[0].completed, run.tasks[0].running(), run.task_time[0]), (1, 1, 23.0));
     let notes = simulated.notes.join("\n");
     for note in
@@ -93,14 +93,14 @@ fn events_of_the_google_trace() {
     {
         assert!(notes.contains(note), "{note}: {notes}");
     }
-    // Job 1 is of two tasks, one of which never ends.
+    // Job 1 has two tasks, one of which never ends.
     assert!(run.jobs.is_empty());
     std::fs::write(folder.0.join("events.csv"), events.replace("4000000", "1000000")).unwrap();
     let error = folder.run(text).unwrap_err().to_string();
     assert!(error.contains("events.csv:7: time goes back from 3000000 to 1000000"), "{error}");
 }
 
-/// The trace of a scenario, in memory.
+/// Returns the trace of a scenario in memory.
 fn whole(scenario: &Scenario) -> Trace {
     let open = |path: &PathBuf| Input::open(path).unwrap();
     let stream = match scenario.trace.as_ref().unwrap() {
@@ -112,7 +112,7 @@ fn whole(scenario: &Scenario) -> Trace {
     stream.unwrap().into_memory().unwrap()
 }
 
-/// A run whose trace is read as it goes on is one with the trace in memory.
+/// Runs a scenario and checks that a streamed trace and the trace in memory give the same result.
 fn real(scenario: &str, folder: &Path) -> Simulated {
     let scenario = Source { name: "s.json", text: scenario }.scenario(folder).unwrap();
     let streamed = run(&scenario, &[0], &|_, _| {}).unwrap();
@@ -120,7 +120,7 @@ fn real(scenario: &str, folder: &Path) -> Simulated {
     streamed
 }
 
-/// Random task events; jobs of several tasks, some of which run again or have no end.
+/// Returns random task events. Jobs have several tasks, some of which run again or never end.
 fn random_events(draw: &mut Draw) -> String {
     let (mut text, mut time) = (String::new(), 0);
     for _ in 0..600 {
@@ -175,7 +175,7 @@ fn a_checkpoint_of_another_trace_is_refused() {
     assert!(run_from(&with(4), 0, None, &mut kill).unwrap().is_none());
     let checkpoint = kill.kept.unwrap();
     let mut go_on = |_: f64, _: u64| {};
-    // As many tasks, which run longer.
+    // This trace has as many tasks, but they run longer.
     let error = run_from(&with(6), 0, Some(&checkpoint), &mut go_on).unwrap_err().to_string();
     assert!(error.contains("another scenario"), "{error}");
     assert!(run_from(&with(4), 0, Some(&checkpoint), &mut go_on).unwrap().is_some());

@@ -1,4 +1,4 @@
-//! Runs contenders on cases, and judges what they return.
+//! Runs contenders on cases and judges their answers.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,25 +14,25 @@ use crate::references::Reference;
 use crate::timing::Effort;
 use crate::worker::Worker;
 
-/// How cases are run.
+/// The settings for runs of cases.
 #[derive(Clone)]
 pub struct Settings {
-    /// Time for one run of one contender.
+    /// The time limit of one run of a contender.
     pub limit: Duration,
-    /// Runs of each; as many as tell the median where none are stated, and one where that is long.
+    /// The number of runs of each contender. `None`: as many as the median needs, or one if a run takes long.
     pub effort: Option<Effort>,
-    /// Contenders; without a worker on threads, which cannot be ended.
+    /// The contenders that are compiled in. Without a worker they run on threads, which cannot be killed.
     pub inside: Vec<Arc<dyn Contender>>,
-    /// Runs contenders that are compiled in.
+    /// The worker that runs contenders in processes.
     pub worker: Option<Worker>,
-    /// Programs from outside.
+    /// The external programs.
     pub outside: Vec<Outside>,
-    /// Keeps programs from outside; without one they outlive this process when it is killed.
+    /// The keeper of external programs. Without one they outlive this process if it is killed.
     pub keeper: Option<Keeper>,
 }
 
 impl Settings {
-    /// All contenders that are compiled in.
+    /// Returns settings with all contenders that are compiled in.
     #[must_use]
     pub fn new(limit: Duration) -> Self {
         let inside = crate::contenders::all().into_iter().map(Arc::from).collect();
@@ -45,15 +45,16 @@ impl Settings {
 pub struct Measured {
     /// The case.
     pub case: Arc<Case>,
-    /// Its exact answer.
+    /// The exact answer.
     pub reference: Arc<Reference>,
-    /// By contender, those from outside last.
+    /// The records by contender; external programs are last.
     pub records: Vec<Record>,
 }
 
-/// Runs every contender that takes the case, and compares it with the reference; `progress` is told its name before.
+/// Runs every contender that takes the case, and compares its answer with the reference. `progress` is called with
+/// the name of a contender before it runs.
 ///
-/// A contender that fails is no error: its record says so.
+/// A contender that fails is not an error: its record has the reason.
 pub fn measure(
     case: Case,
     reference: Reference,

@@ -1,4 +1,4 @@
-//! What is solved: a problem, and what is asked about it.
+//! Cases: a problem and the kind of answer that is requested.
 
 use evenhand_exact::{Prices, Share, Tasks};
 use evenhand_problem::format::{problem_sha256, reservation_to_json};
@@ -6,30 +6,30 @@ use evenhand_problem::number;
 use evenhand_problem::{Problem, Rational, Reservation, Sharing};
 use sha2::{Digest, Sha256};
 
-/// What is asked for.
+/// The kinds of answers that are requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
     /// The proportionally fair allocation of one pool.
     Pool,
-    /// The same of a cluster.
+    /// The proportionally fair allocation of a cluster.
     Proportional,
     /// The alpha-fair allocation of a cluster.
     Alpha,
-    /// All levels of max-min by dominant shares.
+    /// The max-min allocation by dominant shares, with all its levels.
     MaxMinDrfh,
-    /// All levels of max-min by task shares.
+    /// The max-min allocation by task shares, with all its levels.
     MaxMinTsf,
-    /// The most tasks by weight.
+    /// The largest weighted number of tasks.
     Utilitarian,
-    /// The configuration programme of a reservation problem.
+    /// The solution of the configuration programme of a reservation problem.
     Configurations,
-    /// Time-shared PS-DSF, a linear Fisher market.
+    /// The allocation of time-shared PS-DSF, a linear Fisher market.
     Market,
-    /// PS-DSF where resources are divided.
+    /// The allocation of PS-DSF with divided resources.
     PsDsf,
     /// The limit of the trajectory of No Justified Complaints.
     Njc,
-    /// Whole tasks beside their divisible ideal.
+    /// Whole tasks, which are compared with the divisible allocation.
     Whole,
 }
 
@@ -48,7 +48,7 @@ evenhand_problem::names! { Kind:
 }
 
 impl Kind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 11] = [
         Self::Pool,
         Self::Proportional,
@@ -63,7 +63,7 @@ impl Kind {
         Self::Whole,
     ];
 
-    /// The mechanism whose answer is asked for; none of reservation problems.
+    /// Returns the mechanism whose answer is requested, or `None` for reservation problems.
     #[must_use]
     pub fn mechanism(self) -> Option<&'static str> {
         Some(match self {
@@ -78,19 +78,19 @@ impl Kind {
         })
     }
 
-    /// Whether a weighted sum of utilities of the tasks is greatest.
+    /// Returns whether the answer maximises a weighted sum of utilities of the tasks.
     #[must_use]
     pub fn is_sum(self) -> bool {
         matches!(self, Self::Pool | Self::Proportional | Self::Alpha | Self::Njc | Self::Market)
     }
 
-    /// Whether the answer is that of one or several linear programmes.
+    /// Returns whether the answer solves one or several linear programmes.
     #[must_use]
     pub fn is_linear(self) -> bool {
         self.share().is_some() || matches!(self, Self::Utilitarian | Self::Configurations)
     }
 
-    /// The share whose levels are asked for.
+    /// Returns the share whose levels are requested, if any.
     #[must_use]
     pub fn share(self) -> Option<Share> {
         match self {
@@ -100,51 +100,50 @@ impl Kind {
         }
     }
 
-    /// How servers are shared.
+    /// Returns how servers are shared.
     #[must_use]
     pub fn sharing(self) -> Sharing {
         if self == Self::Market { Sharing::Tdm } else { Sharing::Rdm }
     }
 }
 
-/// A problem, and what is asked about it.
+/// A problem and the kind of answer that is requested.
 #[derive(Debug, Clone)]
 pub struct Case {
     /// A short name.
     pub name: String,
-    /// What is asked.
+    /// The kind of answer.
     pub kind: Kind,
-    /// What it is for, in a line.
+    /// The purpose of the case in one line.
     pub note: &'static str,
     /// The problem.
     pub input: Input,
-    /// The exponent of [`Kind::Alpha`]; 1 elsewhere.
+    /// The exponent of [`Kind::Alpha`]; 1 for other kinds.
     pub alpha: Rational,
-    /// The optimum around which the problem was made.
+    /// The known optimum, if the problem was made around one.
     pub planted: Option<Planted>,
 }
 
-/// A problem of either sort.
+/// A problem of either type.
 #[derive(Debug, Clone)]
 pub enum Input {
-    /// Of allocation.
+    /// A problem of allocation.
     Allocation(Problem),
-    /// Of reservation.
+    /// A problem of reservation.
     Reservation(Reservation),
 }
 
-/// An optimum that is known because the problem was made for it: exact tasks, and the prices at which
-/// everybody wants just them.
+/// A known optimum for which the problem was made: exact tasks, and the prices at which every user chooses exactly these tasks.
 #[derive(Debug, Clone)]
 pub struct Planted {
-    /// By user, sparse.
+    /// The tasks by user, sparse.
     pub tasks: Tasks,
-    /// Of rows, and of the users' limits.
+    /// The prices of rows, and of the users' limits.
     pub prices: Prices,
 }
 
 impl Case {
-    /// The allocation problem, if it is one.
+    /// Returns the allocation problem, if the case has one.
     #[must_use]
     pub fn problem(&self) -> Option<&Problem> {
         match &self.input {
@@ -153,7 +152,7 @@ impl Case {
         }
     }
 
-    /// The reservation problem, if it is one.
+    /// Returns the reservation problem, if the case has one.
     #[must_use]
     pub fn reservation(&self) -> Option<&Reservation> {
         match &self.input {
@@ -162,7 +161,7 @@ impl Case {
         }
     }
 
-    /// Users or job types, and server classes or pools.
+    /// Returns the numbers of users and server classes, or of job types and pools.
     #[must_use]
     pub fn size(&self) -> (usize, usize) {
         match &self.input {
@@ -171,7 +170,7 @@ impl Case {
         }
     }
 
-    /// A name for files: what is asked, with the exponent of alpha fairness, and the beginning of the problem's hash.
+    /// Returns a name for files: the kind, the exponent of alpha fairness, and the beginning of the problem's hash.
     #[must_use]
     pub fn file_name(&self) -> String {
         let exponent = match self.kind == Kind::Alpha {
@@ -181,7 +180,7 @@ impl Case {
         format!("{}{exponent}-{}", self.kind, self.sha256().get(..16).unwrap_or_default())
     }
 
-    /// The hash of the problem in its canonical form.
+    /// Returns the hash of the problem in its canonical form.
     #[must_use]
     pub fn sha256(&self) -> String {
         match &self.input {
@@ -191,7 +190,7 @@ impl Case {
     }
 }
 
-/// The hash of a text, in hexadecimal digits.
+/// Returns the hash of a text in hexadecimal digits.
 #[must_use]
 pub fn sha256(text: &str) -> String {
     let digits = Sha256::digest(text);

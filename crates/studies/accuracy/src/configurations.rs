@@ -1,14 +1,14 @@
-//! The configuration programme with all its columns, for solvers that have to be given a whole programme.
+//! The configuration programme with all its columns, for solvers that need a complete programme.
 
 use evenhand_problem::number::to_f64;
 use evenhand_problem::{Rational, Reservation};
 
 use crate::contenders::linear::Programme;
 
-/// Maximal configurations beyond which a programme is too large to be written out.
+/// The number of maximal configurations above which a programme is too large to be written out.
 const MOST: usize = 20_000;
 
-/// The maximal configurations of every pool, in lexicographic order; `None` where there are too many.
+/// Returns the maximal configurations of every pool in lexicographic order, or `None` if there are too many.
 #[must_use]
 pub fn all(problem: &Reservation) -> Option<Vec<(usize, Vec<u64>)>> {
     let mut found = Vec::new();
@@ -30,13 +30,13 @@ pub fn all(problem: &Reservation) -> Option<Vec<(usize, Vec<u64>)>> {
 struct Search<'a> {
     problem: &'a Reservation,
     pool: usize,
-    /// Configurations that may still be looked at.
+    /// The number of configurations that may still be visited.
     left: usize,
     found: &'a mut Vec<(usize, Vec<u64>)>,
 }
 
 impl Search<'_> {
-    /// All with these numbers of the types before `j`, kept where nothing more fits.
+    /// Adds all maximal configurations with these numbers of the types before `j`. Returns `None` if there are too many.
     fn grow(&mut self, k: &mut Vec<u64>, j: usize) -> Option<()> {
         self.left = self.left.checked_sub(1)?;
         if j == k.len() {
@@ -60,10 +60,11 @@ impl Search<'_> {
     }
 }
 
-/// `(pool, configuration)` of the columns after those of the jobs that are served.
+/// The pool and the configuration of each column after those of the served jobs.
 pub type Columns = Vec<(usize, Vec<u64>)>;
 
-/// Columns: jobs served by type, then servers by configuration. Rows: loads, slots, servers by pool.
+/// Returns the programme. Its columns are the served jobs by type, then the servers by configuration. Its rows are
+/// loads, slots, and servers by pool.
 #[must_use]
 pub fn programme(problem: &Reservation, listed: &[(usize, Vec<u64>)]) -> (Programme, Columns) {
     let n = problem.n_types();
@@ -85,8 +86,8 @@ pub fn programme(problem: &Reservation, listed: &[(usize, Vec<u64>)]) -> (Progra
     (Programme { costs, rows }, listed.to_vec())
 }
 
-/// What the rows of the programme are violated by, at most: as it is, and as a part of the pool, or of the load, which
-/// is what jobs and their slots are measured by.
+/// Returns the largest violation of a row of the programme, in absolute terms and relative to the pool or the load.
+/// Jobs and their slots are measured by the load.
 #[must_use]
 pub fn violation(
     problem: &Reservation,

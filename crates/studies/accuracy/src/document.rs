@@ -1,4 +1,4 @@
-//! The measurements for programs.
+//! Writes the measurements as JSON documents.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use crate::judge::{Repair, Verdict};
 use crate::record::Record;
 use crate::speed::Timing;
 
-/// All records; `about` is what they are of, an object whose fields come first.
+/// Returns all records. The fields of the object `about`, which describes them, come first.
 #[must_use]
 pub fn accuracy(records: &[Record], about: &Value) -> Value {
     let mut document = json!({"kind": "accuracy", "version": 1});
@@ -18,7 +18,7 @@ pub fn accuracy(records: &[Record], about: &Value) -> Value {
     document
 }
 
-/// A number that JSON has no number for is none.
+/// Returns the number if JSON can represent it.
 fn finite(value: Option<f64>) -> Option<f64> {
     value.filter(|value| value.is_finite())
 }
@@ -72,7 +72,7 @@ fn repair(repair: &Repair) -> Value {
     })
 }
 
-/// All times, the seed of whose instances is `seed`.
+/// Returns all times. The instances were made with `seed`.
 #[must_use]
 pub fn speed(lines: &[Timing], seed: u64) -> Value {
     let results: Vec<Value> = lines

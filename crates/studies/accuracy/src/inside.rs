@@ -1,4 +1,4 @@
-//! Runs contenders that are compiled in, and keeps their time.
+//! Runs contenders that are compiled in, within their time limits.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -14,29 +14,29 @@ use crate::record::Cost;
 use crate::timing::Effort;
 use crate::worker::Worker;
 
-/// A first run that took longer than this is not repeated, unless a number of runs was asked for.
+/// The time of a first run above which it is not repeated, unless a number of runs was requested.
 const LONG: Duration = Duration::from_millis(300);
-/// What a contender has above its limit to notice by itself that the time is up.
+/// The fraction of the time limit that a contender has in addition to notice that the time is up.
 const GRACE: f64 = 0.2;
-/// What a process has beside that to read the case.
+/// The additional time that a process has to read the case.
 const READING: Duration = Duration::from_secs(120);
 
-/// One run.
+/// The result of one run.
 pub(crate) struct Ran {
     pub answer: Result<Answer, NoAnswer>,
     pub time: Duration,
-    /// The peak of memory above what there was before.
+    /// The peak of memory in bytes above the memory in use before.
     pub memory: Option<u64>,
 }
 
-/// What comes back while a contender runs.
-pub(crate) enum Said {
+/// A message from a running contender.
+pub(crate) enum Message {
     /// The case has been read.
     Ready,
     Ran(Box<Ran>),
 }
 
-/// Runs a contender as often as the effort says; ends where `say` does not take what came of it.
+/// Runs a contender as often as the effort requires. Ends early if `say` refuses a result.
 pub(crate) fn runs(
     contender: &dyn Contender,
     case: &Case,
@@ -47,7 +47,7 @@ pub(crate) fn runs(
     let repeat = effort.unwrap_or_default();
     let all = Instant::now();
     for count in 0..=repeat.most_runs {
-        let before = (count == 0).then(memory::before);
+        let before = (count == 0).then(memory::reset_peak);
         let start = Instant::now();
         let limits = Limits { time: Some(limit), ..Limits::default() };
         let answer = catch_unwind(AssertUnwindSafe(|| {
@@ -55,7 +55,7 @@ pub(crate) fn runs(
         }));
         let time = start.elapsed();
         let answer = answer.unwrap_or_else(|_| Err(NoAnswer::Failed("it panics".to_owned())));
-        let memory = before.flatten().and_then(memory::above);
+        let memory = before.flatten().and_then(memory::peak_above);
         let is_last = answer.is_err() || (count == 0 && effort.is_none() && time > LONG);
         if !say(Ran { answer, time, memory }) || is_last {
             return;
@@ -66,8 +66,8 @@ pub(crate) fn runs(
     }
 }
 
-/// The first answer, or why there is none, and what it took: of a contender that is compiled in by a process of the worker,
-/// where there is one, else on a thread, which is left behind when the time is up.
+/// Returns the first answer, or the reason why there is none, and the cost. If there is a worker, a contender that is
+/// compiled in runs in one of its processes. Otherwise it runs on a thread, which is abandoned when the time is up.
 pub(crate) fn run(
     contender: &Arc<dyn Contender>,
     case: &Arc<Case>,
@@ -87,7 +87,9 @@ pub(crate) fn run(
             let (own, shared) = (Arc::clone(contender), Arc::clone(case));
             let thread = std::thread::Builder::new().name("contender".to_owned()).stack_size(64 << 20);
             let all = move || {
-                runs(&*own, &shared, limit, effort, &mut |ran| send.send(Said::Ran(Box::new(ran))).is_ok());
+                runs(&*own, &shared, limit, effort, &mut |ran| {
+                    send.send(Message::Ran(Box::new(ran))).is_ok()
+                });
             };
             thread.spawn(all).map(|_| ())
         }
@@ -99,8 +101,8 @@ pub(crate) fn run(
     let mut patience = if process.is_some() { wait + READING } else { wait };
     loop {
         match receive.recv_timeout(patience) {
-            Ok(Said::Ready) => {}
-            Ok(Said::Ran(ran)) => {
+            Ok(Message::Ready) => {}
+            Ok(Message::Ran(ran)) => {
                 seconds.push(ran.time.as_secs_f64());
                 memory = memory.or(ran.memory);
                 first.get_or_insert(ran.answer);
@@ -114,11 +116,11 @@ pub(crate) fn run(
         patience = wait;
     }
     let ended = process.and_then(|(mut child, _held)| {
-        // It has ended by itself where this fails.
+        // If this fails, the process has already ended.
         let _gone = child.kill();
         child.wait().ok()
     });
-    // The first run warms up.
+    // The first run only warms up.
     if seconds.len() > 1 {
         seconds.remove(0);
     }

@@ -1,4 +1,4 @@
-//! What an answer is worth, in rational arithmetic: every number is exact and rounded once.
+//! Judges the quality of answers in rational arithmetic. Every measure is computed exactly and rounded once.
 
 use std::time::Duration;
 
@@ -15,70 +15,71 @@ use crate::contenders::{Answer, NoAnswer};
 use crate::references::{self, Reference};
 use crate::utility::{ln, power};
 
-/// Tolerances at which an answer is trusted, as negative powers of ten.
+/// The exponents of the tolerances within which an answer is trusted, as negative powers of ten.
 pub const TOLERANCES: [u32; 2] = [6, 9];
-/// Margins of the reference above minus this, as a negative power of ten, hold: it may be irrational.
+/// The exponent of the tolerance for the reference, as a negative power of ten. Margins above minus the tolerance
+/// count as satisfied, since the reference may be irrational.
 const TRUTH: u32 = 30;
-/// Bits of a power that is irrational: far more than those of a double.
+/// The number of bits of an irrational power, far more than those of a double.
 const BITS: u32 = 200;
-/// Users times classes beyond which feasibility and sharing incentive alone are examined.
+/// The product of users and classes above which only feasibility and sharing incentive are examined.
 const MOST_PAIRS: usize = 3_000;
-/// Time for the axioms of one answer.
+/// The time limit for the axioms of one answer.
 const TIME: Duration = Duration::from_secs(10);
 
-/// What an answer is worth.
+/// The quality of an answer.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Measures {
-    /// `max_n |x_n - x*_n| / x*_n` over the users that have something, what others have as a part of what they would have
-    /// alone; none where the answer is not determined.
+    /// The error `max_n |x_n - x*_n| / x*_n` over the users with exact tasks above 0. For others it is a fraction of
+    /// what they would have alone. `None` if the answer is not unique.
     pub error: Option<f64>,
-    /// How far the objective is from the best one: as a part of it, and for sums of logarithms in the mean logarithm, by
-    /// weight; none where there is no objective, or it has no value.
+    /// The relative distance of the objective from the optimum. For sums of logarithms it is the distance of the
+    /// weighted mean logarithm. `None` if there is no objective, or if it has no value.
     pub objective_error: Option<f64>,
-    /// The largest part by which a capacity or a limit is exceeded, or by which tasks are negative.
+    /// The largest relative excess over a capacity or a limit, or relative amount by which tasks are negative.
     pub violation: f64,
     /// The largest excess in units of the resource, or in tasks.
     pub excess: f64,
-    /// Verdicts, by axiom and tolerance; none where they were not examined.
+    /// The verdicts by axiom and tolerance; `None` if they were not examined.
     pub verdicts: Option<Vec<Verdict>>,
-    /// What becomes of it when it is repaired; none where that was not examined.
+    /// The answer after its repair; `None` if this was not examined.
     pub repair: Option<Repair>,
 }
 
-/// What somebody would say of an axiom who trusted an answer.
+/// The verdict on an axiom that a user would get from trusting an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict {
-    /// The axiom, with its parameter.
+    /// The axiom with its parameter.
     pub axiom: String,
-    /// Minus the logarithm of the tolerance.
+    /// The negative decimal exponent of the tolerance.
     pub tolerance: u32,
-    /// Whether the answer says that it holds; none where it says nothing, since it is infeasible.
+    /// Whether the axiom holds for the answer; `None` if it is not decided because the answer is infeasible.
     pub says: Option<bool>,
-    /// Whether it holds of the exact answer.
+    /// Whether the axiom holds for the exact answer.
     pub is: bool,
 }
 
 impl Verdict {
-    /// Whether it is not so.
+    /// Returns whether the verdict is wrong.
     #[must_use]
     pub fn is_wrong(&self) -> bool {
         self.says.is_some_and(|says| says != self.is)
     }
 }
 
-/// An answer after its repair (docs/axioms.md): it is feasible then.
+/// A feasible answer after its repair (docs/axioms.md).
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Repair {
-    /// The largest change, as a part of what the user would have alone.
+    /// The largest change, relative to what the user would have alone.
     pub change: f64,
-    /// How far the objective is from the best one afterwards.
+    /// The relative distance of the objective from the optimum after the repair.
     pub loses: Option<f64>,
-    /// The least tolerance at which it is certified to be the answer, where it is certified at one of at most 1e-6.
+    /// The smallest tolerance within which it is certified as the answer, if one of at most 1e-6 suffices.
     pub certified: Option<f64>,
 }
 
 impl Measures {
-    /// Number of wrong verdicts.
+    /// Returns the number of wrong verdicts.
     #[must_use]
     pub fn wrong_verdicts(&self) -> Option<usize> {
         let verdicts = self.verdicts.as_ref()?;
@@ -86,18 +87,18 @@ impl Measures {
     }
 }
 
-/// A case with what is known of it, ready to judge answers.
+/// A judge of answers to a case, with its reference.
 pub struct Judge<'c> {
     case: &'c Case,
     reference: &'c Reference,
-    /// By axiom: whether it holds of the exact answer; none where that is not known.
+    /// The axioms that are examined, and whether each holds for the exact answer; `None` if that is not known.
     truths: Option<Vec<(Request, String, bool)>>,
-    /// Exact optima of shares, found once.
+    /// A cache of the exact optima of shares.
     optima: Optima,
 }
 
 impl<'c> Judge<'c> {
-    /// Looks at the exact answer.
+    /// Creates a judge and examines the exact answer.
     #[must_use]
     pub fn new(case: &'c Case, reference: &'c Reference) -> Self {
         let mut judge = Self { case, reference, truths: None, optima: Optima::default() };
@@ -120,7 +121,7 @@ impl<'c> Judge<'c> {
         Some(truths.collect())
     }
 
-    /// By request: whether it holds within the tolerance; none where it does not apply, or nothing is said of it.
+    /// Returns for each request whether it holds within the tolerance, or `None` if it does not apply or is not decided.
     fn examined(
         &self,
         problem: &Problem,
@@ -149,7 +150,7 @@ impl<'c> Judge<'c> {
     /// Judges an answer.
     ///
     /// # Errors
-    /// [`NoAnswer::Malformed`]: it has numbers that are none, or of users that there are not.
+    /// [`NoAnswer::Malformed`] if a number is not finite, or if the answer has users that do not exist.
     pub fn judge(&self, answer: &Answer) -> Result<Measures, NoAnswer> {
         match &self.case.input {
             Input::Allocation(problem) => {
@@ -170,7 +171,7 @@ impl<'c> Judge<'c> {
                 let (excess, violation) = configurations::violation(problem, &served, &servers);
                 let reward: Rational =
                     problem.rewards().iter().zip(&served).map(|(u, y)| Rational::from(u * y)).sum();
-                let off = self.reference.objective.as_ref().map(|best| off(&reward, best));
+                let off = self.reference.objective.as_ref().map(|best| relative_difference(&reward, best));
                 let verdict = |(axiom, tolerance, far): (&str, u32, Option<f64>)| {
                     let says = far.map(|far| far <= 10_f64.powi(-(tolerance as i32)));
                     Verdict { axiom: axiom.to_owned(), tolerance, says, is: true }
@@ -256,7 +257,7 @@ impl<'c> Judge<'c> {
     fn objective_error(&self, problem: &Problem, totals: &[Rational]) -> Option<f64> {
         if let Some(best) = &self.reference.objective {
             let found = references::objective(self.case, problem, totals).ok().flatten()?;
-            return Some(off(&found, best));
+            return Some(relative_difference(&found, best));
         }
         if !self.case.kind.is_sum() {
             return None;
@@ -277,11 +278,11 @@ impl<'c> Judge<'c> {
         let sum = |x: &[Rational]| -> Rational {
             active().map(|n| power(&x[n], &exponent, BITS) * weight(n)).sum()
         };
-        Some(off(&sum(totals), &sum(levels)))
+        Some(relative_difference(&sum(totals), &sum(levels)))
     }
 }
 
-/// Whether all tasks are whole numbers but for rounding: whole tasks were asked for.
+/// Returns the verdict on whether all tasks are whole numbers up to rounding, for cases that request whole tasks.
 fn is_whole(allocation: &Allocation, tolerance: u32) -> Verdict {
     let allowed = Rational::from((1, Integer::from(10).pow(tolerance)));
     let mut tasks = allocation.tasks.iter().flatten();
@@ -289,14 +290,14 @@ fn is_whole(allocation: &Allocation, tolerance: u32) -> Verdict {
     Verdict { axiom: Axiom::IntegerFeasible.name().to_owned(), tolerance, says: Some(says), is: true }
 }
 
-/// The difference as a part of what is right.
-fn off(found: &Rational, right: &Rational) -> f64 {
+/// Returns the difference relative to the correct value.
+fn relative_difference(found: &Rational, right: &Rational) -> f64 {
     let difference = Rational::from(found - right).abs();
     to_f64(&if right.is_zero() { difference } else { difference / Rational::from(right.abs_ref()) })
 }
 
-/// The axioms of which a verdict is given. What depends on where users run, and not on their tasks alone, is asked only of
-/// one server: elsewhere the exact answer is one of several.
+/// Returns the axioms that are judged. An axiom that depends on where users run is judged only on one server, since
+/// the exact answer is otherwise one of several.
 fn requests(case: &Case, problem: &Problem) -> Vec<Request> {
     let mut axioms = vec![Axiom::Feasible];
     if !matches!(case.kind, Kind::Utilitarian | Kind::PsDsf | Kind::Whole) {
@@ -320,7 +321,7 @@ fn requests(case: &Case, problem: &Problem) -> Vec<Request> {
     requests
 }
 
-/// Whether axioms are examined that compare users with each other, or that a solver has to decide.
+/// Returns whether the problem is small enough for axioms that compare users, or that need a solver.
 fn is_small(problem: &Problem) -> bool {
     problem.n_users() * problem.n_servers() <= MOST_PAIRS
 }
@@ -343,7 +344,7 @@ fn number(value: f64, of: &str) -> Result<Rational, NoAnswer> {
         .ok_or_else(|| NoAnswer::Malformed(format!("{of} is {value}, which is no number")))
 }
 
-/// An answer as an allocation, every double as what it is exactly.
+/// Converts an answer to an allocation. Every double keeps its exact value.
 fn allocation(case: &Case, problem: &Problem, answer: &Answer) -> Result<Allocation, NoAnswer> {
     if let Some(allocation) = &answer.allocation {
         return match allocation.tasks.len() == problem.n_users() {
@@ -377,7 +378,7 @@ fn allocation(case: &Case, problem: &Problem, answer: &Answer) -> Result<Allocat
     Ok(allocation)
 }
 
-/// `max_n |x_n - x*_n| / x*_n`.
+/// Returns `max_n |x_n - x*_n| / x*_n`.
 fn error(problem: &Problem, totals: &[Rational], levels: &[Rational]) -> Rational {
     let of_user = |n: usize| {
         let difference = Rational::from(&totals[n] - &levels[n]).abs();
@@ -390,7 +391,8 @@ fn error(problem: &Problem, totals: &[Rational], levels: &[Rational]) -> Rationa
     (0..problem.n_users()).map(of_user).max().unwrap_or_default()
 }
 
-/// The largest excess over a row, a limit or 0: as it is, and as a part of the row or of what the user would have alone.
+/// Returns the largest violation of a row, a limit or 0: in absolute terms, and relative to the row or to what the
+/// user would have alone.
 fn violation(problem: &Problem, allocation: &Allocation) -> (Rational, Rational) {
     let constraints = Constraints::new(problem, allocation.sharing);
     let (mut absolute, mut relative) = (Rational::new(), Rational::new());

@@ -1,9 +1,9 @@
-//! Keepers: processes between the bench and a program from outside, which end the program with the bench.
+//! Keepers: processes between the bench and an external program, which end the program with the bench.
 //!
-//! A keeper reads the shell's command from its standard input, which stays open as long as the bench runs. It says on standard
-//! output when the shell has started and how it ended. When the shell ends, standard input closes, or a signal arrives, the
-//! keeper kills everything that the command has started. On Linux it is the parent of all orphans below it, so that it also
-//! finds programs that have left the process group (`setsid`).
+//! A keeper reads the shell's command from its standard input, which stays open while the bench runs. On standard
+//! output it reports when the shell has started and how it ended. If the shell ends, standard input closes, or a
+//! signal arrives, the keeper kills everything that the command has started. On Linux it adopts all orphaned
+//! processes below it. So it also finds programs that have left the process group (`setsid`).
 
 use std::ffi::OsString;
 use std::fs;
@@ -20,22 +20,22 @@ use crate::memory;
 
 /// The longest command that is read, in bytes.
 const MOST_COMMAND: u64 = 1 << 20;
-/// Time that a keeper may take to kill what it keeps.
+/// The time that a keeper may take to kill its processes.
 const TO_KILL: Duration = Duration::from_secs(2);
-/// Time between two looks at what is left while it is killed.
+/// The time between two checks while processes are killed.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(1);
-/// The shortest and the longest time between two looks at a program.
+/// The shortest and the longest time between two checks of a program.
 pub(crate) const LOOKS: (Duration, Duration) = (Duration::from_micros(500), Duration::from_millis(20));
-/// Bytes at the end of standard error that are kept; the rest is read and dropped.
+/// The number of bytes that are kept from the end of standard error. The rest is read and dropped.
 const KEPT_BYTES: usize = 1 << 16;
-/// Bytes that a program may write into its folder: twice the longest answer that is read.
+/// The number of bytes that a program may write into its folder: twice the longest answer that is read.
 pub(crate) const MOST_WRITTEN: u64 = 1 << 29;
-/// The beginning of the names of folders that programs from outside read and write.
+/// The prefix of the names of folders that external programs read and write.
 pub(crate) const FOLDER_PREFIX: &str = "evenhand-bench-";
-/// Files that a program may make in its folder.
+/// The number of files that a program may create in its folder.
 const MOST_FILES: usize = 10_000;
 
-/// The program that keeps programs from outside: it runs [`keep`].
+/// The program that keeps external programs: it runs [`keep`].
 #[derive(Debug, Clone)]
 pub struct Keeper {
     /// The path of the program.
@@ -47,9 +47,9 @@ pub struct Keeper {
 /// The line that a keeper reads.
 #[derive(Debug, Serialize, Deserialize)]
 struct Task {
-    /// What the shell runs.
+    /// The command for the shell.
     command: String,
-    /// The folder of its files, which the keeper removes where the bench cannot.
+    /// The folder of its files, which the keeper removes if the bench cannot.
     folder: PathBuf,
 }
 
@@ -67,7 +67,7 @@ enum Line {
 /// How a program ended.
 #[derive(Debug, Default)]
 pub(crate) struct End {
-    /// Time from the start of the shell to its end.
+    /// The time from the start of the shell to its end.
     pub time: Duration,
     /// The exit status, unless a signal ended the program.
     pub exit: Option<i32>,
@@ -77,11 +77,11 @@ pub(crate) struct End {
     pub wrote_too_much: bool,
     /// The peak of its memory in bytes.
     pub memory: Option<u64>,
-    /// The end of what it wrote to standard error.
+    /// The end of its standard error.
     pub words: String,
 }
 
-/// A keeper at work. It kills what it keeps when this is dropped.
+/// A running keeper. It kills its processes when this value is dropped.
 struct Kept {
     child: Child,
     input: Option<ChildStdin>,
@@ -91,7 +91,7 @@ struct Kept {
 }
 
 impl Keeper {
-    /// Runs a command of the shell whose files are in `folder` until it ends, the time is up, or it has written too much.
+    /// Runs a shell command whose files are in `folder`, until it ends, the time is up, or it has written too much.
     pub(crate) fn run(&self, command: &str, folder: &Path, limit: Duration) -> io::Result<End> {
         let task = Task { command: command.to_owned(), folder: folder.to_owned() };
         let mut kept = self.start(&task)?;
@@ -134,7 +134,7 @@ impl Keeper {
     fn start(&self, task: &Task) -> io::Result<Kept> {
         let mut keeper = Command::new(&self.program);
         keeper.args(&self.arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // Ctrl-C goes to the group of the bench, and would end the keeper before it has killed anything.
+        // Ctrl-C goes to the process group of the bench. In that group the keeper would end before it has killed its processes.
         in_a_group(&mut keeper);
         let mut child = keeper.spawn()?;
         let (input, output, errors) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
@@ -163,7 +163,7 @@ impl Keeper {
 }
 
 impl Kept {
-    /// Lets the keeper kill what it keeps, and waits for it.
+    /// Makes the keeper kill its processes, and waits for it.
     fn end(&mut self) {
         drop(self.input.take());
         let begun = Instant::now();
@@ -173,12 +173,12 @@ impl Kept {
             }
             std::thread::sleep(BETWEEN_LOOKS);
         }
-        // It has ended already if this fails.
+        // If this fails, the keeper has already ended.
         let _ended = self.child.kill();
         let _ended = self.child.wait();
     }
 
-    /// Returns the end of standard error once everything that could write there has ended.
+    /// Returns the end of standard error after all processes that could write to it have ended.
     fn words(&self) -> String {
         let _ended = self.words_end.recv_timeout(TO_KILL);
         let words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
@@ -203,7 +203,7 @@ fn drain(mut errors: ChildStderr, kept: &Mutex<Vec<u8>>) {
     }
 }
 
-/// Returns whether the files of a folder take more room on the disk than a program may fill, or are too many.
+/// Returns whether the files of a folder take more disk space than a program may use, or are too many.
 pub(crate) fn has_written_too_much(folder: &Path) -> bool {
     let (mut bytes, mut files) = (0, 0);
     let mut folders = vec![folder.to_path_buf()];
@@ -233,7 +233,7 @@ fn bytes_on_disk(found: &fs::Metadata) -> u64 {
     found.len()
 }
 
-/// Makes the program the leader of a process group, so that whatever it starts can be killed with it.
+/// Makes the program the leader of a process group, so that everything that it starts can be killed with it.
 #[cfg(unix)]
 pub(crate) fn in_a_group(command: &mut Command) {
     std::os::unix::process::CommandExt::process_group(command, 0);
@@ -244,30 +244,30 @@ pub(crate) fn in_a_group(command: &mut Command) {
 pub(crate) fn kill_group(group: u32) {
     use rustix::process::{Pid, Signal, kill_process_group};
     if let Some(group) = i32::try_from(group).ok().and_then(Pid::from_raw) {
-        // It is gone already where this fails.
+        // If this fails, the group no longer exists.
         let _gone = kill_process_group(group, Signal::KILL);
     }
 }
 
-/// Elsewhere only the program itself is killed.
+/// On other systems only the program itself is killed.
 #[cfg(not(unix))]
 pub(crate) fn in_a_group(_command: &mut Command) {}
 
 #[cfg(not(unix))]
 pub(crate) fn kill_group(_group: u32) {}
 
-/// Why a keeper ends.
+/// The reason why a keeper ends.
 enum Why {
     Ended(io::Result<std::process::ExitStatus>, Duration),
     /// The bench has ended, or a signal has arrived.
     Stopped,
 }
 
-/// Keeps a program from outside for another process: reads the command from standard input, runs it by `sh -c`, and kills what
-/// it has started. `signals` blocks until a signal arrives that ends the keeper.
+/// Keeps an external program for another process. It reads the command from standard input, runs it with `sh -c`, and
+/// kills everything that the command has started. `signals` must block until a signal arrives that ends the keeper.
 ///
 /// # Errors
-/// There is no command on standard input, or standard output is closed.
+/// Standard input has no command, or standard output is closed.
 pub fn keep(signals: impl FnOnce() + Send + 'static) -> io::Result<()> {
     let mut text = String::new();
     let mut input = BufReader::new(io::stdin());
@@ -305,7 +305,7 @@ pub fn keep(signals: impl FnOnce() + Send + 'static) -> io::Result<()> {
         Why::Ended(Ok(status), time) => say(&Line::Ended { exit: status.code(), time }),
         Why::Ended(Err(error), _) => say(&Line::Failed { why: error.to_string() }),
         Why::Stopped => {
-            // The bench removes it too, unless a signal has ended it.
+            // The bench also removes the folder, unless a signal has ended the bench.
             let is_ours =
                 folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with(FOLDER_PREFIX));
             let _removed = if is_ours { fs::remove_dir_all(&folder) } else { Ok(()) };
@@ -320,10 +320,10 @@ fn say(line: &Line) -> io::Result<()> {
     output.flush()
 }
 
-/// Makes this process the parent of all processes below it whose own parents end.
+/// Makes this process the parent of all orphaned processes below it.
 #[cfg(target_os = "linux")]
 fn adopt_orphans() {
-    // Where the system refuses, the process group is all that is killed.
+    // If the system refuses, only the process group is killed.
     let _refused = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
 }
 
@@ -348,7 +348,7 @@ fn kill_all(group: u32) {
 fn kill(process: u32) {
     use rustix::process::{Pid, Signal, kill_process};
     if let Some(process) = i32::try_from(process).ok().and_then(Pid::from_raw) {
-        // It is gone already where this fails.
+        // If this fails, the process no longer exists.
         let _gone = kill_process(process, Signal::KILL);
     }
 }

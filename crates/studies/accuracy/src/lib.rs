@@ -1,7 +1,8 @@
-//! Measurements: solvers against exact answers ([`accuracy`]), and how long the mechanisms take ([`speed`]).
+//! Measurements: the answers of solvers compared with exact answers ([`accuracy`]), and the running times of the
+//! mechanisms ([`speed`]).
 //!
-//! Problems are made from a seed, the same on every machine; times are not. Whatever a solver returns is judged in rational
-//! arithmetic.
+//! Problems are made from a seed and are the same on every machine; running times are not. All answers are judged in
+//! rational arithmetic.
 #![forbid(unsafe_code)]
 
 pub mod accuracy;
@@ -30,27 +31,27 @@ use thiserror::Error;
 
 pub use timing::Effort;
 
-/// Why there is no measurement.
+/// An error that prevents a measurement.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum BenchError {
-    /// The numbers of an instance are not those of a problem.
+    /// The numbers of an instance do not form a valid problem.
     #[error("instance `{instance}`: {what}")]
     Instance {
-        /// Name of the instance.
+        /// The name of the instance.
         instance: String,
         /// What is wrong.
         what: String,
     },
-    /// There is no reference.
+    /// The reference cannot be computed.
     #[error("instance `{instance}`: no reference: {source}")]
     Reference {
-        /// Name of the instance.
+        /// The name of the instance.
         instance: String,
-        /// What stood in the way.
+        /// The underlying error.
         source: Box<references::ReferenceError>,
     },
-    /// The reference is not the one that is committed.
+    /// The reference differs from the committed one.
     #[error("instance `{0}`: problem or reference is not the one whose hash is committed")]
     Hash(String),
     /// A picture could not be drawn.

@@ -1,20 +1,20 @@
-//! The memory that a process holds at most, where the system tells: Linux does.
+//! The peak memory of a process, if the system reports it; Linux does.
 
 use std::fs;
 
-/// What is resident now, after the peak was set back to it.
-pub(crate) fn before() -> Option<u64> {
-    // 5 sets the peak back to what is resident (proc(5)).
+/// Resets the peak to the resident memory, and returns that memory in bytes.
+pub(crate) fn reset_peak() -> Option<u64> {
+    // Writing 5 resets the peak (proc(5)).
     fs::write("/proc/self/clear_refs", "5").ok()?;
     resident("self", "VmRSS:")
 }
 
-/// The peak since then, less what was resident before.
-pub(crate) fn above(before: u64) -> Option<u64> {
+/// Returns the peak since [`reset_peak`], minus the memory that was resident then.
+pub(crate) fn peak_above(before: u64) -> Option<u64> {
     Some(resident("self", "VmHWM:")?.saturating_sub(before))
 }
 
-/// A line of the status of a process, in bytes.
+/// Returns a line of the status of a process, in bytes.
 fn resident(process: &str, field: &str) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix(field))?;
@@ -22,15 +22,14 @@ fn resident(process: &str, field: &str) -> Option<u64> {
     Some(kibibytes * 1024)
 }
 
-/// The peaks of all processes of a group, added up.
+/// Returns the sum of the peaks of all processes of a group.
 pub(crate) fn of_group(group: u32) -> Option<u64> {
     let of_group = processes().filter(|process| process.group == group);
     let sum: u64 = of_group.map(|process| resident(&process.number.to_string(), "VmHWM:").unwrap_or(0)).sum();
     (sum > 0).then_some(sum)
 }
 
-/// Returns the processes below one, children of its children included, that have not ended yet. Elsewhere than on Linux there
-/// are none.
+/// Returns the descendants of a process that have not ended yet. On other systems than Linux it returns none.
 pub(crate) fn below(process: u32) -> Vec<u32> {
     let all: Vec<Process> = processes().collect();
     let mut found = vec![process];
@@ -43,12 +42,12 @@ pub(crate) fn below(process: u32) -> Vec<u32> {
     found.into_iter().skip(1).filter(|number| !has_ended(*number)).collect()
 }
 
-/// A process, as `/proc/PID/stat` has it.
+/// A process according to `/proc/PID/stat`.
 struct Process {
     number: u32,
     parent: u32,
     group: u32,
-    /// Whether it has ended and its parent has not looked yet.
+    /// Whether it has ended and its parent has not waited for it yet.
     has_ended: bool,
 }
 
@@ -57,7 +56,7 @@ fn processes() -> impl Iterator<Item = Process> {
     entries.filter_map(|entry| {
         let number: u32 = entry.file_name().to_str()?.parse().ok()?;
         let stat = fs::read_to_string(format!("/proc/{number}/stat")).ok()?;
-        // The command stands in parentheses and may hold anything: fields are counted after the last one.
+        // The command is in parentheses and may contain any character. So fields are counted after the last parenthesis.
         let mut fields = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace();
         let has_ended = matches!(fields.next()?, "Z" | "X");
         let (parent, group) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);

@@ -1,10 +1,10 @@
-//! Runs programs from outside: `NAME=COMMAND {problem} {answer}`.
+//! Runs external programs: `NAME=COMMAND {problem} {answer}`.
 //!
-//! The command is run by `sh -c` in a process group of its own, in a folder that is made for it and removed afterwards. It
-//! reads the problem (`{problem}`, and `{mps}` of kinds that are one linear programme) and writes an allocation to
-//! `{answer}`, or, where the command names `{mps}`, lines `column value`. `{kind}` and `{alpha}` say what is asked. The
-//! group is killed when the time is up. With a [`Keeper`] everything that the command has started is killed, also when this
-//! process is killed.
+//! The command is run by `sh -c` in its own process group, in a temporary folder. It reads the problem from
+//! `{problem}`; for kinds that are one linear programme it can read `{mps}` instead. It writes an allocation to
+//! `{answer}`, or lines `column value` if the command contains `{mps}`. `{kind}` and `{alpha}` tell it what is
+//! requested. The group is killed when the time is up. With a [`Keeper`] everything that the command has started is
+//! killed, even if this process is killed.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -31,35 +31,36 @@ use crate::memory;
 use crate::record::Cost;
 use crate::timing::Effort;
 
-/// A program does not take problems of the kind.
+/// The exit status with which a program says that it does not take problems of the kind.
 pub const NOT_MINE: i32 = 77;
-/// A first run that took longer than this is not repeated, unless a number of runs was asked for.
+/// The time of a first run above which it is not repeated, unless a number of runs was requested.
 const LONG: Duration = Duration::from_secs(1);
-/// Bytes of the longest answer that is read: of 100,000 users on a few classes each, with numbers of a hundred digits.
+/// The longest answer that is read, in bytes. It suffices for 100,000 users on a few classes each, with numbers of a
+/// hundred digits.
 const MOST_BYTES: u64 = 1 << 28;
-/// Characters of what a program says about its failure that are kept.
+/// The number of characters that are kept from a program's message about its failure.
 const MOST_WORDS: usize = 300;
 
-/// A program from outside.
+/// An external program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outside {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// What the shell runs.
+    /// The command for the shell.
     pub command: String,
 }
 
-/// Why a program cannot be asked.
+/// The reason why a program cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum OutsideError {
-    /// There is no `=` between a name and a command.
+    /// A `=` between name and command is missing.
     #[error("expected NAME=COMMAND, such as `mine=./solver {{problem}} {{answer}}`")]
     Form,
-    /// It would have nowhere to put its answer.
+    /// The command has no place for the answer.
     #[error("the command of `{0}` has no {{answer}}")]
     NoAnswer(String),
-    /// It would not know the problem.
+    /// The command has no place for the problem.
     #[error("the command of `{0}` has neither {{problem}} nor {{mps}}")]
     NoProblem(String),
 }
@@ -83,8 +84,8 @@ impl std::str::FromStr for Outside {
     }
 }
 
-/// Makes the names of programs differ from those of contenders that are compiled in, and from each other, so that each has
-/// records of its own.
+/// Makes the names of programs distinct from each other and from contenders that are compiled in, so that each has
+/// its own records.
 pub fn distinguish(programs: &mut [Outside], inside: &[Arc<dyn Contender>]) {
     let mut known: Vec<String> =
         inside.iter().flat_map(|contender| [contender.name(), contender.method()]).collect();
@@ -102,13 +103,13 @@ pub fn distinguish(programs: &mut [Outside], inside: &[Arc<dyn Contender>]) {
 }
 
 impl Outside {
-    /// Whether it reads a linear programme.
+    /// Returns whether it reads a linear programme.
     #[must_use]
     pub fn is_linear(&self) -> bool {
         self.command.contains("{mps}")
     }
 
-    /// Whether it can be asked about a case; of others there is no record.
+    /// Returns whether it can solve a case. There are no records of other cases.
     #[must_use]
     pub fn applies(&self, case: &Case) -> bool {
         let has_programme = matches!(case.kind, Kind::Utilitarian | Kind::Configurations)
@@ -116,7 +117,8 @@ impl Outside {
         if self.is_linear() { has_programme } else { case.kind != Kind::Configurations }
     }
 
-    /// The first answer, or why there is none, and what it took; `None` where the program does not take the kind.
+    /// Returns the first answer, or the reason why there is none, and the cost. Returns `None` if the program does
+    /// not take the kind.
     pub(crate) fn run(
         &self,
         case: &Case,
@@ -242,7 +244,7 @@ impl Files {
         }
         let malformed = |error: &dyn std::fmt::Display| NoAnswer::Malformed(error.to_string());
         let path = self.folder.path().join("answer");
-        // Of a pipe nobody would see an end.
+        // A pipe would never end.
         match fs::metadata(&path) {
             Err(_) => return Err(malformed(&"it wrote no answer")),
             Ok(answer) if !answer.is_file() => return Err(malformed(&"what it wrote is no file")),
@@ -277,7 +279,7 @@ impl Files {
     }
 }
 
-/// Waits until a program ends, the time is up or it has written too much, and kills its process group.
+/// Waits until a program ends, the time is up, or it has written too much. Then kills its process group.
 fn watch(child: &mut Child, folder: &Path, limit: Duration) -> io::Result<End> {
     let begun = Instant::now();
     let (mut pause, longest) = LOOKS;
@@ -289,7 +291,7 @@ fn watch(child: &mut Child, folder: &Path, limit: Duration) -> io::Result<End> {
         end.wrote_too_much = has_written_too_much(folder);
         end.timed_out = status.is_none() && end.time >= limit;
         if status.is_some() || end.timed_out || end.wrote_too_much {
-            // What the program has started and left behind is killed as well.
+            // Processes that the program has left behind are killed as well.
             kill_group(child.id());
             if status.is_none() {
                 child.kill()?;
@@ -303,7 +305,7 @@ fn watch(child: &mut Child, folder: &Path, limit: Duration) -> io::Result<End> {
     }
 }
 
-/// The linear programme of a case as MPS, with the columns of those that are made here.
+/// Returns the linear programme of a case in MPS format, with its columns if it is made here.
 fn linear(case: &Case) -> io::Result<(String, Option<Programme>)> {
     let other = |error: &dyn std::fmt::Display| io::Error::other(error.to_string());
     match &case.input {
@@ -325,7 +327,7 @@ fn linear(case: &Case) -> io::Result<(String, Option<Programme>)> {
     }
 }
 
-/// A programme in free MPS: columns `c1`, `c2` and so on.
+/// Writes a programme in free MPS format, with columns `c1`, `c2` and so on.
 fn mps(programme: &Programme) -> String {
     let mut text = "NAME evenhand\nOBJSENSE\n    MAX\nROWS\n N obj\n".to_owned();
     for row in 1..=programme.rows.len() {
@@ -349,8 +351,8 @@ fn mps(programme: &Programme) -> String {
     text + "ENDATA\n"
 }
 
-/// Lines `column value` as an answer. What is not named is 0; lines that begin with `#` are what the program says of
-/// itself: `# status WORD`, `# objective NUMBER`.
+/// Interprets lines `column value` as an answer. Missing columns are 0. Lines that begin with `#` are claims of the
+/// program: `# status WORD`, `# objective NUMBER`.
 fn columns(case: &Case, text: &str, programme: Option<&Programme>) -> Result<Answer, NoAnswer> {
     let malformed = |line: &str, why: &str| NoAnswer::Malformed(format!("`{line}`: {why}"));
     let mut answer = Answer::default();
@@ -395,7 +397,7 @@ fn columns(case: &Case, text: &str, programme: Option<&Programme>) -> Result<Ans
             .ok_or_else(|| unknown(&name))?;
         answer.tasks[n].push((i, value));
     }
-    // The objective of the file is a multiple of the sum.
+    // The objective of the file is a multiple of the weighted sum.
     let factor: Rational = (0..problem.n_users())
         .filter(|&n| problem.is_active(n))
         .fold(evenhand_problem::Integer::from(1), |all, n| all.lcm(problem.users()[n].weight().denom()))

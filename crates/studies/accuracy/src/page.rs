@@ -1,4 +1,4 @@
-//! The folder of a run: records, tables in three forms, pictures, and a page that shows all of it.
+//! Writes the folder of a run: tables in three formats, pictures, and a page that shows everything.
 
 use evenhand_report::plot::PlotError;
 use evenhand_report::{Form, Page};
@@ -9,13 +9,13 @@ use crate::{pictures, text};
 /// A file of the folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageFile {
-    /// Its name.
+    /// The name.
     pub name: &'static str,
-    /// What it holds.
+    /// The content.
     pub text: String,
 }
 
-/// Names of the pictures, what each shows, and what to see in it.
+/// The names of the pictures, with a title and a description of each.
 const PICTURES: [(&str, &str, &str); 2] = [
     (
         "work-precision.svg",
@@ -31,10 +31,10 @@ const PICTURES: [(&str, &str, &str); 2] = [
     ),
 ];
 
-/// Records that the page shows before it is asked for more.
+/// The number of records that the page shows at first.
 const FIRST_RECORDS: usize = 20;
 
-/// Everything but `accuracy.json`: tables, pictures, and `index.html`, which is last.
+/// Returns all files except `accuracy.json`: tables, pictures, and last `index.html`.
 ///
 /// # Errors
 /// A picture cannot be drawn.
@@ -58,7 +58,7 @@ pub fn files(records: &[Record]) -> Result<Vec<PageFile>, PlotError> {
     let names = files.iter().map(|file| file.name).chain(["accuracy.json"]).map(str::to_owned).collect();
     let rows =
         Page::new().heading("All records").folded(text::all(records).at_most(FIRST_RECORDS, "records"));
-    // A reader looks before reading numbers.
+    // Pictures come before the tables of numbers.
     let opening = text::opening(records).short(text::short(records)).append(shown);
     let html = opening.append(text::tables(records)).append(rows).files(names).document();
     files.push(PageFile { name: "index.html", text: html });

@@ -1,4 +1,4 @@
-//! The pictures: time against error, and profiles.
+//! Draws the pictures: time against error, and profiles.
 
 use evenhand_report::plot::{Axis, Figure, LineStyle, Plot, Series};
 
@@ -6,14 +6,15 @@ use crate::case::Kind;
 use crate::profile::{self, Profile, RIGHT};
 use crate::record::Record;
 
-/// Errors below this are drawn here: a double that is right to its last digit can have none.
+/// The smallest error that is drawn; smaller errors are drawn here. A double that is correct to its last digit can have error 0.
 pub const FLOOR: f64 = 1e-17;
-/// Series after which colours come again.
+/// The number of series after which colours repeat.
 const COLOURS: usize = 8;
-/// Errors above this are drawn here.
+/// The largest error that is drawn; larger errors are drawn here.
 const CEILING: f64 = 10.0;
 
-/// Time against error, a plot for each kind: medians over its cases, a mark for each setting of a method.
+/// Draws time against error with a plot for each kind. A mark shows the medians over the cases of a kind for one
+/// setting of a method.
 #[must_use]
 pub fn work_precision(records: &[Record]) -> Figure {
     let kinds = Kind::ALL.into_iter().filter(|kind| records.iter().any(|record| record.kind == *kind));
@@ -58,7 +59,7 @@ fn of_kind(records: &[Record], kind: Kind) -> Plot {
     }
 }
 
-/// The profiles of time and of errors side by side, of every method with its usual settings.
+/// Draws the profiles of time and of errors side by side, for every method with its default settings.
 #[must_use]
 pub fn profiles(records: &[Record]) -> Figure {
     let usual = records.iter().filter(|record| record.contender == record.method);
@@ -83,7 +84,7 @@ pub fn profiles(records: &[Record]) -> Figure {
     Figure { title: "Profiles".to_owned(), plots, columns: 2 }
 }
 
-/// Lines that rise in steps.
+/// Returns lines that rise in steps.
 fn stairs(profiles: &[Profile], from: f64, to: f64) -> Vec<Series> {
     let line = |(at, profile): (usize, &Profile)| {
         let mut points = vec![];

@@ -1,18 +1,20 @@
-//! Performance profiles (Dolan and Moré, Benchmarking optimization software with performance profiles, 2002), and the same for
-//! errors.
+//! Performance profiles (Dolan and Moré, Benchmarking optimization software with performance profiles, 2002), and
+//! similar profiles of errors.
 
 use std::collections::BTreeMap;
 
 use crate::case::Kind;
 use crate::record::{Record, Status};
 
-/// An answer that is further off than this does not count as one.
+/// The largest error of an answer that counts as correct.
 pub const RIGHT: f64 = 1e-6;
 
 impl Record {
-    /// How far off the answer is: by its levels, where these are determined, by its objective where not, and elsewhere by
-    /// the tolerance at which it can be certified; an infeasible answer is off by its violation, if that is more. None
-    /// without an answer, or where nothing of that is known; and of whole tasks, which are not what they are compared with.
+    /// Returns the error of the answer.
+    ///
+    /// It is the error of the levels if these are unique, else that of the objective, and otherwise the tolerance
+    /// within which the answer can be certified. For an infeasible answer it is at least the violation. Returns `None`
+    /// without an answer, if no error is known, or for whole tasks, which differ from their reference in any case.
     #[must_use]
     pub fn distance(&self) -> Option<f64> {
         if self.status != Status::Solved || self.kind == Kind::Whole {
@@ -24,17 +26,17 @@ impl Record {
     }
 }
 
-/// A contender's part of the cases that it takes, over a bound.
+/// The fraction of the cases that a contender solves within a bound, as a function of the bound.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Profile {
-    /// Its name.
+    /// The name of the contender.
     pub contender: String,
-    /// `(bound, part of its cases)`, ascending; the part holds from there on.
+    /// Steps of the bound, ascending, each with the fraction of cases from there on.
     pub steps: Vec<(f64, f64)>,
 }
 
-/// By contender: the part of the cases that it takes which it answers within [`RIGHT`] in at most so many times the time of
-/// the fastest contender that does.
+/// Returns profiles of time by contender: the fraction of its cases that it solves within [`RIGHT`] in at most this
+/// multiple of the time of the fastest contender that does.
 #[must_use]
 pub fn performance(records: &[Record]) -> Vec<Profile> {
     let is_right = |record: &Record| record.distance().is_some_and(|off| off <= RIGHT);
@@ -49,7 +51,7 @@ pub fn performance(records: &[Record]) -> Vec<Profile> {
     })
 }
 
-/// By contender: the part of the cases that it takes in which it is off by at most so much.
+/// Returns profiles of errors by contender: the fraction of its cases in which the error is at most the bound.
 #[must_use]
 pub fn errors(records: &[Record]) -> Vec<Profile> {
     profiles(records, Record::distance)

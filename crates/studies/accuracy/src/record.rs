@@ -1,18 +1,18 @@
-//! What is kept of one contender on one case.
+//! The record of one contender on one case.
 
 use crate::case::Kind;
 use crate::judge::Measures;
 
-/// How a run ended.
+/// The ways in which a run ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
-    /// With an answer, right or wrong.
+    /// With an answer, correct or not.
     Solved,
-    /// Not in time.
+    /// Without an answer in time.
     Timeout,
-    /// The contender has no answer.
+    /// With a failure of the contender.
     Failed,
-    /// Its answer cannot be read, or has numbers that are none.
+    /// With an answer that cannot be read, or with invalid numbers.
     Malformed,
 }
 
@@ -23,56 +23,57 @@ evenhand_problem::names! { Status:
     Malformed = "malformed", "it cannot be read, or has numbers that are none";
 }
 
-/// One contender on one case.
+/// The record of one contender on one case.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
-    /// Name of the case.
+    /// The name of the case.
     pub instance: String,
-    /// What was asked.
+    /// The kind of answer that was requested.
     pub kind: Kind,
-    /// Name of the contender.
+    /// The name of the contender.
     pub contender: String,
-    /// Its method, whatever the settings.
+    /// The method of the contender, without settings.
     pub method: String,
-    /// Whether it is a program from outside.
+    /// Whether it is an external program.
     pub outside: bool,
-    /// Users (or job types) and classes (or pools).
+    /// The numbers of users and classes, or of job types and pools.
     pub size: (usize, usize),
     /// How it ended.
     pub status: Status,
-    /// Why it did not end with an answer.
+    /// The reason why there is no answer.
     pub why: Option<String>,
-    /// What the answer is worth.
+    /// The quality of the answer.
     pub measures: Measures,
-    /// What the contender says.
+    /// The contender's claims.
     pub claims: Claims,
-    /// What it took.
+    /// The cost of the run.
     pub cost: Cost,
 }
 
-/// What a contender says of its own answer; nothing of it is checked.
+/// A contender's claims about its own answer, which are not checked.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Claims {
-    /// How it ended, in its own word.
+    /// The contender's own status.
     pub status: Option<String>,
-    /// Its objective.
+    /// The objective.
     pub objective: Option<f64>,
-    /// Its gap.
+    /// The gap.
     pub gap: Option<f64>,
 }
 
-/// What a run took.
+/// The cost of a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Cost {
-    /// Median, after a run to warm up where the first one was short; of a run that did not end, the time until then.
+    /// The median time, after a warm-up run if the first run was short. For a run that did not end, the time until it
+    /// was stopped.
     pub seconds: f64,
-    /// Runs behind the median.
+    /// The number of runs for the median.
     pub runs: usize,
-    /// Peak of resident memory in bytes, above what there was before (inside) or in all (outside); none where the
-    /// system does not tell.
+    /// The peak of resident memory in bytes. For contenders inside this program it is the increase, for external
+    /// programs the total. `None` if the system does not report it.
     pub memory: Option<u64>,
-    /// Its own steps.
+    /// The contender's number of steps.
     pub steps: Option<u64>,
-    /// Exit status of a program.
+    /// The exit status of a program.
     pub exit: Option<i32>,
 }

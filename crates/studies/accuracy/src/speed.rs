@@ -1,7 +1,7 @@
-//! How long mechanisms take, in floating point and exactly, as problems grow.
+//! Measures the running times of mechanisms, in floating point and exactly, as problems grow.
 //!
-//! Small on purpose: it says what to expect on this machine in half a minute. Comparisons with other
-//! programs are those of the package `evenhand-benches`.
+//! This is a small measurement on purpose: in half a minute it shows what to expect on this machine. Comparisons with
+//! other programs are in the package `evenhand-benches`.
 
 use std::time::Duration;
 
@@ -14,17 +14,17 @@ use super::contenders::{self, Contender};
 use super::timing::{Effort, timed};
 use super::{BenchError, suite};
 
-/// Users, classes and resources of the clusters.
+/// The numbers of users, classes and resources of the clusters.
 pub const CLUSTERS: [(usize, usize, usize); 3] = [(10, 3, 2), (40, 5, 3), (160, 8, 3)];
-/// Users and resources of the pools.
+/// The numbers of users and resources of the pools.
 pub const POOLS: [(usize, usize); 3] = [(100, 8), (1_000, 8), (10_000, 8)];
-/// Exponent of mechanisms that need one.
+/// The exponent of mechanisms that need one.
 const ALPHA: u32 = 2;
 
-/// What was timed, and how long it took.
+/// A measurement with its times.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Timing {
-    /// The mechanism, or the solver of pools.
+    /// The name of the mechanism, or of the solver of pools.
     pub name: &'static str,
     /// Number of users.
     pub users: usize,
@@ -32,42 +32,41 @@ pub struct Timing {
     pub classes: usize,
     /// Number of resources.
     pub resources: usize,
-    /// In floating point; `None` where it failed or there is no such method.
+    /// The time in floating point; `None` if it failed or there is no such method.
     pub float: Option<MedianTime>,
-    /// With an exact result; `None` where it failed or there is no such method.
+    /// The time with an exact result; `None` if it failed or there is no such method.
     pub exact: Option<MedianTime>,
-    /// Why something is missing.
+    /// The reason why a time is missing.
     pub why: Option<String>,
 }
 
-/// A median, in seconds, and the number of runs behind it.
+/// A median time in seconds, and the number of runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MedianTime {
     /// The median.
     pub seconds: f64,
-    /// Runs, besides the warm-up.
+    /// The number of runs, without the warm-up.
     pub runs: usize,
 }
 
 impl Timing {
-    /// How many times the exact result takes as long.
+    /// Returns the time of the exact result divided by the time in floating point.
     #[must_use]
     pub fn ratio(&self) -> Option<f64> {
         Some(self.exact?.seconds / self.float?.seconds)
     }
 }
 
-/// Names of what [`run`] times, in its order.
+/// Returns the number of measurements of [`run`].
 #[must_use]
 pub fn n_measurements() -> usize {
     CLUSTERS.len() * registry::ALL.len() + POOLS.len() * POOL_SOLVERS.len()
 }
 
-/// Times every mechanism on every cluster, and the solvers of pools on pools. Mechanisms that do not
-/// apply are left out.
+/// Measures every mechanism on every cluster, and the solvers of pools on pools. Mechanisms that do not apply are left out.
 ///
 /// # Errors
-/// [`BenchError::Instance`] when an instance is no problem.
+/// [`BenchError::Instance`] if an instance is not a valid problem.
 pub fn run(seed: u64, effort: Effort, mut progress: impl FnMut(&str)) -> Result<Vec<Timing>, BenchError> {
     let mut lines = Vec::new();
     for (users, classes, resources) in CLUSTERS {
@@ -97,7 +96,7 @@ pub fn run(seed: u64, effort: Effort, mut progress: impl FnMut(&str)) -> Result<
     Ok(lines)
 }
 
-/// The solvers of pools that are timed, by their names here.
+/// The solvers of pools that are measured, with the names shown here and their own names.
 const POOL_SOLVERS: [(&str, &str); 2] =
     [("path follower", "path-follower"), ("interior point", "interior-point")];
 
@@ -109,7 +108,7 @@ fn pool_solvers() -> Vec<(&'static str, Box<dyn Contender>)> {
     POOL_SOLVERS.into_iter().filter_map(of_name).collect()
 }
 
-/// `None` when it turns out not to apply.
+/// Measures a mechanism. Returns `None` if it does not apply to the problem.
 fn line_of(mechanism: &Mechanism, problem: &Problem, effort: Effort) -> Option<Timing> {
     let mut why = None;
     let mut time = |arithmetic: Arithmetic| {
@@ -117,7 +116,7 @@ fn line_of(mechanism: &Mechanism, problem: &Problem, effort: Effort) -> Option<T
         if mechanism.takes("alpha") {
             flags = flags.with("alpha", ALPHA.to_string());
         }
-        // A first run tells whether there is anything to time.
+        // A first run shows whether there is anything to measure.
         match mechanism.allocate_with(problem, &flags) {
             Ok(_) => {
                 let timed = timed(effort, || mechanism.allocate_with(problem, &flags).is_ok());
@@ -142,10 +141,10 @@ fn line_of(mechanism: &Mechanism, problem: &Problem, effort: Effort) -> Option<T
     })
 }
 
-/// A random cluster: classes of 1 to 100 servers, users with weights 1 to 5 and tasks without limit.
+/// Returns a random cluster with classes of 1 to 100 servers, weights from 1 to 5 and unlimited tasks.
 ///
 /// # Errors
-/// [`BenchError::Instance`] without classes or resources.
+/// [`BenchError::Instance`] if there are no classes or resources.
 pub fn cluster(users: usize, classes: usize, resources: usize, seed: u64) -> Result<Problem, BenchError> {
     let size = ((users as u64) << 40) + ((classes as u64) << 20) + resources as u64;
     let mut random = Pcg64::seed_from_u64(seed ^ size.rotate_left(13));

@@ -1,4 +1,4 @@
-//! The measurements for people.
+//! Writes the measurements for people.
 
 use evenhand_report::Page;
 use evenhand_report::table::{Cell, Column, Table};
@@ -8,16 +8,16 @@ use crate::profile::RIGHT;
 use crate::record::{Record, Status};
 use crate::speed::{MedianTime, Timing};
 
-/// Rows of a table that people are shown.
+/// The number of rows of a table that people are shown.
 const LONGEST: usize = 20;
 
-/// What came of every contender, what it says beside what is true, and all records.
+/// Returns the results of every contender, its claims next to the truth, and all records.
 #[must_use]
 pub fn accuracy(records: &[Record]) -> Page {
     opening(records).append(tables(records))
 }
 
-/// What was measured.
+/// Returns the beginning of the page, which says what was measured.
 #[must_use]
 pub fn opening(records: &[Record]) -> Page {
     let cases: Vec<(&str, &str)> = of_each(records, |record| (record.kind.name(), record.instance.as_str()));
@@ -36,7 +36,7 @@ pub fn opening(records: &[Record]) -> Page {
         ))
 }
 
-/// The tables for people, and all records as a sheet.
+/// Returns the tables for people, and all records as a sheet.
 #[must_use]
 pub fn tables(records: &[Record]) -> Page {
     let contenders: Vec<&str> = of_each(records, |record| record.contender.as_str());
@@ -49,11 +49,11 @@ pub fn tables(records: &[Record]) -> Page {
         .text(format!(
             "Answers that their contender calls solved and that are further off than {RIGHT:e}, and runs without an answer."
         ))
-        .folded(said(records).at_most(LONGEST, "of these, all of which accuracy.json has"))
+        .folded(table_of_claims(records).at_most(LONGEST, "of these, all of which accuracy.json has"))
         .sheet(all(records))
 }
 
-/// How many answers are right.
+/// Returns sentences with the number of correct answers.
 #[must_use]
 pub fn short(records: &[Record]) -> Vec<String> {
     let answers: Vec<&Record> = records.iter().filter(|record| record.status == Status::Solved).collect();
@@ -79,7 +79,7 @@ pub fn short(records: &[Record]) -> Vec<String> {
     sentences
 }
 
-/// Every record, for spreadsheets.
+/// Returns a table of all records, for spreadsheets.
 #[must_use]
 pub fn all(records: &[Record]) -> Table {
     let short = |value: Option<f64>| value.filter(|value| value.is_finite()).map_or_else(Cell::none, number);
@@ -102,7 +102,7 @@ pub fn all(records: &[Record]) -> Table {
         .table()
 }
 
-/// What something is of the records, each once, in their order.
+/// Returns a value of each record in their order, without repetitions.
 fn of_each<'r, T: PartialEq>(records: &'r [Record], of: impl Fn(&'r Record) -> T) -> Vec<T> {
     let mut seen = Vec::new();
     for record in records {
@@ -183,7 +183,7 @@ fn worst(rows: &[&Record], of: impl Fn(&Record) -> Option<f64>) -> Cell {
     Cell::from(values(rows, of).last().map(|value| number(*value)))
 }
 
-/// By kind: who is nearest, in the worst case, among those who answer most.
+/// Returns a table by kind with the contender that is closest in the worst case, among those with the most answers.
 fn by_kind(records: &[Record]) -> Table {
     let mut table = Table::new([
         Column::words("kind"),
@@ -222,7 +222,7 @@ fn by_kind(records: &[Record]) -> Table {
     table
 }
 
-/// What contenders call solved and is not, worst first.
+/// Returns the answers that contenders call solved but that are wrong, the worst first.
 fn worst_solved(records: &[Record]) -> Vec<&Record> {
     let says_solved = |record: &&Record| {
         let status = record.claims.status.as_deref().unwrap_or("").to_lowercase();
@@ -235,8 +235,8 @@ fn worst_solved(records: &[Record]) -> Vec<&Record> {
     rows
 }
 
-/// [`worst_solved`], and what has no answer.
-fn said(records: &[Record]) -> Table {
+/// Returns a table of [`worst_solved`] and of the runs without an answer.
+fn table_of_claims(records: &[Record]) -> Table {
     let mut rows = worst_solved(records);
     rows.extend(records.iter().filter(|record| record.status != Status::Solved));
     Table::of(rows)
@@ -259,7 +259,7 @@ fn number(value: f64) -> Cell {
     Cell::text(shown).with_value(value.to_string())
 }
 
-/// Seconds for programs.
+/// Returns a time with its unit for people, and in seconds for programs.
 fn time(seconds: f64) -> Cell {
     let shown = match seconds {
         s if s < 1e-3 => format!("{:.1} us", s * 1e6),
@@ -269,7 +269,7 @@ fn time(seconds: f64) -> Cell {
     Cell::text(shown).with_value(seconds.to_string())
 }
 
-/// Every line of the times.
+/// Returns a page with all measured times.
 #[must_use]
 pub fn speed(lines: &[Timing]) -> Page {
     let numbers = ["users", "classes", "resources", "floating point", "exact", "exact/float"];

@@ -1,15 +1,15 @@
-//! Medians of repeated runs.
+//! Median times of repeated runs.
 
 use std::time::{Duration, Instant};
 
-/// How often a measurement is repeated.
+/// The number of repetitions of a measurement.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Effort {
-    /// Runs at least, besides the warm-up.
+    /// The smallest number of runs, without the warm-up.
     pub least_runs: usize,
-    /// Runs at most.
+    /// The largest number of runs.
     pub most_runs: usize,
-    /// No further run starts after this time.
+    /// The time after which no further run starts.
     pub enough: Duration,
 }
 
@@ -20,7 +20,7 @@ impl Default for Effort {
 }
 
 impl Effort {
-    /// So many runs, however long they take.
+    /// Returns the effort of this number of runs, however long they take.
     #[must_use]
     pub fn of_runs(runs: usize) -> Self {
         Self { least_runs: runs, most_runs: runs, enough: Duration::ZERO }
@@ -30,15 +30,15 @@ impl Effort {
 /// A result with its time.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Timed<T> {
-    /// What the runs return, all of them the same.
+    /// The result, which is the same for all runs.
     pub result: T,
-    /// Median, in seconds.
+    /// The median time in seconds.
     pub seconds: f64,
-    /// Number of runs behind the median.
+    /// The number of runs for the median.
     pub runs: usize,
 }
 
-/// Runs once to warm up, then as often as `effort` says.
+/// Runs once to warm up, then as often as `effort` requires.
 pub(super) fn timed<T>(effort: Effort, mut run: impl FnMut() -> T) -> Timed<T> {
     let mut result = run();
     let mut seconds = Vec::new();

@@ -1,17 +1,17 @@
-//! Sums of utilities in rationals: logarithms and powers to more digits than a double has.
+//! Sums of utilities in rationals: logarithms and powers with more digits than doubles have.
 
 use evenhand_problem::{Integer, Rational};
 use rug::ops::Pow;
 
-/// Bits to which a logarithm is right, absolutely where it is below 1 and relative to it elsewhere: a hundred digits and some
-/// that a sum may lose.
+/// The accuracy of a logarithm in bits: absolute if it is below 1, relative otherwise. It gives a hundred digits, and
+/// some more that a sum may lose.
 const BITS: u32 = 400;
 
-/// The natural logarithm of a positive number, within `2^-390` of 1 or of itself.
+/// Returns the natural logarithm of a positive number. The error is at most `2^-390`, absolute or relative to the logarithm.
 #[must_use]
 pub fn ln(value: &Rational) -> Rational {
     let size = i64::from(value.numer().significant_bits()) - i64::from(value.denom().significant_bits());
-    // Between 1/2 and 2, so that the series is short; near 1 nothing is taken away.
+    // The reduced number is between 1/2 and 2, so that the series is short. Numbers near 1 are not reduced.
     let shift = if (-1..=1).contains(&size) && near_one(value) { 0 } else { size };
     let power = Rational::from(Integer::from(1) << shift.unsigned_abs() as u32);
     let reduced = if shift >= 0 { Rational::from(value / &power) } else { Rational::from(value * &power) };
@@ -26,8 +26,8 @@ fn near_one(value: &Rational) -> bool {
     *value > Rational::from((1, 2)) && *value < 2
 }
 
-/// `2 artanh(z)` for `|z| <= 1/3`, by its series, with numbers of so many bits after the point; small `z` keep their leading
-/// bits.
+/// Returns `2 artanh(z)` for `|z| <= 1/3` by its series, with a fixed number of bits after the binary point. For
+/// small `z` there are more bits, so that its leading bits are kept.
 fn twice_artanh(z: &Rational) -> Rational {
     if z.is_zero() {
         return Rational::new();
@@ -41,7 +41,7 @@ fn twice_artanh(z: &Rational) -> Rational {
     while !term.is_zero() {
         sum += Integer::from(&term / k);
         term = (term * &square) >> bits;
-        // A negative number is rounded down for ever.
+        // A negative number is rounded down to -1 forever.
         if term == -1 {
             break;
         }
@@ -50,7 +50,7 @@ fn twice_artanh(z: &Rational) -> Rational {
     Rational::from((sum << 1, Integer::from(1) << bits))
 }
 
-/// `value^(s / q)` for a positive number, cut off after `bits` bits where it is irrational.
+/// Returns `value^(s / q)` for a positive number, cut off after `bits` bits if it is irrational.
 #[must_use]
 pub fn power(value: &Rational, exponent: &Rational, bits: u32) -> Rational {
     let (Some(s), Some(q)) = (exponent.numer().to_i32(), exponent.denom().to_u32()) else {
@@ -83,7 +83,7 @@ mod tests {
             let square = ln(&Rational::from(&value * &value)) - ln(&value) * 2u32;
             assert!(to_f64(&square).abs() < 1e-50, "{value}");
         }
-        // Far below what a double of 1 + z keeps.
+        // This tests far below the precision of a double 1 + z.
         let tiny = Rational::from((1, Integer::from(10).pow(60)));
         let found = ln(&(Rational::from(1) + &tiny));
         assert!(to_f64(&(found / &tiny - 1u32)).abs() < 1e-50);

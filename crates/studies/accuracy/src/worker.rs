@@ -1,8 +1,8 @@
-//! Contenders that are compiled in, each run in a process of its own: it is killed when the time is up, takes nothing with
-//! it where it crashes, and has a peak of memory of its own.
+//! Runs contenders that are compiled in, each in its own process. The process is killed when the time is up, a crash
+//! affects only this process, and it has its own peak of memory.
 //!
-//! A case goes to its standard input as one line, which stays open until the caller ends. What comes back is a line once
-//! the case is read and one for every run, doubles by their bits.
+//! The process reads a case as one line from standard input, which stays open until the caller ends. It writes a line
+//! when the case has been read, and a line for every run. Doubles are written as their bits.
 
 use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -17,22 +17,22 @@ use serde::{Deserialize, Serialize};
 
 use crate::case::{Case, Input, Kind};
 use crate::contenders::{self, Answer, NoAnswer};
-use crate::inside::{self, Ran, Said};
+use crate::inside::{self, Message, Ran};
 use crate::timing::Effort;
 
-/// Bytes of a line that are read.
+/// The longest line that is read, in bytes.
 const MOST_BYTES: u64 = 1 << 32;
 
-/// The program that runs contenders: a [`Question`] is on its standard input.
+/// The program that runs contenders. It receives a [`Question`] on standard input.
 #[derive(Debug, Clone)]
 pub struct Worker {
-    /// Where it is.
+    /// The path of the program.
     pub program: PathBuf,
-    /// What it is told.
+    /// Its arguments.
     pub arguments: Vec<OsString>,
 }
 
-/// What is asked of a process.
+/// The task for a process.
 #[derive(Serialize, Deserialize)]
 pub struct Question {
     contender: String,
@@ -42,11 +42,11 @@ pub struct Question {
     problem: String,
     is_reservation: bool,
     limit: Duration,
-    /// Runs at least and at most, and the time that is enough.
+    /// The smallest and largest number of runs, and the time after which no further run starts.
     effort: Option<(usize, usize, Duration)>,
 }
 
-/// What it says.
+/// A line that the process writes.
 #[derive(Serialize, Deserialize)]
 enum Line {
     Ready,
@@ -61,7 +61,7 @@ enum Refused {
     Kind,
 }
 
-/// An answer, doubles by their bits.
+/// An answer, with doubles as their bits.
 #[derive(Serialize, Deserialize)]
 struct Written {
     tasks: Vec<Vec<(usize, u64)>>,
@@ -75,10 +75,10 @@ struct Written {
     steps: Option<u64>,
 }
 
-/// Pairs of a place and a number.
+/// Pairs of an index and a number.
 type Numbers = Vec<(usize, String)>;
 
-/// An allocation, its numbers as quotients.
+/// An allocation, with numbers as quotients.
 #[derive(Serialize, Deserialize)]
 struct Exact {
     mechanism: Option<String>,
@@ -89,15 +89,15 @@ struct Exact {
 }
 
 impl Worker {
-    /// Starts it on a case; what it says goes to `send`, and its end closes that. The case is held open by what is returned
-    /// beside it.
+    /// Starts the program on a case. Its messages go to `send`, which is closed when the program ends. The returned
+    /// value keeps the case's input open.
     pub(crate) fn start(
         &self,
         contender: &str,
         case: &Case,
         limit: Duration,
         effort: Option<Effort>,
-        send: Sender<Said>,
+        send: Sender<Message>,
     ) -> io::Result<(Child, Sender<()>)> {
         let (problem, is_reservation) = match &case.input {
             Input::Allocation(problem) => (problem_to_json(problem), false),
@@ -122,16 +122,16 @@ impl Worker {
         let (hold, held) = std::sync::mpsc::channel();
         std::thread::spawn(move || {
             let asked = input.map(|mut input: ChildStdin| (writeln!(input, "{text}"), input));
-            // The process ends when this is closed.
+            // The process ends when its input is closed.
             let _closed: Result<(), _> = held.recv();
             drop(asked);
         });
         std::thread::spawn(move || {
             for line in output.into_iter().flat_map(|output| BufReader::new(output).split(b'\n')) {
                 let Ok(line) = line else { return };
-                // A solver may print as well.
+                // A solver may print other lines, which are skipped.
                 let Ok(said) = serde_json::from_slice::<Line>(&line) else { continue };
-                if send.send(Said::from(said)).is_err() {
+                if send.send(Message::from(said)).is_err() {
                     return;
                 }
             }
@@ -141,10 +141,10 @@ impl Worker {
 }
 
 impl Question {
-    /// The line that a [`Worker`] wrote.
+    /// Reads the line that a [`Worker`] wrote.
     ///
     /// # Errors
-    /// Where it is none.
+    /// The line is not a question.
     pub fn read(input: &mut impl BufRead) -> io::Result<Self> {
         let mut text = String::new();
         BufRead::read_line(&mut Read::take(&mut *input, MOST_BYTES), &mut text)?;
@@ -152,26 +152,26 @@ impl Question {
     }
 }
 
-/// Why a [`Question`] has no answer.
+/// The reason why a [`Question`] has no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum Unanswerable {
-    /// Its problem cannot be read.
+    /// The problem cannot be read.
     #[error("{0}")]
     Problem(FormatError),
-    /// It names what there is not.
+    /// A name that does not exist.
     #[error("no {what} `{name}`")]
     Unknown {
-        /// What was named.
+        /// The type of the named object.
         what: &'static str,
         /// The name.
         name: String,
     },
 }
 
-/// Runs what is asked: `say` is given a line for the caller.
+/// Runs the contender of a question. `say` receives each line for the caller.
 ///
 /// # Errors
-/// [`Unanswerable`] where there is no such contender or case.
+/// [`Unanswerable`] if the contender or kind does not exist, or if the problem cannot be read.
 pub fn answer(question: Question, say: &mut dyn FnMut(&str) -> io::Result<()>) -> Result<(), Unanswerable> {
     let unknown = |what, name: &str| Unanswerable::Unknown { what, name: name.to_owned() };
     let source = Source { name: "the problem", text: &question.problem };
@@ -205,7 +205,7 @@ impl From<Ran> for Line {
     }
 }
 
-impl From<Line> for Said {
+impl From<Line> for Message {
     fn from(line: Line) -> Self {
         match line {
             Line::Ready => Self::Ready,
@@ -298,7 +298,7 @@ impl From<&Allocation> for Exact {
 }
 
 impl Exact {
-    /// The allocation; how servers are shared is known of the case.
+    /// Returns the allocation. The sharing of servers is set from the case later.
     fn allocation(self) -> Option<Allocation> {
         let placement = |(server, index, tasks)| Some(Placement { server, index, tasks: read(tasks)? });
         let placements =

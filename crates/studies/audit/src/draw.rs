@@ -1,4 +1,4 @@
-//! Random problems in small whole numbers, in which ties, zeros and constraints are frequent.
+//! Draws random problems in small whole numbers, with frequent ties, zeros and constraints.
 
 use evenhand_problem::{ProblemSpec, Rational, ServerSpec, UserSpec};
 use rand::Rng;
@@ -11,11 +11,11 @@ const CAPACITY: u32 = 12;
 /// The largest demand of a task, in units.
 const DEMAND: u32 = 6;
 
-/// The problem of this number among those of a seed: resources `r1`, `r2` and so on, server classes `s1`, users `u1`.
+/// Returns the problem with this number for a seed. Resources are named `r1`, `r2` and so on, server classes `s1`, users `u1`.
 pub fn draw(seed: u64, number: u64, size: Size) -> ProblemSpec {
     let random = &mut Pcg64::new(u128::from(seed), u128::from(number));
     let resources = names("r", random.random_range(1..=size.resources));
-    // Much is defined for one class alone, or without constraints.
+    // Many mechanisms and axioms are defined only for one class, or only without constraints.
     let classes = if random.random_ratio(1, 3) { 1 } else { random.random_range(1..=size.classes) };
     let is_constrained = random.random_bool(0.5);
     let is_limited = random.random_bool(0.5);
@@ -58,7 +58,7 @@ fn names(prefix: &str, count: usize) -> Vec<String> {
     (1..=count).map(|number| format!("{prefix}{number}")).collect()
 }
 
-/// Whole amounts of every resource, a quarter of them 0.
+/// Returns whole amounts of every resource, a quarter of them 0.
 fn amounts(random: &mut Pcg64, resources: &[String], most: u32) -> Vec<(String, Rational)> {
     let mut amount = || if random.random_ratio(1, 4) { 0 } else { random.random_range(1..=most) };
     resources.iter().map(|name| (name.clone(), Rational::from(amount()))).collect()

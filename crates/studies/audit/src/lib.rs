@@ -1,12 +1,11 @@
-//! Audits: small allocation problems on which a mechanism breaks an axiom, and how often random ones do.
+//! Audits: search for small allocation problems on which a mechanism violates an axiom, and count how often random problems do.
 //!
-//! Random problems in small whole numbers are solved by the mechanism, and every allocation is examined by
-//! [`evenhand_certify`]. The first problem on which an axiom is violated is made smaller as long as it still is; the
-//! result comes with its certificate, so that the search need not be believed. It depends on the settings alone, not on
-//! threads. Finding no violation proves nothing.
+//! The mechanism solves random problems in small whole numbers, and [`evenhand_certify`] examines every allocation. The first
+//! problem that violates an axiom is made smaller as long as it still does. The result has a certificate, so the search need
+//! not be trusted. It depends only on the settings, not on the number of threads. An audit without violations proves nothing.
 //!
 //! # Examples
-//! To serve the most tasks makes users envious of each other, already two of them:
+//! Serving as many tasks as possible makes users envious, even if there are only two:
 //! ```
 //! use evenhand_audit::{Settings, Size, audit};
 //! use evenhand_mechanisms::registry;
@@ -43,49 +42,50 @@ pub use draw::draw;
 pub use property::{Property, Refutation};
 pub use render::{document, page};
 
-/// Instances that are looked at in one go, on all threads.
+/// The number of problems that are examined together, on all threads.
 const BATCH: u64 = 64;
-/// Most users, classes and resources.
+/// The largest number of users, classes and resources.
 pub const MOST: usize = 6;
-/// Most instances.
+/// The largest number of problems.
 pub const MOST_INSTANCES: u64 = 1_000_000_000;
-/// What is no violation yet, in what users would have alone: answers with a gap are rational numbers near the optimum.
+/// The largest deviation that does not count as a violation, relative to what users would have alone. Answers with a
+/// gap are rational numbers near the optimum.
 const TOLERANCE: (u32, u32) = (1, 1_000_000_000);
 
-/// How large problems are, at most.
+/// The largest size of the problems.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Size {
-    /// Users.
+    /// The number of users.
     pub users: usize,
-    /// Server classes.
+    /// The number of server classes.
     pub classes: usize,
-    /// Resources.
+    /// The number of resources.
     pub resources: usize,
 }
 
-/// What is audited.
+/// The settings of an audit.
 #[derive(Clone)]
 pub struct Settings {
     /// The mechanism.
     pub mechanism: &'static Mechanism,
-    /// What else is set of it.
+    /// The other settings of the mechanism.
     pub flags: Flags,
-    /// The axioms; none: the usual ones, and that which the mechanism is made for.
+    /// The axioms. If there are none, the usual axioms and the axiom that defines the mechanism are audited.
     pub requests: Vec<Request>,
-    /// Properties that are looked at as well: each costs many solutions of a problem.
+    /// Properties that are tested as well. Each requires many solutions of a problem.
     pub properties: Vec<Property>,
-    /// How many problems are drawn.
+    /// The number of problems that are drawn.
     pub instances: u64,
-    /// What they are drawn by.
+    /// The seed by which the problems are drawn.
     pub seed: u64,
-    /// How large they are.
+    /// The largest size of the problems.
     pub size: Size,
-    /// The premises that every problem satisfies. Under [`Premises::NONE`] users may also be unable to run.
+    /// The premises that every problem satisfies. Under [`Premises::NONE`] some users may be unable to run.
     pub premises: Premises,
 }
 
 impl Settings {
-    /// A thousand problems of at most 4 users, 3 classes and 3 resources.
+    /// Returns the settings for a thousand problems of at most 4 users, 3 classes and 3 resources.
     #[must_use]
     pub fn of(mechanism: &'static Mechanism) -> Self {
         Self {
@@ -100,14 +100,14 @@ impl Settings {
         }
     }
 
-    /// Returns the problem of this number, changed as little as the premises need.
+    /// Returns the problem with this number, changed as little as necessary to satisfy the premises.
     fn drawn(&self, number: u64) -> Stated {
         let mut stated = Stated::from(draw(self.seed, number, self.size));
         self.premises.impose(&mut stated);
         stated
     }
 
-    /// Returns the problem that is stated, where it keeps to the premises.
+    /// Returns the stated problem if it satisfies the premises.
     fn problem(&self, stated: &Stated) -> Option<Problem> {
         stated.problem().filter(|problem| self.premises.allow(problem))
     }
@@ -117,104 +117,104 @@ impl Settings {
     }
 }
 
-/// Why there is no audit.
+/// An error in the settings of an audit.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum AuditError {
     /// A setting is out of range.
     #[error("{what}: expected a number from {least} to {most}, found {found}")]
     Setting {
-        /// Which.
+        /// The name of the setting.
         what: &'static str,
-        /// The least.
+        /// The smallest value that is allowed.
         least: u64,
-        /// The most.
+        /// The largest value that is allowed.
         most: u64,
-        /// What was stated.
+        /// The stated value.
         found: u64,
     },
     /// The flags of the mechanism cannot be read, or one is missing.
     #[error(transparent)]
     Mechanism(#[from] MechanismError),
-    /// An axiom cannot be asked for.
+    /// An axiom cannot be requested.
     #[error(transparent)]
     Axiom(#[from] CertifyError),
-    /// Max-min of a resource, which drawn problems need not have.
+    /// Max-min of a stated resource was requested. Problems that are drawn need not have this resource.
     #[error("the problems of an audit have resources of their own: max-min of one cannot be asked for")]
     Resource,
 }
 
-/// What came of an audit.
+/// The result of an audit.
 #[derive(Debug, Clone)]
 pub struct Audit {
-    /// Problems that were drawn.
+    /// The number of problems that were drawn.
     pub tried: u64,
-    /// Those for which the mechanism is not defined.
+    /// The number of problems for which the mechanism is not defined.
     pub not_applicable: u64,
-    /// Those on which it ended without an answer: a solver failed, or a limit was reached.
+    /// The number of problems without an answer, because a solver failed or a limit was reached.
     pub failed: u64,
-    /// By axiom, in the order of the requests.
+    /// The results by axiom, in the order of the requests.
     pub axioms: Vec<Audited>,
-    /// By property.
+    /// The results by property.
     pub properties: Vec<Probed>,
 }
 
-/// What came of a property.
+/// The result for a property.
 #[derive(Debug, Clone)]
 pub struct Probed {
     /// The property.
     pub property: Property,
-    /// Problems on which it was tried.
+    /// The number of problems on which it was tested.
     pub tried: u64,
-    /// Those among them that refute it.
+    /// The number of these problems that refute it.
     pub refuted: u64,
-    /// The first that does, made smaller.
+    /// The first problem that refutes it, made smaller.
     pub example: Option<Refutation>,
-    /// The number of that problem before.
+    /// The number of the first problem that refutes it.
     first: Option<u64>,
 }
 
-/// What came of an axiom.
+/// The result for an axiom.
 #[derive(Debug, Clone)]
 pub struct Audited {
     /// The axiom.
     pub axiom: Axiom,
-    /// What it is about.
+    /// The parameters of the axiom.
     pub parameters: Parameters,
-    /// Both, as `max-min:drfh`.
+    /// The name of the axiom with its parameters, such as `max-min:drfh`.
     pub name: String,
-    /// The name of the share that it is about.
+    /// The name of the share in the axiom.
     pub share: Option<String>,
-    /// Allocations of which it was decided.
+    /// The number of allocations for which the axiom was decided.
     pub decided: u64,
-    /// Those among them that violate it.
+    /// The number of these allocations that violate it.
     pub violated: u64,
-    /// Those to which it does not apply, or of which it was left open.
+    /// The number of allocations to which it does not apply, or for which it was not decided.
     pub open: u64,
-    /// The first that violates it, made smaller.
+    /// The first problem that violates it, made smaller.
     pub example: Option<Example>,
-    /// The number of that problem before.
+    /// The number of the first problem that violates it.
     first: Option<u64>,
 }
 
-/// A problem, what the mechanism allocates, and the certificate that it violates the axiom.
+/// A problem, the mechanism's allocation, and the certificate that the allocation violates the axiom.
 #[derive(Debug, Clone)]
 pub struct Example {
     /// The problem.
     pub problem: Problem,
-    /// What the mechanism allocates.
+    /// The allocation of the mechanism.
     pub allocation: Allocation,
-    /// By how much the axiom is violated; `None` where no number says it.
+    /// The amount by which the axiom is violated; `None` if no number measures it.
     pub margin: Option<Rational>,
-    /// The claim alone, with its evidence.
+    /// The claim that the axiom is violated, with its evidence.
     pub examination: Examination,
 }
 
 /// Draws problems, and makes the first that violates each axiom smaller. `progress` is called with the number of
-/// problems that were looked at.
+/// problems examined so far.
 ///
 /// # Errors
-/// [`AuditError`]: a setting is out of range, or what is asked for cannot be asked of the mechanism.
+/// [`AuditError`] if a setting is out of range, or if an axiom or flag does not suit the mechanism.
 pub fn audit(settings: &Settings, mut progress: impl FnMut(u64)) -> Result<Audit, AuditError> {
     check(settings)?;
     let probed = |property| Probed { property, tried: 0, refuted: 0, example: None, first: None };
@@ -223,13 +223,14 @@ pub fn audit(settings: &Settings, mut progress: impl FnMut(u64)) -> Result<Audit
     while audit.tried < settings.instances {
         progress(audit.tried);
         let batch = audit.tried..settings.instances.min(audit.tried + BATCH);
-        let looks: Vec<_> = batch.into_par_iter().map(|number| (number, look(settings, number))).collect();
-        for (number, looked) in looks {
+        let results: Vec<_> =
+            batch.into_par_iter().map(|number| (number, examine_drawn(settings, number))).collect();
+        for (number, looked) in results {
             audit.tried += 1;
             match looked? {
-                Look::NotApplicable => audit.not_applicable += 1,
-                Look::Failed => audit.failed += 1,
-                Look::Examined(examination, refuted) => {
+                ProblemResult::NotApplicable => audit.not_applicable += 1,
+                ProblemResult::Failed => audit.failed += 1,
+                ProblemResult::Examined(examination, refuted) => {
                     audit.count(number, &examination);
                     audit.count_refuted(number, &refuted);
                 }
@@ -265,23 +266,23 @@ fn check(settings: &Settings) -> Result<(), AuditError> {
     Ok(settings.mechanism.check(&settings.flags)?)
 }
 
-/// What came of one problem.
-enum Look {
+/// The result for one problem.
+enum ProblemResult {
     NotApplicable,
     Failed,
-    /// And by property whether it is refuted there.
+    /// The examination, and by property whether the problem refutes it.
     Examined(Box<Examination>, Vec<bool>),
 }
 
-fn look(settings: &Settings, number: u64) -> Result<Look, AuditError> {
+fn examine_drawn(settings: &Settings, number: u64) -> Result<ProblemResult, AuditError> {
     let stated = settings.drawn(number);
-    // No user demands nothing here, and every name is there; a server that has nothing is no fault either.
-    let Some(problem) = settings.problem(&stated) else { return Ok(Look::NotApplicable) };
+    // Drawn problems are otherwise valid: every user demands something, every name exists, and a server may be empty.
+    let Some(problem) = settings.problem(&stated) else { return Ok(ProblemResult::NotApplicable) };
     let subject = settings.subject();
     let allocation = match subject.allocated(&problem) {
         Ok(Some(allocation)) => allocation,
-        Ok(None) => return Ok(Look::Failed),
-        Err(MechanismError::NotApplicable { .. }) => return Ok(Look::NotApplicable),
+        Ok(None) => return Ok(ProblemResult::Failed),
+        Err(MechanismError::NotApplicable { .. }) => return Ok(ProblemResult::NotApplicable),
         Err(error) => return Err(error.into()),
     };
     let examination = examined(settings, &problem, &allocation, &settings.requests)?;
@@ -290,7 +291,7 @@ fn look(settings: &Settings, number: u64) -> Result<Look, AuditError> {
         properties => property::probe(&subject, &stated, properties).unwrap_or_default(),
     };
     let refuted = probes.iter().map(|probe| probe.refuted.is_some());
-    Ok(Look::Examined(Box::new(examination), refuted.collect()))
+    Ok(ProblemResult::Examined(Box::new(examination), refuted.collect()))
 }
 
 fn examined(
@@ -337,7 +338,7 @@ impl Audit {
             }
         }
         for (axiom, _) in &examination.undecided {
-            // What is left open is not about other parameters than what was decided.
+            // Undecided axioms have the same parameters as decided ones.
             let known = self.axioms.iter().find(|each| each.axiom == *axiom);
             let parameters = known.map(|each| each.parameters.clone()).unwrap_or_default();
             self.of(*axiom, &parameters, &examination.certificate.problem).open += 1;
@@ -364,13 +365,13 @@ impl Audit {
     }
 }
 
-/// The problem of that number made smaller as long as it violates the axiom.
+/// Makes the problem with this number smaller as long as it violates the axiom.
 fn smallest(settings: &Settings, of: &Audited, number: u64) -> Option<Example> {
     let stated = shrink::shrink(settings.drawn(number), |stated| example(settings, of, stated).is_some());
     example(settings, of, &stated)
 }
 
-/// What the mechanism gives there, where it violates the axiom.
+/// Returns the allocation and the certificate if the mechanism violates the axiom on this problem.
 fn example(settings: &Settings, of: &Audited, stated: &Stated) -> Option<Example> {
     let problem = settings.problem(stated)?;
     let allocation = settings.subject().solved(&problem)?;

@@ -1,11 +1,11 @@
-//! What a user may state in place of the truth: another demand, other server classes, or both.
+//! False statements that users may make: another demand, other server classes, or both.
 
 use evenhand_problem::Rational;
 
 use crate::property::Change;
 use crate::stated::Stated;
 
-/// What is different between two problems.
+/// The difference between two problems.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// A user states another demand.
@@ -21,7 +21,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Who states something else than the truth.
+    /// Returns the user that makes a false statement, if one does.
     pub fn liar(self) -> Option<usize> {
         match self {
             Self::Demand(n) | Self::Classes(n) | Self::Both(n) => Some(n),
@@ -29,7 +29,7 @@ impl Kind {
         }
     }
 
-    /// Where a user stands in the changed problem; `None` where it has left.
+    /// Returns the index of user `n` in the changed problem, or `None` if the user has left.
     pub fn now(self, n: usize) -> Option<usize> {
         match self {
             Self::Leaves(gone) if gone == n => None,
@@ -39,16 +39,18 @@ impl Kind {
     }
 }
 
-/// Demands up to this, of at most two resources, are lied about in every way.
+/// Demands of at most two resources that do not exceed this amount are replaced by every grid of [`SMALL_LIES`].
 const SMALL: u32 = 2;
-/// The amounts of lies about those.
+/// The amounts in lies about such small demands.
 const SMALL_LIES: [u32; 4] = [0, 1, 2, 3];
-/// The amounts of lies about others of at most two resources.
+/// The amounts in lies about larger demands of at most two resources.
 const LIES: [u32; 5] = [0, 1, 2, 4, 7];
 
-/// The lies that are tried for each user: every demand of a few amounts, where there are at most two resources; each
-/// amount one more, one less, doubled, halved or 0; every set of classes; and both at a time, where one amount is one more
-/// or less.
+/// Returns the lies that are tried for each user.
+///
+/// With at most two resources, they include every demand with a few amounts. They also include demands in which one
+/// amount is increased or decreased by 1, doubled, halved or set to 0; every other set of classes; and every other
+/// set of classes together with one amount changed by 1.
 pub fn lies(stated: &Stated) -> Vec<Change> {
     let mut all = Vec::new();
     for n in 0..stated.spec.users.len() {
@@ -67,7 +69,7 @@ fn amounts(stated: &Stated, n: usize) -> Vec<Rational> {
     stated.spec.users[n].demand.iter().map(|(_, amount)| amount.clone()).collect()
 }
 
-/// Other demands, of which none is for nothing.
+/// Returns other demands, none of which is zero.
 fn demands(stated: &Stated, n: usize) -> Vec<Vec<Rational>> {
     let truth = amounts(stated, n);
     let is_small = truth.len() <= 2 && truth.iter().all(|amount| *amount <= SMALL);
@@ -91,7 +93,7 @@ fn demands(stated: &Stated, n: usize) -> Vec<Vec<Rational>> {
     lies
 }
 
-/// Every demand of these amounts.
+/// Returns every demand with these amounts.
 fn grid(resources: usize, of: &[u32]) -> Vec<Vec<Rational>> {
     let mut all = vec![Vec::new()];
     for _ in 0..resources {
@@ -103,7 +105,7 @@ fn grid(resources: usize, of: &[u32]) -> Vec<Vec<Rational>> {
     all
 }
 
-/// One amount one more, or one less where it stays above 0.
+/// Returns the demands with one amount increased by 1, or decreased by 1 if it stays above 0.
 fn steps(truth: &[Rational]) -> Vec<Vec<Rational>> {
     let mut all = Vec::new();
     for (r, amount) in truth.iter().enumerate() {
@@ -121,7 +123,7 @@ fn with(truth: &[Rational], r: usize, lie: Rational) -> Vec<Rational> {
     demand
 }
 
-/// Every other set of classes that is not empty.
+/// Returns every other nonempty set of classes.
 fn sets(stated: &Stated, n: usize) -> Vec<Vec<String>> {
     let classes: Vec<&String> = stated.spec.servers.iter().map(|server| &server.name).collect();
     let truth = &stated.spec.users[n].servers;

@@ -1,6 +1,6 @@
-//! Properties of a mechanism that no single allocation has: what it gives when the problem changes a little.
+//! Properties of a mechanism that relate its allocations on different problems.
 //!
-//! Each is refuted by two problems that differ in one thing, both solved exactly. Nothing proves one here.
+//! Each is refuted by two problems that differ in one thing, both solved exactly. No property is proven here.
 
 use evenhand_mechanisms::registry;
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational, Sharing, number};
@@ -18,53 +18,53 @@ pub enum Property {
     ByDemand,
     /// No user can run more tasks by stating other classes.
     ByClasses,
-    /// As [`StrategyProof`](Self::StrategyProof), where a liar keeps the time that its tasks were to take.
+    /// Like [`StrategyProof`](Self::StrategyProof), but a liar keeps the server time of its stated tasks.
     InTime,
     /// No user takes tasks from another by a lie that costs it nothing (PS-DSF, Lemma 1).
     NoFreeHarm,
-    /// No user changes what another can run by a lie that leaves what it can run itself.
+    /// No user changes what another user can run by a lie that leaves its own number of tasks unchanged.
     NonBossy,
-    /// No user has fewer tasks when somebody else leaves.
+    /// No user has fewer tasks when another user leaves.
     PopulationMonotone,
     /// No user has fewer tasks when a server has more of a resource.
     ResourceMonotone,
-    /// On one single server everybody has what DRF gives it (DRFH, section III-C).
+    /// On one single server every user has the tasks that DRF gives it (DRFH, section III-C).
     SingleServerDrf,
 }
 
-/// What refutes a property.
+/// A counterexample to a property.
 #[derive(Debug, Clone)]
 pub struct Refutation {
-    /// The problem as it is.
+    /// The true problem.
     pub problem: Problem,
-    /// The problem that differs; the same one where the property is about one problem.
+    /// The changed problem; the true problem if the property is about one problem.
     pub changed: Problem,
-    /// Where they differ, in words.
+    /// The difference between the problems in words.
     pub change: String,
-    /// Who has more, or fewer, tasks than the property allows.
+    /// The user that has more, or fewer, tasks than the property allows.
     pub user: String,
-    /// Its tasks in the problem as it is; with DRF where the property is about one problem.
+    /// Its tasks in the true problem; those by DRF if the property is about one problem.
     pub before: Rational,
-    /// What it can run in the problem that differs, by its true demand.
+    /// The tasks of its true demand that it can run in the changed problem.
     pub after: Rational,
-    /// What the mechanism gives in the problem as it is.
+    /// The allocation of the mechanism on the true problem.
     pub given: Allocation,
-    /// What it gives in the problem that differs.
+    /// The allocation of the mechanism on the changed problem.
     pub given_changed: Allocation,
-    /// What is different.
+    /// The kind of the difference.
     pub(crate) kind: Kind,
 }
 
-/// What came of one problem, by property.
+/// The result of one problem for a property.
 #[derive(Debug, Clone, Default)]
 pub struct Probe {
-    /// What refutes it.
+    /// The counterexample, if the problem refutes the property.
     pub refuted: Option<Refutation>,
-    /// How near the nearest change came to it, as a part of what the user has; `None` where no change is near.
+    /// The distance of the nearest change from refuting it, as a fraction of what the user has. `None` if no change is near.
     pub near: Option<Rational>,
 }
 
-/// One thing that is different: in words, the problem, and users by their positions before.
+/// A changed problem, with its difference in words and in kind.
 pub(crate) struct Change {
     pub words: String,
     pub stated: Stated,
@@ -72,7 +72,7 @@ pub(crate) struct Change {
 }
 
 impl Property {
-    /// All of them.
+    /// All properties.
     pub const ALL: [Self; 9] = [
         Self::StrategyProof,
         Self::ByDemand,
@@ -85,7 +85,7 @@ impl Property {
         Self::SingleServerDrf,
     ];
 
-    /// As the command line takes it.
+    /// Returns the name of the property on the command line.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -101,13 +101,13 @@ impl Property {
         }
     }
 
-    /// The property of that name.
+    /// Returns the property with this name.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|property| property.name() == name)
     }
 
-    /// Whether changes of this kind can refute it.
+    /// Returns whether changes of this kind can refute the property.
     fn is_about(self, kind: Kind) -> bool {
         match self {
             Self::StrategyProof | Self::InTime | Self::NoFreeHarm | Self::NonBossy => kind.liar().is_some(),
@@ -119,14 +119,14 @@ impl Property {
         }
     }
 
-    /// What refutes the property on this problem; `None` where nothing that is tried does, or the mechanism gives no
-    /// answer.
+    /// Returns a counterexample to the property on this problem. Returns `None` if no change that is tried is one, or
+    /// if the mechanism has no answer.
     pub(crate) fn refuted(self, subject: &Subject, stated: &Stated) -> Option<Refutation> {
         probe(subject, stated, &[self])?.pop()?.refuted
     }
 }
 
-/// What each property comes to on this problem; `None` where the mechanism gives no answer.
+/// Returns the result of this problem for each property, or `None` if the mechanism has no answer.
 pub(crate) fn probe(subject: &Subject, stated: &Stated, properties: &[Property]) -> Option<Vec<Probe>> {
     let problem = stated.problem()?;
     let given = subject.solved(&problem)?;
@@ -155,7 +155,7 @@ pub(crate) fn probe(subject: &Subject, stated: &Stated, properties: &[Property])
     Some(probes)
 }
 
-/// The changes that are about one of the properties.
+/// Returns the changes that concern at least one of the properties.
 fn changes(stated: &Stated, properties: &[Property]) -> Vec<Change> {
     let any = |kind: Kind| properties.iter().any(|property| property.is_about(kind));
     let mut all = Vec::new();
@@ -186,7 +186,7 @@ fn changes(stated: &Stated, properties: &[Property]) -> Vec<Change> {
     all
 }
 
-/// The problem as it is, and what the mechanism gives there.
+/// The true problem, and the allocation of the mechanism on it.
 struct Truth<'a> {
     stated: &'a Stated,
     problem: &'a Problem,
@@ -244,7 +244,7 @@ impl Truth<'_> {
                 if gain > tolerance(liar) {
                     probe.refuted = Some(found(liar, now));
                 } else {
-                    nearer(probe, -gain, &self.totals[liar]);
+                    record_distance(probe, -gain, &self.totals[liar]);
                 }
             }
             (_, None) => {
@@ -254,15 +254,15 @@ impl Truth<'_> {
                         probe.refuted = Some(found(n, now));
                         return;
                     }
-                    nearer(probe, -loss, &self.totals[n]);
+                    record_distance(probe, -loss, &self.totals[n]);
                 }
             }
         }
     }
 }
 
-/// True tasks that a liar runs with what it is given: of every class the resources of the tasks that it stated, or the
-/// time that they were to take.
+/// Returns how many tasks of its true demand a liar can run. On every class it has the resources of the tasks that it
+/// stated, or the time that they would take.
 pub(crate) fn true_tasks(
     truth: &Problem,
     stated: &Problem,
@@ -271,7 +271,7 @@ pub(crate) fn true_tasks(
     in_time: bool,
 ) -> Rational {
     let usable = given.tasks[n].iter().filter(|(i, _)| truth.can_run(n, *i));
-    let worth = worth(truth, stated, n);
+    let worth = tasks_per_stated_task(truth, stated, n);
     let run = usable.map(|(i, x)| match in_time {
         true => truth.gamma(n, *i) / stated.gamma(n, *i) * x,
         false => Rational::from(x * &worth),
@@ -280,23 +280,23 @@ pub(crate) fn true_tasks(
     truth.users()[n].tasks().cloned().into_iter().fold(run, Rational::min)
 }
 
-/// Remembers a change that did not refute the property but came near to it.
-fn nearer(probe: &mut Probe, by: Rational, of: &Rational) {
+/// Stores the distance of a change that does not refute the property but comes near to it.
+fn record_distance(probe: &mut Probe, by: Rational, of: &Rational) {
     if by > 0 && *of > 0 {
         let near = by / of;
         probe.near = Some(probe.near.take().map_or(near.clone(), |known| known.min(near)));
     }
 }
 
-/// Tasks by the true demand that what a task by the stated one takes is enough for.
-fn worth(truth: &Problem, stated: &Problem, n: usize) -> Rational {
+/// Returns the number of tasks with the true demand for which the resources of one stated task suffice.
+fn tasks_per_stated_task(truth: &Problem, stated: &Problem, n: usize) -> Rational {
     let demand = |problem: &Problem| problem.users()[n].base_demand().to_vec();
     let pairs = demand(truth).into_iter().zip(demand(stated));
     let parts = pairs.filter(|(d, _)| *d > 0).map(|(d, lie)| lie / d);
     parts.min().unwrap_or_default()
 }
 
-/// A user on one single server that has something else than DRF gives it.
+/// Returns a counterexample if a user on one single server has other tasks than under DRF.
 fn unlike_drf(problem: &Problem, given: &Allocation, tolerance: (u32, u32)) -> Option<Refutation> {
     if problem.n_single_servers() != 1 {
         return None;

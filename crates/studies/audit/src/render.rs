@@ -1,4 +1,4 @@
-//! What an audit found, for people and for programs.
+//! Writes the results of an audit, for people and for programs.
 
 use evenhand_problem::format::{AllocationDocument, problem_to_json};
 use evenhand_problem::{Problem, number};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::{Audit, Audited, Example, Probed, Refutation, Settings};
 
-/// What was searched and found, as a document.
+/// Returns the settings and results of the audit as a document.
 #[must_use]
 pub fn document(settings: &Settings, audit: &Audit) -> Value {
     let axioms = audit.axioms.iter().map(|each| {
@@ -82,7 +82,7 @@ fn example(example: &Example) -> Value {
     })
 }
 
-/// A line for each axiom, and the smallest problem for each that is violated.
+/// Returns a page with a line for each axiom, and the smallest problem for each violated axiom.
 #[must_use]
 pub fn page(settings: &Settings, audit: &Audit) -> Page {
     let columns = [
@@ -112,12 +112,12 @@ pub fn page(settings: &Settings, audit: &Audit) -> Page {
     }
     let page = Page::new().short(short(settings, audit)).text(searched(settings, audit)).table(table);
     let shown = audit.axioms.iter().filter_map(|each| Some((each, each.example.as_ref()?)));
-    let page = shown.fold(page, |page, (each, example)| page.lines(told(each, example)));
+    let page = shown.fold(page, |page, (each, example)| page.lines(describe(each, example)));
     let shown = audit.properties.iter().filter_map(|each| Some((each, each.example.as_ref()?)));
     shown.fold(page, |page, (each, example)| page.lines(refuted(each, example)))
 }
 
-/// What is broken, and what nothing that was tried breaks.
+/// Returns the violated axioms, and those that no problem violated.
 fn short(settings: &Settings, audit: &Audit) -> Vec<String> {
     let name = settings.mechanism.info.id;
     let axioms = audit.axioms.iter().map(|each| (each.name.as_str(), each.violated, each.decided));
@@ -162,25 +162,26 @@ pub(crate) fn size(problem: &Problem) -> String {
     )
 }
 
-/// The problem, what is different, and what that does to whom.
+/// Returns the problem, its change, and the effect on the user.
 fn refuted(each: &Probed, example: &Refutation) -> Vec<String> {
     let (user, before, after) = (&example.user, text::number(&example.before), text::number(&example.after));
     let (property, change) = (each.property.name(), &example.change);
     let said = format!("{property}: {change}, and {user} can run {after} in place of {before}");
-    above(said, &example.problem)
+    with_problem_below(said, &example.problem)
 }
 
-/// The problem on one line for each class and user, what everybody gets, and by how much the axiom is violated.
-fn told(each: &Audited, example: &Example) -> Vec<String> {
+/// Returns the tasks of all users, the amount by which the axiom is violated, and the problem with one line for each
+/// class and user.
+fn describe(each: &Audited, example: &Example) -> Vec<String> {
     let users = example.problem.users().iter().zip(example.allocation.totals());
     let tasks: Vec<String> =
         users.map(|(user, x)| format!("{} {}", user.name(), number::format(&x))).collect();
     let margin = example.margin.as_ref().map(|margin| format!(", margin {}", text::number(margin)));
     let said = format!("{}: tasks {}{}", each.name, tasks.join(", "), margin.unwrap_or_default());
-    above(said, &example.problem)
+    with_problem_below(said, &example.problem)
 }
 
-/// What is said, and the problem below it.
-fn above(said: String, problem: &Problem) -> Vec<String> {
+/// Returns a statement with the problem below it.
+fn with_problem_below(said: String, problem: &Problem) -> Vec<String> {
     std::iter::once(said).chain(problem_to_json(problem).lines().map(str::to_owned)).collect()
 }

@@ -1,15 +1,16 @@
-//! Smaller problems that show the same.
+//! Makes problems smaller while they show the same result.
 
 use evenhand_problem::Rational;
 use evenhand_problem::groups::GroupShareSpec;
 
 use crate::stated::Stated;
 
-/// Changes that are tried at most.
+/// The largest number of changes that are tried.
 const MOST_TRIALS: usize = 2_000;
 
-/// A problem with fewer users, classes, resources, limits or units of which `shows` is still true, as it is of `stated`:
-/// no single change of [`smaller`] makes it smaller yet, unless [`MOST_TRIALS`] ran out.
+/// Returns a problem with fewer users, classes, resources, limits or units for which `shows` still holds.
+///
+/// `shows` must hold for `stated`. No single change of [`smaller`] makes the result smaller, unless [`MOST_TRIALS`] was reached.
 pub fn shrink(mut stated: Stated, shows: impl Fn(&Stated) -> bool) -> Stated {
     let mut left = MOST_TRIALS;
     'again: loop {
@@ -27,7 +28,7 @@ pub fn shrink(mut stated: Stated, shows: impl Fn(&Stated) -> bool) -> Stated {
     }
 }
 
-/// Problems with one thing less, the largest changes first.
+/// Returns the problems with one thing less, those with the largest changes first.
 fn smaller(stated: &Stated) -> Vec<Stated> {
     let spec = &stated.spec;
     let mut all = Vec::new();
@@ -67,6 +68,7 @@ fn smaller(stated: &Stated) -> Vec<Stated> {
         push(&|next| next.spec.users[n].weight = None);
         push(&|next| next.spec.users[n].criterion.clear());
     }
+    // Halving comes before decreasing by 1, since it saves more trials.
     for less in [halved, lowered] {
         for i in 0..spec.servers.len() {
             for r in 0..spec.resources.len() {
@@ -100,12 +102,12 @@ fn smaller(stated: &Stated) -> Vec<Stated> {
     all
 }
 
-/// Half of it, rounded down.
+/// Halves a number and rounds it down.
 fn halved(value: &mut Rational) {
     *value = Rational::from(&*value / 2_u32).floor();
 }
 
-/// One less, at least 0.
+/// Decreases a number by 1, to at least 0.
 fn lowered(value: &mut Rational) {
     *value = (value.clone() - 1_u32).max(Rational::new());
 }

@@ -1,16 +1,16 @@
-//! Problems as searches state them: in full, so that every amount has a place, and with their groups.
+//! Problems as the searches state them: with an amount of every resource, and with their groups.
 
 use evenhand_problem::groups::{GroupShare, GroupShareSpec, GroupSpec, MemberSpec, Named};
 use evenhand_problem::{Member, Problem, ProblemSpec, Rational, ServerSpec, UserSpec};
 
-/// A problem as it is changed: every server and user states an amount of every resource.
+/// A problem that can be changed. Every server and user states an amount of every resource.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Stated {
-    /// Resources, servers and users.
+    /// The resources, servers and users.
     pub spec: ProblemSpec,
-    /// The groups; most searches have none.
+    /// The groups. Most searches have none.
     pub groups: Vec<GroupSpec>,
-    /// By user: its group and its gang; empty where there are neither.
+    /// By user: its group and its gang. Empty if there are neither groups nor gangs.
     pub members: Vec<MemberSpec>,
     /// How groups and users are compared.
     pub share: GroupShareSpec,
@@ -22,7 +22,7 @@ impl From<ProblemSpec> for Stated {
     }
 }
 
-/// Groups by what searches state of them: neither limits on classes nor priorities.
+/// Converts a problem. Groups keep what searches state about them: neither limits on classes nor priorities.
 impl From<&Problem> for Stated {
     fn from(problem: &Problem) -> Self {
         let mut spec = ProblemSpec::from(problem);
@@ -56,7 +56,7 @@ impl From<&Problem> for Stated {
     }
 }
 
-/// Every resource with its amount, 0 where none is stated.
+/// Lists every resource with its amount, or 0 if none is stated.
 fn in_full(resources: &[String], amounts: &mut Vec<(String, Rational)>) {
     let stated = std::mem::take(amounts);
     let of = |name: &String| stated.iter().find(|(of, _)| of == name).map(|(_, amount)| amount.clone());
@@ -64,14 +64,14 @@ fn in_full(resources: &[String], amounts: &mut Vec<(String, Rational)>) {
 }
 
 impl Stated {
-    /// The problem, where there is one: a search may have taken a user's last demand.
+    /// Returns the problem, if it is valid. A search may have removed the last demand of a user.
     #[must_use]
     pub fn problem(&self) -> Option<Problem> {
         Problem::grouped(self.spec.clone(), self.groups.clone(), self.share.clone(), self.members.clone())
             .ok()
     }
 
-    /// The same with the names that problems of searches begin with.
+    /// Returns the problem with the names that searches use.
     #[must_use]
     pub fn renamed(&self) -> Self {
         let mut next = self.clone();
@@ -115,7 +115,7 @@ impl Stated {
         next
     }
 
-    /// Takes a user away.
+    /// Removes a user.
     pub fn remove_user(&mut self, n: usize) {
         self.spec.users.remove(n);
         if n < self.members.len() {
@@ -123,7 +123,7 @@ impl Stated {
         }
     }
 
-    /// Takes a group away: its users stand beside the other groups.
+    /// Removes a group. Its users then stand next to the other groups.
     pub fn remove_group(&mut self, v: usize) {
         let name = self.groups.remove(v).name;
         for member in &mut self.members {

@@ -1,26 +1,26 @@
-//! A mechanism with its flags, as searches ask it.
+//! A mechanism with its flags, as searches use it.
 
 use evenhand_mechanisms::{Flags, Mechanism, MechanismError, Status};
 use evenhand_problem::{Allocation, Problem, Rational};
 
 use crate::TOLERANCE;
 
-/// What is searched for problems.
+/// A mechanism that is searched for counterexamples.
 #[derive(Clone)]
 pub struct Subject {
     /// The mechanism.
     pub mechanism: &'static Mechanism,
-    /// What else is set of it.
+    /// The other settings of the mechanism.
     pub flags: Flags,
-    /// What is no difference yet between two answers, as a part of a user's tasks and one more.
+    /// The largest difference between two answers that does not count, as a fraction of the user's tasks plus one.
     pub tolerance: (u32, u32),
 }
 
 impl Subject {
-    /// What the mechanism gives; nothing where it ends without an answer.
+    /// Returns the allocation of the mechanism, or `None` if it ends without an answer.
     ///
     /// # Errors
-    /// Where it is not defined for the problem, or what is set of it is wrong.
+    /// The mechanism is not defined for the problem, or its settings are wrong.
     pub fn allocated(&self, problem: &Problem) -> Result<Option<Allocation>, MechanismError> {
         match self.mechanism.allocate_with(problem, &self.flags) {
             Ok(outcome) if outcome.findings.status.is_none_or(|status| status == Status::Solved) => {
@@ -37,12 +37,13 @@ impl Subject {
         }
     }
 
-    /// What the mechanism gives, where it gives something.
+    /// Returns the allocation of the mechanism, if it has one.
     pub fn solved(&self, problem: &Problem) -> Option<Allocation> {
         self.allocated(problem).ok().flatten()
     }
 
-    /// What the mechanism gives, and the tolerance within which that is certified: none for an exact answer.
+    /// Returns the allocation of the mechanism, and the tolerance within which it is certified. The tolerance of
+    /// exact answers is 0.
     pub fn certifiable(&self, problem: &Problem) -> Option<(Allocation, Rational)> {
         let outcome = self.mechanism.allocate_with(problem, &self.flags).ok()?;
         let has_gap = outcome.findings.gap.is_some_and(|gap| gap > 0);
@@ -51,8 +52,8 @@ impl Subject {
         is_final.then_some((outcome.allocation, tolerance))
     }
 
-    /// By user the tasks of every answer that the mechanism allows on a small problem, by the extreme ones; `None` where
-    /// they are not listed.
+    /// Returns the extreme answers of the mechanism on a small problem: all answers lie between them. Returns `None`
+    /// if they are not listed.
     pub fn answers(&self, problem: &Problem) -> Option<Vec<Allocation>> {
         if !self.mechanism.takes("faces") {
             return None;

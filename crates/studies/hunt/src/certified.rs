@@ -1,4 +1,4 @@
-//! What is found, computed again and certified.
+//! Exact confirmation and certificates of the instances that the hunt found.
 
 use evenhand_budget::within;
 use evenhand_certify::ratio;
@@ -9,22 +9,22 @@ use super::clock::Clock;
 use super::worst::{LIMITS, exactly_until};
 use super::{Found, HuntError};
 
-/// A find with its worst loads and the certificate of the ratio there.
+/// An instance with its worst loads and a certificate of the ratio at these loads.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Certified {
-    /// The problem, with the worst loads.
+    /// The problem with the worst loads.
     pub problem: Reservation,
-    /// Greedy and optimum at these loads, proven.
+    /// The proven values of greedy and of the optimum at these loads.
     pub certificate: RatioCertificate,
-    /// Their quotient, which no loads of these types go below: the rational method says so too.
+    /// The ratio of greedy to the optimum. By the rational method, no loads of these types have a lower ratio.
     pub ratio: Rational,
 }
 
-/// Computes a find again by the rational method, and certifies the ratio at its worst loads.
+/// Computes the ratio of an instance again by the rational method, and certifies it at the worst loads.
 ///
 /// # Errors
-/// [`HuntError::Disagree`] where the ratio comes out differently; [`HuntError`] where a solver fails, the
-/// time is up, or the instance is too large for a certificate.
+/// [`HuntError::Disagree`] if the rational method computes another ratio; [`HuntError`] if a solver fails, the time
+/// is up, or the instance is too large for a certificate.
 pub fn certify(found: &Found, clock: &Clock) -> Result<Certified, HuntError> {
     let worst = exactly_until(&found.instance, clock)?;
     if worst.ratio_upper != found.ratio {

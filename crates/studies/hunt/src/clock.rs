@@ -1,4 +1,4 @@
-//! When the hunt has to stop, whatever it is doing.
+//! The time limit of the hunt.
 
 use std::time::Instant;
 
@@ -6,18 +6,18 @@ use evenhand_packing::SearchLimits;
 
 use super::HuntError;
 
-/// A time after which nothing is begun; without one there is no hurry.
+/// A time limit, after which no work is begun. Without one there is no limit.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Clock(Option<Instant>);
 
 impl Clock {
-    /// Until then.
+    /// Creates a limit at the time `time`.
     #[must_use]
     pub fn until(time: Instant) -> Self {
         Self(Some(time))
     }
 
-    /// Whether the time is up.
+    /// Returns whether the time is up.
     #[must_use]
     pub fn is_up(&self) -> bool {
         self.0.is_some_and(|until| Instant::now() >= until)
@@ -27,7 +27,7 @@ impl Clock {
         if self.is_up() { Err(HuntError::OutOfTime) } else { Ok(()) }
     }
 
-    /// The same for the solvers.
+    /// Returns the same limit for the solvers.
     pub(super) fn limits(&self) -> SearchLimits {
         self.0.map_or_else(SearchLimits::default, SearchLimits::until)
     }

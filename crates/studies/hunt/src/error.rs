@@ -1,4 +1,4 @@
-//! Why the hunt ends early.
+//! Errors that end the hunt.
 
 use evenhand_budget::Exceeded;
 use evenhand_certify::ratio::RatioError;
@@ -9,53 +9,53 @@ use thiserror::Error;
 
 use super::MOST_MATRICES;
 
-/// Why the hunt ends early.
+/// An error that ends the hunt.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum HuntError {
     /// A setting is out of range.
     #[error("{what}: expected a number from {from} to {to}, found {found}")]
     Setting {
-        /// Which.
+        /// The name of the setting.
         what: &'static str,
-        /// The least.
+        /// The smallest value that is allowed.
         from: u64,
-        /// The most.
+        /// The largest value that is allowed.
         to: u64,
-        /// What was stated.
+        /// The stated value.
         found: u64,
     },
-    /// There are too many instances to try all.
+    /// There are too many instances to search all of them.
     #[error(
         "too large to try everything: {matrices} matrices of demands up to the order of the types, expected \
          at most {MOST_MATRICES}"
     )]
     TooLarge {
-        /// How many.
+        /// The number of matrices.
         matrices: String,
     },
-    /// A saved state that no hunt leaves.
+    /// A saved state that no hunt can have.
     #[error("the saved state is damaged: {0}")]
     State(String),
-    /// Two methods disagree, which is a fault of one of them.
+    /// Two methods disagree, so one of them has a mistake.
     #[error("two methods disagree: {what}")]
     Disagree {
-        /// About what.
+        /// What they disagree about.
         what: &'static str,
     },
-    /// The time that was given is over.
+    /// The time limit is over.
     #[error("the time was up before the search could begin")]
     OutOfTime,
-    /// An instance that is no problem.
+    /// An instance that is not a valid problem.
     #[error(transparent)]
     Problem(#[from] ProblemError),
     /// The rational method failed.
     #[error(transparent)]
     Packing(PackingError),
-    /// An instance takes more work or memory than one may.
+    /// An instance needs more work or memory than is allowed.
     #[error(transparent)]
     Exceeded(#[from] Exceeded),
-    /// There is no certificate.
+    /// The certificate cannot be made.
     #[error(transparent)]
     Ratio(RatioError),
 }
@@ -76,7 +76,7 @@ impl From<RatioError> for HuntError {
 }
 
 impl HuntError {
-    /// Whether a single instance was too large: the others can still be looked at.
+    /// Returns whether a single instance was too large. The search can then continue with the other instances.
     #[must_use]
     pub fn is_too_large(&self) -> bool {
         matches!(
@@ -89,7 +89,7 @@ impl HuntError {
         )
     }
 
-    /// Whether the caller asked for something impossible.
+    /// Returns whether the caller's input was at fault.
     #[must_use]
     pub fn is_usage(&self) -> bool {
         matches!(self, Self::Setting { .. } | Self::TooLarge { .. } | Self::State(_))

@@ -1,10 +1,10 @@
-//! All instances of a size, up to symmetry.
+//! The search of all instances of a size, up to symmetry.
 //!
-//! What greedy and the optimum earn depends on the demands through the feasible configurations alone.
-//! So the matrices of demands fall into classes with the same set of maximal configurations up to the
-//! order of the types. In each class every vector of rewards is tried whose greatest common divisor is 1
-//! (scaling) and that no symmetry of the class maps to a smaller one. The order of the types matters only
-//! through ties: where some types have several best configurations, all orders are tried, else one.
+//! The earnings of greedy and of the optimum depend on the demands only through the feasible configurations. So
+//! matrices of demands form classes: those with the same set of maximal configurations, up to the order of the types.
+//! In each class the search tries every vector of rewards with greatest common divisor 1, since scaling does not
+//! matter. Vectors that a symmetry of the class maps to a smaller vector are skipped. The order of the types matters
+//! only through ties. If some set of types has several best configurations, all orders are tried, otherwise one.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -18,46 +18,46 @@ use super::types::{Instance, JobTypeNumbers, maximal};
 use super::worst::{Counts, below_until, has_ties};
 use super::{Found, HuntError, Settings};
 
-/// Matrices of demands, up to the order of the types, that can be enumerated.
+/// The largest number of matrices of demands, up to the order of the types, that can be enumerated.
 pub const MOST_MATRICES: u64 = 20_000_000;
-/// Instances, in all orders of their types, that one batch goes through: some seconds at the most.
+/// The number of instances in one batch, counting all orders of their types. A batch takes a few seconds at most.
 const BATCH: usize = 16_384;
-/// Bytes of the sets of configurations together, 512 MiB.
+/// The largest size of all sets of configurations together: 512 MiB.
 const MOST_BYTES: usize = 1 << 29;
-/// Matrices whose configurations are found together.
+/// The number of matrices whose configurations are computed together.
 const CHUNK: usize = 16_384;
 
-/// Configurations, or demands by type.
+/// A list of configurations, or the demands of the types.
 type Rows = Vec<Vec<u32>>;
 
-/// One set of configurations up to the order of the types.
+/// A set of configurations, up to the order of the types.
 #[derive(Debug)]
 struct Class {
     demands: Rows,
     maximal: Rows,
-    /// Orders of the types that map the set to itself, without the identity.
+    /// The orders of the types that map the set to itself, without the identity.
     symmetries: Vec<Vec<usize>>,
 }
 
-/// The classes of a size.
+/// All classes of a size.
 #[derive(Debug)]
 pub struct Exhaustive {
     settings: Settings,
     classes: Vec<Class>,
     orders: Vec<Vec<usize>>,
-    /// Matrices of demands, up to the order of the types.
+    /// The number of matrices of demands, up to the order of the types.
     pub matrices: u64,
-    /// Of these, left out because they have too many configurations.
+    /// The number of these matrices that were left out because they have too many configurations.
     pub too_large: u64,
-    /// The same in every order of the types.
+    /// The number of matrices that were left out, counting all orders of their types.
     left_out: Integer,
 }
 
 impl Exhaustive {
-    /// Enumerates the demands.
+    /// Enumerates the matrices of demands and their classes.
     ///
     /// # Errors
-    /// [`HuntError::TooLarge`], [`HuntError::OutOfTime`]
+    /// [`HuntError::TooLarge`]; [`HuntError::OutOfTime`].
     pub fn new(settings: &Settings, clock: &Clock) -> Result<Self, HuntError> {
         let n_types = settings.types;
         let demands = demand_vectors(settings)?;
@@ -112,7 +112,7 @@ impl Exhaustive {
             }
         }
         let orders = orders(n_types);
-        // Of each class the least set of configurations stands for all.
+        // The smallest set of configurations represents its class.
         let canonical: Vec<(Rows, Rows)> = sets
             .into_par_iter()
             .map(|(list, choice)| {
@@ -134,19 +134,20 @@ impl Exhaustive {
         Ok(Self { settings: settings.clone(), classes, orders, matrices, too_large, left_out })
     }
 
-    /// Sets of configurations up to the order of the types.
+    /// Returns the number of classes.
     #[must_use]
     pub fn n_classes(&self) -> usize {
         self.classes.len()
     }
 
-    /// Classes times vectors of rewards: where the search ends.
+    /// Returns the position at which the search ends: the number of classes times the number of vectors of rewards.
     #[must_use]
     pub fn total(&self) -> u64 {
         (self.classes.len() as u64).saturating_mul(self.settings.rewards.pow(self.settings.types as u32))
     }
 
-    /// Instances with an order of their types that the search settles, where none turns out to be too large on the way.
+    /// Returns the number of instances that the search decides, counting all orders of their types. The number is
+    /// right only if the search met no instance that was too large.
     #[must_use]
     pub fn covered(&self) -> Integer {
         let n_types = self.settings.types as u32;
@@ -155,11 +156,13 @@ impl Exhaustive {
         matrices * Integer::from(self.settings.rewards).pow(n_types)
     }
 
-    /// One batch from `position` on: what lies below the bound, in order, and where the next starts;
-    /// `None` where the time was up before the end.
+    /// Searches one batch from `position` on.
+    ///
+    /// Returns the instances below the bound in their order, the counts, and the position of the next batch. The
+    /// position is `None` if the time was up before the end of the batch.
     ///
     /// # Errors
-    /// As [`below`](super::below).
+    /// Those of [`below`](super::below).
     pub fn batch(
         &self,
         position: u64,
@@ -200,12 +203,15 @@ impl Exhaustive {
         let Some(class) = usize::try_from(code / per_class).ok().and_then(|at| self.classes.get(at)) else {
             return Ok(None);
         };
+        // The rest of the code has the rewards as digits.
         let mut rest = code % per_class;
         let mut rewards = vec![0; self.settings.types];
         for reward in rewards.iter_mut().rev() {
             *reward = rest % largest + 1;
             rest /= largest;
         }
+        // Multiples of a vector of rewards have the same ratio, and so have its images under symmetries. One of each
+        // suffices.
         if rewards.iter().copied().fold(0, gcd) != 1 {
             return Ok(None);
         }
@@ -240,7 +246,7 @@ fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// All demands of one type but none.
+/// Returns all demand vectors of a type except the zero vector.
 fn demand_vectors(settings: &Settings) -> Result<Rows, HuntError> {
     let base = u64::from(settings.capacity) + 1;
     let n = base.checked_pow(settings.resources as u32).filter(|n| *n <= MOST_MATRICES);
@@ -257,12 +263,12 @@ fn demand_vectors(settings: &Settings) -> Result<Rows, HuntError> {
     Ok((1..n).map(vector).collect())
 }
 
-/// Ways to choose `k` of `n` things, again and again, without an order.
+/// Returns the number of multisets of size `k` from `n` things.
 fn multisets(n: u64, k: u64) -> Integer {
     Integer::from(n + k - 1).binomial(k as u32)
 }
 
-/// In how many orders these can stand.
+/// Returns the number of different orders of the entries of `choice`.
 fn orders_of(choice: &[usize]) -> Integer {
     let factorial = |n: usize| Integer::from(Integer::factorial(n as u32));
     let equal = choice.chunk_by(|a, b| a == b).map(|equal| factorial(equal.len()));
@@ -277,7 +283,7 @@ fn next_multiset(now: &[usize], n: usize) -> Option<Vec<usize>> {
     Some(next)
 }
 
-/// All orders of so many types, the identity first.
+/// Returns all orders of `n` types, the identity first.
 fn orders(n: usize) -> Vec<Vec<usize>> {
     let mut all = vec![Vec::new()];
     for _ in 0..n {
@@ -295,7 +301,7 @@ fn orders(n: usize) -> Vec<Vec<usize>> {
     all
 }
 
-/// The configurations with type `order[j]` in place `j`, sorted.
+/// Returns the configurations with type `order[j]` in column `j`, sorted.
 fn reordered(list: &[Vec<u32>], order: &[usize]) -> Rows {
     let mut list: Rows = list.iter().map(|k| order.iter().map(|&j| k[j]).collect()).collect();
     list.sort_unstable();

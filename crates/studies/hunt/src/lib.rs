@@ -1,18 +1,19 @@
-//! The hunt: job types whose least ratio of greedy and optimum, over all loads, is as low as possible.
+//! The hunt for job types whose least ratio of greedy to the optimum, over all loads, is as low as possible.
 //!
-//! On one pool greedy earns at least `1 - (1 - 1/J)^J` of the optimum with `J` types, more than `1 - 1/e`, and on
-//! some instance no more (theory, section 6, Theorem C); several pools in their order can come down to 1/2. Open
-//! are several pools in better orders and whole servers. The hunt tries to refute the bound: it looks at job types
-//! in integers on one server shape: all of a small size up to symmetry ([`Exhaustive`]), or by local search above.
-//! Every ratio is exact, every instance that is left out is left out by a proof, or counted because it is too large
-//! to be decided, and what is found is computed
-//! again by the rational method of `evenhand-lp` and certified ([`certify`]).
+//! On one pool greedy earns at least the fraction `1 - (1 - 1/J)^J` of the optimum with `J` types. This is more than
+//! `1 - 1/e`, and some instance attains it (theory, section 6, Theorem C). With several pools in their order the
+//! ratio can fall to 1/2. Still open are several pools in better orders, and whole servers.
 //!
-//! [`Hunt`] works in batches; between them its [`State`] can be saved. What it finds depends on the
-//! settings alone, not on threads or interruptions.
+//! The hunt tries to refute the bound. It searches job types in integers on one server shape. Small sizes are
+//! searched completely, up to symmetry ([`Exhaustive`]), larger ones by local search. Every ratio is exact. An
+//! instance is discarded only by a proof; instances that are too large to be decided are counted. The results are
+//! computed again by the rational method of `evenhand-lp` and certified ([`certify`]).
+//!
+//! [`Hunt`] works in batches. Between batches its [`State`] can be saved. The results depend only on the settings,
+//! not on the number of threads or on interruptions.
 //!
 //! # Examples
-//! All pairs of types on one resource of 3 units, with rewards 1 and 2:
+//! This searches all pairs of types on one resource of 3 units, with rewards 1 and 2:
 //! ```
 //! use evenhand_hunt::{Hunt, Settings};
 //! let settings = Settings { types: 2, resources: 1, capacity: 3, rewards: 2, exhaustive: true, seed: 0, keep: 3 };
@@ -49,38 +50,38 @@ pub use types::{Instance, JobTypeNumbers};
 pub use walks::{STEPS, WALKS};
 pub use worst::{Counts, below, exactly};
 
-/// Sizes that are taken.
+/// The largest number of job types.
 pub const MOST_TYPES: usize = 8;
-/// Resources that are taken.
+/// The largest number of resources.
 pub const MOST_RESOURCES: usize = 10;
-/// Units of capacity that are taken.
+/// The largest capacity in units.
 pub const MOST_CAPACITY: u32 = 1_000;
-/// Largest reward that is taken.
+/// The largest reward.
 pub const MOST_REWARD: u64 = 1_000_000;
-/// Instances that can be kept.
+/// The largest number of instances that a hunt keeps.
 pub const MOST_KEPT: usize = 100;
-/// Rounds or steps that no hunt gets beyond.
+/// The largest position of a saved state, far beyond that of any hunt.
 const MOST_POSITION: u64 = 1 << 60;
 /// The version of [`State`].
 pub const STATE_VERSION: u32 = 1;
 
-/// What is searched.
+/// The settings of a hunt: the size of the instances and how they are searched.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// Job types, `J`.
+    /// The number of job types, `J`.
     pub types: usize,
-    /// Resources, `m`.
+    /// The number of resources, `m`.
     pub resources: usize,
-    /// Units of every resource that a server has; demands are 0 to this.
+    /// The units of every resource on a server. Demands are from 0 to this number.
     pub capacity: u32,
-    /// The largest reward; rewards are 1 to this.
+    /// The largest reward. Rewards are from 1 to this number.
     pub rewards: u64,
-    /// Everything of the size, or local search.
+    /// Whether all instances of the size are searched. Otherwise the search is local.
     pub exhaustive: bool,
-    /// Of the local search.
+    /// The seed of the local search.
     pub seed: u64,
-    /// How many instances, of different ratios, are kept.
+    /// The number of instances of different ratios that are kept.
     pub keep: usize,
 }
 
@@ -89,27 +90,27 @@ pub struct Settings {
 pub struct Found {
     /// The job types.
     pub instance: Instance,
-    /// Greedy over optimum at the worst loads.
+    /// The ratio of greedy to the optimum at the worst loads.
     pub ratio: Rational,
 }
 
-/// What resumes a hunt.
+/// The saved state of a hunt, from which it can be resumed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct State {
-    /// "hunt-state"
+    /// Always "hunt-state".
     pub kind: String,
-    /// [`STATE_VERSION`]
+    /// The version of the format, [`STATE_VERSION`].
     pub version: u32,
-    /// What is searched.
+    /// The settings of the hunt.
     pub settings: Settings,
-    /// Where the exhaustive search stands, or rounds of the local search.
+    /// The position of the exhaustive search, or the number of rounds of the local search.
     pub position: u64,
-    /// What was done.
+    /// The counts of the instances so far.
     pub counts: Counts,
-    /// The best, from the lowest ratio.
+    /// The best instances, in ascending order of their ratios.
     pub best: Vec<Instance>,
-    /// Where the walks of the local search are.
+    /// The current instances of the walks of the local search.
     pub walks: Vec<Instance>,
 }
 
@@ -123,12 +124,12 @@ pub struct Hunt {
     walks: Vec<Found>,
     exhaustive: Option<Exhaustive>,
     clock: Clock,
-    /// What resumes the hunt where the time was up within a batch: the state before it.
+    /// The state before the last batch if the time was up within that batch. The hunt is resumed from this state.
     before: Option<State>,
 }
 
 impl Hunt {
-    /// A new hunt.
+    /// Creates a hunt.
     ///
     /// # Errors
     /// [`HuntError::Setting`], [`HuntError::TooLarge`].
@@ -136,7 +137,7 @@ impl Hunt {
         Self::within(settings, Clock::default())
     }
 
-    /// A new hunt that begins nothing when the time is up.
+    /// Creates a hunt that begins no work after the time limit.
     ///
     /// # Errors
     /// As [`Hunt::new`]; [`HuntError::OutOfTime`].
@@ -156,18 +157,18 @@ impl Hunt {
         Ok(Self { settings, position, counts, best, walks, exhaustive, clock, before: None })
     }
 
-    /// A saved hunt. The ratios are computed again.
+    /// Resumes a saved hunt. The ratios are computed again.
     ///
     /// # Errors
-    /// As [`Hunt::new`]; [`HuntError::State`] for a state that no hunt leaves.
+    /// Those of [`Hunt::new`]; [`HuntError::State`] for a state that no hunt can have.
     pub fn resume(state: State) -> Result<Self, HuntError> {
         Self::resume_within(state, Clock::default())
     }
 
-    /// A saved hunt that begins nothing when the time is up.
+    /// Resumes a saved hunt that begins no work after the time limit.
     ///
     /// # Errors
-    /// As [`Hunt::resume`]; [`HuntError::OutOfTime`].
+    /// Those of [`Hunt::resume`]; [`HuntError::OutOfTime`].
     pub fn resume_within(state: State, clock: Clock) -> Result<Self, HuntError> {
         let damaged = |what: &str| Err(HuntError::State(what.to_owned()));
         if state.kind != "hunt-state" || state.version != STATE_VERSION {
@@ -212,7 +213,7 @@ impl Hunt {
         Ok(hunt)
     }
 
-    /// What resumes the hunt.
+    /// Returns the state from which the hunt can be resumed.
     #[must_use]
     pub fn state(&self) -> State {
         if let Some(before) = &self.before {
@@ -230,11 +231,12 @@ impl Hunt {
         }
     }
 
-    /// One batch on all threads of rayon; whether there is another. A local search has no end. Where the
-    /// time is up on the way, what was found counts, and the state stays that before the batch.
+    /// Searches one batch on all threads of rayon. Returns whether there is another batch; a local search never ends.
+    ///
+    /// If the time is up within the batch, its results count, but the saved state remains that before the batch.
     ///
     /// # Errors
-    /// [`HuntError`] where an instance needed the rational method, which failed.
+    /// [`HuntError`] if an instance needed the rational method and the method failed.
     pub fn advance(&mut self) -> Result<bool, HuntError> {
         let bound = self.bound();
         let before = self.state();
@@ -261,34 +263,34 @@ impl Hunt {
         Ok(!self.is_complete())
     }
 
-    /// What is not below it is of no interest.
+    /// Returns the bound of the search. Instances whose ratio is not below it are of no interest.
     fn bound(&self) -> Rational {
         let last = self.best.last().filter(|_| self.best.len() >= self.settings.keep);
         last.map_or_else(|| Rational::from(1), |found| found.ratio.clone())
     }
 
     fn keep(&mut self, found: Found) {
-        // Of equal ratios the first one stays.
+        // Among equal ratios the first instance is kept.
         if let Err(at) = self.best.binary_search_by(|kept| kept.ratio.cmp(&found.ratio)) {
             self.best.insert(at, found);
             self.best.truncate(self.settings.keep);
         }
     }
 
-    /// Whether everything of the size was searched.
+    /// Returns whether all instances of the size have been searched.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.exhaustive.as_ref().is_some_and(|all| self.position >= all.total())
     }
 
-    /// What is searched.
+    /// Returns the settings of the hunt.
     #[must_use]
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// Steps done, and all there are where the search has an end: vectors of rewards tried in classes of
-    /// demands, or steps of the walks.
+    /// Returns the number of steps so far, and the number of all steps if the search has an end. Steps are vectors of
+    /// rewards tried in classes of demands, or steps of the walks.
     #[must_use]
     pub fn steps(&self) -> (u64, Option<u64>) {
         match &self.exhaustive {
@@ -297,27 +299,27 @@ impl Hunt {
         }
     }
 
-    /// What was done with the instances.
+    /// Returns the counts of the instances so far.
     #[must_use]
     pub fn counts(&self) -> Counts {
         self.counts
     }
 
-    /// The classes of an exhaustive search.
+    /// Returns the classes of an exhaustive search.
     #[must_use]
     pub fn exhaustive(&self) -> Option<&Exhaustive> {
         self.exhaustive.as_ref()
     }
 
-    /// Instances, with an order of their types, that a complete search settles; `None` where some of those that it
-    /// met were too large, since they stand for others that are alike.
+    /// Returns the number of instances that a complete search decided, counting all orders of their types. Returns
+    /// `None` if some instances were too large, since each stands for an unknown number of equivalent ones.
     #[must_use]
     pub fn covered(&self) -> Option<Integer> {
         let settled = self.is_complete() && self.counts.too_large == 0;
         self.exhaustive.as_ref().filter(|_| settled).map(Exhaustive::covered)
     }
 
-    /// The best instances of different ratios, below 1, from the lowest.
+    /// Returns the best instances of different ratios below 1, in ascending order of their ratios.
     #[must_use]
     pub fn best(&self) -> &[Found] {
         &self.best

@@ -1,11 +1,13 @@
-//! The limit of the paper's example, `1 - 1/e`, compared exactly.
+//! Exact comparison with `1 - 1/e`, the limit of the paper's example.
 
 use std::cmp::Ordering;
 
 use evenhand_problem::Rational;
 
-/// `ratio` against `1 - 1/e`, which it never equals: `e` is enclosed by the partial sums of its series,
-/// `sum_(i <= n) 1/i! < e < sum_(i <= n) 1/i! + 1/(n n!)`, until they decide.
+/// Compares `ratio` with `1 - 1/e`, which it never equals.
+///
+/// The partial sums of the series of `e` enclose it, `sum_(i <= n) 1/i! < e < sum_(i <= n) 1/i! + 1/(n n!)`. Terms
+/// are added until the comparison is decided.
 ///
 /// # Examples
 /// ```

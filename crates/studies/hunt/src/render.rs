@@ -1,4 +1,4 @@
-//! What the hunt found, for people and for programs.
+//! Writes the results of the hunt, for people and for programs.
 
 use evenhand_problem::format::reservation_to_json;
 use evenhand_problem::{Quantities, Reservation, number};
@@ -8,10 +8,10 @@ use serde_json::{Map, Value, json};
 
 use super::{Certified, Hunt, HuntError, STEPS, WALKS, against_limit};
 
-/// What was searched and found, as a document.
+/// Returns the settings and results of the hunt as a document.
 ///
 /// # Errors
-/// [`HuntError`] where an instance is no problem.
+/// [`HuntError`] if an instance is not a valid problem.
 pub fn document(
     hunt: &Hunt,
     found: Option<&Certified>,
@@ -87,7 +87,7 @@ fn find(certified: &Certified) -> Value {
     })
 }
 
-/// What was found, and how far the search came.
+/// Returns a page with the best instance and the progress of the search.
 #[must_use]
 pub fn page(hunt: &Hunt, found: Option<&Certified>, shrunk: Option<&Certified>) -> Page {
     let mut page = Page::new();
@@ -119,7 +119,7 @@ pub fn page(hunt: &Hunt, found: Option<&Certified>, shrunk: Option<&Certified>) 
     page.table(list).lines((words(hunt) + verdict).lines())
 }
 
-/// The server and the job types of a problem: what they have and demand, rewards, worst loads.
+/// Returns a table of the server and the job types of a problem: capacity and demands, rewards, worst loads.
 fn types(problem: &Reservation) -> Table {
     let resources = problem.resources().iter().map(|name| Column::numbers(name));
     let rest = ["reward", "worst load"].map(Column::numbers);
@@ -133,13 +133,13 @@ fn types(problem: &Reservation) -> Table {
     table
 }
 
-/// Whether a ratio is below `1 - 1/e`; shrinking may have lowered it.
+/// Returns whether a ratio is below `1 - 1/e`. Shrinking may have lowered it.
 fn below_limit(found: Option<&Certified>, shrunk: Option<&Certified>) -> bool {
     let mut all = found.into_iter().chain(shrunk);
     all.any(|certified| against_limit(&certified.ratio).is_lt())
 }
 
-/// What was searched.
+/// Returns a description of the search.
 fn words(hunt: &Hunt) -> String {
     let counts = hunt.counts();
     let (steps, all) = hunt.steps();

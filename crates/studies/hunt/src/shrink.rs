@@ -1,4 +1,4 @@
-//! Smaller numbers that show the same: the sum of all numbers falls while the ratio stays low enough.
+//! Reduces an instance to smaller numbers with as low a ratio. The sum of all numbers falls while the ratio stays low enough.
 
 use evenhand_problem::Rational;
 
@@ -7,17 +7,17 @@ use super::types::{Instance, rescaled};
 use super::worst::{Counts, below_until};
 use super::{Found, HuntError};
 
-/// Changes that are tried at the most.
+/// The largest number of changes that are tried.
 const MOST_TRIALS: usize = 20_000;
 
-/// An instance with a smaller sum of numbers and a ratio of at most `target`, which that of `found`
-/// must not exceed; where no change makes it smaller, it is returned as it is. Types and resources may
-/// disappear, and capacities may become different. The instance is no global minimum.
+/// Returns an instance with a smaller sum of numbers and a ratio of at most `target`.
 ///
-/// When the time is up, what is smallest so far is returned.
+/// The ratio of `found` must not exceed `target`. If no change makes `found` smaller, it is returned unchanged. Types
+/// and resources may disappear, and capacities may become different. The result need not be a global minimum. When
+/// the time is up, the smallest instance so far is returned.
 ///
 /// # Errors
-/// As [`below`](super::below).
+/// Those of [`below`](super::below).
 pub fn shrink(found: &Found, target: &Rational, clock: &Clock) -> Result<Found, HuntError> {
     let mut now = found.clone();
     let mut trials = 0;
@@ -48,16 +48,16 @@ pub fn shrink(found: &Found, target: &Rational, clock: &Clock) -> Result<Found, 
     }
 }
 
-/// The least ratio if it is at most `target`.
+/// Returns the least ratio if it is at most `target`.
 fn at_most(instance: &Instance, target: &Rational, clock: &Clock) -> Result<Option<Rational>, HuntError> {
-    // Slightly above the target, so that the target itself is found.
+    // The search is for ratios below the bound. A bound slightly above the target also finds the target itself.
     let above = target + Rational::from((1, 1u64 << 20));
     let maximal = instance.maximal();
     let ratio = below_until(instance, maximal.as_deref(), &above, &mut Counts::default(), clock)?;
     Ok(ratio.filter(|ratio| ratio <= target))
 }
 
-/// Smaller instances, the largest changes first.
+/// Returns smaller instances, those with the largest changes first.
 fn smaller(instance: &Instance) -> Vec<Instance> {
     let mut all = Vec::new();
     let mut push = |change: &dyn Fn(&mut Instance)| {
@@ -81,7 +81,7 @@ fn smaller(instance: &Instance) -> Vec<Instance> {
         });
     }
     let largest = instance.types.iter().map(|each| each.reward).max().unwrap_or(1);
-    // All rewards on a coarser scale.
+    // Put all rewards on a coarser scale.
     for scale in (1..=32).chain([48, 64, 96, 128, 256]).filter(|scale| *scale < largest) {
         push(&|next| {
             for each in &mut next.types {
@@ -90,7 +90,7 @@ fn smaller(instance: &Instance) -> Vec<Instance> {
         });
     }
     for r in 0..instance.capacity.len() {
-        // A resource on a coarser scale, and all of it a little less.
+        // Put a resource on a coarser scale, or make all its numbers slightly smaller.
         for divisor in [2, 3, 5] {
             push(&|next| {
                 next.capacity[r] /= divisor;
@@ -122,7 +122,7 @@ fn smaller(instance: &Instance) -> Vec<Instance> {
                 next.types[j].reward -= 1;
                 next.types[h].reward -= 1;
             });
-            // Less in all, when one may grow by less than the other falls.
+            // Reduce the sum: one reward may grow if the other falls by more.
             push(&|next| {
                 next.types[j].reward = next.types[j].reward.saturating_sub(2);
                 next.types[h].reward += 1;
@@ -141,7 +141,7 @@ mod tests {
     use super::super::types::JobTypeNumbers;
     use super::*;
 
-    /// Appendix C with three types, blown up: every number comes down again, the ratio stays.
+    /// Appendix C with three types is multiplied. Shrinking reduces every number again and keeps the ratio.
     #[test]
     fn appendix_c_comes_back() {
         let small = Instance::appendix_c(3, 3, 2, 2).unwrap();

@@ -1,37 +1,37 @@
-//! A small exact simplex method: all entries are integers over one common denominator.
+//! A small exact simplex method, in which all entries are integers over one common denominator.
 //!
-//! `max p R - q G` over `A x <= b`, `x >= 0` with `b >= 0`, two objectives `R` and `G` that are kept
-//! apart, so that `a = p / q` may change without a new start (integer pivoting: Edmonds, 1967; the
-//! quotient by Dinkelbach, 1967). Numbers are 64 bits wide, with products of 128; whatever does not fit
-//! ends the work with `None`, and somebody else has to answer.
+//! It maximises `p R - q G` over `A x <= b`, `x >= 0` with `b >= 0`. The objectives `R` and `G` are stored
+//! separately, so that `a = p / q` may change without a restart (integer pivoting: Edmonds, 1967; the quotient by
+//! Dinkelbach, 1967). Numbers have 64 bits, their products 128. If a number does not fit, the method returns `None`,
+//! and the caller must use another method.
 
-/// Pivots by the largest coefficient, after which the least index decides and nothing can cycle.
+/// The number of pivots by the largest coefficient. Later pivots are by the smallest index, so that the method cannot cycle.
 const MOST_LARGEST: usize = 60;
-/// Pivots after which another method is asked.
+/// The largest number of pivots, after which the method gives up.
 const MOST_PIVOTS: usize = 5_000;
 
-/// A fraction of positive numbers in lowest terms.
+/// A fraction of nonnegative numbers in lowest terms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SmallFraction {
-    /// Numerator.
+    /// The numerator.
     pub p: i64,
-    /// Denominator.
+    /// The denominator.
     pub q: i64,
 }
 
-/// What is done when `p R - q G` can be positive.
+/// What to do when `p R - q G` can be positive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TableauGoal {
-    /// Say so.
+    /// Stop.
     Decide,
-    /// Take `G / R` there for `p / q`, and go on.
+    /// Continue with `G / R` of the current solution for `p / q`.
     Minimise,
 }
 
-/// A variable: its entries by row, what it adds to `R` and what to `G`.
+/// A variable: its entries by row, its coefficient in `R`, and its coefficient in `G`.
 pub type TableauColumn = (Vec<(usize, i64)>, i64, i64);
 
-/// The condensed tableau: rows `A`, then `R`, then `G`; the last column is the right-hand side.
+/// A condensed tableau. Its rows are those of `A`, then `R`, then `G`. The last column is the right-hand side.
 pub struct Tableau {
     rows: usize,
     width: usize,
@@ -42,7 +42,7 @@ pub struct Tableau {
 }
 
 impl Tableau {
-    /// All slacks basic.
+    /// Creates the tableau in which all slack variables are basic.
     pub fn new(rows: usize, right: &[i64], columns: &[TableauColumn]) -> Option<Self> {
         let width = columns.len() + 1;
         let mut entries = vec![0; (rows + 2) * width];
@@ -61,8 +61,8 @@ impl Tableau {
         Some(Self { rows, width, entries, denominator: 1, basic, nonbasic })
     }
 
-    /// The least `a = G / R` below `start` that a solution has, or any such with [`TableauGoal::Decide`];
-    /// `Some(start)` where there is none, `None` where numbers or time run out.
+    /// Returns the least `a = G / R` of any solution if it is below `start`, or any such `a` with [`TableauGoal::Decide`].
+    /// Returns `Some(start)` if there is none, and `None` if numbers do not fit or there are too many pivots.
     pub fn least(&mut self, start: SmallFraction, goal: TableauGoal) -> Option<SmallFraction> {
         let mut a = start;
         for pivots in 0..MOST_PIVOTS {
@@ -80,7 +80,7 @@ impl Tableau {
         None
     }
 
-    /// `(R, G)`, times the denominator.
+    /// Returns `(R, G)`, multiplied by the denominator.
     fn values(&self) -> (i64, i64) {
         let at = |row: usize| self.entries[row * self.width + self.width - 1];
         (at(self.rows), at(self.rows + 1))
@@ -138,7 +138,7 @@ impl Tableau {
                 if c == column || *value == 0 && (factor == 0 || *in_row == 0) {
                     continue;
                 }
-                // Each product is below 2^126.
+                // Each of the two products is below 2^126.
                 let product =
                     i128::from(*value) * i128::from(pivot) - i128::from(factor) * i128::from(*in_row);
                 *value = match i64::try_from(product) {
@@ -155,7 +155,7 @@ impl Tableau {
     }
 }
 
-/// `p / q` in lowest terms, for `p >= 0` and `q > 0`.
+/// Returns `p / q` in lowest terms, for `p >= 0` and `q > 0`.
 pub fn fraction(p: i64, q: i64) -> SmallFraction {
     let (mut a, mut b) = (p, q);
     while b != 0 {
@@ -169,7 +169,7 @@ pub fn fraction(p: i64, q: i64) -> SmallFraction {
 mod tests {
     use super::*;
 
-    /// `max 3 x + 2 y` over `x + y <= 4`, `x + 3 y <= 6`, against `G = x + 4 y`: at (4, 0) 4 / 12.
+    /// `max 3 x + 2 y` over `x + y <= 4`, `x + 3 y <= 6`, with `G = x + 4 y`. The quotient at (4, 0) is 4 / 12.
     #[test]
     fn the_least_quotient() {
         let columns = [(vec![(0, 1), (1, 1)], 3, 1), (vec![(0, 1), (1, 3)], 2, 4)];
@@ -181,7 +181,7 @@ mod tests {
         assert_eq!(new().least(third, TableauGoal::Decide), Some(third));
     }
 
-    /// Klee and Minty's cube needs every denominator; the optimum is the last right-hand side.
+    /// Klee and Minty's cube uses every denominator. Its optimum is the last right-hand side.
     #[test]
     fn a_known_optimum_with_pivots() {
         let columns =

@@ -1,20 +1,20 @@
-//! An instance of the hunt: job types in small integers on one server shape.
+//! Instances of the hunt: job types in small integers on one server shape.
 
 use evenhand_problem::{JobSpec, PoolSpec, ProblemError, Rational, Reservation, ReservationSpec};
 use serde::{Deserialize, Serialize};
 
-/// Nodes of the enumeration of configurations after which it is given up.
+/// The number of nodes after which the enumeration of configurations gives up.
 const MOST_NODES: usize = 200_000;
-/// Maximal configurations that are worth a tableau.
+/// The largest number of maximal configurations for which a tableau is worthwhile.
 const MOST_CONFIGURATIONS: usize = 3_000;
 
-/// Job types on one server shape, in integers. The order of the types decides ties.
+/// Job types in integers on one server shape. The order of the types decides ties.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Instance {
-    /// Capacity of a server, by resource.
+    /// The capacity of a server, by resource.
     pub capacity: Vec<u32>,
-    /// The types.
+    /// The job types.
     pub types: Vec<JobTypeNumbers>,
 }
 
@@ -22,14 +22,14 @@ pub struct Instance {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct JobTypeNumbers {
-    /// Demand of one job, by resource.
+    /// The demand of one job, by resource.
     pub demand: Vec<u32>,
-    /// Reward of one job per unit of time, at least 1.
+    /// The reward of one job per unit of time, at least 1.
     pub reward: u64,
 }
 
 impl Instance {
-    /// As a reservation problem with these loads (0 where there is none).
+    /// Returns the instance as a reservation problem with these loads. Missing loads are 0.
     ///
     /// # Errors
     /// [`ProblemError`] for a type that demands nothing or does not fit.
@@ -54,7 +54,7 @@ impl Instance {
         })
     }
 
-    /// Sum of all capacities, demands and rewards: what shrinking makes small.
+    /// Returns the sum of all capacities, demands and rewards, which shrinking makes small.
     #[must_use]
     pub fn size(&self) -> u64 {
         let demand = |each: &JobTypeNumbers| each.demand.iter().map(|d| u64::from(*d)).sum::<u64>();
@@ -62,7 +62,7 @@ impl Instance {
         self.capacity.iter().map(|c| u64::from(*c)).sum::<u64>().saturating_add(types)
     }
 
-    /// Whether every type demands something, fits and has a reward.
+    /// Returns whether every type demands something, fits and has a reward.
     #[must_use]
     pub fn is_sound(&self) -> bool {
         !self.types.is_empty()
@@ -74,27 +74,29 @@ impl Instance {
             })
     }
 
-    /// The family of Reservation, Appendix C, on servers of `capacity` units of every resource: `n =
-    /// types - 1 >= 2` has to divide the capacity, and there have to be at least `n + 1` resources (those
-    /// beyond stay unused). Its ratio is `1 - (1 - 1/n)^n`. Rewards are multiplied by `n^n`, and rounded
-    /// where they would exceed the largest.
+    /// Returns the family of Reservation, Appendix C, on servers of `capacity` units of every resource.
+    ///
+    /// With `n = types - 1 >= 2`, `n` must divide the capacity, and at least `n + 1` resources are needed; more stay
+    /// unused. The ratio is `1 - (1 - 1/n)^n`. Rewards are multiplied by `n^n`, and scaled and rounded if they would
+    /// exceed the largest reward.
     #[must_use]
     pub fn appendix_c(types: usize, resources: usize, capacity: u32, largest_reward: u64) -> Option<Self> {
         let n = u32::try_from(types.checked_sub(1)?).ok()?;
         Self::family(n, n, resources, capacity, largest_reward)
     }
 
-    /// Appendix C's family with a type less: `n = types >= 3` has the ratio `1 - (1 - 1/n)^n`. The last of
-    /// the small types goes, and the large type, worth `(1 - 1/n)^(n-1)`, is what greedy takes in its
-    /// place. Conditions are as for [`Instance::appendix_c`], with this `n` and `n` resources.
+    /// Returns the family of Appendix C with one type less. For `n = types >= 3` the ratio is `1 - (1 - 1/n)^n`.
+    ///
+    /// The last small type is missing. Greedy takes the large type instead, whose reward is `(1 - 1/n)^(n-1)`. The
+    /// conditions are those of [`Instance::appendix_c`] with this `n` and `n` resources.
     #[must_use]
     pub fn shortened(types: usize, resources: usize, capacity: u32, largest_reward: u64) -> Option<Self> {
         let n = u32::try_from(types).ok().filter(|n| *n >= 3)?;
         Self::family(n, n.checked_sub(1)?, resources, capacity, largest_reward)
     }
 
-    /// `small` types with `1/n` of a resource of their own and of one that they share, worth
-    /// `(1/n) (1 - 1/n)^(j-1)`, and one with `(n-1)/n` of all the own ones, worth `(1 - 1/n)^small`.
+    /// Returns `small` types that each take `1/n` of a resource of their own and `1/n` of a shared one, with rewards
+    /// `(1/n) (1 - 1/n)^(j-1)`. One more type takes `(n-1)/n` of all their own resources, with reward `(1 - 1/n)^small`.
     fn family(n: u32, small: u32, resources: usize, capacity: u32, largest_reward: u64) -> Option<Self> {
         let shared = usize::try_from(small).ok()?;
         if n < 2 || resources <= shared || !capacity.is_multiple_of(n) {
@@ -124,7 +126,7 @@ impl Instance {
         Some(Self { capacity: vec![capacity; resources], types })
     }
 
-    /// The maximal configurations, jobs by type; `None` where there are too many.
+    /// Returns the maximal configurations as numbers of jobs by type, or `None` if there are too many.
     #[must_use]
     pub fn maximal(&self) -> Option<Vec<Vec<u32>>> {
         let demands: Vec<&[u32]> = self.types.iter().map(|each| each.demand.as_slice()).collect();
@@ -132,13 +134,13 @@ impl Instance {
     }
 }
 
-/// A reward on a scale on which the largest is another: rounded, at least 1.
+/// Scales a reward so that the reward `largest` becomes `to`. The result is rounded and at least 1.
 pub fn rescaled(reward: u64, largest: u64, to: u64) -> u64 {
     let (largest, twice) = (u128::from(largest), 2 * u128::from(reward) * u128::from(to));
     u64::try_from((twice + largest) / (2 * largest).max(1)).unwrap_or(u64::MAX).max(1)
 }
 
-/// The maximal configurations of these demands (each demanding something).
+/// Returns the maximal configurations of these demands, each of which must demand something.
 pub fn maximal(capacity: &[u32], demands: &[&[u32]]) -> Option<Vec<Vec<u32>>> {
     let mut walk = Walk { demands, found: Vec::new(), k: vec![0; demands.len()], nodes: 0 };
     let mut left = capacity.to_vec();
@@ -168,7 +170,7 @@ impl Walk<'_> {
         };
         let each = demand.iter().zip(left.iter()).filter(|(d, _)| **d > 0).map(|(d, left)| left / d);
         let most = each.min().unwrap_or(0);
-        // The last type takes what is left.
+        // The last type takes as many jobs as fit.
         let least = if j + 1 == self.demands.len() { most } else { 0 };
         let change = |left: &mut [u32], by: u32, add: bool| {
             for (left, d) in left.iter_mut().zip(*demand) {

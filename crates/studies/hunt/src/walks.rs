@@ -1,11 +1,13 @@
-//! Local search above the sizes that can be searched completely.
+//! Local search for sizes that are too large to be searched completely.
 //!
-//! Independent walks over instances in integers. A step changes a demand, a reward or the order of the
-//! types, or makes two configurations tie; it is taken where the least ratio over all loads is below that
-//! of the walk plus a threshold, which falls to 0 over a cycle (threshold accepting: Dueck and Scheuer,
-//! 1990). Every cycle starts anew: at random, near Appendix C's family (or with a type less), or near one of the best so far.
-//! What a round of a walk does depends on the seed, the number of the walk and the round, and on the
-//! state before it, so not on threads or interruptions. All comparisons are exact.
+//! Several independent walks move over instances in integers. A step changes a demand, a reward or the order of the
+//! types, or makes two configurations tie. The step is accepted if the least ratio of the new instance is below that
+//! of the current instance plus a threshold. The threshold falls to 0 over a cycle (threshold accepting: Dueck and
+//! Scheuer, 1990). Every cycle starts from a random instance, near Appendix C's family (or with a type less), or near
+//! one of the best instances so far.
+//!
+//! A round of a walk depends on the seed, the number of the walk, the number of the round, and the state before it.
+//! It does not depend on threads or interruptions. All comparisons are exact.
 
 use evenhand_problem::Rational;
 use rand::Rng;
@@ -17,28 +19,28 @@ use super::types::{Instance, JobTypeNumbers};
 use super::worst::{Counts, below_until};
 use super::{Found, HuntError, Settings};
 
-/// Walks, whatever the number of threads.
+/// The number of walks, which does not depend on the number of threads.
 pub const WALKS: usize = 8;
-/// Steps of a walk in one round.
+/// The number of steps of a walk in one round.
 pub const STEPS: u64 = 100;
-/// Rounds of a cycle.
+/// The number of rounds of a cycle.
 const CYCLE: u64 = 20;
-/// The first threshold of a cycle is one over this.
+/// The reciprocal of the first threshold of a cycle.
 const STEEPNESS: u64 = 40;
 
-/// What a round has come to.
+/// The result of a round.
 pub struct Round {
-    /// Where the walks are now; `None` where the time was up before all were done.
+    /// The current instances of the walks; `None` if the time was up before all walks were done.
     pub walks: Option<Vec<Found>>,
-    /// What they found below the bound, in order.
+    /// The instances below the bound that the walks met, in order.
     pub found: Vec<Found>,
     pub counts: Counts,
 }
 
-/// One round of all walks.
+/// Does one round of all walks.
 ///
 /// # Errors
-/// As [`below`](super::below).
+/// Those of [`below`](super::below).
 pub fn round(
     settings: &Settings,
     number: u64,
@@ -51,7 +53,7 @@ pub fn round(
     let results: Vec<(Option<Found>, Vec<Found>, Counts)> = (0..WALKS)
         .into_par_iter()
         .map(|walk| {
-            // Every round of a walk has a stream of its own.
+            // Every round of a walk has its own random stream.
             let stream = u128::from(number) * WALKS as u128 + walk as u128;
             let mut walk = Walk {
                 settings,
@@ -62,7 +64,7 @@ pub fn round(
                 clock,
                 counts: Counts::default(),
             };
-            // A few numbers apart from the start, which is alike for neighbouring seeds.
+            // The first numbers of neighbouring seeds are similar, so a few are skipped.
             for _ in 0..4 {
                 let _: u64 = walk.random.random();
             }
@@ -134,7 +136,7 @@ impl Walk<'_> {
 
     fn keep(&mut self, found: &Found) {
         if found.ratio < self.bound {
-            // Within a round of one walk only what is better than all before.
+            // Within a round of a walk, only instances better than all before are kept.
             self.bound.clone_from(&found.ratio);
             self.found.push(found.clone());
         }
@@ -167,7 +169,7 @@ impl Walk<'_> {
         near
     }
 
-    /// A random demand, not of nothing.
+    /// Returns a random demand that is not zero.
     fn demand(&mut self) -> Vec<u32> {
         loop {
             let each = 0..self.settings.resources;
@@ -179,7 +181,7 @@ impl Walk<'_> {
         }
     }
 
-    /// One to three changes.
+    /// Returns the instance after one to three random changes.
     fn neighbour(&mut self, instance: &Instance) -> Instance {
         let mut next = instance.clone();
         let changes = [1, 1, 1, 2, 2, 3][self.random.random_range(0..6u32) as usize];
@@ -221,13 +223,13 @@ impl Walk<'_> {
         }
     }
 
-    /// The reward of type `j` with which two random maximal configurations earn about the same.
+    /// Sets the reward of type `j` so that two random maximal configurations earn about the same.
     fn tie(&mut self, instance: &mut Instance, j: usize) {
-        // An earlier change may have left a type without a demand.
+        // An earlier change may have left a type without any demand.
         let Some(list) = instance.maximal().filter(|list| !list.is_empty()) else { return };
         let one = self.random.random_range(0..list.len() as u64) as usize;
         let other = self.random.random_range(0..list.len() as u64) as usize;
-        // Each with only some of its types: greedy meets them when others have run out.
+        // Only a random subset of the types counts, as when greedy meets the configurations after other types have run out.
         let open: u64 = self.random.random();
         let rest = |k: &[u32]| -> i128 {
             let types =

@@ -1,16 +1,15 @@
-//! The worst load of a small instance in integers: the same programmes as
+//! Computes the worst load of a small instance in integers. It solves the same programmes as
 //! [`worst_load`](evenhand_packing::worst_load), over all maximal configurations, without HiGHS.
 //!
-//! For an order `phi` of types that run out, with the configurations `K_l` of its steps, rewards `V_l`
-//! of their servers, servers `z`, jobs `s_i` of `phi_i` that the optimum leaves and servers `x` of the
-//! maximal configurations, the least quotient of `G = sum_l V_l z_l` and
-//! `R = sum_i u_i (load_i(z) - s_i) + sum_k x_k sum_(j not in phi) u_j k_j` is sought over
-//! `load_i(z) - s_i <= sum_k x_k k_i`, `sum x <= sum z <= 1` with `load_i(z) = sum_(l <= i) z_l K_l[i]`.
-//! The tableau starts at 0, where every slack is basic.
+//! A programme belongs to an order `phi` in which types run out. `K_l` is the configuration of step `l`, `V_l` the
+//! reward of its servers, and `z_l` their number. `s_i` is the number of jobs of type `phi_i` that the optimum leaves
+//! out. `x_k` is the number of servers with the maximal configuration `k` in the optimum. The programme minimises the
+//! quotient of `G = sum_l V_l z_l` and `R = sum_i u_i (load_i(z) - s_i) + sum_k x_k sum_(j not in phi) u_j k_j`
+//! subject to `load_i(z) - s_i <= sum_k x_k k_i` and `sum x <= sum z <= 1`, where `load_i(z) = sum_(l <= i) z_l
+//! K_l[i]`. The tableau starts at 0, where every slack variable is basic.
 //!
-//! A bound `a` discards an instance: the orders that begin with `phi` have no ratio below `a` where the
-//! programme with the least `V_t` of any later step has none. Where integers do not fit, or there are too
-//! many configurations, the exact method of `evenhand-lp` answers instead.
+//! A bound `a` discards all orders that begin with `phi` if the programme with the least `V_t` of any later step has no quotient
+//! below `a`. If integers do not fit, or there are too many configurations, the exact method of `evenhand-lp` is used instead.
 
 use evenhand_budget::{Limits, within};
 use evenhand_packing::MaxReward;
@@ -23,35 +22,34 @@ use super::clock::Clock;
 use super::tableau::{SmallFraction, Tableau, TableauGoal, fraction};
 use super::types::Instance;
 
-/// What the rational method may take for one instance: about six seconds, and half a gigabyte. Instances that hunts
-/// look at take milliseconds.
+/// The limits of the rational method for one instance: about six seconds, and half a gigabyte. Typical instances of a
+/// hunt take milliseconds.
 pub(super) const LIMITS: Limits =
     Limits { work: Some(Limits::A_MINUTE / 10), memory: Some(1 << 29), time: None, grows: false };
 
-/// What was done with the instances; the same for every number of threads.
+/// Counts of the instances by how they were decided. They do not depend on the number of threads.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Counts {
-    /// Instances (with an order of their types) of which it was decided whether they are below the bound
-    /// of the moment.
+    /// The number of instances that were compared with the bound at that moment. Orders of the types count separately.
     pub examined: u64,
-    /// Of these, discarded because every type alone earns enough on a server.
+    /// The number of these that were discarded because every type alone earns enough on a server.
     pub discarded_at_once: u64,
-    /// Of these, discarded by linear programmes.
+    /// The number of these that were discarded by linear programmes.
     pub discarded: u64,
-    /// Of these, below the bound: their least ratio was computed.
+    /// The number of these below the bound, whose least ratio was computed.
     pub evaluated: u64,
-    /// Of these, too large to be decided, and left out.
+    /// The number of these that were too large to be decided, and were left out.
     #[serde(default)]
     pub too_large: u64,
-    /// Of these, too large for 64-bit integers, and answered by the rational method.
+    /// The number of these that were too large for 64-bit integers, and were decided by the rational method.
     pub by_rationals: u64,
-    /// Linear programmes solved in integers.
+    /// The number of linear programmes solved in integers.
     pub programmes: u64,
 }
 
 impl Counts {
-    /// Adds those of another part of the search.
+    /// Adds the counts of another part of the search.
     pub fn add(&mut self, other: &Self) {
         self.examined = self.examined.saturating_add(other.examined);
         self.discarded_at_once = self.discarded_at_once.saturating_add(other.discarded_at_once);
@@ -63,11 +61,11 @@ impl Counts {
     }
 }
 
-/// The least ratio of greedy and optimum over all loads if it is below `bound`. An instance that is too large to be
-/// decided is counted and left out: then there is none.
+/// Returns the least ratio of greedy to the optimum over all loads if it is below `bound`. An instance that is too
+/// large to be decided is counted, and the result is `None`.
 ///
 /// # Errors
-/// [`HuntError`] where the rational method was needed, and failed.
+/// [`HuntError`] if the rational method was needed and failed.
 pub fn below(
     instance: &Instance,
     maximal: Option<&[Vec<u32>]>,
@@ -77,7 +75,7 @@ pub fn below(
     below_until(instance, maximal, bound, counts, &Clock::default())
 }
 
-/// [`below`], or [`HuntError::OutOfTime`].
+/// Computes [`below`], or fails with [`HuntError::OutOfTime`].
 pub(super) fn below_until(
     instance: &Instance,
     maximal: Option<&[Vec<u32>]>,
@@ -120,7 +118,7 @@ pub(super) fn below_until(
     Ok(found.then_some(ratio))
 }
 
-/// Counts an instance that is too large; every other error ends the search.
+/// Counts an instance that is too large. Returns every other error.
 fn left_out(error: HuntError, counts: &mut Counts) -> Result<(), HuntError> {
     if !error.is_too_large() {
         return Err(error);
@@ -129,15 +127,15 @@ fn left_out(error: HuntError, counts: &mut Counts) -> Result<(), HuntError> {
     Ok(())
 }
 
-/// The worst load by the method of `evenhand-lp`, complete.
+/// Computes the worst load by the method of `evenhand-lp`, which is complete.
 ///
 /// # Errors
-/// [`HuntError`] when the solver fails, or its two sides do not meet.
+/// [`HuntError`] if the solver fails, or its lower and upper bounds differ.
 pub fn exactly(instance: &Instance) -> Result<WorstLoad, HuntError> {
     exactly_until(instance, &Clock::default())
 }
 
-/// [`exactly`], or [`HuntError::OutOfTime`].
+/// Computes [`exactly`], or fails with [`HuntError::OutOfTime`].
 pub(super) fn exactly_until(instance: &Instance, clock: &Clock) -> Result<WorstLoad, HuntError> {
     let problem = instance.problem(&[])?;
     let worst =
@@ -149,7 +147,7 @@ pub(super) fn exactly_until(instance: &Instance, clock: &Clock) -> Result<WorstL
     Ok(worst)
 }
 
-/// Whether types are tied anywhere: without ties their order plays no part.
+/// Returns whether a set of types has several best configurations. Without such ties the order of the types does not matter.
 pub fn has_ties(rewards: &[u64], maximal: &[Vec<u32>]) -> bool {
     let n_types = rewards.len();
     (1..1usize << n_types).any(|open| {
@@ -175,15 +173,15 @@ pub fn has_ties(rewards: &[u64], maximal: &[Vec<u32>]) -> bool {
     })
 }
 
-/// An instance as the programmes see it.
+/// The numbers of an instance that the programmes need.
 struct Small<'a> {
     rewards: Vec<i64>,
     maximal: &'a [Vec<u32>],
-    /// What a server full of one type earns, by type.
+    /// By type: the reward of a server full of jobs of this type.
     alone: Vec<i64>,
 }
 
-/// A step of an order: its configuration and what a server of it earns.
+/// A step of an order: its configuration, and the reward of a server with it.
 #[derive(Clone, Copy)]
 struct Step<'a> {
     configuration: &'a [u32],
@@ -198,7 +196,7 @@ impl Step<'_> {
 }
 
 impl<'a> Small<'a> {
-    /// `None` where the rewards are too large.
+    /// Returns `None` if the rewards are too large.
     fn new(rewards: Vec<i64>, maximal: &'a [Vec<u32>]) -> Option<Self> {
         if rewards.len() >= usize::BITS as usize || maximal.is_empty() {
             return None;
@@ -219,7 +217,7 @@ impl<'a> Small<'a> {
         (1 << self.rewards.len()) - 1
     }
 
-    /// `MaxReward` of the open types.
+    /// Returns the first step of greedy when these types are open: the configuration of `MaxReward`.
     fn first(&self, open: usize) -> Step<'a> {
         let mut best = Step { configuration: &self.maximal[0], open, reward: -1 };
         for k in self.maximal {
@@ -236,7 +234,7 @@ impl<'a> Small<'a> {
         best
     }
 
-    /// Whether no server ever earns less than `bound` of the most that one can.
+    /// Returns whether every server always earns at least `bound` times the largest possible reward.
     fn alone(&self, bound: SmallFraction) -> bool {
         let least = self.alone.iter().copied().min().unwrap_or(0);
         let most = self.first(self.all()).reward;
@@ -257,7 +255,7 @@ impl<'s, 'a> Search<'s, 'a> {
         Self { small, least: bound, first: vec![None; small.all() + 1], programmes: 0, clock }
     }
 
-    /// All orders that begin with `order`; `None` where the numbers do not fit or the time is up.
+    /// Searches all orders that begin with `order`. Returns `None` if numbers do not fit or the time is up.
     fn visit(&mut self, order: &mut Vec<usize>, steps: &mut Vec<Step<'a>>, open: usize) -> Option<()> {
         if open == 0 {
             return Some(());
@@ -271,6 +269,7 @@ impl<'s, 'a> Search<'s, 'a> {
         let lowest = left.map(|j| small.alone[j]).min().unwrap_or(0);
         steps.push(next);
         let bound = self.least;
+        // If even the smallest possible earnings of later steps give no ratio below the bound, no longer order does.
         let relaxed = self.programme(order, steps, lowest)?.least(bound, TableauGoal::Decide)?;
         if relaxed != bound {
             self.least = self.programme(order, steps, next.reward)?.least(bound, TableauGoal::Minimise)?;
@@ -284,7 +283,8 @@ impl<'s, 'a> Search<'s, 'a> {
         Some(())
     }
 
-    /// Rows of `order`, of the `x` and of the `z`; columns `z`, `s`, `x`.
+    /// Returns the programme of an order. Its rows are those of `order`, of the `x` and of the `z`; its columns are
+    /// `z`, `s`, `x`.
     fn programme(&mut self, order: &[usize], steps: &[Step<'a>], last: i64) -> Option<Tableau> {
         self.programmes += 1;
         let rewards = &self.small.rewards;
@@ -300,6 +300,8 @@ impl<'s, 'a> Search<'s, 'a> {
                     entries.push((row, k));
                 }
             }
+            // In step `l` the types before `l` have run out. `last` replaces the reward of the last step in the
+            // relaxation.
             columns.push((entries, served, if l == order.len() { last } else { step.reward }));
         }
         for (row, &j) in order.iter().enumerate() {

@@ -1,5 +1,5 @@
-//! The hunt: against brute force without symmetries, against the rational method, over threads and
-//! interruptions, and what it refuses.
+//! Tests of the hunt: against brute force without symmetries, against the rational method, over threads and
+//! interruptions, and with input that is refused.
 #![allow(missing_docs)]
 
 use evenhand_hunt::{
@@ -21,7 +21,7 @@ fn complete(settings: Settings) -> Hunt {
     hunt
 }
 
-/// The lowest ratio of all instances in every order, none left out.
+/// Returns the lowest ratio of all instances in every order, without leaving any out.
 fn brute_force(settings: &Settings) -> (Rational, u64) {
     let base = u64::from(settings.capacity) + 1;
     let each = (base.pow(settings.resources as u32) - 1) * settings.rewards;
@@ -66,7 +66,7 @@ fn exhaustive_search_against_brute_force() {
     }
 }
 
-/// Maximal configurations of types on one resource, counted without making any.
+/// Counts the maximal configurations of types on one resource without making them.
 fn configurations(capacity: usize, demands: [usize; 3]) -> u64 {
     let mut ways = vec![0_u64; capacity + 1];
     ways[0] = 1;
@@ -79,7 +79,7 @@ fn configurations(capacity: usize, demands: [usize; 3]) -> u64 {
     ways[capacity + 1 - least..].iter().sum()
 }
 
-/// Matrices with too many configurations are left out and counted, and what is left is searched.
+/// Matrices with too many configurations are left out and counted. The other matrices are searched.
 #[test]
 fn demands_with_too_many_configurations_are_left_out() {
     let capacity = 80;
@@ -90,7 +90,7 @@ fn demands_with_too_many_configurations_are_left_out() {
     let mut hunt = Hunt::new(settings(3, 1, capacity, 2, true)).unwrap();
     let classes = hunt.exhaustive().unwrap();
     assert_eq!((classes.too_large, classes.matrices), (1, small.len() as u64 + 1));
-    // Two rewards for each of three types.
+    // There are two rewards for each of three types.
     assert_eq!(classes.covered(), (80_u64.pow(3) - 1) * 8);
     hunt.advance().unwrap();
     assert!(hunt.counts().examined > 0);
@@ -115,8 +115,8 @@ fn random_instance(random: &mut Pcg64) -> Instance {
     }
 }
 
-/// Two methods that share nothing but the theory: integers over all configurations, and HiGHS with exact
-/// pivots and column generation.
+/// Compares two methods that share only the theory: integers over all configurations, and HiGHS with exact pivots and
+/// column generation.
 #[test]
 fn the_integers_agree_with_the_rational_method() {
     let mut random = Pcg64::seed_from_u64(1);
@@ -129,7 +129,7 @@ fn the_integers_agree_with_the_rational_method() {
         let found = below(&instance, Some(&maximal), &one, &mut counts).unwrap();
         assert_eq!(found.clone().unwrap_or_else(|| one.clone()), exact, "{instance:?}");
         lower += u32::from(found.is_some());
-        // Its own ratio discards an instance; anything above does not.
+        // An instance is discarded by its own ratio as the bound, but not by any larger bound.
         assert_eq!(below(&instance, Some(&maximal), &exact, &mut counts).unwrap(), None);
         if let Some(ratio) = found {
             let above = &ratio + Rational::from(1 - &ratio) / 1000u32;
@@ -153,7 +153,7 @@ fn numbers_that_are_too_large_go_to_the_rational_method() {
     assert_eq!((ratio, counts.by_rationals, counts.discarded), (None, 2, 1));
 }
 
-/// Appendix C: `1 - (1 - 1/n)^n` with `n` types but one.
+/// The family of Appendix C has the ratio `1 - (1 - 1/n)^n` with `n + 1` types.
 #[test]
 fn the_family_of_appendix_c() {
     for n in 2..=4u32 {
@@ -162,13 +162,13 @@ fn the_family_of_appendix_c() {
         let found = below(&instance, Some(&maximal), &Rational::from(1), &mut Counts::default()).unwrap();
         let mut power = Rational::from(1);
         (0..n).for_each(|_| power *= Rational::from((n - 1, n)));
-        // The family's own loads have this ratio; none are worse.
+        // The family's own loads have this ratio, and no loads are worse.
         assert_eq!(found, Some(1 - power), "{n}");
         assert!(against_limit(found.as_ref().unwrap()).is_gt());
         if n < 3 {
             continue;
         }
-        // One type less does the same.
+        // With one type less the ratio is the same.
         let shortened = Instance::shortened(n as usize, n as usize, n, 1_000_000).unwrap();
         assert_eq!(exactly(&shortened).unwrap().ratio_upper, *found.as_ref().unwrap(), "{n}");
     }
@@ -192,7 +192,7 @@ fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work)
 }
 
-/// The state says all: position, counts, best and walks.
+/// The state contains everything: position, counts, best instances and walks.
 #[test]
 fn threads_and_interruptions_change_nothing() {
     for settings in [settings(4, 2, 5, 30, false), settings(3, 2, 2, 12, true)] {
@@ -293,7 +293,7 @@ fn settings_and_states_that_are_refused() {
     }
 }
 
-/// When the time is up nothing more is begun, and the state is that of the last whole batch.
+/// When the time is up no more work is begun, and the state is that after the last complete batch.
 #[test]
 fn the_time_is_up() {
     let settings = Settings {

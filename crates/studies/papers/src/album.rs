@@ -1,5 +1,5 @@
-//! Everything that is reproduced as files: a table of each kind and a picture for every table and figure, and
-//! a page that shows them side by side.
+//! Writes all reproductions as files: for every table and figure, a table in several formats and a picture; and one
+//! page that shows them side by side.
 
 use crate::data::Missing;
 use crate::entry::Entry;
@@ -15,22 +15,22 @@ use maud::{PreEscaped, html};
 /// A file of an album.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AlbumFile {
-    /// Its name within the folder.
+    /// The name of the file within the folder.
     pub name: String,
-    /// What it holds.
+    /// The content of the file.
     pub text: String,
 }
 
-/// In which forms a table is written, with the endings of the files.
+/// The formats of tables, with the extensions of their files.
 const FORMS: [(Form, &str); 3] = [(Form::Markdown, "md"), (Form::Csv, "csv"), (Form::Latex, "tex")];
-/// Entries that belong to no table or figure.
+/// The name for entries that belong to no table or figure.
 const OTHERS: &str = "other-values";
-/// Values that differ and are named at the head of the page.
+/// The largest number of differing values that are listed at the head of the page.
 const NAMED: usize = 12;
 
-/// The files of the album of these tables and figures and these values, the page `index.html` last.
+/// Returns the files of the album of these exhibits and entries. The page `index.html` is the last file.
 ///
-/// Values that belong to none of them stand together in `other-values`.
+/// Entries that belong to no exhibit are together in `other-values`.
 ///
 /// # Errors
 /// A picture cannot be drawn.
@@ -55,12 +55,12 @@ pub fn album(exhibits: &[Exhibit], entries: &[Entry]) -> Result<Vec<AlbumFile>, 
     Ok(files)
 }
 
-/// The tables and figures that are not checked here, because data is missing.
+/// Returns the tables and figures that are not checked here because their data is missing.
 pub fn unchecked_exhibits(exhibits: &[Exhibit]) -> impl Iterator<Item = &Exhibit> {
     exhibits.iter().filter(|exhibit| exhibit.missing().is_some())
 }
 
-/// How many values agree, and which do not.
+/// Returns sentences with the number of values that agree, and the values that differ.
 fn sentences(exhibits: &[Exhibit], entries: &[Entry]) -> Vec<String> {
     let count = |agrees: Option<bool>| entries.iter().filter(|entry| entry.agrees == agrees).count();
     let unchecked = entries.iter().filter(|entry| !entry.is_checked()).count();
@@ -88,7 +88,7 @@ fn sentences(exhibits: &[Exhibit], entries: &[Entry]) -> Vec<String> {
     all
 }
 
-/// The values in every form; nothing where there is none.
+/// Returns the values in every format, or nothing if there are no values.
 fn tables<'a>(id: &'a str, values: &'a [Entry]) -> impl Iterator<Item = AlbumFile> + 'a {
     let forms = FORMS.iter().filter(|_| !values.is_empty());
     forms.map(move |(form, ending)| {
@@ -97,7 +97,7 @@ fn tables<'a>(id: &'a str, values: &'a [Entry]) -> impl Iterator<Item = AlbumFil
     })
 }
 
-/// What the page shows of a table or figure.
+/// Returns the part of the page about one table or figure.
 fn section(id: &str, title: &str, shown: Option<&str>, missing: Option<Missing>, values: &[Entry]) -> String {
     let verdict = |entry: &Entry| match entry.agrees {
         Some(true) => ("good", "agrees"),

@@ -1,22 +1,22 @@
-//! Data that is no part of this repository, and what is said where it is not here.
+//! External data that is not part of this repository, and the message if it is missing.
 
 use crate::entry::Entry;
 use std::fmt;
 use std::path::PathBuf;
 
-/// Data that entries are made of.
+/// A set of external data from which entries are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Data {
-    /// Machines and the first task events of Google's clusterdata-2011-2.
+    /// The machines and the first task events of Google's clusterdata-2011-2.
     Google,
-    /// Nodes and pods of Alibaba's cluster-trace-gpu-v2023.
+    /// The nodes and pods of Alibaba's cluster-trace-gpu-v2023.
     Openb,
     /// A price list of virtual machines.
     PriceList,
 }
 
 impl Data {
-    /// Its folder, and the files that have to be there.
+    /// Returns the folder of the data and the required files.
     const fn place(self) -> (&'static str, &'static [&'static str]) {
         match self {
             Self::Google => (
@@ -39,10 +39,11 @@ impl Data {
         }
     }
 
-    /// The folder that holds its files: within the one that `EVENHAND_DATA` names, else within `../shared/data`.
+    /// Returns the folder that contains the files. It is inside the folder named by `EVENHAND_DATA`, or else inside
+    /// `../shared/data`.
     ///
     /// # Errors
-    /// A file is not there, or holds nothing.
+    /// A file does not exist or is empty.
     pub fn folder(self) -> Result<PathBuf, Missing> {
         let all = std::env::var_os("EVENHAND_DATA").map_or_else(|| "../shared/data".into(), PathBuf::from);
         let (name, files) = self.place();
@@ -56,10 +57,10 @@ impl Data {
     }
 }
 
-/// Data is not here.
+/// An error that reports missing data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Missing {
-    /// The first file that is not there.
+    /// The first file that is missing.
     file: String,
 }
 
@@ -72,7 +73,7 @@ impl fmt::Display for Missing {
 impl std::error::Error for Missing {}
 
 impl Missing {
-    /// Entries that would need it, by the place in the paper and their ids.
+    /// Returns unchecked entries in place of those that need the data, given the place in the paper and their ids.
     pub(crate) fn entries(&self, source: &'static str, ids: &[&str]) -> Vec<Entry> {
         let entry = |id: &&str| Entry {
             id: (*id).to_owned(),

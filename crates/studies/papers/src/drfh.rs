@@ -1,4 +1,4 @@
-//! DRFH: Figures 1 to 3, and what Figure 4 prints beside the divisible allocation.
+//! DRFH: Figures 1 to 3, and the values of Figure 4 that belong to the divisible allocation.
 
 use crate::entry::{Entry, list};
 use crate::error::PaperError;
@@ -25,7 +25,7 @@ pub(super) const GOOGLE: &[(u32, &[&str])] = &[
 const DYNAMIC_USERS: &[TableUser<'_>] =
     &[TableUser::new(&["0.2", "0.3"]), TableUser::new(&["0.5", "0.1"]), TableUser::new(&["0.1", "0.3"])];
 
-/// Figure 4: parts of CPU and memory that user 1 uses alone, as printed.
+/// Figure 4: the printed fractions of CPU and memory that user 1 uses alone.
 const ALONE: [&str; 2] = ["0.40", "0.62"];
 
 /// Figure 1.
@@ -33,7 +33,7 @@ pub(super) fn two_servers() -> Result<Problem, PaperError> {
     ProblemTable { servers: TWO_SERVERS, users: TWO_USERS }.problem()
 }
 
-/// Whole tasks of user 1 alone, by servers of Table I.
+/// Returns the entry on user 1 alone, with whole tasks on the servers of Table I.
 fn alone() -> Result<Entry, PaperError> {
     let problem = ProblemTable { servers: GOOGLE, users: &DYNAMIC_USERS[..1] }.problem()?;
     let (mut servers, mut tasks) = (Rational::new(), Rational::new());

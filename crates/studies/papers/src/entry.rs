@@ -1,34 +1,34 @@
-//! A published value beside ours, and how the two are compared.
+//! Entries: published values next to computed ones, and their comparison.
 
 use evenhand_problem::{Rational, number};
 use evenhand_report::text::decimal;
 
-/// One published value beside ours.
+/// A published value next to the computed one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// Name of the entry; its part before the first point is what [`crate::entries`] selects by.
+    /// The name of the entry. The part before the first dot is its section, by which [`crate::entries`] selects.
     pub id: String,
-    /// Paper and place in it.
+    /// The paper, and the place in it.
     pub source: &'static str,
-    /// The published value; empty where nothing is printed.
+    /// The published value; empty if nothing is printed.
     pub paper: String,
-    /// What the engine gets; empty where it was not computed, and the note says why.
+    /// The computed value; empty if it was not computed. The note then says why.
     pub ours: String,
-    /// Whether both agree to the printed digits; `None`: nothing to compare, or not checked.
+    /// Whether both values agree to the printed digits. `None`: there is nothing to compare, or it was not checked.
     pub agrees: Option<bool>,
-    /// What a reader should know.
+    /// A note for the reader.
     pub note: String,
 }
 
 impl Entry {
-    /// Whether ours was computed. Where it was not, data is missing that the note names.
+    /// Returns whether the value was computed. If not, the note names the missing data.
     #[must_use]
     pub const fn is_checked(&self) -> bool {
         !self.ours.is_empty()
     }
 }
 
-/// Whether an id is `whole`, or names a part of it: `drfh.figure-3.tasks` is one of `drfh.figure-3`.
+/// Returns whether an id is `whole` or a part of it: `drfh.figure-3.tasks` is a part of `drfh.figure-3`.
 #[must_use]
 pub fn is_part(id: &str, whole: &str) -> bool {
     id.strip_prefix(whole).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
@@ -42,12 +42,12 @@ pub(crate) fn decimals(values: &[Rational]) -> String {
     values.iter().map(decimal).collect::<Vec<_>>().join(", ")
 }
 
-/// Whether every value, rounded to the printed digits, is the printed text.
+/// Returns whether every value, rounded to the printed digits, equals the printed text.
 pub(crate) fn agree(printed: &[&str], values: &[Rational]) -> bool {
     printed.len() == values.len() && printed.iter().zip(values).all(|(text, value)| rounds_to(value, text))
 }
 
-/// Whether `value` lies within half a unit of the last digit of `text`.
+/// Returns whether `value` lies within half a unit of the last digit of `text`.
 pub(crate) fn rounds_to(value: &Rational, text: &str) -> bool {
     let Ok(printed) = number::parse(text) else { return false };
     if text.contains('/') {

@@ -1,11 +1,11 @@
-//! Why an entry cannot be made.
+//! The error of entries that cannot be made.
 
 use std::fmt;
 
-/// Whatever kept an entry from being made: no caller tells its kinds apart, so there are none.
+/// Any error that prevented an entry. No caller distinguishes kinds of errors, so there are none.
 ///
-/// Every error becomes one with `?`; it is no [`Error`](std::error::Error) itself, as that would make the
-/// conversion ambiguous.
+/// Every error converts to this type with `?`. It does not implement [`Error`](std::error::Error) itself, since the
+/// conversion would then be ambiguous.
 #[derive(Debug)]
 pub struct PaperError(Box<dyn std::error::Error + Send + Sync>);
 

@@ -1,4 +1,4 @@
-//! Problems that are stated as tables of numbers, and their certified allocations.
+//! Problems stated as tables of numbers, and their certified allocations.
 
 use evenhand_certify::{certify, default_requests};
 use evenhand_mechanisms::registry;
@@ -20,7 +20,7 @@ pub(crate) struct TableUser<'a> {
     pub(crate) weight: &'a str,
     pub(crate) tasks: Option<&'a str>,
     pub(crate) demand: &'a [&'a str],
-    /// Classes by number; empty: all.
+    /// The indices of the classes that the user may use; empty for all classes.
     pub(crate) servers: &'a [usize],
 }
 
@@ -65,7 +65,7 @@ impl ProblemTable<'_> {
     }
 }
 
-/// The exact allocation of a mechanism, with its own axioms certified and checked.
+/// Returns the exact allocation of a mechanism. The axioms that define the mechanism are certified and checked.
 pub(crate) fn solve(problem: &Problem, mechanism: &str) -> Result<Allocation, PaperError> {
     let mechanism = registry::find(mechanism).ok_or("no such mechanism")?;
     let allocation = mechanism.allocate(problem, Arithmetic::Exact)?.allocation;

@@ -1,7 +1,7 @@
-//! Tables, figures and examples of the papers beside what the engine gets.
+//! Compares tables, figures and examples of the papers with the results of the engine.
 //!
-//! An entry holds the published value as it is printed and ours, and says whether they agree to the
-//! printed digits. Where they do not, the note says why.
+//! An entry has the published value as printed and the computed value. It says whether they agree to the printed
+//! digits. If they do not, the note says why.
 #![forbid(unsafe_code)]
 
 mod album;
@@ -32,9 +32,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use evenhand_budget::handle;
 use rayon::prelude::*;
 
-/// Entries that are made together.
+/// Entries that are computed together.
 struct Part {
-    /// With what their ids begin: a section, or parts of one.
+    /// The prefixes of their ids: a section, or parts of a section.
     starts: &'static [&'static str],
     make: fn() -> Result<Vec<Entry>, PaperError>,
 }
@@ -55,7 +55,7 @@ static PARTS: [Part; 13] = [
     Part { starts: &["theorems"], make: theorems::entries },
 ];
 
-/// The names that can be asked for.
+/// Returns the names of the sections that can be requested.
 #[must_use]
 pub fn sections() -> Vec<&'static str> {
     let mut sections: Vec<&str> = starts().filter_map(|start| start.split('.').next()).collect();
@@ -63,13 +63,13 @@ pub fn sections() -> Vec<&'static str> {
     sections
 }
 
-/// With what the ids of entries begin.
+/// Returns the prefixes of the ids of entries.
 pub fn starts() -> impl Iterator<Item = &'static str> {
     PARTS.iter().flat_map(|part| part.starts.iter().copied())
 }
 
-/// The entries among which those are that the ids name: sections, or parts of them; all where there is no id. No more is
-/// computed than is made together with them.
+/// Returns the entries of the sections or parts that the ids name, or all entries if there is no id. Entries that are
+/// computed together with these are returned too.
 ///
 /// # Errors
 /// A solver failed.
@@ -77,10 +77,10 @@ pub fn entries(ids: &[&str]) -> Result<Vec<Entry>, PaperError> {
     entries_with(ids, &|_, _| ())
 }
 
-/// As [`entries`]. `progress` is told how many of how many parts are done, from any thread.
+/// Computes [`entries`]. From any thread, `progress` is called with the number of finished parts and the number of all parts.
 ///
 /// # Errors
-/// As [`entries`].
+/// Those of [`entries`].
 pub fn entries_with(
     ids: &[&str],
     progress: &(dyn Fn(usize, usize) + Sync),

@@ -1,4 +1,4 @@
-//! The entries for people and for programs.
+//! Writes the entries, for people and for programs.
 
 use crate::entry::Entry;
 use crate::exhibits::Exhibit;
@@ -6,7 +6,7 @@ use evenhand_report::Page;
 use evenhand_report::table::{Cell, Column, Table};
 use serde_json::{Value, json};
 
-/// The entries as a JSON document.
+/// Returns the entries as a JSON document.
 #[must_use]
 pub fn document(entries: &[Entry]) -> Value {
     let entries: Vec<Value> = entries
@@ -25,7 +25,7 @@ pub fn document(entries: &[Entry]) -> Value {
     evenhand_report::json::document("reproduction", json!({"entries": entries}))
 }
 
-/// The tables and figures as a JSON document.
+/// Returns the tables and figures as a JSON document.
 #[must_use]
 pub fn document_of_exhibits(exhibits: &[Exhibit]) -> Value {
     let exhibits: Vec<Value> = exhibits
@@ -43,7 +43,7 @@ pub fn document_of_exhibits(exhibits: &[Exhibit]) -> Value {
     evenhand_report::json::document("exhibits", json!({"exhibits": exhibits}))
 }
 
-/// Every entry as a paragraph, and how many agree, differ and were not checked.
+/// Returns a page with a paragraph for every entry, and the numbers of entries that agree, differ and were not checked.
 #[must_use]
 pub fn words(entries: &[Entry]) -> Page {
     let mut page = Page::new();
@@ -80,7 +80,7 @@ pub fn words(entries: &[Entry]) -> Page {
     page.table(counts)
 }
 
-/// One row for every entry.
+/// Returns a table with a row for every entry.
 #[must_use]
 pub fn table(entries: &[Entry]) -> Table {
     let mut table = Table::new(["id", "source", "paper", "ours", "agrees", "note"].map(Column::words));
@@ -96,7 +96,7 @@ pub fn table(entries: &[Entry]) -> Table {
     table
 }
 
-/// The tables and figures, and what there is of each.
+/// Returns a table of the tables and figures, with what is reproduced of each.
 #[must_use]
 pub fn list_of_exhibits(exhibits: &[Exhibit]) -> Table {
     let mut table = Table::new(["id", "what it shows", "reproduced"].map(Column::words));

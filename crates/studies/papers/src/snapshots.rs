@@ -1,6 +1,6 @@
-//! Two real clusters, solved, certified and checked, where the data is at hand.
+//! Two real clusters, solved, certified and checked if their data is available.
 //!
-//! A cluster whose data is not here is not checked.
+//! A cluster whose data is missing is not checked.
 
 use std::path::Path;
 use std::time::Instant;

@@ -1,5 +1,4 @@
-//! Theorems A, B and C of the theory: experiments that try to refute them, and the instances on which they are
-//! sharp.
+//! Theorems A, B and C of the theory: experiments that try to refute them, and instances on which they are sharp.
 
 use evenhand_certify::ratio::lower_bound;
 use evenhand_problem::number::to_f64;
@@ -15,12 +14,13 @@ use crate::instance::solve;
 use crate::ps_dsf::random::Law;
 use crate::reservation::cases::{Type, certified, problem, worst};
 
-/// Random problems of Theorem A.
+/// The number of random problems for Theorem A.
 const CLUSTERS: usize = 400;
-/// Random packings of Theorem C at random loads, and those of which all loads are searched.
+/// The number of random packings at random loads for Theorem C.
 const PACKINGS: usize = 2000;
+/// The number of random packings for Theorem C of which all loads are searched.
 const SEARCHED: usize = 60;
-/// Numbers of types for which the bound of Theorem C is attained here.
+/// The numbers of types for which the bound of Theorem C is attained here.
 const ATTAINED: std::ops::RangeInclusive<usize> = 2..=8;
 
 pub fn entries() -> Result<Vec<Entry>, PaperError> {
@@ -30,7 +30,7 @@ pub fn entries() -> Result<Vec<Entry>, PaperError> {
     Ok(entries)
 }
 
-/// Every problem has a PS-DSF allocation, and on one class only one.
+/// Returns the entries that every problem has a PS-DSF allocation, and only one on a single class.
 fn theorem_a() -> Result<Vec<Entry>, PaperError> {
     let mut problems = Law { seed: 101, one_bottleneck: false }.problems(CLUSTERS / 2)?;
     problems.extend(Law { seed: 102, one_bottleneck: true }.problems(CLUSTERS / 2)?);
@@ -65,13 +65,13 @@ fn theorem_a() -> Result<Vec<Entry>, PaperError> {
     ])
 }
 
-/// `1 - (1 - 1/J)^J`.
+/// Returns `1 - (1 - 1/J)^J`.
 fn bound(n_types: usize) -> Rational {
     let rest = Rational::from((n_types - 1, n_types));
     1 - (0..n_types).fold(Rational::from(1), |product, _| product * &rest)
 }
 
-/// A packing of `n_types` types with small whole numbers; loads are multiples of a tenth.
+/// Returns a random packing of `n_types` types in small whole numbers. Loads are multiples of 1/10.
 fn packing(random: &mut Pcg64Mcg, n_types: usize) -> (Vec<Rational>, Vec<Type>) {
     let capacity: Vec<u32> = (0..random.random_range(1..=3)).map(|_| random.random_range(2..=12)).collect();
     let types = (1..=n_types).map(|j| {
@@ -118,7 +118,7 @@ fn at_random_loads() -> Result<Entry, PaperError> {
 }
 
 fn at_all_loads() -> Result<Entry, PaperError> {
-    /// Types of the problems of which all loads are searched.
+    /// The number of types of the problems of which all loads are searched.
     const TYPES: usize = 3;
     let mut random = Pcg64Mcg::seed_from_u64(104);
     let mut least = Rational::from(1);
@@ -137,10 +137,11 @@ fn at_all_loads() -> Result<Entry, PaperError> {
     })
 }
 
-/// The instances on which the bound is attained: `u_j = (1/J) (1 - 1/J)^(j - 1)` for `j < J` and
-/// `u_J = (1 - 1/J)^(J - 1)`; type `j < J` needs `1/J` of the resources `j` and `J`, type `J` needs `(J - 1)/J` of
-/// the resources before `J` and `1/J` of that; all loads are 1. For two types capacity (2, 1), demands (1, 0) and
-/// (1, 1), rewards 1/2.
+/// Returns the capacity and types of the instance that attains the bound.
+///
+/// Rewards are `u_j = (1/J) (1 - 1/J)^(j - 1)` for `j < J` and `u_J = (1 - 1/J)^(J - 1)`. Type `j < J` needs `1/J` of
+/// the resources `j` and `J`. Type `J` needs `(J - 1)/J` of the resources before `J` and `1/J` of resource `J`. All
+/// loads are 1. For two types the capacity is (2, 1), the demands are (1, 0) and (1, 1), and the rewards are 1/2.
 fn attaining(n_types: usize) -> (Vec<Rational>, Vec<Type>) {
     let one = Rational::from(1);
     let of = |j: usize, demand: Vec<Rational>, reward: Rational| Type {

@@ -3,7 +3,7 @@
 
 use evenhand_papers::{album, entries, exhibits, is_part, starts};
 
-/// Entries whose published value is contradicted; the note of each says why.
+/// Entries that contradict the published value. The note of each says why.
 const DIFFER: [&str; 34] = [
     "drfh.figure-4.alone",
     "drfh.figure-4.two-users",
@@ -41,7 +41,7 @@ const DIFFER: [&str; 34] = [
     "simulation.reservation.figure-5.300",
 ];
 
-/// Entries on the sample of the Google trace begin so; without the data there is none of them.
+/// Prefixes of the entries on the sample of the Google trace. These entries are absent if the data is missing.
 const OF_SAMPLE: [&str; 7] = [
     "simulation.drfh.table-2",
     "simulation.drfh.figure-5",
@@ -54,7 +54,7 @@ const OF_SAMPLE: [&str; 7] = [
 
 #[test]
 fn what_agrees_and_what_differs() {
-    // The program looks for the data beside the checkout, where it is started.
+    // The program searches for the data next to the checkout, which is its working directory.
     std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../..")).unwrap();
     let has_sample = evenhand_testkit::data::data("google2011").is_some();
     let is_there = |id: &str| has_sample || !OF_SAMPLE.iter().any(|start| id.starts_with(start));
@@ -92,7 +92,7 @@ fn no_table_or_figure_is_missing() {
     }
 }
 
-/// Every table and figure has a name of its own; those of one paper are files and parts of one page.
+/// Checks that every table and figure has its own name, and that those of one paper give files and parts of one page.
 #[test]
 fn an_album_shows_pictures_and_values_side_by_side() {
     let all = exhibits();
@@ -107,7 +107,7 @@ fn an_album_shows_pictures_and_values_side_by_side() {
     for exhibit in &of_paper {
         assert!(text(&format!("{}.svg", exhibit.id)).starts_with("<svg"), "{}", exhibit.id);
     }
-    // The values of Figure 2 as the paper prints them, in every form, and once.
+    // The values of Figure 2 are as printed in the paper, once in every format.
     for ending in ["md", "csv", "tex"] {
         let table = text(&format!("njc.figure-2.{ending}"));
         assert_eq!(table.matches("(2/5, 2/25)").count(), 4, "{table}");
@@ -119,7 +119,7 @@ fn an_album_shows_pictures_and_values_side_by_side() {
     for entry in &values {
         assert_eq!(page.matches(&format!(">{}<br>", entry.id)).count(), 1, "{}", entry.id);
     }
-    // The pictures stand in it, and nothing is loaded.
+    // The page contains the pictures and loads no other files.
     assert_eq!(page.matches("<svg").count(), of_paper.len());
     assert!(!page.contains("src=") && page.contains("Content-Security-Policy"), "{page}");
 }

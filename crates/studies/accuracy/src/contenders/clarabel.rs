@@ -1,5 +1,5 @@
-//! Clarabel, an interior point method for cones: exponential ones for logarithms, power cones for other exponents, none for
-//! linear programmes.
+//! Clarabel, an interior point method for cones. Logarithms need exponential cones, other exponents power cones, and
+//! linear programmes none of these.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use super::model::Model;
 use super::{Answer, Contender, NoAnswer, named};
 use crate::case::{Case, Kind};
 
-/// Tolerances beside the default, which is 1e-8.
+/// The tolerances that are tested in addition to the default, which is 1e-8.
 const TOLERANCES: [f64; 3] = [1e-4, 1e-6, 1e-10];
 
 pub(super) fn all() -> Vec<Box<dyn Contender>> {
@@ -25,7 +25,7 @@ pub(super) fn all() -> Vec<Box<dyn Contender>> {
 
 #[derive(Debug, Clone, Copy)]
 struct Clarabel {
-    /// Of gap and feasibility, where it is not the default.
+    /// The tolerance for gap and feasibility; `None` for the default.
     tolerance: Option<f64>,
 }
 
@@ -62,18 +62,18 @@ impl Contender for Clarabel {
     }
 }
 
-/// Minimise `costs x` over `most - a x` in the cones.
+/// A cone programme: minimises `costs x` with `most - a x` in the cones.
 #[derive(Default)]
 struct Conic {
     costs: Vec<f64>,
-    /// `(row, column, value)`.
+    /// The nonzero entries as `(row, column, value)`.
     entries: Vec<(usize, usize, f64)>,
     most: Vec<f64>,
     cones: Vec<SupportedConeT<f64>>,
 }
 
 impl Conic {
-    /// The next row has a slack that is not negative.
+    /// Adds a row, whose slack must be nonnegative.
     fn row(&mut self, entries: impl IntoIterator<Item = (usize, f64)>, most: f64) {
         let row = self.most.len();
         self.entries.extend(entries.into_iter().map(|(column, value)| (row, column, value)));
@@ -81,7 +81,8 @@ impl Conic {
     }
 }
 
-/// The variables of the model, then one for the utility of every user: `t` with `exp(t) <= U`, or a power of `U`.
+/// Returns the programme of a sum of utilities. Its variables are those of the model, then one for the utility of
+/// every user: `t` with `exp(t) <= U`, or a power of `U`.
 fn of_sum(model: &Model, alpha: f64) -> Conic {
     let n = model.n_columns();
     let mut conic = Conic { costs: vec![0.0; n], ..Conic::default() };
@@ -115,14 +116,14 @@ fn of_sum(model: &Model, alpha: f64) -> Conic {
             conic.row(utility(), 0.0);
             conic.cones.push(ExponentialConeT());
         } else if alpha > 1.0 {
-            // t^(1/alpha) U^(1 - 1/alpha) >= 1, so that t >= U^(1 - alpha).
+            // The cone t^(1/alpha) U^(1 - 1/alpha) >= 1 means t >= U^(1 - alpha).
             conic.costs.push(weight / (alpha - 1.0));
             conic.row([(t, -1.0)], 0.0);
             conic.row(utility(), 0.0);
             conic.row([], 1.0);
             conic.cones.push(PowerConeT(1.0 / alpha));
         } else {
-            // U^(1 - alpha) >= t.
+            // The cone means U^(1 - alpha) >= t.
             conic.costs.push(-weight / (1.0 - alpha));
             conic.row(utility(), 0.0);
             conic.row([], 1.0);

@@ -1,4 +1,4 @@
-//! Our own answers in doubles: what `solve --float` writes.
+//! This project's own answers in doubles, as written by `solve --float`.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ pub(super) fn all() -> Vec<Box<dyn Contender>> {
 #[derive(Debug, Clone, Copy)]
 struct Doubles {
     name: &'static str,
-    /// The method, where it is not the usual one.
+    /// The method, unless it is the usual one.
     method: Option<&'static str>,
 }
 
@@ -48,7 +48,7 @@ impl Contender for Doubles {
             kind => kind.mechanism().ok_or(NoAnswer::Kind)?,
         };
         let mechanism = registry::find(name).ok_or(NoAnswer::Kind)?;
-        // Whole tasks are exact by themselves.
+        // Whole tasks are exact in any case.
         let arithmetic = if case.kind == Kind::Whole { Arithmetic::Exact } else { Arithmetic::Float };
         let mut flags = Flags::new(arithmetic);
         if case.kind == Kind::Alpha {

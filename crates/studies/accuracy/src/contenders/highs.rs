@@ -1,4 +1,4 @@
-//! HiGHS: the simplex method, the interior point method with and without crossover, and PDLP, a first-order method.
+//! HiGHS: the simplex method, the interior point method with and without crossover, and the first-order method PDLP.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use super::linear::{Linear, Programme, Solved, answer};
 use super::{Answer, Contender, NoAnswer, named};
 use crate::case::{Case, Kind};
 
-/// What PDLP is asked for beside its default, which is 1e-7.
+/// The tolerances of PDLP that are tested in addition to the default, which is 1e-7.
 const PDLP_TOLERANCES: [f64; 2] = [1e-4, 1e-9];
 
 pub(super) fn all() -> Vec<Box<dyn Contender>> {
@@ -26,7 +26,7 @@ struct Highs {
     method: &'static str,
     solver: &'static str,
     crossover: &'static str,
-    /// Of feasibility and of the gap, where it is not the default.
+    /// The tolerance for feasibility and gap; `None` for the default.
     tolerance: Option<f64>,
 }
 
@@ -69,7 +69,7 @@ impl Linear for Highs {
         let mut set = |name: &str, value: f64| model.try_set_option(name, value).map_err(refused);
         set("time_limit", time.as_secs_f64())?;
         if let Some(tolerance) = self.tolerance {
-            // Of all that it measures.
+            // This sets all its tolerances.
             set("kkt_tolerance", tolerance)?;
         }
         for (name, value) in [("solver", self.solver), ("run_crossover", self.crossover), ("parallel", "off")]
@@ -86,7 +86,7 @@ impl Linear for Highs {
         let status = solved.status();
         match status {
             HighsModelStatus::Optimal => {}
-            // A solution that it does not vouch for: without a basis it says so where its tolerances are not met.
+            // HiGHS returns this status for a solution without a basis that does not meet its tolerances.
             HighsModelStatus::Unknown if solved.primal_solution_status() == HighsSolutionStatus::Feasible => {
             }
             HighsModelStatus::ReachedTimeLimit => return Err(NoAnswer::Timeout),
@@ -95,7 +95,7 @@ impl Linear for Highs {
         let solution = solved.get_solution();
         Ok(Solved {
             x: solution.columns().to_vec(),
-            // Rows are bounded above alone, so that all signs agree.
+            // All rows are upper bounds, so all duals have the same sign.
             duals: solution.dual_rows().iter().map(|dual| dual.abs()).collect(),
             status: format!("{status:?}"),
             objective: Some(solved.objective_value()),

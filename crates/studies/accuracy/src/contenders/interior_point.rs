@@ -1,4 +1,4 @@
-//! Our interior point method for clusters, in doubles (`evenhand_ode::cluster`).
+//! This project's interior point method for clusters, in doubles (`evenhand_ode::cluster`).
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use super::model::Model;
 use super::{Answer, Contender, NoAnswer, named};
 use crate::case::{Case, Kind};
 
-/// Steps at most beside the default: where it is on the way.
+/// The largest numbers of steps that are tested in addition to the default. They show intermediate results.
 const STEPS: [usize; 2] = [8, 12];
 
 pub(super) fn all() -> Vec<Box<dyn Contender>> {
@@ -19,7 +19,7 @@ pub(super) fn all() -> Vec<Box<dyn Contender>> {
 
 #[derive(Debug, Clone, Copy)]
 struct InteriorPoint {
-    /// Steps at most, where they are not the default.
+    /// The largest number of steps; `None` for the default.
     most: Option<usize>,
 }
 

@@ -1,4 +1,4 @@
-//! The kinds that are linear programmes, for any solver of these: each states what it solves as one, or as one after another.
+//! Kinds that any solver of linear programmes can solve, with one programme or several in a row.
 
 use std::time::{Duration, Instant};
 
@@ -10,47 +10,47 @@ use super::{Answer, NoAnswer};
 use crate::case::{Case, Input, Kind};
 use crate::configurations;
 
-/// `max costs x` over rows `a x <= most` and `x >= 0`.
+/// A linear programme: maximises `costs x` over rows `a x <= most` and `x >= 0`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Programme {
-    /// By column.
+    /// The costs by column.
     pub costs: Vec<f64>,
-    /// By row: `(column, coefficient)` and the right-hand side.
+    /// By row: the coefficients as `(column, coefficient)`, and the right-hand side.
     pub rows: Vec<(Vec<(usize, f64)>, f64)>,
 }
 
-/// What a solver of linear programmes returns.
+/// The solution of a linear programme.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Solved {
-    /// By column.
+    /// The values by column.
     pub x: Vec<f64>,
-    /// By row: what one more unit of the right-hand side is worth; not negative.
+    /// By row: the nonnegative value of one more unit of the right-hand side.
     pub duals: Vec<f64>,
-    /// Its own word.
+    /// The solver's own status.
     pub status: String,
-    /// Its own value of the objective.
+    /// The solver's own value of the objective.
     pub objective: Option<f64>,
-    /// Its steps.
+    /// The number of steps.
     pub steps: Option<u64>,
 }
 
 /// A solver of linear programmes.
 pub trait Linear {
-    /// Solves one, in so much time.
+    /// Solves a programme within this time.
     ///
     /// # Errors
-    /// [`NoAnswer`]: it does not, or the time is up.
+    /// [`NoAnswer`] if the solver fails or the time is up.
     fn maximise(&self, programme: &Programme, time: Duration) -> Result<Solved, NoAnswer>;
 }
 
-/// A dual of less than this part of the largest is none, and who has more than the least level by more than this part is
-/// not held at it: solvers that stop short leave both behind.
+/// The tolerance for inexact solvers. A dual below this fraction of the largest counts as 0. A user whose level
+/// exceeds the least level by more than this fraction is not fixed at that level.
 const NOTHING: f64 = 1e-6;
 
-/// The answer to a case that is linear.
+/// Returns the answer to a linear case.
 ///
 /// # Errors
-/// [`NoAnswer`]: the solver has none, or the case is not linear.
+/// [`NoAnswer`] if the solver has none, or if the case is not linear.
 pub fn answer(case: &Case, solver: &dyn Linear, time: Duration) -> Result<Answer, NoAnswer> {
     match &case.input {
         Input::Reservation(problem) => of_configurations(problem, solver, time),
@@ -61,7 +61,7 @@ pub fn answer(case: &Case, solver: &dyn Linear, time: Duration) -> Result<Answer
     }
 }
 
-/// The rows of the classes, then those of the users with a limit.
+/// Returns the rows of the classes, then those of the users with a limit.
 fn rows(model: &Model) -> Vec<(Vec<(usize, f64)>, f64)> {
     let mut rows: Vec<(Vec<(usize, f64)>, f64)> =
         model.capacity.iter().map(|capacity| (Vec::new(), *capacity)).collect();
@@ -89,12 +89,12 @@ fn utilitarian(model: &Model, solver: &dyn Linear, time: Duration) -> Result<Ans
     Ok(Answer { steps, objective, ..model.answer(&solved.x, solved.status) })
 }
 
-/// Linear programmes about levels: the tasks are the columns, and the least level of some users is the last one.
+/// Linear programmes for levels. Their columns are the tasks, and last the least level of some users.
 struct Levels {
     model: Model,
-    /// Rows of classes and limits.
+    /// The rows of classes and limits.
     fixed: Vec<(Vec<(usize, f64)>, f64)>,
-    /// By user: columns, and what a task there adds to the level.
+    /// By user: its columns, each with the increase of its level by a task.
     columns: Vec<Vec<(usize, f64)>>,
 }
 
@@ -111,18 +111,18 @@ impl Levels {
         Ok(Self { model, fixed, columns })
     }
 
-    /// The users that can have something.
-    fn open(&self) -> Vec<usize> {
+    /// Returns the users that can have any tasks.
+    fn open_users(&self) -> Vec<usize> {
         (0..self.columns.len()).filter(|n| !self.columns[*n].is_empty()).collect()
     }
 
-    /// The column of the least level.
+    /// Returns the column of the least level.
     fn level_column(&self) -> usize {
         self.model.n_columns()
     }
 
-    /// The best least level of those who are open, where others keep theirs; rows of the open ones stand behind the
-    /// fixed ones.
+    /// Returns the programme that maximises the least level of the `open` users while the others keep theirs. The
+    /// rows of the open users are after the fixed rows.
     fn programme(&self, open: &[usize], held: &[(usize, f64)]) -> Programme {
         let mut costs = vec![0.0; self.level_column()];
         costs.push(1.0);
@@ -138,21 +138,21 @@ impl Levels {
     }
 }
 
-/// The programme of the best least share alone.
+/// Returns the programme that maximises only the least share.
 ///
 /// # Errors
-/// [`NoAnswer`]: the share is not defined.
+/// [`NoAnswer`] if the share is not defined.
 pub fn least_share(case: &Case, problem: &Problem) -> Result<Programme, NoAnswer> {
     let levels = Levels::new(case, problem)?;
-    Ok(levels.programme(&levels.open(), &[]))
+    Ok(levels.programme(&levels.open_users(), &[]))
 }
 
-/// Max-min: the best least level, then with those who cannot have more held at it the next one, and so on.
-/// Whoever has a dual at the least level cannot have more.
+/// Computes the max-min allocation. It maximises the least level, fixes the users that cannot have more at this
+/// level, and continues with the rest. A user with a positive dual at the least level cannot have more.
 fn levels(case: &Case, problem: &Problem, solver: &dyn Linear, time: Duration) -> Result<Answer, NoAnswer> {
     let end = Instant::now() + time;
     let levels = Levels::new(case, problem)?;
-    let mut open = levels.open();
+    let mut open = levels.open_users();
     let mut held: Vec<(usize, f64)> = Vec::new();
     let (mut steps, mut first) = (0, None);
     let mut last = Solved::default();
@@ -181,7 +181,7 @@ fn levels(case: &Case, problem: &Problem, solver: &dyn Linear, time: Duration) -
     }
     let mut answer = levels.model.answer(last.x.get(..levels.level_column()).unwrap_or(&[]), last.status);
     if case.kind == Kind::Whole {
-        // What is left over is not looked for: this is what rounding does.
+        // The remaining capacity is not used, since this is the answer of plain rounding.
         for (_, tasks) in answer.tasks.iter_mut().flatten() {
             *tasks = tasks.max(0.0).floor();
         }
@@ -189,10 +189,10 @@ fn levels(case: &Case, problem: &Problem, solver: &dyn Linear, time: Duration) -
     Ok(Answer { steps: Some(steps), objective: first, ..answer })
 }
 
-/// The columns of a programme of [`least_share`] or of configurations as an answer.
+/// Interprets the columns of a programme of [`least_share`] or of configurations as an answer.
 ///
 /// # Errors
-/// [`NoAnswer`]: it is no such case.
+/// [`NoAnswer`] if the case has no such programme.
 pub fn read(case: &Case, x: &[f64], answer: Answer) -> Result<Answer, NoAnswer> {
     match &case.input {
         Input::Reservation(problem) => {
@@ -207,7 +207,7 @@ pub fn read(case: &Case, x: &[f64], answer: Answer) -> Result<Answer, NoAnswer> 
     }
 }
 
-/// Every maximal configuration of every pool is a column.
+/// Solves the programme whose columns are the maximal configurations of all pools.
 fn of_configurations(problem: &Reservation, solver: &dyn Linear, time: Duration) -> Result<Answer, NoAnswer> {
     let listed = configurations::all(problem).ok_or(NoAnswer::TooLarge("configurations"))?;
     let (programme, columns) = configurations::programme(problem, &listed);

@@ -1,4 +1,4 @@
-//! microlp, a simplex method in pure Rust. It has no duals: what is asked for in duals solves the dual programme as well.
+//! microlp, a simplex method in pure Rust. It computes no duals. If duals are needed, the dual programme is solved as well.
 
 use std::time::{Duration, Instant};
 
@@ -52,7 +52,7 @@ impl Linear for Microlp {
     }
 }
 
-/// Both programmes, one after the other.
+/// A solver of both programmes, one after the other.
 struct WithDuals;
 
 impl Linear for WithDuals {

@@ -1,7 +1,7 @@
-//! The solvers that are measured, each in a file of its own: a new one is a file, and a line of [`all`].
+//! The solvers that are measured, each in its own file. A new solver needs a file and a line of [`all`].
 //!
-//! A contender is given a case in exact numbers, makes of it what it works with, and returns doubles. What
-//! the answer is worth is for [`judge`](crate::judge) to find out; what the contender says of it is kept beside that.
+//! A contender receives a case in exact numbers, converts it as needed, and returns doubles. [`judge`](crate::judge)
+//! measures the quality of the answer. The contender's own claims are recorded next to it.
 
 mod clarabel;
 mod doubles;
@@ -22,77 +22,77 @@ use crate::case::{Case, Kind};
 
 /// A solver with its settings.
 pub trait Contender: Send + Sync {
-    /// A name that no other contender has.
+    /// Returns a name that no other contender has.
     fn name(&self) -> String;
 
-    /// The method, whatever its settings are: contenders of one method make one line of a plot.
+    /// Returns the method without settings. Contenders of one method form one line of a plot.
     fn method(&self) -> String {
         self.name()
     }
 
-    /// What it is, in a line.
+    /// Returns a description in one line.
     fn about(&self) -> String;
 
-    /// The kinds that it takes.
+    /// Returns whether it takes problems of this kind.
     fn takes(&self, kind: Kind) -> bool;
 
-    /// Whether it can take this problem of such a kind; of the others there is no record.
+    /// Returns whether it takes this problem of such a kind. There are no records of other problems.
     fn applies(&self, case: &Case) -> bool {
         self.takes(case.kind)
     }
 
-    /// Its answer, in about so much time.
+    /// Returns its answer, in about this time.
     ///
     /// # Errors
     /// [`NoAnswer`]
     fn solve(&self, case: &Case, time: Duration) -> Result<Answer, NoAnswer>;
 }
 
-/// What a contender returns. Numbers may be anything: they are looked at afterwards.
+/// The answer of a contender. Its numbers may be anything; they are checked later.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Answer {
-    /// By user: `(class, tasks)`.
+    /// The tasks by user, as `(class, tasks)`.
     pub tasks: Vec<Vec<(usize, f64)>>,
-    /// In place of `tasks`, numbers that are exact already.
+    /// An allocation in exact numbers, which replaces `tasks`.
     pub allocation: Option<Allocation>,
-    /// Of a configuration programme: jobs served, by type.
+    /// For a configuration programme: the served jobs by type.
     pub served: Vec<f64>,
-    /// Of a configuration programme: `(pool, configuration, servers)`.
+    /// For a configuration programme: the servers, as `(pool, configuration, servers)`.
     pub servers: Vec<(usize, Vec<u64>, f64)>,
-    /// Whether it is about the best least share alone, and says nothing of the other levels.
+    /// Whether the answer is only about the least share, and not about other levels.
     pub only_least: bool,
-    /// How it says that it ended, in its own word.
+    /// The contender's own status.
     pub status: String,
-    /// The objective that it claims.
+    /// The objective according to the contender.
     pub objective: Option<f64>,
-    /// The gap that it claims.
+    /// The gap according to the contender.
     pub gap: Option<f64>,
-    /// Its steps.
+    /// The number of steps.
     pub steps: Option<u64>,
 }
 
-/// Why a contender has no answer.
+/// The reason why a contender has no answer.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum NoAnswer {
-    /// It says so.
+    /// The contender reports a failure.
     #[error("{0}")]
     Failed(String),
-    /// What it wrote cannot be read.
+    /// The answer cannot be read.
     #[error("{0}")]
     Malformed(String),
     /// The time was up.
     #[error("the time was up")]
     Timeout,
-    /// There is too much of something.
+    /// Some quantity is too large.
     #[error("too many {0}")]
     TooLarge(&'static str),
-    /// It does not take such problems.
+    /// The contender does not take such problems.
     #[error("it does not take problems of this kind")]
     Kind,
 }
 
-/// All that are compiled in.
+/// Returns all contenders that are compiled in.
 #[must_use]
 pub fn all() -> Vec<Box<dyn Contender>> {
     let mut all: Vec<Box<dyn Contender>> = Vec::new();
@@ -106,7 +106,7 @@ pub fn all() -> Vec<Box<dyn Contender>> {
     all
 }
 
-/// A name with a setting that is not the usual one.
+/// Returns the name of a method with a setting that is not the default.
 fn named(method: &str, setting: Option<f64>) -> String {
     setting.map_or_else(|| method.to_owned(), |setting| format!("{method}-{setting:e}"))
 }

@@ -1,4 +1,4 @@
-//! Problems as a solver in doubles gets them: every number the nearest one, nothing scaled.
+//! Problems in doubles for solvers: every number is rounded to the nearest double, and nothing is scaled.
 
 use evenhand_problem::number::to_f64;
 use evenhand_problem::{Constraints, Problem, Sharing};
@@ -8,20 +8,20 @@ use super::Answer;
 /// A cluster in doubles.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Model {
-    /// By row: its capacity.
+    /// The capacities by row.
     pub capacity: Vec<f64>,
-    /// By user.
+    /// The users.
     pub users: Vec<ModelUser>,
 }
 
 /// A user in doubles.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelUser {
-    /// Its weight.
+    /// The weight.
     pub weight: f64,
-    /// Its tasks; infinite where they are unlimited.
+    /// The number of tasks; infinite if it is unlimited.
     pub limit: f64,
-    /// The classes on which it can run; none for a user that can be given nothing.
+    /// The classes on which it can run; empty for a user that cannot have any tasks.
     pub places: Vec<ModelPlace>,
 }
 
@@ -30,12 +30,12 @@ pub struct ModelUser {
 pub struct ModelPlace {
     /// The class.
     pub class: usize,
-    /// `(row, what a task uses of it)`, positive.
+    /// The positive amounts of rows that a task uses, as `(row, amount)`.
     pub usage: Vec<(usize, f64)>,
 }
 
 impl Model {
-    /// The problem in doubles.
+    /// Converts the problem to doubles.
     #[must_use]
     pub fn new(problem: &Problem, sharing: Sharing) -> Self {
         let constraints = Constraints::new(problem, sharing);
@@ -56,18 +56,18 @@ impl Model {
         Self { capacity, users: (0..problem.n_users()).map(user).collect() }
     }
 
-    /// `(user, place)` of every variable, in their order.
+    /// Returns the user and the place of every variable, in the order of the variables.
     pub fn columns(&self) -> impl Iterator<Item = (usize, &ModelPlace)> + '_ {
         self.users.iter().enumerate().flat_map(|(n, user)| user.places.iter().map(move |place| (n, place)))
     }
 
-    /// Number of variables.
+    /// Returns the number of variables.
     #[must_use]
     pub fn n_columns(&self) -> usize {
         self.users.iter().map(|user| user.places.len()).sum()
     }
 
-    /// The tasks that these values of the variables are.
+    /// Returns the tasks for these values of the variables.
     #[must_use]
     pub fn tasks(&self, values: &[f64]) -> Vec<Vec<(usize, f64)>> {
         let mut tasks = vec![Vec::new(); self.users.len()];
@@ -79,7 +79,7 @@ impl Model {
         tasks
     }
 
-    /// The answer with these values of the variables.
+    /// Returns the answer for these values of the variables.
     #[must_use]
     pub fn answer(&self, values: &[f64], status: impl Into<String>) -> Answer {
         Answer { tasks: self.tasks(values), status: status.into(), ..Answer::default() }

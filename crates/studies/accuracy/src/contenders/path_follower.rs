@@ -1,4 +1,4 @@
-//! Our path follower for one server, in doubles (`evenhand_ode::path`).
+//! This project's path follower for one server, in doubles (`evenhand_ode::path`).
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use super::model::Model;
 use super::{Answer, Contender, NoAnswer};
 use crate::case::{Case, Kind};
 
-/// Steps at most beside the default: where it is on the way.
+/// The largest numbers of steps that are tested in addition to the default. They show intermediate results.
 const STEPS: [usize; 2] = [2, 4];
 
 pub(super) fn all() -> Vec<Box<dyn Contender>> {
@@ -20,21 +20,21 @@ pub(super) fn all() -> Vec<Box<dyn Contender>> {
 
 #[derive(Debug, Clone, Copy)]
 struct PathFollower {
-    /// Steps at most, where they are not the default.
+    /// The largest number of steps; `None` for the default.
     most: Option<usize>,
 }
 
-/// One server as a pool: every user in units of what it would have alone.
+/// One server as a pool, with every user in units of what it would have alone.
 pub(super) struct OnePool {
     pub pool: Pool,
     model: Model,
     active: Vec<usize>,
-    /// By active user: tasks when it is alone.
+    /// By active user: the tasks that it would have alone.
     alone: Vec<f64>,
 }
 
 impl OnePool {
-    /// The pool of a problem with one class.
+    /// Returns the pool of a problem with one class.
     pub fn new(problem: &Problem) -> Result<Self, NoAnswer> {
         let model = Model::new(problem, Sharing::Rdm);
         let active: Vec<usize> =
@@ -47,7 +47,7 @@ impl OnePool {
             let usage = &user.places[0].usage;
             let fits =
                 usage.iter().map(|(row, amount)| model.capacity[*row] / amount).fold(f64::INFINITY, f64::min);
-            // Where no user can have all its tasks, a task is as good a unit as any.
+            // The unit is the number of tasks that fit. It is at most the user's limit.
             let unit = fits.min(user.limit);
             let mut row = vec![0.0; rows];
             usage.iter().for_each(|(at, amount)| row[*at] = amount * unit / model.capacity[*at]);
@@ -61,7 +61,7 @@ impl OnePool {
         Ok(Self { pool, model, active, alone })
     }
 
-    /// The answer with these parts of what users would have alone.
+    /// Returns the answer for these fractions of what users would have alone.
     pub fn answer(&self, x: &[f64], status: &str) -> Answer {
         let mut tasks = vec![Vec::new(); self.model.users.len()];
         for ((n, x), alone) in self.active.iter().zip(x).zip(&self.alone) {
@@ -71,7 +71,7 @@ impl OnePool {
     }
 }
 
-/// Whether a case is about one pool.
+/// Returns whether a case is about one pool.
 pub(super) fn is_one_pool(case: &Case) -> bool {
     case.problem().is_some_and(|problem| problem.n_servers() == 1)
 }

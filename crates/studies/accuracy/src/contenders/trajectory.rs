@@ -1,5 +1,5 @@
-//! The trajectory of No Justified Complaints, integrated by explicit Runge-Kutta methods up to some `c`: its limit is the
-//! answer, and it nears it as `1 / c`.
+//! The trajectory of No Justified Complaints, integrated by explicit Runge-Kutta methods up to some `c`. Its limit is
+//! the answer, and its distance to the limit falls as `1 / c`.
 
 use std::time::Duration;
 
@@ -11,13 +11,13 @@ use crate::case::{Case, Kind};
 
 /// The end of the trajectory.
 const END: f64 = 1e12;
-/// Earlier ends, that show how it nears its limit.
+/// Earlier ends, which show how the trajectory approaches its limit.
 const EARLIER: [f64; 2] = [1e4, 1e8];
-/// Error allowed in a step.
+/// The largest error of a step.
 const TOLERANCE: f64 = 1e-8;
-/// Steps of an integration at most.
+/// The largest number of steps of an integration.
 const MOST_STEPS: u32 = 200_000;
-/// So small that an integration only stops at its end.
+/// A tolerance so small that an integration stops only at its end.
 const NEVER: f64 = 1e-300;
 
 pub(super) fn all() -> Vec<Box<dyn Contender>> {
@@ -34,7 +34,7 @@ pub(super) fn all() -> Vec<Box<dyn Contender>> {
 struct Trajectory {
     method: RungeKutta,
     name: &'static str,
-    /// Where it ends, where that is not the usual place.
+    /// The end of the trajectory; `None` for the default.
     end: Option<f64>,
 }
 

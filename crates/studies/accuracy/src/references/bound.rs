@@ -1,9 +1,10 @@
-//! What prices prove of tasks, in plain rationals: how far the sum of utilities is from the greatest one at most, and how far
-//! every level is.
+//! Bounds that prices prove, in plain rationals: the largest distance of the sum of utilities from the optimum, and
+//! of every level.
 //!
-//! Let a task of user `n` be worth `v_n = w_n / x_n^a`, and cost at least as much on every class. Utilities are concave, so for
-//! feasible `y` the sum grows by at most `sum_n v_n (y_n - x_n) <= gap = sum_r p_r C_r + sum_n q_n T_n - sum_n v_n x_n`. An
-//! irrational `v_n` is enclosed, and the end counts that makes the gap larger.
+//! Let the value of a task of user `n` be `v_n = w_n / x_n^a`, and let its cost be at least `v_n` on every class.
+//! Utilities are concave. So for feasible `y` the sum grows by at most `sum_n v_n (y_n - x_n) <= gap = sum_r p_r C_r +
+//! sum_n q_n T_n - sum_n v_n x_n`. An irrational `v_n` is enclosed in an interval, and the end of the interval with
+//! the larger gap is used.
 
 use evenhand_exact::{Prices, Tasks};
 use evenhand_problem::number::to_f64;
@@ -13,32 +14,32 @@ use rug::ops::Pow;
 use super::rounding::{BITS, rounded};
 use crate::utility::power;
 
-/// What prices prove.
+/// The bounds that prices prove.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bound {
-    /// How far the sum of utilities is from the greatest one at most; of logarithms `sum_n w_n log x_n`.
+    /// The largest distance of the sum of utilities from the optimum. For logarithms the sum is `sum_n w_n log x_n`.
     pub gap: Rational,
-    /// No level is further from the optimum than this part of itself: rounded up.
+    /// The largest relative distance of any level from the optimum, rounded up.
     pub error: f64,
-    /// Between which numbers `w_n / x_n^a` lies, by user, of those that can run anywhere.
+    /// The intervals of `w_n / x_n^a` for the users that can run anywhere.
     pub worth: Vec<(usize, [Rational; 2])>,
 }
 
-/// Between which numbers `w / x^a` lies: one where `a` is 1, else two short ones.
+/// Returns an interval that contains `w / x^a`. Its ends are equal if `a` is 1, and otherwise numbers with few bits.
 pub(super) fn worth(weight: &Rational, level: &Rational, alpha: &Rational) -> [Rational; 2] {
     if *alpha == 1 {
         return [Rational::from(weight / level), Rational::from(weight / level)];
     }
     let least = rounded(&(weight * power(level, &Rational::from(-alpha), BITS)));
-    // The power and the product are cut off after so many bits, less a few.
+    // Power and product are cut off after this number of bits, with a reserve.
     let most = Rational::from(1) + Rational::from((1, Integer::from(1) << (BITS - 8)));
     [least.clone(), least * most]
 }
 
-/// What the prices (by row, and by user with a limit) prove of the tasks.
+/// Computes the bounds that prices (by row, and by user with a limit) prove for the tasks.
 ///
 /// # Errors
-/// Why they prove nothing.
+/// The reason why they prove nothing.
 pub fn prove(
     problem: &Problem,
     sharing: Sharing,
@@ -59,6 +60,8 @@ pub fn prove(
     if prices.rows.iter().chain(&prices.users).any(|price| *price < 0) {
         return Err("a price is negative");
     }
+    // The gap starts with the value of all capacities at their prices. For each user below, the value of its limit is
+    // added and its payment subtracted.
     let mut used = vec![Rational::new(); rows.len()];
     let mut gap: Rational =
         rows.iter().zip(&prices.rows).map(|(row, p)| Rational::from(&row.capacity * p)).sum();
@@ -89,12 +92,14 @@ pub fn prove(
             return Err("a user has nothing");
         }
         let ends = worth(user.weight(), &total, alpha);
+        // Checks the interval independently of how it was computed, by comparing `q`-th powers.
         let level = Rational::from((&total).pow(s));
         let weight = Rational::from(user.weight().pow(q));
         let [below, above] = ends.each_ref().map(|end| Rational::from(end.pow(q)) * &level);
         if below > weight || above < weight {
             return Err("what a task is worth is not enclosed");
         }
+        // A task must cost at least its value on every class on which the user can run, or the prices prove nothing.
         for i in problem.classes_of(n) {
             let start = constraints.class_rows(i).start;
             let usage = constraints.usage(n, i);
@@ -117,12 +122,12 @@ pub fn prove(
     Ok(Bound { gap, error, worth: enclosed })
 }
 
-/// How far a level is from that of the optimum at most, as a part of itself, rounded up; `part` is the gap over the least
-/// `w x^(1 - a)`.
+/// Returns the largest relative distance of a level from the optimum, rounded up. `part` is the gap divided by the
+/// least `w x^(1 - a)`.
 ///
-/// With `t` for the optimal level over the one that is there, the gap and the optimality of the other point together say
-/// `(1 - t^-a) (t - 1) <= c` for every user: each term of the sum is not negative. For `a >= 1` it follows that
-/// `|t - 1| <= sqrt(c) + c`, and for `a < 1` the same with `c / a` for `c`.
+/// Let `t` be the optimal level divided by the present one. The gap and the optimality of the other point together
+/// give `(1 - t^-a) (t - 1) <= c` for every user, since each term of the sum is nonnegative. For `a >= 1` this
+/// implies `|t - 1| <= sqrt(c) + c`. For `a < 1` it implies the same with `c / a` instead of `c`.
 fn distance(alpha: &Rational, part: &Rational) -> f64 {
     let part = if *alpha < 1 { Rational::from(part / alpha) } else { part.clone() };
     if part.is_zero() {
@@ -134,14 +139,14 @@ fn distance(alpha: &Rational, part: &Rational) -> f64 {
     to_f64(&(root + part)) * (1.0 + f64::EPSILON) + f64::MIN_POSITIVE
 }
 
-/// Digits behind the point of a root: more than the exponent of the least double.
+/// The number of decimals of a root, more than the exponent of the smallest double.
 const ROOT_DIGITS: u32 = 400;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Where `(1 - t^-a) (t - 1)` is known, the bound is above `|t - 1|`.
+    /// Checks that the bound is above `|t - 1|` for known `(1 - t^-a) (t - 1)`.
     #[test]
     fn levels_are_no_further_than_the_bound() {
         for (s, q) in [(1, 2), (1, 1), (2, 1), (3, 1), (5, 2)] {

@@ -1,11 +1,11 @@
-//! The exact answer to a case, to which answers are compared.
+//! References: the exact answers to cases, with which answers are compared.
 //!
-//! | kinds | how it is found | what proves it |
+//! | kinds | how it is computed | what proves it |
 //! |---|---|---|
 //! | max-min, utilitarian, market, PS-DSF | the exact mechanism | a certificate that the kernel reads |
 //! | configurations | the exact configuration programme | a ratio certificate |
-//! | sums of utilities that were planted | known beforehand | every optimality condition holds exactly ([`planted`]) |
-//! | other sums of utilities | the exact mechanism where they are rational, else Newton's method in rationals ([`newton`]) | prices, which prove every level to 100 digits ([`bound`]) |
+//! | planted sums of utilities | known beforehand | every optimality condition holds exactly ([`planted`]) |
+//! | other sums of utilities | the exact mechanism if they are rational, else Newton's method in rationals ([`newton`]) | prices, which prove every level to 100 digits ([`bound`]) |
 
 pub mod bound;
 pub mod newton;
@@ -31,61 +31,61 @@ use newton::NewtonError;
 /// The exact answer to a case.
 #[derive(Debug, Clone, Default)]
 pub struct Reference {
-    /// Tasks by user, of kinds whose answer determines them.
+    /// The tasks by user, for kinds whose answer determines them.
     pub levels: Option<Vec<Rational>>,
-    /// The least share, the sum of tasks by weight, or the reward; none where the objective is a sum of utilities, which
-    /// is a function of the levels.
+    /// The least share, the weighted sum of tasks, or the reward. `None` if the objective is a sum of utilities,
+    /// which is a function of the levels.
     pub objective: Option<Rational>,
-    /// No level is further from the truth than this part of itself: proven, rounded up; 0 where levels are exact.
+    /// A proven bound on the relative error of every level, rounded up; 0 if levels are exact.
     pub error_bound: f64,
-    /// An allocation that is the answer, or one of several.
+    /// An allocation that is the answer, or one of several answers.
     pub allocation: Option<Allocation>,
-    /// Prices of a sum of utilities, with what they prove.
+    /// The prices of a sum of utilities, with the bounds that they prove.
     pub proof: Option<(Prices, Bound)>,
 }
 
-/// Why there is no reference.
+/// The reason why there is no reference.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ReferenceError {
     /// The mechanism has no exact answer.
     #[error(transparent)]
     Mechanism(#[from] MechanismError),
-    /// The configuration programme has none.
+    /// The configuration programme has no exact answer.
     #[error(transparent)]
     Packing(#[from] PackingError),
-    /// Newton's method found none.
+    /// Newton's method found no answer.
     #[error(transparent)]
     Newton(#[from] NewtonError),
-    /// What was planted is not the optimum.
+    /// The planted tasks are not the optimum.
     #[error("what was planted is no optimum: {0}")]
     Planted(&'static str),
-    /// There is no such mechanism, or its share is not defined.
+    /// The mechanism does not exist, or its share is not defined.
     #[error("{0}")]
     Undefined(String),
-    /// It could not be certified.
+    /// The answer cannot be certified.
     #[error(transparent)]
     Certify(#[from] CertifyError),
-    /// It could not be certified.
+    /// The ratio cannot be certified.
     #[error(transparent)]
     Ratio(#[from] ratio::RatioError),
-    /// It takes more work, memory or time than it may take.
+    /// The reference needs more work, memory or time than allowed.
     #[error(transparent)]
     TooLarge(#[from] Exceeded),
-    /// The certificate does not say what it has to.
+    /// The certificate does not prove the answer.
     #[error("the certificate does not show the answer")]
     NotShown,
 }
 
-/// The reference of a case, within limits.
+/// Computes the reference of a case within limits.
 ///
 /// # Errors
-/// [`ReferenceError`], also where it takes more than the limits.
+/// [`ReferenceError`], also if the limits are exceeded.
 pub fn within(case: &Case, limits: &Limits) -> Result<Reference, ReferenceError> {
     evenhand_budget::within(limits, || of(case))?
 }
 
-/// The reference of a case.
+/// Computes the reference of a case.
 ///
 /// # Errors
 /// [`ReferenceError`]
@@ -107,7 +107,7 @@ pub fn of(case: &Case) -> Result<Reference, ReferenceError> {
     if !case.kind.is_sum() || case.kind == Kind::Market {
         return of_mechanism(case, problem);
     }
-    // Beyond that an exact mechanism takes long, and what is random has no rational answer.
+    // For more users an exact mechanism takes long, and random problems have no rational answer anyway.
     let is_small = problem.n_users() <= MOST_USERS;
     let near = is_small.then(|| of_mechanism(case, problem)).and_then(Result::ok);
     if let Some(found) = near.as_ref().filter(|found| found.error_bound == 0.0) {
@@ -115,7 +115,7 @@ pub fn of(case: &Case) -> Result<Reference, ReferenceError> {
     }
     match newton::solve(problem, &case.alpha) {
         Ok(found) => Ok(of_proof(case, made(case, found.tasks), found.prices, found.bound)),
-        // Of somebody's own problem a bound that is not as small is better than none.
+        // For a user's own problem a bound that is not as small is better than none.
         Err(error) => near.ok_or_else(|| error.into()),
     }
 }
@@ -131,7 +131,7 @@ fn of_proof(case: &Case, allocation: Allocation, prices: Prices, bound: Bound) -
     }
 }
 
-/// An exact allocation of the mechanism of a case.
+/// Returns an exact allocation with the mechanism of a case.
 fn made(case: &Case, tasks: evenhand_exact::Tasks) -> Allocation {
     Allocation {
         mechanism: case.kind.mechanism().map(str::to_owned),
@@ -157,7 +157,7 @@ fn of_mechanism(case: &Case, problem: &Problem) -> Result<Reference, ReferenceEr
         return Err(ReferenceError::NotShown);
     }
     let mut reference = Reference { allocation: Some(allocation.clone()), ..Reference::default() };
-    // Of PS-DSF there are several answers, and of the most tasks as well.
+    // PS-DSF and the largest number of tasks have several answers.
     if !matches!(case.kind, Kind::PsDsf | Kind::Utilitarian) {
         reference.levels = Some(allocation.totals());
     }
@@ -173,11 +173,11 @@ fn of_mechanism(case: &Case, problem: &Problem) -> Result<Reference, ReferenceEr
     Ok(reference)
 }
 
-/// The objective of a kind that is rational: the least share (over weight) of a user that can have one, or the sum of the
-/// tasks by weight.
+/// Returns the rational objective of a kind: the least share, divided by the weight, of the users that can have one;
+/// or the weighted sum of tasks.
 ///
 /// # Errors
-/// [`ReferenceError::Undefined`] where the share is not defined for the problem.
+/// [`ReferenceError::Undefined`] if the share is not defined for the problem.
 pub fn objective(
     case: &Case,
     problem: &Problem,
@@ -196,18 +196,18 @@ pub fn objective(
     Ok(active.map(level).min())
 }
 
-/// Levels of at most so many users are certified, and looked for as rational ones.
+/// The largest number of users for which levels are certified, and for which rational levels are searched for.
 const MOST_USERS: usize = 2_000;
-/// The tolerance of certificates of answers that are irrational, as a negative power of ten: a gap whose root every level has
-/// to be within.
+/// The exponent of the tolerance of certificates for irrational answers, as a negative power of ten. It bounds the
+/// gap; the error of a level is at most about the square root of the gap.
 const IRRATIONAL: u32 = 2 * newton::DIGITS;
-/// The same where the answer is rational, and what tasks are worth there is not: the kernel's numbers have 50 digits.
+/// The same exponent for rational answers with irrational values of tasks. The kernel's numbers have 50 digits.
 const ENCLOSED: u32 = 40;
 
-/// The certificate of a reference, as text; `None` where there would be too much of it.
+/// Returns the certificate of a reference as text, or `None` if it would be too large.
 ///
 /// # Errors
-/// [`ReferenceError`]: it cannot be certified, or does not hold.
+/// [`ReferenceError`] if the reference cannot be certified, or is wrong.
 pub fn certificate(case: &Case, reference: &Reference) -> Result<Option<String>, ReferenceError> {
     let problem = match &case.input {
         Input::Allocation(problem) => problem,
@@ -219,7 +219,7 @@ pub fn certificate(case: &Case, reference: &Reference) -> Result<Option<String>,
     let own = own_axioms(case);
     let mut requests = vec![Request::of(Axiom::Feasible)];
     let Some((prices, bound)) = &reference.proof else {
-        // What is planted may have irrational utilities all the same.
+        // A planted answer may have irrational utilities.
         let tolerance = match case.alpha.is_integer() {
             true => Rational::new(),
             false => Rational::from((1, Integer::from(10).pow(ENCLOSED))),
@@ -252,7 +252,7 @@ pub fn certificate(case: &Case, reference: &Reference) -> Result<Option<String>,
     }
 }
 
-/// The axioms that say that an allocation is the answer to a case.
+/// Returns the axioms that define an allocation as the answer to a case.
 #[must_use]
 pub fn own_axioms(case: &Case) -> Vec<(Axiom, Parameters)> {
     match case.kind {
@@ -267,7 +267,7 @@ pub fn own_axioms(case: &Case) -> Vec<(Axiom, Parameters)> {
 }
 
 impl Reference {
-    /// What is known of the answer to a case, as `references.json` states it.
+    /// Returns the data about the answer to a case that `references.json` contains.
     #[must_use]
     pub fn summary(&self, case: &Case) -> Value {
         json!({
@@ -280,7 +280,7 @@ impl Reference {
         })
     }
 
-    /// The objective: exact where it is rational, else a hundred digits.
+    /// Returns the objective: exact if it is rational, else to a hundred digits.
     fn value(&self, case: &Case) -> Option<String> {
         if let Some(objective) = &self.objective {
             return Some(format(objective));
@@ -295,12 +295,12 @@ impl Reference {
         Some(significant(&sum))
     }
 
-    /// A hash of levels and objective, by which a suite knows its references.
+    /// Returns a hash of levels and objective, by which a suite identifies its references.
     #[must_use]
     pub fn sha256(&self) -> String {
         let mut text = String::new();
         for level in self.levels.iter().flatten() {
-            // What is irrational agrees in so many digits whatever way it was found.
+            // Irrational levels agree in this number of digits, whatever method computed them.
             text += &if self.error_bound == 0.0 { format(level) } else { significant(level) };
             text.push('\n');
         }
@@ -310,10 +310,10 @@ impl Reference {
     }
 }
 
-/// Digits of an irrational level that are hashed: all that have to be proven.
+/// The number of digits of an irrational level that are hashed. All of them are proven.
 const DIGITS: u32 = newton::DIGITS;
 
-/// The leading digits of a number, as a whole number and a power of ten.
+/// Returns the leading digits of a number, as a whole number and a power of ten.
 fn significant(value: &Rational) -> String {
     if value.is_zero() {
         return "0".to_owned();
@@ -324,7 +324,7 @@ fn significant(value: &Rational) -> String {
         if exponent < 0 { power } else { power.recip() }
     };
     let mut whole = (value * power(exponent)).round().into_numer_denom().0;
-    // The logarithm may be off by one.
+    // The exponent from the logarithm may be off by one.
     let top = Integer::from(10).pow(DIGITS + 1);
     if *whole.as_abs() >= top {
         exponent += 1;
@@ -333,8 +333,8 @@ fn significant(value: &Rational) -> String {
     format!("{whole}e{exponent}")
 }
 
-/// The reference that a certificate holds, of kinds that a mechanism or Newton's method has found. It is to be believed for
-/// its hash; what its prices prove is computed again.
+/// Returns the reference in a certificate, for kinds that a mechanism or Newton's method solves. Its hash must be
+/// checked. The bounds that its prices prove are computed again.
 #[must_use]
 pub fn of_certificate(case: &Case, certificate: &Certificate) -> Option<Reference> {
     let problem = case.problem()?;

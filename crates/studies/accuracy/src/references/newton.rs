@@ -1,11 +1,12 @@
-//! The greatest sum of utilities of any cluster, to as many digits as a comparison can need.
+//! Computes the largest sum of utilities of any cluster, to as many digits as a comparison can need.
 //!
-//! The optimum is algebraic but in general irrational (THEORY, fact 4), so the reference is a rational point with a proof of
-//! how near it is. An answer in doubles, or in a few digits more, tells which classes a user runs on. Newton's method in
-//! rationals, rounded to `BITS` bits after every step, then solves what holds there: every bottleneck is full, and all
-//! classes on which a user runs cost it the same. A user takes `x_n = min(T_n, (w_n / c_n)^(1/a))` at the cost `c_n` of a task.
-//! The result is scaled until it is feasible, its prices are raised until they prove something, and [`bound::prove`] computes
-//! what they prove: nothing of the way there has to be believed.
+//! The optimum is algebraic but in general irrational (THEORY, fact 4). So the reference is a rational point with a
+//! proof of its distance. An approximate answer in doubles, or in slightly higher precision, determines the classes
+//! on which a user runs. Newton's method then solves the conditions of this pattern in rationals, rounded to `BITS`
+//! bits after every step. The conditions are that every bottleneck is full, and that all classes on which a user runs
+//! have the same cost for it. At the cost `c_n` of a task a user takes `x_n = min(T_n, (w_n / c_n)^(1/a))`. The
+//! result is scaled until it is feasible, and its prices are raised until they prove a bound, which [`bound::prove`]
+//! computes. The steps before need not be trusted.
 
 use evenhand_exact::{Prices, Tasks};
 use evenhand_mechanisms::{Flags, MechanismError, registry};
@@ -20,49 +21,49 @@ use super::bound::{self, Bound};
 use super::rounding::{BITS, eliminate, rounded};
 use crate::utility::power;
 
-/// A step that changes everything by less than this many bits is the last.
+/// The number of bits of accuracy after which the method stops: a step with smaller relative changes is the last.
 const LAST_CHANGE: u32 = 800;
-/// The largest error of a level, as a negative power of ten: so many digits are proven.
+/// The number of digits of a level that are proven: the largest error is this negative power of ten.
 pub const DIGITS: u32 = 100;
-/// Newton steps at most: the correct bits double with each.
+/// The largest number of Newton steps. Each doubles the number of correct bits.
 const MOST_STEPS: usize = 60;
 
-/// The answer to compare with.
+/// The computed answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Found {
-    /// Feasible tasks, by user.
+    /// The feasible tasks by user.
     pub tasks: Tasks,
-    /// What proves them.
+    /// The prices that prove the bound.
     pub prices: Prices,
-    /// What the prices prove, exactly.
+    /// The exact bound that the prices prove.
     pub bound: Bound,
 }
 
-/// Why there is none.
+/// The reason why there is no answer.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum NewtonError {
     /// Newton's method did not converge.
     #[error("Newton's method did not converge in {MOST_STEPS} steps")]
     NoConvergence,
-    /// A user pays nothing and has no limit, or is left with less than nothing where it runs.
+    /// A user pays nothing and has no limit, or the equations give it negative tasks on a class.
     #[error("the equations of the bottlenecks have no solution")]
     Singular,
-    /// The numbers are out of the range of doubles, with which it starts.
+    /// Numbers are out of the range of doubles, with which the method starts.
     #[error("there is no start: {0}")]
     Start(String),
-    /// There is no answer to start from.
+    /// There is no approximate answer to start from.
     #[error(transparent)]
     Mechanism(#[from] MechanismError),
-    /// What was proven is too little.
+    /// The proven bound is too large.
     #[error("levels are proven to be within {0:.1e} of themselves, which is more than 1e-{DIGITS}")]
     TooFar(f64),
-    /// The prices prove nothing.
+    /// The prices prove no bound.
     #[error("the prices prove nothing: {0}")]
     Refused(&'static str),
 }
 
-/// The allocation with the greatest sum of utilities where resources are divided.
+/// Returns the allocation with the largest sum of utilities if resources are divided.
 ///
 /// # Errors
 /// [`NewtonError`]
@@ -81,7 +82,7 @@ pub fn solve(problem: &Problem, alpha: &Rational) -> Result<Found, NewtonError> 
 /// A class on which a user may run.
 struct Place {
     class: usize,
-    /// What a task takes of rows, as parts of them.
+    /// The amounts of rows that a task takes, as fractions of the rows.
     uses: Vec<(usize, Rational)>,
 }
 
@@ -90,33 +91,33 @@ struct User {
     weight: Rational,
     limit: Option<Rational>,
     places: Vec<Place>,
-    /// The place where the user runs most.
+    /// The index of the place where the user runs most.
     home: usize,
 }
 
-/// The equations: unknown are the prices of whole rows, and the tasks of users beside their homes.
+/// The equations. The unknowns are the prices of whole rows, and the tasks of users outside their homes.
 struct System<'c> {
     constraints: &'c Constraints<'c>,
     alpha: &'c Rational,
     users: Vec<User>,
-    /// `(user, place)` with the unit of its tasks.
-    beside: Vec<(usize, usize, Rational)>,
+    /// The places outside homes as `(user, place)`, each with the unit of its tasks.
+    off_home: Vec<(usize, usize, Rational)>,
 }
 
 #[derive(Clone)]
 struct Values {
-    /// Prices of whole rows.
+    /// The prices of whole rows.
     prices: Vec<Rational>,
-    /// Tasks beside the homes, in their units.
-    beside: Vec<Rational>,
+    /// The tasks outside homes, in their units.
+    off_home: Vec<Rational>,
 }
 
-/// What users take at some prices.
+/// The tasks that users take at some prices.
 struct Response {
     levels: Vec<Rational>,
-    /// How the use of every row falls with every price: the lower half of a symmetric matrix, by rows.
+    /// The negative derivative of the use of every row by every price: the lower half of a symmetric matrix, by rows.
     slopes: Vec<Vec<Rational>>,
-    /// What all users pay.
+    /// The sum of all payments.
     spent: Rational,
 }
 
@@ -141,11 +142,12 @@ impl<'c> System<'c> {
             home: 0,
         };
         let users = (0..problem.n_users()).filter(|n| problem.is_active(*n)).map(user).collect();
-        let mut system = Self { constraints, alpha, users, beside: Vec::new() };
+        let mut system = Self { constraints, alpha, users, off_home: Vec::new() };
+        // Without a choice of classes the problem splits into pools, which have a faster start.
         let one_class = |user: &User| user.places.len() == 1;
         if *alpha == 1 && system.users.iter().all(one_class) {
             let prices = system.prices_of_pools()?;
-            return Ok((system, Values { prices, beside: Vec::new() }));
+            return Ok((system, Values { prices, off_home: Vec::new() }));
         }
         let name = if *alpha == 1 { "proportional" } else { "alpha" };
         let mechanism = registry::find(name)
@@ -160,11 +162,12 @@ impl<'c> System<'c> {
         let prices =
             prices.rows.iter().zip(rows).map(|(price, row)| rounded(&Rational::from(price * &row.capacity)));
         let prices: Vec<Rational> = prices.collect();
-        let beside = system.read(&outcome.allocation.tasks, &prices);
-        Ok((system, Values { prices, beside }))
+        let off_home = system.read(&outcome.allocation.tasks, &prices);
+        Ok((system, Values { prices, off_home }))
     }
 
-    /// Where users run: where they have more of their tasks, as a part, than the class is dearer than their cheapest one.
+    /// Determines where users run: on classes where the fraction of their tasks exceeds the relative extra cost of
+    /// the class over their cheapest class. Returns the tasks outside homes.
     fn read(&mut self, tasks: &Tasks, prices: &[Rational]) -> Vec<Rational> {
         let mut start = Vec::new();
         for (k, user) in self.users.iter_mut().enumerate() {
@@ -180,14 +183,14 @@ impl<'c> System<'c> {
                 let excess = Rational::from(&costs[at] - &least) * &total;
                 if excess <= Rational::from(x * &least) {
                     start.push(rounded(&Rational::from(x / &total)));
-                    self.beside.push((k, at, rounded(&total)));
+                    self.off_home.push((k, at, rounded(&total)));
                 }
             }
         }
         start
     }
 
-    /// The prices of pools side by side in doubles, for logarithms.
+    /// Computes the prices of pools side by side in doubles, for logarithms.
     fn prices_of_pools(&self) -> Result<Vec<Rational>, NewtonError> {
         let mut prices = vec![Rational::new(); self.constraints.rows().len()];
         for class in 0..self.constraints.problem().n_servers() {
@@ -221,7 +224,7 @@ impl<'c> System<'c> {
         Ok(prices)
     }
 
-    /// What users take at these prices.
+    /// Computes the tasks that users take at these prices.
     fn respond(&self, prices: &[Rational]) -> Result<Response, NewtonError> {
         let mut slopes: Vec<Vec<Rational>> =
             (0..prices.len()).map(|j| vec![Rational::new(); j + 1]).collect();
@@ -230,6 +233,8 @@ impl<'c> System<'c> {
         for user in &self.users {
             let uses = &user.places[user.home].uses;
             let paid = cost(&user.places[user.home], prices);
+            // A user takes all its tasks if even the last one is worth its cost. What it pays is then the value of
+            // its tasks, which does not depend on prices.
             if let Some(limit) = &user.limit {
                 let worth = &user.weight * power(limit, &Rational::from(-self.alpha), BITS);
                 if paid <= worth {
@@ -258,11 +263,11 @@ impl<'c> System<'c> {
         Ok(Response { levels, slopes, spent })
     }
 
-    /// Tasks by user and place.
-    fn tasks(&self, levels: &[Rational], beside: &[Rational]) -> Vec<Vec<(usize, Rational)>> {
+    /// Returns the tasks by user and place.
+    fn tasks(&self, levels: &[Rational], off_home: &[Rational]) -> Vec<Vec<(usize, Rational)>> {
         let mut tasks: Vec<Vec<(usize, Rational)>> =
             self.users.iter().zip(levels).map(|(user, level)| vec![(user.home, level.clone())]).collect();
-        for ((k, at, unit), part) in self.beside.iter().zip(beside) {
+        for ((k, at, unit), part) in self.off_home.iter().zip(off_home) {
             let x = Rational::from(unit * part);
             tasks[*k][0].1 -= &x;
             tasks[*k].push((*at, x));
@@ -270,7 +275,7 @@ impl<'c> System<'c> {
         tasks
     }
 
-    /// Use of every row, less all of it.
+    /// Returns the use of every row minus its capacity, as a fraction of the row.
     fn excess(&self, tasks: &[Vec<(usize, Rational)>]) -> Vec<Rational> {
         let mut excess = vec![Rational::from(-1); self.constraints.rows().len()];
         for (user, tasks) in self.users.iter().zip(tasks) {
@@ -283,8 +288,8 @@ impl<'c> System<'c> {
         excess
     }
 
-    /// What a unit of tasks beside the home of its user changes, by row.
-    fn moves(&self, prices: usize) -> Vec<Vec<Rational>> {
+    /// Returns the change of the use of each row by a unit of tasks outside the home of its user.
+    fn use_changes(&self, prices: usize) -> Vec<Vec<Rational>> {
         let of = |(k, at, unit): &(usize, usize, Rational)| {
             let user = &self.users[*k];
             let mut change = vec![Rational::new(); prices];
@@ -295,23 +300,25 @@ impl<'c> System<'c> {
                 .for_each(|(row, part)| change[*row] -= Rational::from(part * unit));
             change
         };
-        self.beside.iter().map(of).collect()
+        self.off_home.iter().map(of).collect()
     }
 
-    /// The semismooth Newton method for `min(p_j, slack_j) = 0` and equal costs, with prices as parts of all that is paid in the
-    /// comparison.
+    /// Runs the semismooth Newton method for `min(p_j, slack_j) = 0` and equal costs. In the comparison, prices are
+    /// fractions of the sum of all payments.
     fn newton(&self, mut values: Values) -> Result<Values, NewtonError> {
         let small = Rational::from((1, Integer::from(1) << LAST_CHANGE));
-        let moves = self.moves(values.prices.len());
+        let moves = self.use_changes(values.prices.len());
         for _ in 0..MOST_STEPS {
             let Response { levels, slopes, spent } = self.respond(&values.prices)?;
-            let excess = self.excess(&self.tasks(&levels, &values.beside));
+            let excess = self.excess(&self.tasks(&levels, &values.off_home));
+            // The active rows are those where price and slack compare as at a bottleneck. Only their prices are
+            // unknown.
             let is_active: Vec<bool> =
                 values.prices.iter().zip(&excess).map(|(p, e)| Rational::from(p / &spent) + e > 0).collect();
             let active: Vec<usize> = (0..is_active.len()).filter(|&j| is_active[j]).collect();
             let slope = |j: usize, k: usize| &slopes[j.max(k)][j.min(k)];
             let of_rows = active.iter().map(|&j| {
-                // What leaves the bottlenecks loses its price in the same step.
+                // A row that is no longer a bottleneck loses its price in the same step.
                 let idle = (0..is_active.len()).filter(|&k| !is_active[k] && !values.prices[k].is_zero());
                 let right = idle
                     .fold(excess[j].clone(), |sum, k| sum + Rational::from(slope(j, k) * &values.prices[k]));
@@ -320,6 +327,7 @@ impl<'c> System<'c> {
                 row.push(rounded(&right));
                 row
             });
+            // Costs on the other classes of a user must equal that at home. These equations contain no tasks.
             let of_costs = moves.iter().map(|change| {
                 let mut row: Vec<Rational> = active.iter().map(|&j| change[j].clone()).collect();
                 row.extend(vec![Rational::new(); moves.len()]);
@@ -330,12 +338,12 @@ impl<'c> System<'c> {
             });
             let change = eliminate(of_rows.chain(of_costs).collect());
             let (of_prices, of_tasks) = change.split_at(active.len());
-            let mut next = Values { prices: vec![Rational::new(); is_active.len()], beside: Vec::new() };
+            let mut next = Values { prices: vec![Rational::new(); is_active.len()], off_home: Vec::new() };
             for (&j, change) in active.iter().zip(of_prices) {
                 next.prices[j] = rounded(&Rational::from(&values.prices[j] + change)).max(Rational::new());
             }
-            next.beside = values
-                .beside
+            next.off_home = values
+                .off_home
                 .iter()
                 .zip(of_tasks)
                 .map(|(x, change)| rounded(&Rational::from(x + change)))
@@ -344,7 +352,7 @@ impl<'c> System<'c> {
                 a.iter().zip(b).map(|(a, b)| Rational::from(a - b).abs()).max().unwrap_or_default()
             };
             let of_prices = differences(&next.prices, &values.prices);
-            let of_tasks = differences(&next.beside, &values.beside);
+            let of_tasks = differences(&next.off_home, &values.off_home);
             values = next;
             if of_prices <= Rational::from(&small * &spent) && of_tasks <= small {
                 return Ok(values);
@@ -353,14 +361,16 @@ impl<'c> System<'c> {
         Err(NewtonError::NoConvergence)
     }
 
-    /// A feasible point near the values, with prices of rows and of limits that prove something of it.
+    /// Returns a feasible point close to the values, with prices of rows and limits that prove a bound for it.
     fn proving(&self, values: &Values) -> Result<(Tasks, Prices), NewtonError> {
-        let beside: Vec<Rational> = values.beside.iter().map(|x| x.clone().max(Rational::new())).collect();
+        let off_home: Vec<Rational> =
+            values.off_home.iter().map(|x| x.clone().max(Rational::new())).collect();
         let levels = self.respond(&values.prices)?.levels;
-        let mut placed = self.tasks(&levels, &beside);
+        let mut placed = self.tasks(&levels, &off_home);
         if placed.iter().any(|tasks| tasks[0].1 <= 0) {
             return Err(NewtonError::Singular);
         }
+        // Scaling all tasks by the worst excess makes the point feasible.
         let most = self.excess(&placed).into_iter().max().unwrap_or_default().max(Rational::new());
         let part = Rational::from(1) / (most + 1u32);
         placed.iter_mut().flatten().for_each(|(_, x)| *x = rounded(&Rational::from(&*x * &part)));
@@ -370,7 +380,7 @@ impl<'c> System<'c> {
             most
         });
         let worth: Vec<Rational> = worth.collect();
-        // Who gets less than all must pay what its tasks are worth: one factor for all prices.
+        // Users below their limit must pay at least the value of their tasks. One factor for all prices achieves this.
         let mut factor = Rational::from(1);
         let nearly = Rational::from(1) - Rational::from((1, Integer::from(1) << LAST_CHANGE));
         for ((user, worth), tasks) in self.users.iter().zip(&worth).zip(&placed) {
@@ -403,7 +413,7 @@ impl<'c> System<'c> {
     }
 }
 
-/// What a task costs on a class.
+/// Returns the cost of a task on a class.
 fn cost(place: &Place, prices: &[Rational]) -> Rational {
     place.uses.iter().map(|(row, part)| Rational::from(part * &prices[*row])).sum()
 }

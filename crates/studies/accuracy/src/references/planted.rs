@@ -1,9 +1,9 @@
-//! Whether planted tasks are the optimum: the conditions of a sum of utilities, each checked exactly, in a few lines that share
-//! nothing with what the certificates are made of.
+//! Checks that planted tasks are the optimum of a sum of utilities. Every condition is checked exactly, in a few
+//! lines that share no code with the certificates.
 //!
-//! With `a = s / q`, `x` maximises `sum_n w_n g_a(x_n)` if it is feasible, every row with a price is full, every limit with a
-//! price is reached, a task costs no user less than `w_n / x_n^a` anywhere, and exactly this much where the
-//! user runs. The last two are compared as `q`-th powers: nothing is irrational then.
+//! With `a = s / q`, `x` maximises `sum_n w_n g_a(x_n)` under the following conditions. It is feasible. Every row with
+//! a price is full, and every limit with a price is reached. A task costs a user at least `w_n / x_n^a` on every class,
+//! and exactly this where the user runs. The last two conditions are compared as `q`-th powers, which are rational.
 
 use evenhand_problem::{Constraints, Problem, Rational, Sharing};
 use rug::ops::Pow;
@@ -13,7 +13,7 @@ use crate::case::Planted;
 /// Checks all conditions.
 ///
 /// # Errors
-/// The first that does not hold.
+/// The first condition that does not hold.
 pub fn verify(problem: &Problem, alpha: &Rational, planted: &Planted) -> Result<(), &'static str> {
     let constraints = Constraints::new(problem, Sharing::Rdm);
     let (Some(s), Some(q)) = (alpha.numer().to_u32(), alpha.denom().to_u32()) else {

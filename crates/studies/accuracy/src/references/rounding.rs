@@ -1,18 +1,17 @@
-//! Rationals of a bounded number of bits: exact where they need not be short, short where they need
-//! not be exact.
+//! Rationals with a bounded number of bits, and a solver of linear systems for them.
 
 use evenhand_problem::Rational;
 use rug::Integer;
 use rug::ops::Pow;
 
-/// Bits to which iterates are rounded, relative to each number: some 300 digits, of which the root of a gap leaves half, and
-/// 100 are asked for.
+/// The number of bits to which iterates are rounded, relative to each number. They are some 300 digits. The square
+/// root of a gap leaves half of them, and 100 are needed.
 pub(super) const BITS: u32 = 1024;
-/// Bits of cancellation at which an equation counts as one that follows from others: whether it does depends on which users
-/// run where, and not on the iterate, so that what is left of it is rounding alone.
+/// The number of cancelled bits from which on an equation counts as dependent on others. Dependence is decided by
+/// where users run, not by the iterate. So the remainder of a dependent equation is only rounding.
 const DEPENDENT: f64 = 300.0;
 
-/// The nearest number with `BITS` bits, towards 0.
+/// Rounds a number towards 0 to `BITS` bits.
 pub(super) fn rounded(value: &Rational) -> Rational {
     if value.is_zero() {
         return Rational::new();
@@ -28,11 +27,11 @@ pub(super) fn rounded(value: &Rational) -> Rational {
     if shift >= 0 { Rational::from(scaled) / power } else { Rational::from(scaled) * power }
 }
 
-/// Solves a system, right-hand sides last. Unknowns on which the equations leave nothing to decide are 0: prices of
-/// dependent bottlenecks are not unique, nor is where users run that have a choice, and those of the start are as good as any.
+/// Solves a linear system with the right-hand sides in the last column. Unknowns that the equations do not determine are 0. Such
+/// unknowns are the prices of dependent bottlenecks, and the places of users that have a choice; any values are equally good.
 pub(super) fn eliminate(mut rows: Vec<Vec<Rational>>) -> Vec<Rational> {
     let size = rows.len();
-    // Logarithms of the largest entry of every row, and of every column of the rows divided by them.
+    // Logarithms of the largest entry of every row, and of every column after rows are divided by theirs.
     let largest = |entries: &mut dyn Iterator<Item = f64>| entries.fold(f64::MIN, f64::max);
     let of_rows: Vec<f64> = rows.iter().map(|row| largest(&mut row[..size].iter().map(log2))).collect();
     let of_column =
@@ -72,7 +71,7 @@ pub(super) fn eliminate(mut rows: Vec<Vec<Rational>>) -> Vec<Rational> {
     solution
 }
 
-/// The logarithm of the size of a number, within 1; none of 0.
+/// Returns the binary logarithm of the absolute value within 1, or a very small number for 0.
 fn log2(value: &Rational) -> f64 {
     if value.is_zero() {
         return f64::MIN / 4.0;

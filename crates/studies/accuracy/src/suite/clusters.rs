@@ -1,4 +1,4 @@
-//! Clusters for which the exact answer has to be computed: random ones of many shapes, and look-alikes of two traces.
+//! Clusters whose exact answer has to be computed: random ones of many shapes, and imitations of two traces.
 
 use evenhand_problem::{Problem, ProblemError, ProblemSpec, Rational, ServerSpec, UserSpec};
 
@@ -6,26 +6,26 @@ use super::draw::{Draw, scaled};
 use super::{Recipe, Size, add};
 use crate::case::{Case, Input, Kind};
 
-/// What a cluster is like.
+/// The special features of a cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Traits {
-    /// Classes that a user may use; all where it is 0.
+    /// The number of classes that a user may use; 0 for all classes.
     pub allowed: usize,
-    /// A third of the users have finite tasks.
+    /// Whether a third of the users have a limited number of tasks.
     pub limits: bool,
-    /// The first resource is counted in units of a billionth of the others, as bytes are.
+    /// Whether the first resource is counted in units of a billionth of the others, like bytes.
     pub bytes: bool,
-    /// A quarter of the users demand `10^12` times less than the others.
+    /// Whether a quarter of the users demand `10^12` times less than the others.
     pub far: bool,
-    /// A third of the users have a billionth of the weight of the others.
+    /// Whether a third of the users have a billionth of the weight of the others.
     pub tiny_weights: bool,
-    /// Every second user is the one before it but for a billionth of its demand.
+    /// Whether every second user equals the user before it up to a billionth of its demand.
     pub near_ties: bool,
-    /// All classes are alike, and so are users by fours.
+    /// Whether all classes are identical, and users in groups of four as well.
     pub degenerate: bool,
-    /// The first class has a billionth of the capacity of the others, and a third of the users may use no other.
+    /// Whether the first class has a billionth of the capacity of the others, and a third of the users may use no other class.
     pub nearly_nothing: bool,
-    /// Few whole tasks fit.
+    /// Whether only few whole tasks fit.
     pub whole: bool,
 }
 
@@ -53,7 +53,7 @@ pub(super) fn recipes(all: &mut Vec<Recipe>) {
             if kind == Kind::Utilitarian && size == Large && shape.0 < 100 && !shape.3.bytes && !shape.3.far {
                 continue;
             }
-            // Two kinds of levels: the small suite needs each shape once.
+            // Both kinds of levels use this shape. The small suite needs it only once.
             let size = if kind == Kind::MaxMinTsf && name == "near-ties-16x4" { Large } else { size };
             add(all, kind, size, name, move |seed| cluster(name, seed, shape));
         }
@@ -83,17 +83,18 @@ pub(super) fn recipes(all: &mut Vec<Recipe>) {
     add(all, Kind::Whole, Large, "google-like-20", |seed| google_like(20, seed));
 }
 
-/// Exponents other than 1, and how they are called.
+/// The exponents other than 1, with their names.
 const EXPONENTS: [((u32, u32), &str); 3] = [((1, 2), "half"), ((2, 1), "2"), ((3, 1), "3")];
 
-/// Users of the largest cluster whose irrational optimum is found: steps in a thousand bits take the cube of what is unknown.
+/// The number of users of the largest cluster with an irrational optimum. The work of steps with a thousand bits
+/// grows as the cube of the number of unknowns.
 const MOST_IRRATIONAL: usize = 60;
 
-/// Sums of utilities of the same clusters, whose optima are irrational.
+/// Adds sums of utilities on the same clusters. Their optima are irrational.
 fn irrational(all: &mut Vec<Recipe>, shapes: &[(&'static str, Size, Shape)]) {
     use Size::{Large, Small};
     for &(name, size, shape) in shapes.iter().filter(|(.., shape)| shape.0 <= MOST_IRRATIONAL) {
-        // In the small suite those without anything special.
+        // The small suite has only the shapes without special features.
         let size = if shape.3.near_ties { Large } else { size };
         add(all, Kind::Proportional, size, name, move |seed| cluster(name, seed, shape));
         for (alpha, of) in EXPONENTS.into_iter().filter(|_| shape.0 == 20) {
@@ -110,13 +111,13 @@ fn irrational(all: &mut Vec<Recipe>, shapes: &[(&'static str, Size, Shape)]) {
     });
 }
 
-/// Users, classes, resources, and what the cluster is like.
+/// The numbers of users, classes and resources, and the special features.
 pub type Shape = (usize, usize, usize, Traits);
 
-/// A random cluster: classes of 1 to 100 servers, users with weights 1 to 5.
+/// Returns a random cluster with classes of 1 to 100 servers, and users with weights from 1 to 5.
 ///
 /// # Errors
-/// [`ProblemError`] without classes or resources.
+/// [`ProblemError`] if there are no classes or resources.
 pub fn cluster(
     name: &str,
     seed: u64,
@@ -195,10 +196,10 @@ fn case(note: &'static str, spec: ProblemSpec) -> Result<Case, ProblemError> {
     Ok(Case { name: String::new(), kind: Kind::MaxMinDrfh, note, input, alpha: 1.into(), planted: None })
 }
 
-/// Count, and two fractions.
+/// The count of a server class, and its CPU and memory as fractions.
 type Servers = (u32, (u32, u32), (u32, u32));
 
-/// The configurations of servers of the Google cluster (DRFH, Table I: count, CPU, memory), with users made up.
+/// The server configurations of the Google cluster (DRFH, Table I: count, CPU, memory). The users are made up.
 const GOOGLE: [Servers; 10] = [
     (6732, (1, 2), (1, 2)),
     (3863, (1, 2), (1, 4)),
@@ -239,7 +240,7 @@ fn google_like(n_users: usize, seed: u64) -> Result<Case, ProblemError> {
     )
 }
 
-/// Classes as a cluster of GPUs has them: count, millicores, bytes, GPUs.
+/// The server classes of a cluster of GPUs: name, count, millicores, GiB, GPUs.
 const GPUS: [(&str, u32, u32, u32, u32); 6] = [
     ("cpu", 300, 94_000, 384, 0),
     ("v100", 190, 96_000, 384, 8),

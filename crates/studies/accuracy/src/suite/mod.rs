@@ -1,4 +1,4 @@
-//! Suites of cases: made from a seed, the same on every machine, with hashes that are committed (`suite.txt`).
+//! Suites of cases: made from a seed, the same on every machine, with committed hashes (`suite.txt`).
 
 mod clusters;
 mod draw;
@@ -15,19 +15,19 @@ pub use clusters::{Traits, cluster};
 pub use planted::planted;
 pub use pools::{pool, random};
 
-/// The version of the suites: it changes with any of their problems and references.
+/// The version of the suites. It changes with any of their problems and references.
 pub const VERSION: u32 = 2;
 /// The seed of the suites whose hashes are committed.
 pub const SEED: u64 = 0;
-/// `suite.txt`: a line for each case of the full suite, with hashes of problem and reference.
+/// The text of `suite.txt`: a line for each case of the full suite, with the hashes of its problem and its reference.
 pub const HASHES: &str = include_str!("suite.txt");
 
-/// Which cases.
+/// The suites.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Suite {
-    /// Those that are done in minutes.
+    /// The cases that are solved within minutes.
     Small,
-    /// All.
+    /// All cases.
     Full,
 }
 
@@ -36,14 +36,14 @@ evenhand_problem::names! { Suite:
     Full = "full", "147 cases, up to 100,000 users: hours";
 }
 
-/// Whether a case is one of the small suite.
+/// The suite to which a case belongs: the small suite, or only the full one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Size {
     Small,
     Large,
 }
 
-/// A case that has yet to be made.
+/// A case that is made on demand.
 struct Recipe {
     name: String,
     kind: Kind,
@@ -51,15 +51,15 @@ struct Recipe {
     make: Box<dyn Fn(u64) -> Result<Case, ProblemError>>,
 }
 
-/// The cases of a suite, each made when it is asked for.
+/// Returns the cases of a suite, each of which is made on demand.
 ///
 /// # Errors
-/// Each item: [`BenchError::Instance`] where numbers are not those of a problem.
+/// Each item may be [`BenchError::Instance`] if numbers do not form a valid problem.
 pub fn cases(suite: Suite, seed: u64) -> impl Iterator<Item = Result<Case, BenchError>> {
     cases_of(suite, seed, &Kind::ALL)
 }
 
-/// The cases of a suite that are of these kinds.
+/// Returns the cases of a suite of these kinds.
 pub fn cases_of(
     suite: Suite,
     seed: u64,
@@ -76,20 +76,20 @@ pub fn cases_of(
     })
 }
 
-/// Number of cases of a suite.
+/// Returns the number of cases of a suite.
 #[must_use]
 pub fn n_cases(suite: Suite) -> usize {
     n_cases_of(suite, &Kind::ALL)
 }
 
-/// Number of cases of a suite that are of these kinds.
+/// Returns the number of cases of a suite of these kinds.
 #[must_use]
 pub fn n_cases_of(suite: Suite, kinds: &[Kind]) -> usize {
     let is_in = |recipe: &&Recipe| suite == Suite::Full || recipe.size == Size::Small;
     recipes().iter().filter(is_in).filter(|recipe| kinds.contains(&recipe.kind)).count()
 }
 
-/// What is committed about a case: the hash of its problem and that of its reference.
+/// Returns the committed hashes of the problem and of the reference of a case.
 #[must_use]
 pub fn hashes(kind: Kind, name: &str) -> Option<(&'static str, &'static str)> {
     HASHES.lines().find_map(|line| {
@@ -99,7 +99,7 @@ pub fn hashes(kind: Kind, name: &str) -> Option<(&'static str, &'static str)> {
     })
 }
 
-/// The cases that somebody's own problem makes: one for every kind that applies.
+/// Returns the cases of a user's own problem: one for every kind that applies.
 #[must_use]
 pub fn own(name: &str, input: &Input) -> Vec<Case> {
     let case = |kind: Kind| Case {
@@ -132,7 +132,7 @@ fn recipes() -> Vec<Recipe> {
     all
 }
 
-/// One more recipe.
+/// Adds a recipe.
 fn add(
     all: &mut Vec<Recipe>,
     kind: Kind,

@@ -1,8 +1,10 @@
-//! Clusters made around an optimum: tasks, prices and demands come first, then capacities and weights for which they are it.
+//! Clusters made around an optimum. Tasks, prices and demands are drawn first. Then capacities and weights are chosen
+//! for which the tasks are optimal.
 //!
-//! Row `r` of class `i` has the price `p_r m_i` with a markup `m_i`, so that classes of one markup cost the same; every user
-//! has a home and may also use classes that are not cheaper. It runs on its home and others of the same markup. Capacities are
-//! what is used, of rows without a price perhaps more; weights are `x^a` times the cost of a task.
+//! Row `r` of class `i` has the price `p_r m_i` with a markup `m_i`, so classes with the same markup have the same
+//! cost. Every user has a home class, and may also use classes that are not cheaper. It runs on its home and on other
+//! classes with the same markup. Capacities equal the used amounts; those of rows without a price may be larger.
+//! Weights are `x^a` times the cost of a task.
 
 use evenhand_exact::{Prices, Tasks};
 use evenhand_problem::{
@@ -14,22 +16,22 @@ use super::draw::{Draw, scaled};
 use super::{Recipe, Size, add};
 use crate::case::{Case, Input, Kind, Planted};
 
-/// What a cluster is like.
+/// The special features of a cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Like {
-    /// Classes that a user may use beside its home, at most.
+    /// The largest number of classes that a user may use in addition to its home.
     pub beside: usize,
-    /// Every markup is the same: where users run is not determined at all.
+    /// Whether all markups are equal. Then it is not determined at all where users run.
     pub degenerate: bool,
-    /// Markups differ by a billionth.
+    /// Whether markups differ by a billionth.
     pub near_ties: bool,
-    /// The last resource is used up everywhere, and has no price.
+    /// Whether the last resource is used up everywhere but has no price.
     pub free: bool,
-    /// Levels are `10^12` apart.
+    /// Whether levels differ by a factor of `10^12`.
     pub far: bool,
-    /// The first resource is counted in units of a billionth of the others, as bytes are.
+    /// Whether the first resource is counted in units of a billionth of the others, like bytes.
     pub bytes: bool,
-    /// A third of the users have all their tasks.
+    /// Whether a third of the users have all their tasks.
     pub limits: bool,
 }
 
@@ -70,10 +72,10 @@ pub(super) fn recipes(all: &mut Vec<Recipe>) {
     make(Alpha, Large, "alpha-2-100000x5", 100_000, 5, (2, 1), usual);
 }
 
-/// A cluster of `(users, classes, resources)`.
+/// Returns a cluster with these numbers of users, classes and resources.
 ///
 /// # Errors
-/// [`ProblemError`] where the numbers are not those of a problem.
+/// [`ProblemError`] if the numbers do not form a valid problem.
 pub fn planted(
     name: &str,
     seed: u64,
@@ -89,7 +91,7 @@ pub fn planted(
             false => scaled(draw.between(1, 40), -unit(r)),
         })
         .collect();
-    // A markup comes back after a few classes.
+    // Markups repeat every few classes, so that classes share them.
     let markups: Vec<Rational> = (0..n_classes)
         .map(|i| match (like.degenerate, like.near_ties) {
             (true, _) => Rational::from(1),
@@ -118,7 +120,7 @@ pub fn planted(
             }
         }
         may.sort_unstable();
-        // A power of which the root is rational.
+        // The level is a `q`-th power, so that its root is rational.
         let root = Rational::from((draw.between(8, 80), 8u32));
         let root = if like.far && draw.one_in(3) { scaled(root, -12 / q as i32) } else { root };
         let total = root.clone().pow(q);
@@ -136,7 +138,7 @@ pub fn planted(
         tasks.push(placed);
         let cost: Rational = demand.iter().zip(&prices).map(|(d, p)| Rational::from(d * p)).sum();
         let cost = cost * &markups[home];
-        // A user that demands only what is free is worth something because of its limit.
+        // A user that demands only free resources needs a limit; the price of the limit gives its tasks a value.
         let is_limited = cost.is_zero() || (like.limits && draw.one_in(3));
         let price = if is_limited { Rational::from(draw.between(1, 30)) } else { Rational::new() };
         let weight = root.pow(s) * Rational::from(&cost + &price);

@@ -1,4 +1,5 @@
-//! One pool: those of the papers, and random ones. Resources have the capacity 1, users want at most all of their request.
+//! Cases with one pool: those of the papers, and random ones. Resources have capacity 1, and a user can be granted at
+//! most its whole request.
 
 use evenhand_problem::{Problem, ProblemError, ProblemSpec, Rational, ServerSpec, UserSpec};
 
@@ -29,10 +30,10 @@ pub(super) fn recipes(all: &mut Vec<Recipe>) {
     add(all, Kind::Proportional, Large, "islands-12", |seed| islands(12, seed));
 }
 
-/// A pool: requests by user and resource, and entitlements.
+/// Returns a pool with these requests by user and resource, and these entitlements.
 ///
 /// # Errors
-/// [`ProblemError`] where the numbers are not those of a problem.
+/// [`ProblemError`] if the numbers do not form a valid problem.
 pub fn pool(
     note: &'static str,
     requests: &[Vec<Rational>],
@@ -41,7 +42,7 @@ pub fn pool(
     side_by_side(note, &[(requests.to_vec(), weights.to_vec())])
 }
 
-/// Pools as server classes, each with users of its own.
+/// Returns a problem with several pools as server classes, each with its own users.
 fn side_by_side(
     note: &'static str,
     pools: &[(Vec<Vec<Rational>>, Vec<Rational>)],
@@ -114,8 +115,8 @@ fn free_bottleneck() -> Result<Case, ProblemError> {
 
 type Requests = (Vec<Vec<Rational>>, Vec<Rational>);
 
-/// Random users of different sizes, the more of them the more, so that some get all that they ask for. All numbers are
-/// whole multiples of a power of two, so that doubles hold them exactly and an error is that of a method alone.
+/// Draws random users of different sizes. The range of sizes grows with the number of users, so that some users get their whole
+/// request. All numbers are multiples of a power of two. Doubles hold them exactly, so errors are only those of a method.
 fn requests(n_users: usize, n_resources: usize, draw: &mut Draw) -> Requests {
     let sizes = u64::from(n_users.max(2).ilog2());
     let (mut requests, mut weights) = (Vec::with_capacity(n_users), Vec::with_capacity(n_users));
@@ -133,10 +134,10 @@ fn requests(n_users: usize, n_resources: usize, draw: &mut Draw) -> Requests {
     (requests, weights)
 }
 
-/// A random pool.
+/// Returns a random pool.
 ///
 /// # Errors
-/// [`ProblemError`] without users or resources.
+/// [`ProblemError`] if there are no users or resources.
 pub fn random(n_users: usize, n_resources: usize, seed: u64) -> Result<Case, ProblemError> {
     let (requests, weights) =
         requests(n_users, n_resources, &mut Draw::new(seed, &format!("pool {n_users} {n_resources}")));
@@ -165,7 +166,7 @@ fn near_tie(n_users: usize, n_resources: usize, seed: u64) -> Result<Case, Probl
     let mut draw = Draw::new(seed, "near tie");
     let (mut requests, weights) = requests(n_users, n_resources, &mut draw);
     for request in &mut requests {
-        // The last resource is the first one again, but for a billionth.
+        // The last resource equals the first one up to a billionth.
         let first = request[0].clone();
         let off = scaled(draw.between(1, 9), -9);
         if let Some(last) = request.last_mut() {

@@ -1,4 +1,4 @@
-//! Reservation problems, whose configuration programmes are small enough to be written out.
+//! Reservation problems with configuration programmes that are small enough to be written out.
 
 use evenhand_problem::{JobSpec, ProblemError, Rational, Reservation, ReservationSpec, ServerSpec};
 
@@ -26,11 +26,11 @@ pub(super) fn recipes(all: &mut Vec<Recipe>) {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Like {
     Usual,
-    /// Demands are powers of two.
+    /// With demands that are powers of two.
     Machines,
-    /// Rewards are `10^9` apart.
+    /// With rewards that differ by a factor of `10^9`.
     FarRewards,
-    /// Rewards per resource are the same but for a billionth.
+    /// With rewards per resource that are equal up to a billionth.
     NearTies,
 }
 

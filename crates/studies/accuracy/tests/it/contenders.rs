@@ -61,7 +61,7 @@ fn the_path_follower_is_right_to_rounding_and_the_trajectory_nears_its_limit_as_
             assert!((0.5e-4..2e-4).contains(&(near / far)), "{name}: {method} {near:e} {far:e}");
         }
     }
-    // Where slack and price of a resource both tend to 0 the distance is 1 / sqrt(c).
+    // Slack and price of a resource both tend to 0, so the distance falls only as 1 / sqrt(c).
     let measured = measured(case(Kind::Njc, "free-bottleneck"), &settings());
     let error = |contender: &str| of(&measured, contender).measures.error.unwrap();
     assert!((0.5e-2..2e-2).contains(&(error("dop853-1e8") / error("dop853-1e4"))));
@@ -86,7 +86,7 @@ fn simplex_methods_are_right_on_linear_programmes() {
     }
 }
 
-/// What a contender does that is not to be trusted.
+/// The misbehaviour of a contender.
 #[derive(Clone, Copy)]
 enum Does {
     Panics,
@@ -174,7 +174,7 @@ fn records_profiles_pictures_and_pages() {
     assert_eq!(fastest.fold(f64::INFINITY, f64::min), 1.0);
     let files = page::files(&records).unwrap();
     for file in &files {
-        // The page has a script that knows the word.
+        // The page has a script that contains the word.
         let is_page = file.name == "index.html";
         assert!(is_page || !file.text.contains("NaN") && !file.text.is_empty(), "{}", file.name);
     }

@@ -1,4 +1,4 @@
-//! What the measurements say. Times are never judged.
+//! Tests of the results of the measurements. Times are never tested.
 #![allow(missing_docs)]
 
 mod contenders;

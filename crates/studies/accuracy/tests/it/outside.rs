@@ -1,4 +1,4 @@
-//! Programs from outside: what they return is read, and those that are wrong on purpose are caught.
+//! Tests of external programs: their answers are read, and programs that are wrong on purpose are detected.
 
 use std::fs;
 use std::path::Path;
@@ -27,7 +27,7 @@ fn run(case: Case, programs: &[(&str, String)], limit: Duration) -> Measured {
     measured(case, &settings)
 }
 
-/// The exact answer as a file, changed; every number written as a quotient.
+/// Returns the exact answer, changed, as a file with every number as a quotient.
 fn answer(case: &Case, change: impl Fn(usize, &mut Rational)) -> String {
     let mut allocation = references::of(case).unwrap().allocation.unwrap();
     for (n, tasks) in allocation.tasks.iter_mut().enumerate() {
@@ -168,7 +168,7 @@ fn answers_that_are_none_are_named_and_stop_nothing() {
     let others = wrong.iter().filter(|(name, .., words)| !said(name).contains(words));
     let others: Vec<(&str, String)> = others.map(|(name, ..)| (*name, said(name))).collect();
     assert!(others.is_empty(), "{others:#?}");
-    // These are allocations, if bad ones.
+    // These are allocations, although bad ones.
     for (name, violates) in [("negative", true), ("one user alone", false)] {
         let measures = &of(name).measures;
         assert_eq!((of(name).status, measures.violation > 0.0), (Status::Solved, violates), "{measures:?}");
@@ -182,7 +182,7 @@ fn columns_of_a_linear_programme() {
     let one = |case: Case, command: &str| -> Record {
         run(case, &[("mine", command.to_owned())], Duration::from_secs(20)).records.remove(0)
     };
-    // Nobody has anything, which is feasible and as far from the optimum as can be.
+    // No user has any tasks. This is feasible and as far from the optimum as possible.
     let idle =
         one(case(Kind::Utilitarian, "random-5x2"), "grep -q ENDATA {mps} && echo '# status idle' > {answer}");
     assert_eq!(idle.status, Status::Solved, "{idle:?}");
@@ -199,14 +199,14 @@ fn columns_of_a_linear_programme() {
         assert_eq!(record.status, Status::Malformed, "{record:?}");
         assert!(record.why.as_ref().unwrap().contains(words), "{record:?}");
     }
-    // A tenth of a job of the first type is served, on no server.
+    // A tenth of a job of the first type is served, but on no server.
     let record =
         one(case(Kind::Configurations, "random-3"), "echo 'c1 0.1' > {answer}; grep -q OBJSENSE {mps}");
     assert!(record.measures.violation > 0.0 && record.measures.wrong_verdicts().unwrap() > 0, "{record:?}");
-    // The best least share is one programme, and says nothing of the other levels.
+    // The least share is one programme, which does not determine the other levels.
     let record = one(case(Kind::MaxMinTsf, "random-5x2"), "echo 'c1 0' > {answer}; : {mps}");
     assert_eq!((record.measures.error, record.measures.objective_error), (None, Some(1.0)));
-    // Programs that read no problem file are asked nothing else.
+    // Programs that read no problem file are used for no other kinds.
     let mine = Outside { name: "mine".to_owned(), command: "{mps} {answer}".to_owned() };
     assert!(!mine.applies(&case(Kind::Pool, "three-users")));
 }

@@ -1,4 +1,4 @@
-//! References, verified by other means than those by which they were found.
+//! References are verified by other means than those by which they were computed.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ fn named(kind: Kind, name: &str) -> (Case, Reference) {
     (case, reference)
 }
 
-/// The kernel reads the certificate, and shares no code with what found it.
+/// The kernel reads the certificate. It shares no code with the methods that computed it.
 #[test]
 fn every_reference_has_a_certificate_that_the_kernel_accepts() {
     for case in small() {
@@ -38,7 +38,7 @@ fn every_reference_has_a_certificate_that_the_kernel_accepts() {
         );
         assert_eq!(verdict.reason, None, "{} {}", case.kind, case.name);
         assert!(reference.error_bound < 1e-100, "{} {}: {:e}", case.kind, case.name, reference.error_bound);
-        // What is read back is what was written, so that no run has to solve anything.
+        // The reference that is read back equals the one that was written, so later runs need not solve anything.
         if case.planted.is_some() || case.reservation().is_some() {
             continue;
         }
@@ -49,7 +49,7 @@ fn every_reference_has_a_certificate_that_the_kernel_accepts() {
     }
 }
 
-/// The certificate of the most tasks says that they are Pareto optimal; that there are not more is duality.
+/// The certificate for the largest number of tasks only proves Pareto optimality. Duality proves that there are not more tasks.
 #[test]
 fn no_allocation_has_more_tasks() {
     for case in small().into_iter().filter(|case| case.kind == Kind::Utilitarian) {
@@ -104,7 +104,7 @@ fn the_limits_of_the_papers() {
     let near = |x: &Rational, p: u32, q: u32| to_f64(&(Rational::from(x * q) / p - 1u32).abs()) < 1e-70;
     for kind in [Kind::Pool, Kind::Njc] {
         let levels = |name: &str| named(kind, name).1.levels.unwrap();
-        // All three lie in Q(sqrt 2017).
+        // All three levels are in Q(sqrt 2017).
         let three = levels("three-users");
         let roots = [
             Rational::from(&three[0] * 192u32) - 143u32,
@@ -115,14 +115,14 @@ fn the_limits_of_the_papers() {
         assert!(levels("family-z").iter().all(|x| near(x, 1, 2)));
         let free = levels("free-bottleneck");
         assert!(near(&free[0], 2, 3) && near(&free[1], 1, 2));
-        // NJC, Figure 2: the first resource alone is short, and shared equally.
+        // In NJC, Figure 2, only the first resource is scarce, and it is shared equally.
         let figure = levels("figure-2");
         assert!(near(&figure[0], 1, 3) && near(&figure[1], 1, 3) && near(&figure[2], 5, 6));
     }
 }
 
-/// `sum_r d_r / C_r p_r` and so on from the problem alone, with the `q`-th root by bisection: no line is shared with what found
-/// the bound.
+/// Computes `sum_r d_r / C_r p_r` and so on directly from the problem, with the `q`-th root by bisection. This shares
+/// no line with the code that computed the bound.
 #[test]
 fn every_irrational_level_is_proven_to_a_hundred_digits() {
     let mut of_kind: BTreeMap<Kind, usize> = BTreeMap::new();
@@ -164,7 +164,7 @@ fn every_irrational_level_is_proven_to_a_hundred_digits() {
             gap -= &spent;
             least = Some(least.map_or_else(|| spent.clone(), |least| least.min(spent.clone())));
         }
-        // |t - 1| <= sqrt(c) + c, docs/accuracy.md.
+        // The bound is |t - 1| <= sqrt(c) + c, see docs/accuracy.md.
         let c = gap / least.unwrap() / case.alpha.clone().min(Rational::from(1));
         let bound = Rational::from_f64(reference.error_bound).unwrap();
         assert!(c > 0 && c <= Rational::from(&bound * &bound), "{} {}", case.kind, case.name);
@@ -179,7 +179,7 @@ fn every_irrational_level_is_proven_to_a_hundred_digits() {
     }
 }
 
-/// Two numbers with 330 digits in common between which `w / x^(s/q)` lies.
+/// Returns two numbers with 330 common digits that enclose `w / x^(s/q)`.
 fn enclosed(weight: &Rational, level: &Rational, alpha: &Rational) -> [Rational; 2] {
     let (s, q) = (alpha.numer().to_u32().unwrap(), alpha.denom().to_u32().unwrap());
     let power = Rational::from(weight.pow(q)) / Rational::from(level.pow(s));
@@ -188,14 +188,14 @@ fn enclosed(weight: &Rational, level: &Rational, alpha: &Rational) -> [Rational;
     }
     let (mut low, mut high) = (Rational::new(), Rational::from(&power + 1u32));
     while Rational::from(&high - &low) * Integer::from(10).pow(330u32) > high {
-        // Short numbers on the way.
+        // The middle of two numbers needs only one more bit.
         let middle = Rational::from(&low + &high) / 2u32;
         if Rational::from((&middle).pow(q)) <= power { low = middle } else { high = middle }
     }
     [low, high]
 }
 
-/// What the mechanism answers within its own gap, which it finds by other steps.
+/// Compares the reference with the mechanism's answer, which has its own gap and is computed in other steps.
 #[test]
 fn the_mechanism_agrees_where_newton_was_used() {
     let mut compared = 0;
@@ -215,7 +215,7 @@ fn the_mechanism_agrees_where_newton_was_used() {
     assert!(compared >= 12, "{compared}");
 }
 
-/// From prices that are wrong by a known part, where the bound can be compared with the true distance.
+/// Starts from prices with a known relative error. The bound can then be compared with the true distance.
 #[test]
 fn the_bound_holds_far_from_the_limit() {
     let mut compared = 0;
@@ -224,7 +224,7 @@ fn the_bound_holds_far_from_the_limit() {
         let Some((prices, _)) = &reference.proof else { continue };
         let (levels, allocation) = (reference.levels.unwrap(), reference.allocation.unwrap());
         for digits in [1, 3, 6, 9] {
-            // Every second user has a little less, and prices are what then proves something.
+            // Every second user has slightly less. Raised prices then still prove a bound.
             let off = Rational::from(1) - Rational::from((1, 10_u64.pow(digits)));
             let mut rough = allocation.clone();
             rough.tasks.iter_mut().step_by(2).flatten().for_each(|(_, x)| *x *= &off);

@@ -1,4 +1,4 @@
-//! Suites are what is committed, and small and large, benign and nasty.
+//! Suites agree with the committed hashes, and contain small and large, easy and difficult cases.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -12,8 +12,8 @@ fn cases(suite: Suite) -> Vec<Case> {
     suite::cases(suite, SEED).collect::<Result<_, _>>().unwrap()
 }
 
-/// With `EVENHAND_WRITE_DOCS=1` the hashes are written, of references too where the file has no line of the problem: what is to be
-/// found anew is deleted there first.
+/// With `EVENHAND_WRITE_DOCS=1` the hashes are written. References are computed only for problems without a line in
+/// the file, so delete the lines that should be computed again.
 #[test]
 fn problems_are_those_whose_hashes_are_committed() {
     let all = cases(Suite::Full);
@@ -80,6 +80,6 @@ fn another_seed_makes_other_problems() {
     let (first, again, other) = (made(3), made(3), made(4));
     assert_eq!(first, again);
     let same = first.iter().zip(&other).filter(|(a, b)| a == b).count();
-    // Those of the papers, twice.
+    // The problems of the papers do not depend on the seed; each occurs twice.
     assert_eq!(same, 8);
 }

@@ -1,4 +1,4 @@
-//! Processes that run contenders: those that are wrong are ended and named.
+//! Tests of the processes that run contenders: processes that misbehave are ended and named.
 
 use std::path::PathBuf;
 use std::sync::Arc;

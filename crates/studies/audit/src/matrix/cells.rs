@@ -1,4 +1,4 @@
-//! What a matrix comes to: its cells, and the claims of the papers beside them.
+//! The result of a matrix: its cells, and the papers' claims about them.
 
 use evenhand_certify::{Examination, Request, certify};
 use evenhand_exact::{Axiom, Parameters, Share};
@@ -16,21 +16,21 @@ use crate::property::{Refutation, true_tasks};
 use crate::stated::Stated;
 use crate::subject::Subject;
 
-/// What is known of a cell.
+/// The state of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StateOf {
-    /// A theorem says so.
+    /// A theorem proves it.
     Proven,
     /// A problem refutes it.
     Refuted,
-    /// Nothing that was looked at refutes it, and nothing proves it.
+    /// No problem that was examined refutes it, and no theorem proves it.
     Open,
-    /// The question does not arise.
+    /// The axiom or property does not apply to the mechanism.
     NotApplicable,
 }
 
 impl StateOf {
-    /// As in files.
+    /// Returns the name of the state in files.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -49,73 +49,74 @@ pub struct Cell {
     pub mechanism: &'static Mechanism,
     /// The axiom or property.
     pub column: Column,
-    /// What is known.
+    /// The state.
     pub state: StateOf,
-    /// Where the proof stands, what was looked at, or why the question does not arise.
+    /// The place of the proof, the search that was made, or the reason why the column does not apply.
     pub reference: String,
-    /// On which problems it is proven, and where that stands, where it is not on all.
+    /// The problems on which it is proven and the place of the proof, if it is not proven on all problems.
     pub proven_where: Option<(String, String)>,
-    /// Problems of which it was decided.
+    /// The number of problems for which it was decided.
     pub instances: u64,
-    /// What refutes it.
+    /// The counterexample.
     pub shown: Option<Box<Shown>>,
 }
 
-/// What refutes a cell.
+/// A counterexample to a cell.
 #[derive(Debug, Clone)]
 pub struct Shown {
     /// The problem.
     pub problem: Problem,
-    /// What the mechanism allocates.
+    /// The allocation of the mechanism.
     pub allocation: Allocation,
-    /// By how much an axiom is violated; of a property how much more, or less, the user has.
+    /// The amount by which an axiom is violated, or for a property the difference of the user's tasks.
     pub margin: Option<Rational>,
-    /// The certificate of the allocation: that it violates the axiom, or, beside another, that it is the mechanism's.
+    /// The certificate of the allocation. It proves that the allocation violates the axiom. For a property of two
+    /// problems it proves instead that the allocation is one of the mechanism.
     pub examination: Examination,
-    /// The other problem, of a property that compares two.
+    /// The second problem, for a property that compares two.
     pub pair: Option<Pair>,
 }
 
-/// The second problem of a property, and what is different.
+/// The second problem of a property, and its difference from the first.
 #[derive(Debug, Clone)]
 pub struct Pair {
     /// The problem.
     pub problem: Problem,
-    /// What the mechanism allocates there.
+    /// The allocation of the mechanism on this problem.
     pub allocation: Allocation,
-    /// The certificate of that.
+    /// The certificate of that allocation.
     pub examination: Examination,
-    /// Where the problems differ, in words.
+    /// The difference between the problems in words.
     pub change: String,
-    /// Who has more, or fewer, tasks than the property allows.
+    /// The user that has more, or fewer, tasks than the property allows.
     pub user: String,
     /// Its tasks in the first problem.
     pub before: Rational,
-    /// What it can run in this one.
+    /// The tasks that it can run in the second problem.
     pub after: Rational,
-    /// What the two certificates prove of the allocations.
+    /// What the two certificates prove about the allocations.
     pub compared: Compared,
 }
 
-/// What the certificates of two allocations prove of the mechanism.
+/// What the certificates of two allocations prove about the mechanism.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compared {
-    /// That it gives these tasks and no others.
+    /// The mechanism gives these tasks and no others.
     Unique,
-    /// That both are answers of the mechanism, which has others: whichever it selects, the property is refuted. That these
-    /// are all is the engine's word.
+    /// Both allocations are answers of the mechanism, which has others. The property is refuted whichever answers are
+    /// selected. The completeness of the list of answers is not certified.
     Every,
-    /// That both are answers of the mechanism. To the lie it has other answers, in which every user has the same tasks on
-    /// other servers. Under some of them the property is refuted, and under others it is kept, because the liar loses tasks.
+    /// Both allocations are answers of the mechanism. To the lie it has other answers, in which every user has the
+    /// same tasks on other servers. Some of these refute the property. Others keep it, because the liar loses tasks.
     Ties,
-    /// That both are answers of the mechanism, which may have others: these are those that the engine selects.
+    /// Both allocations are answers of the mechanism, which may have others. The engine selects these.
     Selected,
-    /// That both can be had: that the mechanism gives them is the engine's word.
+    /// Both allocations are feasible. That they are the mechanism's is not certified.
     Computed,
 }
 
 impl Compared {
-    /// As in files.
+    /// Returns the name in files.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -127,7 +128,7 @@ impl Compared {
         }
     }
 
-    /// In words.
+    /// Returns the meaning in words.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
@@ -151,20 +152,20 @@ impl Compared {
     }
 }
 
-/// The verdict on a claim about lies that one of several answers to a lie contradicts.
+/// The verdict on a claim about lies that some answers to a lie contradict and others do not.
 pub const UNLESS_TIES: &str = "fails unless ties between placements go against the liar";
 
-/// A claim of a paper, judged.
+/// A claim of a paper with its verdict.
 #[derive(Debug, Clone)]
 pub struct Judged {
     /// The claim.
     pub claim: &'static Claim,
-    /// The cell under the claim's premises.
+    /// The cell under the premises of the claim.
     pub cell: Cell,
 }
 
 impl Judged {
-    /// Whether what is known agrees with the claim; `None` where nothing is known.
+    /// Returns whether the state of the cell agrees with the claim, or `None` if the cell is open.
     #[must_use]
     pub fn agrees(&self) -> Option<bool> {
         match self.cell.state {
@@ -174,7 +175,7 @@ impl Judged {
         }
     }
 
-    /// `confirmed`, `contradicted`, [`UNLESS_TIES`] or `open`.
+    /// Returns the verdict: `confirmed`, `contradicted`, [`UNLESS_TIES`] or `open`.
     #[must_use]
     pub fn verdict(&self) -> &'static str {
         let pair = self.cell.shown.as_ref().and_then(|shown| shown.pair.as_ref());
@@ -187,14 +188,14 @@ impl Judged {
     }
 }
 
-/// What a search came to.
+/// The result of a search.
 #[derive(Debug, Clone)]
 pub struct Matrix {
-    /// What was searched.
+    /// The settings of the search.
     pub settings: Settings,
-    /// Whether the search was over.
+    /// Whether the search is complete.
     pub complete: bool,
-    /// By mechanism: problems for which it is defined, and those on which it ended without an answer.
+    /// By mechanism: the number of problems for which it is defined, and the number of problems without an answer.
     pub looked: Vec<(&'static Mechanism, u64, u64)>,
     /// The cells, mechanism by mechanism.
     pub cells: Vec<Cell>,
@@ -203,13 +204,13 @@ pub struct Matrix {
 }
 
 impl Matrix {
-    /// The cell of these names.
+    /// Returns the cell of a mechanism and a column, by their names.
     #[must_use]
     pub fn cell(&self, mechanism: &str, column: &str) -> Option<&Cell> {
         self.cells.iter().find(|cell| cell.mechanism.info.id == mechanism && cell.column.name() == column)
     }
 
-    /// How many cells are in that state.
+    /// Returns the number of cells in this state.
     #[must_use]
     pub fn count(&self, state: StateOf) -> usize {
         self.cells.iter().filter(|cell| cell.state == state).count()
@@ -217,7 +218,7 @@ impl Matrix {
 }
 
 impl Progress {
-    /// What the search came to so far, with certificates.
+    /// Returns the result of the search so far, with certificates.
     #[must_use]
     pub fn finish(&self) -> Matrix {
         let cells = self.main.iter().flat_map(|search| {
@@ -248,7 +249,7 @@ impl Progress {
         let search = match (own, claim.select.is_none() && is_answered) {
             (_, true) => main.clone(),
             (Some(own), false) => own.clone(),
-            // Proven, or not searched yet.
+            // The claim is proven, or not searched yet.
             (None, false) => Search::new(mechanism, claim.select, premises, [claim.column]),
         };
         Some(Judged { claim, cell: cell(&search, claim.column, premises) })
@@ -274,7 +275,7 @@ fn cell(search: &Search, column: Column, premises: Premises) -> Cell {
     let searched = search.cells.iter().find(|cell| cell.column == column);
     let instances = searched.map_or(0, |cell| cell.decided);
     let found = searched.and_then(|cell| cell.found.as_ref());
-    let shown = found.and_then(|found| shown(&search.subject, column, found));
+    let shown = found.and_then(|found| counterexample(&search.subject, column, found));
     let known = match (&shown, found) {
         (Some(_), Some(found)) => of(StateOf::Refuted, refuted_by(found)),
         (None, Some(found)) => of(
@@ -301,9 +302,9 @@ fn refuted_by(found: &Found) -> String {
     format!("{}: {how}", crate::render::size(&found.problem))
 }
 
-/// The problem with what the mechanism gives there, and the certificates; nothing where that does not refute the cell, as
-/// in a file that somebody has changed.
-fn shown(subject: &Subject, column: Column, found: &Found) -> Option<Shown> {
+/// Returns the problem, the mechanism's allocation and the certificates. Returns `None` if they do not refute the
+/// cell, as may happen with a file that was edited.
+fn counterexample(subject: &Subject, column: Column, found: &Found) -> Option<Shown> {
     match column {
         Column::Axiom(axiom) => of_axiom(subject, axiom, found.problem.clone()),
         Column::Property(property) => of_property(subject, property, &found.problem),
@@ -316,7 +317,7 @@ fn of_axiom(subject: &Subject, axiom: Axiom, problem: Problem) -> Option<Shown> 
     violated(problem, allocation, request, &tolerance)
 }
 
-/// That the allocation violates what is requested, and beside that what makes it one of the mechanism's.
+/// Certifies that the allocation violates the request and, if possible, that it satisfies the axiom that defines the mechanism.
 fn violated(
     problem: Problem,
     allocation: Allocation,
@@ -324,7 +325,7 @@ fn violated(
     tolerance: &Rational,
 ) -> Option<Shown> {
     let axiom = request.axiom;
-    let own = own(&allocation).filter(|own| own.axiom != axiom);
+    let own = defining_request(&allocation).filter(|own| own.axiom != axiom);
     let requests: Vec<Request> = own.into_iter().chain([request]).collect();
     let examination = certify(&problem, &allocation, &requests, tolerance).ok()?;
     let claim = examination.certificate.claims.iter().find(|claim| claim.axiom == axiom)?;
@@ -332,8 +333,8 @@ fn violated(
     (claim.holds == Some(false)).then_some(Shown { problem, allocation, margin, examination, pair: None })
 }
 
-/// The axiom that an allocation of the mechanism satisfies by definition.
-fn own(allocation: &Allocation) -> Option<Request> {
+/// Returns the axiom that an allocation of the mechanism satisfies by definition.
+fn defining_request(allocation: &Allocation) -> Option<Request> {
     registry::axiom_of(allocation).map(|(axiom, parameters)| Request { axiom, parameters })
 }
 
@@ -348,7 +349,7 @@ fn of_property(subject: &Subject, property: Property, problem: &Problem) -> Opti
     }
     let (given_changed, tolerance_changed) = subject.certifiable(&refuted.changed)?;
     let examined = |problem: &Problem, allocation: &Allocation, tolerance: &Rational| {
-        let request = own(allocation).unwrap_or_else(|| Request::of(Axiom::Feasible));
+        let request = defining_request(allocation).unwrap_or_else(|| Request::of(Axiom::Feasible));
         certify(problem, allocation, &[request], tolerance).ok()
     };
     let examination = examined(&refuted.problem, &given, &tolerance)?;
@@ -372,8 +373,8 @@ fn of_property(subject: &Subject, property: Property, problem: &Problem) -> Opti
     Some(Shown { problem: refuted.problem, allocation: given, margin, examination, pair: Some(pair) })
 }
 
-/// Whether the property is refuted whichever answers the mechanism selects on the two problems: tasks are linear in the
-/// allocation, so that the extreme answers tell.
+/// Returns whether the property is refuted whichever answers the mechanism selects on the two problems. Tasks are
+/// linear in the allocation, so the extreme answers suffice.
 fn every_answer(subject: &Subject, property: Property, refuted: &Refutation) -> bool {
     let Some((before, after)) = subject.answers(&refuted.problem).zip(subject.answers(&refuted.changed))
     else {
@@ -393,6 +394,7 @@ fn every_answer(subject: &Subject, property: Property, refuted: &Refutation) -> 
     };
     let Some(user) = refuted.problem.user_named(&refuted.user) else { return false };
     let Some(((least, most), (least_after, most_after))) = of(user) else { return false };
+    // The worst answers to both problems are compared, so the refutation does not depend on the selection.
     match (property, refuted.kind.liar()) {
         (Property::NoFreeHarm | Property::NonBossy, Some(liar)) => {
             of(liar).is_some_and(|(own, own_after)| {
@@ -410,8 +412,8 @@ fn every_answer(subject: &Subject, property: Property, refuted: &Refutation) -> 
     }
 }
 
-/// Whether all answers to the lie give every user the same tasks, the mechanism has one answer to the truth, and some
-/// placement of the answers to the lie costs the liar tasks that it has by the truth.
+/// Returns whether ties between placements decide. Then the mechanism has one answer to the truth, all its answers to
+/// the lie give every user the same tasks, and some answer to the lie costs the liar tasks.
 fn ties_decide(subject: &Subject, property: Property, refuted: &Refutation) -> bool {
     let (Property::NoFreeHarm, Some(liar)) = (property, refuted.kind.liar()) else { return false };
     let Some((before, after)) = subject.answers(&refuted.problem).zip(subject.answers(&refuted.changed))
@@ -427,10 +429,10 @@ fn ties_decide(subject: &Subject, property: Property, refuted: &Refutation) -> b
     is_one(&before) && is_one(&after) && after.iter().any(loses)
 }
 
-/// What the certificate of an allocation proves of it.
+/// Returns what the certificate of an allocation proves about it.
 fn compared(examination: &Examination) -> Compared {
     let certificate = &examination.certificate;
-    // Within a gap it is near to what the mechanism gives.
+    // An allocation with a gap is only close to that of the mechanism.
     let is_proven = |holds: Option<bool>| holds == Some(true) && certificate.tolerance == 0;
     let Some(claim) = certificate.claims.first().filter(|claim| is_proven(claim.holds)) else {
         return Compared::Computed;
@@ -438,7 +440,7 @@ fn compared(examination: &Examination) -> Compared {
     let criteria = certificate.problem.users().iter().map(|user| user.criterion());
     let one_criterion = criteria.clone().all(|list| list.windows(2).all(|pair| pair[0].1 == pair[1].1));
     match claim.axiom {
-        // Levels are unique, and where the criterion does not depend on the class they are tasks.
+        // Levels are unique. If the criterion does not depend on the class, so are the tasks.
         Axiom::MaxMin if one_criterion => Compared::Unique,
         Axiom::Proportional | Axiom::Tree => Compared::Unique,
         Axiom::PsDsf if certificate.allocation.sharing == Sharing::Tdm => Compared::Unique,
@@ -449,7 +451,7 @@ fn compared(examination: &Examination) -> Compared {
 }
 
 impl Compared {
-    /// The weaker of two.
+    /// Returns the weaker of the two.
     fn weaker(self, other: Self) -> Self {
         let weak = [Self::Computed, Self::Selected].into_iter().find(|weak| *weak == self || *weak == other);
         weak.unwrap_or(Self::Unique)

@@ -1,4 +1,4 @@
-//! What the papers claim of mechanisms, to be held against what is proven and found.
+//! The papers' claims about mechanisms, which are compared with proofs and search results.
 
 use evenhand_exact::Axiom::{
     self, BottleneckFair, EnvyFree, GlobalBottleneckFair, ParetoOptimal, SharingIncentive, SingleResourceFair,
@@ -11,29 +11,29 @@ use crate::Property::{self, InTime, NoFreeHarm, PopulationMonotone, SingleServer
 /// A claim of a paper.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Claim {
-    /// The paper, by its short name, and the place in it.
+    /// The short name of the paper, and the place in it.
     pub paper: &'static str,
     /// The mechanism.
     pub mechanism: &'static str,
-    /// What the claim is about.
+    /// The axiom or property that the claim is about.
     pub column: Column,
-    /// Which of several answers of the mechanism is selected, where not the usual one.
+    /// The rule that selects among several answers of the mechanism, unless it is the usual one.
     pub select: Option<&'static str>,
-    /// What the paper says of every problem beforehand.
+    /// The premises of the paper about every problem.
     pub premises: Premises,
-    /// Whether it says that the mechanism keeps it.
+    /// Whether the paper says that the mechanism satisfies the column.
     pub says: bool,
 }
 
-/// Heterogeneous servers with placement constraints, and no end of tasks.
+/// The premises of PS-DSF: heterogeneous servers with placement constraints, and unlimited tasks.
 const PS_DSF: Premises = Premises { unlimited: true, ..Premises::NONE };
-/// PS-DSF, Lemma 1: all users demand all resources.
+/// The premises of PS-DSF, Lemma 1: all users demand all resources.
 const LEMMA_1: Premises = Premises { positive: true, ..PS_DSF };
-/// DRFH: positive demands, no placement constraints.
+/// The premises of DRFH: positive demands, no placement constraints.
 const DRFH: Premises = Premises { positive: true, unlimited: true, everywhere: true, one_server: false };
-/// CDRF as PS-DSF tells of it: no placement constraints, all resources on every server.
+/// The premises of CDRF as PS-DSF describes it: no placement constraints, all resources on every server.
 const CDRF: Premises = Premises { unlimited: true, everywhere: true, ..Premises::NONE };
-/// NJC: one server; a user has a request, of which it may be granted all.
+/// The premises of NJC: one server. A user has a request, which may be granted completely.
 const NJC: Premises = Premises { one_server: true, ..Premises::NONE };
 
 const TABLE_I: &str = "PS-DSF, Table I";
@@ -59,7 +59,7 @@ const fn property(
     Claim { paper, mechanism, column: Column::Property(property), select: None, premises, says }
 }
 
-/// The claims, paper by paper.
+/// All claims, paper by paper.
 pub const CLAIMS: &[Claim] = &[
     axiom(TABLE_I, "drfh", SharingIncentive, PS_DSF, false),
     axiom(TABLE_I, "drfh", EnvyFree, PS_DSF, true),
@@ -101,6 +101,6 @@ pub const CLAIMS: &[Claim] = &[
     axiom("NJC, section 4", "njc", ParetoOptimal, NJC, true),
     property("NJC, section 4", "njc", StrategyProof, NJC, true),
     axiom("NJC, section 4", "njc", EnvyFree, NJC, true),
-    // The paper speaks of every allocation without justified complaints: one of them is enough.
+    // The paper speaks of every allocation without justified complaints. One such allocation with envy contradicts it.
     Claim { select: Some("max-tasks"), ..axiom("NJC, section 4, most tasks", "njc", EnvyFree, NJC, true) },
 ];

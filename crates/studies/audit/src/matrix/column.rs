@@ -1,4 +1,4 @@
-//! What a matrix asks of every mechanism.
+//! The columns of a matrix: the axioms and properties.
 
 use evenhand_certify::Request;
 use evenhand_exact::{Axiom, Parameters, Share};
@@ -7,24 +7,24 @@ use evenhand_problem::Allocation;
 
 use crate::Property;
 
-/// An axiom or a property.
+/// A column: an axiom or a property.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Column {
-    /// Of every allocation.
+    /// An axiom, which single allocations satisfy.
     Axiom(Axiom),
-    /// Of the mechanism.
+    /// A property, which the mechanism has.
     Property(Property),
 }
 
 impl Column {
-    /// All of them, axioms first.
+    /// Returns all columns, axioms first.
     #[must_use]
     pub fn all() -> Vec<Self> {
         let axioms = Axiom::ALL.into_iter().map(Self::Axiom);
         axioms.chain(Property::ALL.into_iter().map(Self::Property)).collect()
     }
 
-    /// Its name.
+    /// Returns the name of the column.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -33,14 +33,14 @@ impl Column {
         }
     }
 
-    /// The one of that name.
+    /// Returns the column with this name.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         Axiom::parse(name).map(Self::Axiom).or_else(|| Property::parse(name).map(Self::Property))
     }
 }
 
-/// What is asked of an allocation: about the mechanism's own share or exponent, or else about dominant shares and the
+/// Returns the request for an axiom. Its share or exponent is the mechanism's own, or else the dominant share and the
 /// exponent 1.
 pub(super) fn request(axiom: Axiom, allocation: &Allocation) -> Request {
     let own = registry::axiom_of(allocation).filter(|(own, _)| *own == axiom);

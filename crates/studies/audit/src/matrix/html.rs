@@ -1,4 +1,4 @@
-//! A matrix as a page whose cells open to what is known of each.
+//! Writes a matrix as an HTML page whose cells can be opened for details.
 
 use evenhand_problem::format::problem_to_json;
 use evenhand_problem::printable;
@@ -7,9 +7,9 @@ use maud::{Markup, html};
 
 use super::cells::{Cell, Judged, Matrix, Shown, StateOf};
 use super::column::Column;
-use super::render::{certificates, claim_name, sentence, told};
+use super::render::{certificates, claim_name, describe, sentence};
 
-/// Class, sign and word of a cell.
+/// Returns the CSS class, sign and word of a cell.
 fn sign(cell: &Cell) -> (&'static str, &'static str, &'static str) {
     match cell.state {
         StateOf::Proven => ("holds", "✓", "proven"),
@@ -21,7 +21,7 @@ fn sign(cell: &Cell) -> (&'static str, &'static str, &'static str) {
     }
 }
 
-/// The whole document. `with_files` says whether the certificates stand beside it.
+/// Returns the whole document. `with_files` says whether the files of the certificates are next to it.
 #[must_use]
 pub fn document(matrix: &Matrix, with_files: bool) -> String {
     let states = [StateOf::Proven, StateOf::Refuted, StateOf::Open, StateOf::NotApplicable];
@@ -81,7 +81,7 @@ fn explained(cell: &Cell, name: &str, with_files: bool) -> Markup {
 
 fn example(name: &str, shown: &Shown, with_files: bool) -> Markup {
     html! {
-        p { (printable(&told(shown))) "." }
+        p { (printable(&describe(shown))) "." }
         @if let Some(pair) = &shown.pair { p { "Here " (pair.compared.words()) "." } }
         @if with_files {
             p { @for (file, _) in certificates(name, shown) { a href=(file) { "certificate" } " " } }

@@ -1,4 +1,4 @@
-//! What needs no search: theorems, and what a mechanism does not take part in.
+//! Cells that need no search: theorems, and columns that do not apply to a mechanism.
 
 use evenhand_exact::{Axiom, Share};
 use evenhand_mechanisms::Mechanism;
@@ -9,18 +9,18 @@ use super::column::Column;
 use super::premises::Premises;
 use crate::Property;
 
-/// What is known of a cell beforehand.
+/// The knowledge about a cell before any search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Known {
-    /// A theorem, and where it stands.
+    /// A theorem proves the cell; with the place of the theorem.
     Proven(String),
-    /// Why the question does not arise.
+    /// The column does not apply to the mechanism; with the reason.
     NotApplicable(String),
-    /// Nothing, or a theorem about some of the problems alone: about which, and where it stands.
+    /// Nothing is proven, or a theorem proves it only for some problems: the problems, and the place of the theorem.
     Open(Option<(String, String)>),
 }
 
-/// Where the guarantees of the axioms are proven.
+/// The place of the proofs of the axioms' guarantees.
 const GUARANTEES: &str = "docs/proofs.md#guarantees";
 const THEOREM_B: &str = "verification/proof/theories/TheoremB.v";
 const THEOREM_D: &str = "docs/proofs.md#theorem-d";
@@ -32,7 +32,7 @@ const FACT_1: &str = "docs/theory.md, section 3, Fact 1";
 const LIES_ABOUT_CLASSES: &str = "docs/proofs.md#lies-about-classes";
 const ON_ONE_SERVER: &str = "docs/proofs.md#on-one-server";
 
-/// What is known of the cell where a search keeps to `premises`.
+/// Returns what is known about the cell in a search whose problems satisfy `premises`.
 #[must_use]
 pub fn known(mechanism: &Mechanism, column: Column, premises: Premises) -> Known {
     match column {
@@ -73,7 +73,7 @@ fn known_axiom(mechanism: &Mechanism, axiom: Axiom, premises: Premises) -> Known
     }
 }
 
-/// What is proven of the proportional optimum, which `njc` gives where it can.
+/// The axioms that are proven for the proportional optimum, which `njc` returns if it is rational.
 const OF_THE_OPTIMUM: [Axiom; 7] = [
     Axiom::WorkConserving,
     Axiom::ParetoOptimal,
@@ -88,7 +88,7 @@ fn guarantee_applies(guarantee: Guarantee, premises: Premises) -> bool {
     matches!(guarantee, Guarantee::When(condition) if premises.imply_condition(condition))
 }
 
-/// What is proven of an axiom where every user has one demand, beside the guarantees.
+/// Returns the place of a theorem about an axiom, in addition to the guarantees. It assumes that every user has one demand.
 fn theorem_of_axiom(mechanism: &Mechanism, axiom: Axiom) -> Option<&'static str> {
     let share = share_of_tasks(mechanism);
     let is_proportional = mechanism.info.id == "proportional" || is_time_shared(mechanism);
@@ -124,13 +124,13 @@ fn not_applicable(mechanism: &Mechanism, property: Property) -> Option<String> {
     }
 }
 
-/// Whether it shares the time of servers whatever the problem says.
+/// Returns whether the mechanism always shares the time of servers, whatever the problem states.
 fn is_time_shared(mechanism: &Mechanism) -> bool {
     mechanism.info.id == "ps-dsf-tdm"
 }
 
-/// The share whose lexicographic maximum the mechanism is, where a user's level is its tasks by a reference that
-/// depends on its demand alone.
+/// Returns the share whose lexicographic maximum the mechanism computes, if a user's level is its tasks divided by a
+/// reference that depends only on its demand.
 fn share_of_tasks(mechanism: &Mechanism) -> Option<Share> {
     let (axiom, parameters) = (mechanism.axiom)(&Allocation::default())?;
     parameters.share.filter(|share| axiom == Axiom::MaxMin && *share != Share::Generic)

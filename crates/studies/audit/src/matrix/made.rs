@@ -1,4 +1,4 @@
-//! Problems that are not small: drawn afresh at random, changed a little, with groups, and a known one.
+//! Problems beyond the small ones: random ones, slightly changed ones, ones with groups, and known ones.
 
 use evenhand_problem::Rational;
 use evenhand_problem::format::Source;
@@ -10,16 +10,22 @@ use super::premises::Premises;
 use crate::stated::Stated;
 use crate::{Size, draw};
 
-/// The largest problems of a matrix.
+/// The size of the largest random problems of a matrix.
 const SIZE: Size = Size { users: 3, classes: 3, resources: 3 };
-/// Numbers beyond this are not made by changing others.
+/// The largest number that changes may produce.
 const LARGEST: u32 = 9;
 
-/// Problems that are known to be bad for somebody: one found for Table I of PS-DSF (`evenhand reproduce`), on which a lie
-/// pays under PS-DSF with divided resources; of `tree` more kept back than a limit above it, a group that may get nothing, and a
-/// share that is not the dominant one; a user that gains under proportional fairness by refusing one of two equal servers, since
-/// another one then moves; a gang of which one task fits; three users whose proportional optimum is irrational (NJC, section 3);
-/// and users with a last task at whose expense PS-DSF leaves others unequal.
+/// Problems that are known to be difficult:
+///
+/// - a problem found for Table I of PS-DSF (`evenhand reproduce`), on which a lie pays under PS-DSF with divided
+///   resources;
+/// - for `tree`: more kept back than a limit above it allows, a group that may get nothing, and a share that is not
+///   the dominant one;
+/// - a user that gains under proportional fairness by refusing one of two equal servers, since another user then
+///   moves;
+/// - a gang of which only one task fits;
+/// - three users whose proportional optimum is irrational (NJC, section 3);
+/// - users with limited tasks, at whose expense PS-DSF leaves others unequal.
 const KNOWN: &[&str] = &[
     r#"{"kind": "allocation-problem", "resources": ["r1", "r2"],
         "servers": [{"name": "s1", "capacity": {"r1": 7, "r2": 5}}, {"name": "s2", "capacity": {"r1": 3, "r2": 2}}],
@@ -53,10 +59,10 @@ const KNOWN: &[&str] = &[
                   {"name": "u3", "demand": {"r1": 1, "r2": 2}, "tasks": 1}, {"name": "u4", "demand": {"r2": 1}}]}"#,
 ];
 
-/// How many problems are known.
+/// The number of known problems.
 pub const N_KNOWN: u64 = KNOWN.len() as u64;
 
-/// The known problem of this number.
+/// Returns the known problem with this number.
 pub fn known(number: u64, premises: Premises) -> Option<Stated> {
     let text = KNOWN.get(usize::try_from(number).ok()?)?;
     let mut stated = Stated::from(&Source { name: "a known problem", text }.problem().ok()?);
@@ -64,7 +70,7 @@ pub fn known(number: u64, premises: Premises) -> Option<Stated> {
     Some(stated)
 }
 
-/// A problem drawn afresh, with a criterion exactly where the mechanism takes one.
+/// Returns a random problem. It has a criterion exactly if the mechanism takes one.
 pub fn fresh(seed: u64, number: u64, with_criterion: bool, premises: Premises) -> Stated {
     let random = &mut Pcg64::new(u128::from(seed) | 1 << 64, u128::from(number));
     let mut stated = Stated::from(draw(seed, number, SIZE));
@@ -82,7 +88,7 @@ pub fn fresh(seed: u64, number: u64, with_criterion: bool, premises: Premises) -
     stated
 }
 
-/// One or two numbers, limits or constraints different.
+/// Returns the problem with one or two numbers, limits or constraints changed.
 pub fn changed(random: &mut Pcg64, from: &Stated, premises: Premises) -> Stated {
     let mut stated = from.clone();
     for _ in 0..random.random_range(1..=2) {
@@ -121,13 +127,13 @@ fn change(random: &mut Pcg64, stated: &mut Stated) {
     }
 }
 
-/// One more or one less, from 0 to [`LARGEST`].
+/// Increases or decreases an amount by 1, within 0 and [`LARGEST`].
 fn step(random: &mut Pcg64, amount: &mut Rational) {
     let next = amount.clone() + if random.random_bool(0.5) { 1_i32 } else { -1 };
     *amount = next.max(Rational::new()).min(Rational::from(LARGEST));
 }
 
-/// A fresh problem whose users stand in two groups, with weights, guarantees and limits.
+/// Returns a random problem whose users are in two groups with weights, guarantees and limits.
 pub fn grouped(seed: u64, number: u64, premises: Premises) -> Stated {
     let random = &mut Pcg64::new(u128::from(seed) | 1 << 65, u128::from(number));
     let mut stated = fresh(seed, number, false, premises);

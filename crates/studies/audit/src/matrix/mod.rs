@@ -1,15 +1,15 @@
-//! Audits as a matrix: every mechanism by every axiom and property, each cell explained.
+//! Audits as a matrix of all mechanisms by all axioms and properties, in which each cell is explained.
 //!
-//! A cell is proven by a theorem, refuted by a problem, open after a number of problems, or the question does not arise.
-//! What is not known beforehand is searched: every problem in small whole numbers up to the order of users, classes and
-//! resources, then problems at random and near misses changed a little. A search can be stopped, stored and taken up
-//! again, and comes to the same with any number of threads.
+//! A cell is proven by a theorem, refuted by a problem, open after a number of problems, or not applicable. Cells
+//! that are not known beforehand are searched. The search first tries every problem in small whole numbers, up to the
+//! order of users, classes and resources. Then it tries random problems, and slightly changed near misses. A search
+//! can be stopped, saved and resumed. Its result does not depend on the number of threads.
 //!
 //! # Examples
 //! ```
 //! use evenhand_audit::matrix::{Progress, Settings, StateOf};
 //! let mut progress = Progress::new(Settings { instances: 64, ..Settings::default() });
-//! // One search after the other, here for the first few hundred small problems alone.
+//! // Searches are made one after the other. This step covers a few small problems of the first search.
 //! progress.advance();
 //! let again = Progress::read(&progress.to_json())?;
 //! assert_eq!(again.steps(), progress.steps());
@@ -45,7 +45,7 @@ pub use state::StateError;
 
 use search::Search;
 
-/// All small problems that keep to the premises, in the order in which they are looked at.
+/// Returns all small problems that satisfy the premises, in the order of the search.
 #[must_use]
 pub fn small_problems(premises: Premises) -> Vec<evenhand_problem::Problem> {
     let universe = small::Universe::of(false, premises);
@@ -53,16 +53,16 @@ pub fn small_problems(premises: Premises) -> Vec<evenhand_problem::Problem> {
     problems.filter(|problem| premises.hold(problem)).collect()
 }
 
-/// Problems at random for every mechanism, where no number is stated.
+/// The default number of random problems for every mechanism.
 pub const INSTANCES: u64 = 1_000;
 
-/// What is searched.
+/// The settings of a matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// What problems are drawn by.
+    /// The seed by which problems are drawn.
     pub seed: u64,
-    /// How many are drawn for every mechanism, after the small ones.
+    /// The number of problems that are drawn for every mechanism, after the small ones.
     pub instances: u64,
     /// The premises that every problem satisfies.
     pub premises: Premises,
@@ -74,19 +74,19 @@ impl Default for Settings {
     }
 }
 
-/// How far a matrix is: a search for every mechanism, and one for every claim of a paper that stands on premises of its
-/// own.
+/// The progress of a matrix: a search for every mechanism, and further searches for the claims of papers that have
+/// premises of their own.
 #[derive(Clone)]
 pub struct Progress {
     settings: Settings,
-    /// By mechanism, in the order of the registry.
+    /// The searches by mechanism, in the order of the registry.
     main: Vec<Search>,
-    /// By mechanism and premises; which columns it has is known when the first part is done.
+    /// The searches by mechanism and premises. Their columns are determined after the first part.
     of_claims: Vec<Search>,
 }
 
 impl Progress {
-    /// Nothing searched yet.
+    /// Creates a matrix before any search.
     #[must_use]
     pub fn new(settings: Settings) -> Self {
         let main = registry::ALL.iter().map(|mechanism| {
@@ -99,19 +99,19 @@ impl Progress {
         progress
     }
 
-    /// The settings.
+    /// Returns the settings.
     #[must_use]
     pub const fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// Whether the search is over.
+    /// Returns whether the search is complete.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.main.iter().chain(&self.of_claims).all(|search| search.is_complete(self.settings.instances))
     }
 
-    /// Problems that were looked at or need not be, and all of them.
+    /// Returns the number of problems that were examined or need not be, and the number of all problems.
     #[must_use]
     pub fn steps(&self) -> (u64, u64) {
         let all = |search: &Search| search.numbers(self.settings.instances);
@@ -122,7 +122,7 @@ impl Progress {
         (searches().map(done).sum(), searches().map(all).sum())
     }
 
-    /// What is searched at the moment.
+    /// Returns the mechanism that is searched now.
     #[must_use]
     pub fn current(&self) -> Option<&'static str> {
         let mut searches = self.main.iter().chain(&self.of_claims);
@@ -130,7 +130,7 @@ impl Progress {
         Some(search.subject.mechanism.info.id)
     }
 
-    /// Looks at the next few problems.
+    /// Examines the next few problems.
     pub fn advance(&mut self) {
         let Settings { seed, instances, .. } = self.settings;
         if let Some(search) = self.main.iter_mut().find(|search| !search.is_complete(instances)) {
@@ -141,7 +141,7 @@ impl Progress {
         }
     }
 
-    /// Searches for the claims that what was found does not answer, once everything else was searched.
+    /// Begins the searches for claims that the main searches do not answer, once the main searches are complete.
     fn begin_claims(&mut self) {
         let instances = self.settings.instances;
         if !self.of_claims.is_empty() || !self.main.iter().all(|search| search.is_complete(instances)) {
@@ -167,7 +167,8 @@ impl Progress {
         }
     }
 
-    /// Whether the search of the mechanism has found a problem that keeps to the premises, or kept to them itself.
+    /// Returns whether the main search of the mechanism answers the claim: it has the same premises, or its
+    /// counterexample satisfies them.
     fn answers(&self, claim: &Claim, premises: Premises) -> bool {
         let found = self.found(&self.main, claim).filter(|_| claim.select.is_none());
         claim.select.is_none() && premises == self.settings.premises

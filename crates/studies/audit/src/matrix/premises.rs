@@ -1,4 +1,4 @@
-//! What is said of every problem of a search beforehand.
+//! Premises that all problems of a search satisfy.
 
 use evenhand_mechanisms::guarantees::Condition;
 use evenhand_problem::{Problem, Rational};
@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::stated::Stated;
 
-/// What a search keeps to. Every user has one demand, the same on all classes, and can run somewhere, and no class is
-/// shared by stated rates: all papers say so.
+/// The premises of a search. In addition, every user always has one demand, the same on all classes, and can run
+/// somewhere; and no class is shared by stated rates. All papers assume this.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Premises {
     /// All demands are positive.
     pub positive: bool,
-    /// No user has a last task.
+    /// All users have unlimited tasks.
     pub unlimited: bool,
     /// Every user may run on every class.
     pub everywhere: bool,
@@ -22,10 +22,10 @@ pub struct Premises {
 }
 
 impl Premises {
-    /// Nothing beforehand.
+    /// No premises.
     pub const NONE: Self = Self { positive: false, unlimited: false, everywhere: false, one_server: false };
 
-    /// Both.
+    /// Returns the conjunction of the premises.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
         Self {
@@ -36,19 +36,19 @@ impl Premises {
         }
     }
 
-    /// Whether these hold of every problem of which `self` holds.
+    /// Returns whether every problem that satisfies `self` satisfies `other`.
     #[must_use]
     pub fn imply(self, other: Self) -> bool {
         self.and(other) == self
     }
 
-    /// Whether they hold of `problem`, and every user can run.
+    /// Returns whether `problem` satisfies the premises and every user can run.
     #[must_use]
     pub fn hold(self, problem: &Problem) -> bool {
         self.allow(problem) && (0..problem.n_users()).all(|n| problem.is_active(n))
     }
 
-    /// Whether they hold of `problem`, in which users may be unable to run.
+    /// Returns whether `problem` satisfies the premises. Users may be unable to run.
     pub(crate) fn allow(self, problem: &Problem) -> bool {
         let is_positive = |d: &Rational| *d > 0;
         let mut users = problem.users().iter();
@@ -58,7 +58,7 @@ impl Premises {
             && (!self.one_server || problem.n_single_servers() == 1)
     }
 
-    /// The nearest problem of which they hold.
+    /// Changes the problem as little as necessary to satisfy the premises.
     pub(crate) fn impose(self, stated: &mut Stated) {
         let spec = &mut stated.spec;
         if self.one_server {
@@ -83,21 +83,21 @@ impl Premises {
         }
     }
 
-    /// Whether every problem of a search that keeps to these is one of the condition.
+    /// Returns whether every problem that satisfies the premises satisfies the condition.
     #[must_use]
     pub fn imply_condition(self, condition: Condition) -> bool {
         match condition {
             Condition::Always | Condition::OneDemand | Condition::Resources => true,
             Condition::OneServer => self.one_server,
             Condition::OneDemandWithoutEnd => self.unlimited,
-            // A server without a demanded resource bars a user as well.
+            // A server that lacks a demanded resource also bars a user.
             Condition::OneDemandEverywhere => self.one_server,
             Condition::OneCriterion => self.one_server,
             Condition::FirstFit | Condition::KeptWithinLimits | Condition::NothingHeldBack => false,
         }
     }
 
-    /// In words, as `where all demands are positive`; empty where nothing is said.
+    /// Returns the premises in words, such as `where all demands are positive`, or an empty text if there are none.
     #[must_use]
     pub fn words(self) -> String {
         let said = [

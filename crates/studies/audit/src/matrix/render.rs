@@ -1,4 +1,4 @@
-//! A matrix as text, as a document and as the table of the documentation.
+//! Writes a matrix as text, as a document and as the tables of the documentation.
 
 use evenhand_problem::format::AllocationDocument;
 use evenhand_problem::{Allocation, Problem, number};
@@ -10,18 +10,18 @@ use super::cells::{Cell, Judged, Matrix, Pair, Shown, StateOf};
 use super::column::Column;
 use crate::render::problem_value;
 
-/// The states in the order in which they are counted.
+/// The states in the order in which they are reported.
 const STATES: [StateOf; 4] = [StateOf::Proven, StateOf::Refuted, StateOf::Open, StateOf::NotApplicable];
 
 impl Cell {
-    /// The name of the files about it.
+    /// Returns the base name of the files about the cell.
     #[must_use]
     pub fn file_name(&self) -> String {
         format!("{}.{}", self.mechanism.info.id, self.column.name())
     }
 }
 
-/// Where the certificates of what refutes a cell are written: that of the allocation, and that of the changed problem.
+/// Returns the files of the certificates of a counterexample: that of the allocation, and that on the changed problem.
 #[must_use]
 pub fn certificates(name: &str, shown: &Shown) -> Vec<(String, String)> {
     let text = |examination: &evenhand_certify::Examination| examination.certificate.to_json();
@@ -32,7 +32,7 @@ pub fn certificates(name: &str, shown: &Shown) -> Vec<(String, String)> {
     all
 }
 
-/// What was searched and found, as a document.
+/// Returns the settings and results of the search as a document.
 #[must_use]
 pub fn document(matrix: &Matrix) -> Value {
     let looked = matrix.looked.iter().map(|(mechanism, problems, failed)| {
@@ -68,7 +68,7 @@ pub fn document(matrix: &Matrix) -> Value {
     )
 }
 
-/// The name of the files about a claim.
+/// Returns the base name of the files about a claim.
 #[must_use]
 pub fn claim_name(judged: &Judged) -> String {
     let paper: String = judged.claim.paper.chars().filter(|c| c.is_alphanumeric() || *c == ' ').collect();
@@ -117,7 +117,7 @@ fn allocation_value(problem: &Problem, allocation: &Allocation) -> Value {
     serde_json::to_value(AllocationDocument::new(problem, allocation)).unwrap_or_default()
 }
 
-/// What a cell says in a sentence.
+/// Returns a sentence about a cell.
 pub(super) fn sentence(cell: &Cell) -> String {
     let reference = &cell.reference;
     let said = match cell.state {
@@ -131,8 +131,8 @@ pub(super) fn sentence(cell: &Cell) -> String {
     said + &proven.unwrap_or_default()
 }
 
-/// What the example shows, in a sentence.
-pub(super) fn told(shown: &Shown) -> String {
+/// Returns a sentence about a counterexample.
+pub(super) fn describe(shown: &Shown) -> String {
     match &shown.pair {
         None => {
             let users = shown.problem.users().iter().zip(shown.allocation.totals());
@@ -148,7 +148,7 @@ pub(super) fn told(shown: &Shown) -> String {
     }
 }
 
-/// The mechanisms by state for every axiom and property, and the claims of the papers.
+/// Returns a page with the mechanisms by state for every axiom and property, and the claims of the papers.
 #[must_use]
 pub fn page(matrix: &Matrix) -> Page {
     let columns = STATES.map(|state| TableColumn::words(state.name()));
@@ -190,13 +190,14 @@ fn claims(matrix: &Matrix) -> Table {
     table
 }
 
-/// What contradicts a paper, with the problem in full.
+/// Returns the contradictions to papers, each with its problem.
 fn contradictions(matrix: &Matrix) -> Vec<String> {
     let against = matrix.claims.iter().filter(|judged| judged.agrees() == Some(false));
     let lines = against.filter_map(|judged| {
         let shown = judged.cell.shown.as_deref()?;
         let claim = judged.claim;
-        let said = format!("{}: {} {}: {}", claim.paper, claim.mechanism, claim.column.name(), told(shown));
+        let said =
+            format!("{}: {} {}: {}", claim.paper, claim.mechanism, claim.column.name(), describe(shown));
         let compared = shown.pair.as_ref().map(|pair| format!("({})", pair.compared.words()));
         let problem = evenhand_problem::format::problem_to_json(&shown.problem);
         let lines = [Some(said), compared].into_iter().flatten();
@@ -205,8 +206,8 @@ fn contradictions(matrix: &Matrix) -> Vec<String> {
     lines.flatten().collect()
 }
 
-/// The tables of the documentation: a row for every axiom and property, a column for every mechanism. Rows about fewer than
-/// half of the mechanisms stand apart, with columns for these alone.
+/// Returns the tables of the documentation, with a row for every axiom and property and a column for every mechanism.
+/// Rows that apply to fewer than half of the mechanisms are in a separate table with only the mechanisms concerned.
 #[must_use]
 pub fn table(matrix: &Matrix) -> String {
     let ids: Vec<&str> = matrix.looked.iter().map(|(mechanism, _, _)| mechanism.info.id).collect();
@@ -220,7 +221,7 @@ pub fn table(matrix: &Matrix) -> String {
     format!("{}\n{}", signs_of(matrix, &ids, &common), signs_of(matrix, &few, &special))
 }
 
-/// A table of some rows and columns.
+/// Returns a table with these rows and columns.
 fn signs_of(matrix: &Matrix, mechanisms: &[&str], columns: &[Column]) -> String {
     let row = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
     let titles = mechanisms.iter().map(|id| format!("`{id}`"));
@@ -234,7 +235,7 @@ fn signs_of(matrix: &Matrix, mechanisms: &[&str], columns: &[Column]) -> String 
     text
 }
 
-/// A sign for a cell: proven, refuted, refuted and proven on some problems, open, not applicable.
+/// Returns the sign of a cell: proven, refuted, refuted but proven on some problems, open, or not applicable.
 fn sign(cell: &Cell) -> &'static str {
     match (cell.state, &cell.proven_where) {
         (StateOf::Proven, _) => "✓",

@@ -1,4 +1,4 @@
-//! The search for one mechanism: all small problems first, then problems at random and near misses changed a little.
+//! The search for one mechanism: all small problems first, then random problems and slightly changed near misses.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -23,35 +23,36 @@ use crate::stated::Stated;
 use crate::subject::Subject;
 use crate::{Property, TOLERANCE};
 
-/// Problems that are looked at in one go.
+/// The number of problems that are examined together.
 const BATCH: u64 = 64;
-/// Near misses of a column that are kept.
+/// The number of near misses that are kept for a column.
 const MOST_NEAR: usize = 8;
-/// Steps of work for one problem with all that is asked of it: some seconds.
+/// The largest work for one problem in elementary steps, for all columns together: a few seconds.
 const WORK: u64 = 500_000_000;
-/// Of every so many problems at random one is looked at for the properties, each of which costs many solutions.
+/// Random problems are tested for properties only at multiples of this number, since each property requires many solutions.
 const PROPERTIES_EVERY: u64 = 2;
-/// What is no violation yet: answers that can be irrational are given within a proven gap, whose root this is far above.
+/// The largest deviation that does not count as a violation. Irrational answers are given within a proven gap. This
+/// number is far above the square root of the gap.
 const COARSE: (u32, u32) = (1, 1_000);
-/// What mechanisms that need a flag are searched with.
+/// The values of flags that mechanisms require.
 const FLAGS: [(&str, &str); 2] = [("alpha", "2"), ("slots", "4")];
 
-/// A search: how far it is, and what it has come to.
+/// A search, with its progress and results.
 #[derive(Clone)]
 pub struct Search {
     /// The mechanism with its flags.
     pub(super) subject: Subject,
-    /// Which of several answers is selected, where not the usual one.
+    /// The rule that selects among several answers, unless it is the usual one.
     pub(super) select: Option<&'static str>,
     /// The premises that every problem satisfies.
     pub(super) premises: Premises,
     /// The columns that are searched.
     pub(super) cells: Vec<Cell>,
-    /// Problems that were looked at.
+    /// The number of problems that were examined.
     pub(super) at: u64,
-    /// Problems for which the mechanism is defined.
+    /// The number of problems for which the mechanism is defined.
     pub(super) problems: u64,
-    /// Problems on which it ended without an answer, or whose examination took too much.
+    /// The number of problems without an answer, or whose examination took too much work.
     pub(super) failed: u64,
 }
 
@@ -60,11 +61,11 @@ pub struct Search {
 pub struct Cell {
     /// The column.
     pub(super) column: Column,
-    /// Problems of which it was decided.
+    /// The number of problems for which it was decided.
     pub(super) decided: u64,
     /// The first problem that refutes it, made smaller.
     pub(super) found: Option<Found>,
-    /// Problems that come near to it, the nearest first.
+    /// The problems that come nearest to refuting it, the nearest first.
     pub(super) near: Vec<Near>,
 }
 
@@ -73,37 +74,37 @@ pub struct Cell {
 pub struct Found {
     /// The problem.
     pub(super) problem: Problem,
-    /// Whether it is one of the small problems that are all looked at, before it was made smaller.
+    /// Whether it came from the exhaustive search of small problems, before it was made smaller.
     pub(super) exhaustive: bool,
 }
 
-/// A problem that nearly does.
+/// A problem that nearly refutes a column.
 #[derive(Clone, PartialEq)]
 pub struct Near {
-    /// How nearly, as a part of what a user has.
+    /// The distance from refuting it, as a fraction of what a user has.
     pub(super) by: Rational,
     /// The problem.
     pub(super) stated: Stated,
 }
 
-/// What a problem says of a column.
-enum Said {
-    /// Nothing.
+/// The result of a problem for a column.
+enum ColumnResult {
+    /// The column is not decided.
     Nothing,
-    /// It is kept, and how nearly it is not.
+    /// The column is satisfied; with the distance from a violation, if it is small.
     Kept(Option<Rational>),
     Refuted,
 }
 
-/// What came of one problem.
-enum Look {
-    /// No problem, or none of the mechanism's.
+/// The result of one problem for all columns.
+enum ProblemResult {
+    /// The problem is not valid, or the mechanism is not defined for it.
     Outside,
     Failed,
-    Seen(Stated, Vec<Said>),
+    Examined(Stated, Vec<ColumnResult>),
 }
 
-/// The flags with which a mechanism is searched.
+/// Returns the flags with which a mechanism is searched.
 #[must_use]
 pub fn flags(mechanism: &Mechanism) -> Flags {
     let needed = FLAGS.into_iter().filter(|(name, _)| mechanism.takes(name));
@@ -111,7 +112,7 @@ pub fn flags(mechanism: &Mechanism) -> Flags {
 }
 
 impl Search {
-    /// A search that has not begun.
+    /// Creates a search that has not begun.
     #[must_use]
     pub fn new(
         mechanism: &'static Mechanism,
@@ -132,11 +133,11 @@ impl Search {
         }
     }
 
-    /// Another column, before the search begins.
+    /// Adds a column before the search begins.
     pub(super) fn ask(&mut self, column: Column) {
         if self.cells.iter().all(|cell| cell.column != column) {
             self.cells.push(Cell::new(column));
-            // What is said of a problem comes in this order.
+            // The results of a problem are in this order.
             self.cells.sort_by_key(|cell| matches!(cell.column, Column::Property(_)));
         }
     }
@@ -149,26 +150,26 @@ impl Search {
         Universe::of(self.with_criterion(), self.premises)
     }
 
-    /// How many problems are small, at random, with groups, and known.
+    /// Returns the numbers of problems that are small, random, with groups, and known.
     fn parts(&self, instances: u64) -> [u64; 4] {
         let small = self.universe().count();
         let grouped = if self.subject.mechanism.takes("rule") { instances } else { 0 };
         [small, instances, grouped, made::N_KNOWN]
     }
 
-    /// How many problems it looks at, at most.
+    /// Returns the largest number of problems that the search examines.
     #[must_use]
     pub fn numbers(&self, instances: u64) -> u64 {
         self.parts(instances).iter().sum()
     }
 
-    /// Whether there is nothing left to be looked for, or nothing left to look at.
+    /// Returns whether all columns are refuted or all problems have been examined.
     #[must_use]
     pub fn is_complete(&self, instances: u64) -> bool {
         self.at >= self.numbers(instances) || self.cells.iter().all(|cell| cell.found.is_some())
     }
 
-    /// Looks at the next few problems.
+    /// Examines the next few problems.
     pub fn advance(&mut self, seed: u64, instances: u64) {
         let [small, random, grouped, _] = self.parts(instances);
         let universe = self.universe();
@@ -183,10 +184,10 @@ impl Search {
             }
             _ => made::known(number - small - random - grouped, self.premises),
         };
-        let looks = self.looks(numbers.clone(), small..small + random + grouped, make);
+        let results = self.examine_all(numbers.clone(), small..small + random + grouped, make);
         let exhaustive = numbers.end <= small;
         self.at = numbers.end;
-        self.count(looks, exhaustive);
+        self.count(results, exhaustive);
         if self.is_complete(instances) {
             self.cells.iter_mut().for_each(|cell| cell.near.clear());
         }
@@ -203,12 +204,12 @@ impl Search {
         made::changed(random, from, self.premises)
     }
 
-    fn looks(
+    fn examine_all(
         &self,
         numbers: Range<u64>,
         at_random: Range<u64>,
         make: impl Fn(u64) -> Option<Stated> + Sync,
-    ) -> Vec<Look> {
+    ) -> Vec<ProblemResult> {
         let open: Vec<Column> =
             self.cells.iter().filter(|cell| cell.found.is_none()).map(|cell| cell.column).collect();
         let few: Vec<Column> =
@@ -219,33 +220,35 @@ impl Search {
             } else {
                 &open
             };
-            make(number).map_or(Look::Outside, |stated| look(&self.subject, self.premises, stated, columns))
+            make(number).map_or(ProblemResult::Outside, |stated| {
+                examine(&self.subject, self.premises, stated, columns)
+            })
         };
         numbers.into_par_iter().map(look).collect()
     }
 
-    fn count(&mut self, looks: Vec<Look>, exhaustive: bool) {
+    fn count(&mut self, results: Vec<ProblemResult>, exhaustive: bool) {
         let mut firsts: Vec<(usize, Stated)> = Vec::new();
         let open: Vec<usize> = (0..self.cells.len()).filter(|c| self.cells[*c].found.is_none()).collect();
-        for look in looks {
-            let (stated, said) = match look {
-                Look::Outside => continue,
-                Look::Failed => {
+        for examined in results {
+            let (stated, results) = match examined {
+                ProblemResult::Outside => continue,
+                ProblemResult::Failed => {
                     self.failed += 1;
                     continue;
                 }
-                Look::Seen(stated, said) => (stated, said),
+                ProblemResult::Examined(stated, results) => (stated, results),
             };
             self.problems += 1;
-            // Axioms come first, and where properties are not looked at the list is shorter.
-            for (c, said) in open.iter().zip(said) {
+            // Axioms come first. If properties are not tested, the list of results is shorter than `open`.
+            for (c, result) in open.iter().zip(results) {
                 if firsts.iter().any(|(known, _)| known == c) {
                     continue;
                 }
-                match said {
-                    Said::Nothing => {}
-                    Said::Kept(near) => self.cells[*c].keep(near, &stated),
-                    Said::Refuted => {
+                match result {
+                    ColumnResult::Nothing => {}
+                    ColumnResult::Kept(near) => self.cells[*c].keep(near, &stated),
+                    ColumnResult::Refuted => {
                         self.cells[*c].decided += 1;
                         firsts.push((*c, stated.clone()));
                     }
@@ -262,12 +265,12 @@ impl Search {
         }
     }
 
-    /// The problem made smaller as long as it refutes the column and keeps to the premises.
+    /// Makes a problem smaller as long as it refutes the column and satisfies the premises.
     fn smallest(&self, column: Column, stated: Stated) -> Option<Problem> {
         let shows = |stated: &Stated| {
             stated.problem().is_some_and(|problem| self.premises.hold(&problem))
-                && matches!(look(&self.subject, self.premises, stated.clone(), &[column]),
-                            Look::Seen(_, said) if matches!(said[..], [Said::Refuted]))
+                && matches!(examine(&self.subject, self.premises, stated.clone(), &[column]),
+                            ProblemResult::Examined(_, results) if matches!(results[..], [ColumnResult::Refuted]))
         };
         let small = shrink(stated, shows);
         Some(small.renamed()).filter(shows).unwrap_or(small).problem()
@@ -286,7 +289,7 @@ impl Cell {
         if at >= MOST_NEAR {
             return;
         }
-        // As it would be read from a file, so that a search taken up again goes the same way.
+        // The problem is kept in the form in which it would be read from a file, so that a resumed search takes the same course.
         let Some(problem) = stated.problem() else { return };
         let near = Near { by, stated: Stated::from(&problem) };
         if !self.near.contains(&near) {
@@ -296,36 +299,38 @@ impl Cell {
     }
 }
 
-/// What a theorem says of the mechanism and this problem refutes: nothing, unless a theorem is wrong.
+/// Returns the proven columns that the problem refutes. The result is empty unless a theorem is wrong.
 #[must_use]
 pub fn contradicted(mechanism: &'static Mechanism, premises: Premises, problem: &Problem) -> Vec<Column> {
     let is_proven = |column: &Column| matches!(known(mechanism, *column, premises), Known::Proven(_));
     let columns: Vec<Column> = Column::all().into_iter().filter(is_proven).collect();
     let subject = Search::new(mechanism, None, premises, []).subject;
-    let Look::Seen(_, said) = look(&subject, premises, Stated::from(problem), &columns) else {
+    let ProblemResult::Examined(_, results) = examine(&subject, premises, Stated::from(problem), &columns)
+    else {
         return Vec::new();
     };
-    let refuted = columns.into_iter().zip(said).filter(|(_, said)| matches!(said, Said::Refuted));
+    let refuted =
+        columns.into_iter().zip(results).filter(|(_, result)| matches!(result, ColumnResult::Refuted));
     refuted.map(|(column, _)| column).collect()
 }
 
-/// What the problem says of each column, within the work that one problem may take.
-fn look(subject: &Subject, premises: Premises, stated: Stated, columns: &[Column]) -> Look {
+/// Returns the results of a problem for each column, within the work limit of one problem.
+fn examine(subject: &Subject, premises: Premises, stated: Stated, columns: &[Column]) -> ProblemResult {
     let limits = Limits { work: Some(WORK), memory: Some(Limits::SMALL_MEMORY), ..Limits::default() };
-    match within(&limits, || said(subject, premises, &stated, columns)) {
-        Ok(Some(Ok(said))) => Look::Seen(stated, said),
-        Ok(Some(Err(()))) | Err(_) => Look::Failed,
-        Ok(None) => Look::Outside,
+    match within(&limits, || column_results(subject, premises, &stated, columns)) {
+        Ok(Some(Ok(results))) => ProblemResult::Examined(stated, results),
+        Ok(Some(Err(()))) | Err(_) => ProblemResult::Failed,
+        Ok(None) => ProblemResult::Outside,
     }
 }
 
-/// `None` where the mechanism is not defined, an error where it gives no answer.
-fn said(
+/// Returns `None` if the mechanism is not defined, and an error if it has no answer.
+fn column_results(
     subject: &Subject,
     premises: Premises,
     stated: &Stated,
     columns: &[Column],
-) -> Option<Result<Vec<Said>, ()>> {
+) -> Option<Result<Vec<ColumnResult>, ()>> {
     let problem = stated.problem().filter(|problem| premises.hold(problem))?;
     let allocation = match subject.allocated(&problem) {
         Ok(Some(allocation)) => allocation,
@@ -343,20 +348,26 @@ fn said(
     if !properties.is_empty() {
         let probes = probe(subject, stated, &properties).unwrap_or_default();
         all.extend(probes.into_iter().map(|probe| match probe.refuted {
-            Some(_) => Said::Refuted,
-            None => Said::Kept(probe.near),
+            Some(_) => ColumnResult::Refuted,
+            None => ColumnResult::Kept(probe.near),
         }));
     }
     Some(Ok(all))
 }
 
-fn of_axioms(subject: &Subject, problem: &Problem, allocation: &Allocation, columns: &[Column]) -> Vec<Said> {
+fn of_axioms(
+    subject: &Subject,
+    problem: &Problem,
+    allocation: &Allocation,
+    columns: &[Column],
+) -> Vec<ColumnResult> {
     let axioms = columns.iter().filter_map(|column| match column {
         Column::Axiom(axiom) => Some(*axiom),
         Column::Property(_) => None,
     });
     let requests: Vec<Request> = axioms.map(|axiom| request(axiom, allocation)).collect();
-    // The answers of `njc` are rational by definition: where the optimum is not, they are none, however near it.
+    // By definition `njc` returns the optimum only if it is rational. An approximation of an irrational optimum is
+    // not the optimum.
     let is_exact =
         |request: &Request| subject.mechanism.info.id == "njc" && request.axiom == Axiom::Proportional;
     let examined = |of: bool, tolerance: Rational| {
@@ -370,15 +381,15 @@ fn of_axioms(subject: &Subject, problem: &Problem, allocation: &Allocation, colu
     };
     let usual = (examined(false, Rational::from(TOLERANCE)), -Rational::from(COARSE));
     let exact = (examined(true, Rational::new()), Rational::new());
-    let said = |request: &Request| {
+    let result_of = |request: &Request| {
         let (claims, least) = if is_exact(request) { &exact } else { &usual };
         let claim = claims.iter().find(|claim| claim.axiom == request.axiom)?;
         let is_clear = claim.margin.as_ref().is_none_or(|margin| margin < least);
         Some(match claim.holds? {
-            true => Said::Kept(claim.margin.clone().filter(|margin| *margin > 0)),
-            false if is_clear => Said::Refuted,
-            false => Said::Nothing,
+            true => ColumnResult::Kept(claim.margin.clone().filter(|margin| *margin > 0)),
+            false if is_clear => ColumnResult::Refuted,
+            false => ColumnResult::Nothing,
         })
     };
-    requests.iter().map(|request| said(request).unwrap_or(Said::Nothing)).collect()
+    requests.iter().map(|request| result_of(request).unwrap_or(ColumnResult::Nothing)).collect()
 }

@@ -1,4 +1,4 @@
-//! Every problem in small whole numbers, once up to the order of users, classes and resources.
+//! All problems in small whole numbers, each once up to the order of users, classes and resources.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::premises::Premises;
 use crate::stated::Stated;
 
-/// Problems of one size: all that have these numbers.
+/// The problems of one size, with all combinations of these numbers.
 struct Layer {
     users: usize,
     classes: usize,
@@ -17,14 +17,14 @@ struct Layer {
     capacity: &'static [u8],
     demand: &'static [u8],
     weight: &'static [u8],
-    /// Tasks of a user; 0 stands for no end of them.
+    /// The numbers of tasks of a user; 0 stands for unlimited tasks.
     tasks: &'static [u8],
     constrained: bool,
-    /// Rates on a class, for the criterion.
+    /// The rates on a class, for the criterion.
     rate: &'static [u8],
 }
 
-/// A layer with nothing special.
+/// A layer without special features.
 const PLAIN: Layer = Layer {
     users: 1,
     classes: 1,
@@ -37,7 +37,7 @@ const PLAIN: Layer = Layer {
     rate: &[],
 };
 
-/// The layers, the smaller problems first.
+/// The layers, smaller problems first.
 const LAYERS: &[Layer] = &[
     Layer { resources: 2, tasks: &[0, 1], ..PLAIN },
     Layer { users: 2, capacity: &[1, 2, 3], demand: &[1, 2], weight: &[1, 2], tasks: &[0, 1], ..PLAIN },
@@ -112,7 +112,7 @@ struct Small {
     users: Vec<SmallUser>,
 }
 
-/// All problems of the layers that keep to some premises, in their order.
+/// All problems of the layers that satisfy some premises, in their order.
 pub struct Universe {
     layers: &'static [Layer],
     premises: Premises,
@@ -120,14 +120,14 @@ pub struct Universe {
     firsts: Vec<Vec<u64>>,
 }
 
-/// Universes, with or without a criterion, by their premises.
+/// Universes with or without a criterion, by their premises.
 type Made = HashMap<(bool, Premises), Arc<Universe>>;
 
-/// Those that were made already: the same for every mechanism but those with a criterion.
+/// A cache of the universes. All mechanisms share them, except those with a criterion.
 static MADE: LazyLock<Mutex<Made>> = LazyLock::new(Mutex::default);
 
 impl Universe {
-    /// Those with a criterion, or those without.
+    /// Returns the problems with a criterion, or those without.
     #[must_use]
     pub fn of(with_criterion: bool, premises: Premises) -> Arc<Self> {
         let key = (with_criterion, premises);
@@ -141,13 +141,13 @@ impl Universe {
         Arc::clone(known().entry(key).or_insert(universe))
     }
 
-    /// How many there are.
+    /// Returns the number of problems.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.firsts.iter().map(|numbers| numbers.len() as u64).sum()
     }
 
-    /// The problem in this place.
+    /// Returns the problem with this index.
     #[must_use]
     pub fn problem(&self, place: u64) -> Option<Stated> {
         let mut left = usize::try_from(place).ok()?;
@@ -161,7 +161,7 @@ impl Universe {
     }
 }
 
-/// Takes the digits of a number one by one.
+/// A number whose digits are taken one by one.
 struct Digits(u64);
 
 impl Digits {
@@ -201,7 +201,7 @@ impl Layer {
         power(self.capacity.len(), self.classes * self.resources) * user.pow(self.users as u32)
     }
 
-    /// The numbers of its problems of which no smaller number has the same up to order.
+    /// Returns the numbers of problems for which no smaller number gives the same problem up to order.
     fn firsts(&self, premises: Premises) -> Vec<u64> {
         let is_first = |number: &u64| {
             let small = self.decode(*number, premises);
@@ -236,7 +236,7 @@ impl Small {
             && self.users.iter().all(|user| is_something(&user.demand) && user.may_use.contains(&true))
     }
 
-    /// Whether no order of its users, classes and resources comes before it.
+    /// Returns whether no reordering of its users, classes and resources is smaller.
     fn is_first(&self, layer: &Layer) -> bool {
         if !self.users.is_sorted() {
             return false;
@@ -294,7 +294,7 @@ impl Small {
     }
 }
 
-/// The orders of a few things.
+/// Returns the orders of a few things.
 fn orders(many: usize) -> Vec<Vec<usize>> {
     let mut all = vec![Vec::new()];
     for thing in 0..many {

@@ -1,4 +1,4 @@
-//! A search that can go on, as a file.
+//! Saves a matrix search to a file, and resumes it.
 
 use evenhand_mechanisms::registry;
 use evenhand_problem::format::{FormatError, Source, problem_to_json};
@@ -15,22 +15,22 @@ use super::{Progress, Settings};
 use crate::MOST_INSTANCES;
 use crate::stated::Stated;
 
-/// What the file says it is.
+/// The `kind` of the file.
 const KIND: &str = "audit-state";
-/// The form of the file.
+/// The version of the format.
 const VERSION: u32 = 1;
 
-/// Why a file is no search that can go on.
+/// An error in the file of a saved search.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum StateError {
-    /// It is no JSON, or lacks a field.
+    /// The file is not JSON, or lacks a field.
     #[error("no saved matrix: {0}")]
     Json(#[from] serde_json::Error),
-    /// A problem in it is none.
+    /// A problem in the file is not valid.
     #[error("no saved matrix: {0}")]
     Problem(Box<FormatError>),
-    /// What it says cannot be.
+    /// The content of the file contradicts itself.
     #[error("no saved matrix: {0}")]
     Damaged(String),
 }
@@ -83,7 +83,7 @@ struct NearFile {
     problem: Box<RawValue>,
 }
 
-/// A problem as a document of its own, on one line.
+/// Returns a problem as a document on one line.
 fn written(problem: &Problem) -> Option<Box<RawValue>> {
     let value: Value = serde_json::from_str(&problem_to_json(problem)).ok()?;
     to_raw_value(&value).ok()
@@ -99,7 +99,7 @@ fn damaged<T>(why: impl Into<String>) -> Result<T, StateError> {
 }
 
 impl Progress {
-    /// The search as a file, which [`read`](Self::read) takes up.
+    /// Returns the search as the text of a file that [`read`](Self::read) can resume.
     #[must_use]
     pub fn to_json(&self) -> String {
         let file = StateFile {
@@ -109,17 +109,17 @@ impl Progress {
             searches: self.main.iter().map(SearchFile::of).collect(),
             of_claims: self.of_claims.iter().map(SearchFile::of).collect(),
         };
-        // There is no map in it whose keys are no strings. Every search and every cell begins a line.
+        // Serialisation cannot fail, since all keys of maps are strings. Every search and every cell begins a line.
         let text = serde_json::to_string(&file).unwrap_or_default();
         ["{\"mechanism\":", "{\"axiom\":"]
             .into_iter()
             .fold(text, |text, mark| text.replace(mark, &format!("\n{mark}")))
     }
 
-    /// A search from its file.
+    /// Resumes a search from its file.
     ///
     /// # Errors
-    /// [`StateError`] where the text is no such file, or contradicts itself.
+    /// [`StateError`] if the text is not such a file, or contradicts itself.
     pub fn read(text: &str) -> Result<Self, StateError> {
         let file: StateFile = serde_json::from_str(text)?;
         if file.kind != KIND || file.version != VERSION {
@@ -167,7 +167,7 @@ impl SearchFile {
         }
     }
 
-    /// Puts what is stored into a search that has the same columns.
+    /// Restores the stored results into a search with the same columns.
     fn restore(&self, search: &mut Search) -> Result<(), StateError> {
         let id = search.subject.mechanism.info.id;
         let is_same = registry::find(&self.mechanism).is_some_and(|of| of.info.id == id)

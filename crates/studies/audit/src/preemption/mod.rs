@@ -1,9 +1,10 @@
-//! Preemption by shares in Kueue: cases in small whole numbers in which it goes round without end.
+//! Preemption by shares in Kueue: cases in small whole numbers in which preemption repeats in a cycle.
 //!
-//! The rules are those of `fairPreemptions` (pkg/scheduler/preemption/preemption.go, v0.19.2) for queues of one cohort without
-//! quota of their own, which borrow all they use, `reclaimWithinCohort: Any`, `withinClusterQueue: Never`, equal priorities and
-//! both strategies. Workloads are looked at one by one: of each queue the oldest that fits or may preempt, of these the one
-//! with the least share of its queue after it.
+//! The rules are those of `fairPreemptions` (pkg/scheduler/preemption/preemption.go, v0.19.2). The queues belong to
+//! one cohort and have no quota of their own, so they borrow all that they use. The settings are
+//! `reclaimWithinCohort: Any`, `withinClusterQueue: Never`, equal priorities, and both strategies. Workloads are
+//! scheduled one by one. Each queue proposes its oldest workload that fits or may preempt. The proposal that leaves
+//! its queue with the smallest share is started.
 
 mod render;
 
@@ -17,96 +18,97 @@ use crate::{AuditError, MOST_INSTANCES};
 
 pub use render::{document, page};
 
-/// Most of each of [`Bounds`]: shares, times the product of all that divides them, fit into 64 bits.
+/// The largest values of [`Bounds`]. Shares multiplied by the product of all divisors then fit into 64 bits.
 const MOST: [(&str, u64); 6] =
     [("queues", 4), ("resources", 4), ("workloads", 8), ("amount", 16), ("lendable", 32), ("weight", 8)];
 
-/// How large cases are, at most.
+/// The largest size of the cases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
-    /// Queues, at least 2 of which have workloads.
+    /// The number of queues, at least 2 of which have workloads.
     pub queues: u64,
-    /// Resources.
+    /// The number of resources.
     pub resources: u64,
-    /// Workloads.
+    /// The number of workloads.
     pub workloads: u64,
-    /// What a workload asks for of a resource.
+    /// The amount of a resource that a workload requests.
     pub amount: u64,
-    /// What the cohort lends of a resource.
+    /// The amount of a resource that the cohort lends.
     pub lendable: u64,
-    /// Weight of a queue.
+    /// The weight of a queue.
     pub weight: u64,
 }
 
-/// A workload: its queue, and what it asks for by resource.
+/// A workload: its queue, and its request by resource.
 pub type Job = (usize, Vec<u64>);
 
-/// Queues of a cohort and their workloads, in the order in which they come.
+/// The queues of a cohort and their workloads, in the order of arrival.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Case {
-    /// What the cohort can lend of each resource.
+    /// The amount of each resource that the cohort can lend.
     pub lendable: Vec<u64>,
-    /// By queue.
+    /// The weights by queue.
     pub weights: Vec<u64>,
     /// The workloads.
     pub jobs: Vec<Job>,
 }
 
-/// What runs and waits.
+/// The running and the waiting workloads.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct State {
-    /// In the order in which they were admitted.
+    /// The running workloads, in the order of admission.
     pub running: Vec<usize>,
-    /// In the order in which they began to wait.
+    /// The waiting workloads, in the order in which they began to wait.
     pub waiting: Vec<usize>,
 }
 
-/// A workload starts, others stop for it.
+/// A step: a workload starts, and others stop for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
     /// The workload that starts.
     pub start: usize,
-    /// Those that stop.
+    /// The workloads that stop.
     pub stops: Vec<usize>,
-    /// What runs after it.
+    /// The workloads that run afterwards.
     pub running: Vec<usize>,
 }
 
-/// Cases with so many queues, resources and workloads, every queue with one at least.
+/// The cases with these numbers of queues, resources and workloads, in which every queue has at least one workload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
-    /// Queues.
+    /// The number of queues.
     pub queues: u64,
-    /// Resources.
+    /// The number of resources.
     pub resources: u64,
-    /// Workloads.
+    /// The number of workloads.
     pub workloads: u64,
 }
 
-/// What was searched of a shape.
+/// The search of a shape.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Searched {
     /// The shape.
     pub shape: Shape,
-    /// Cases that were tried.
+    /// The number of cases that were tried.
     pub cases: u64,
-    /// Cases that go round.
+    /// The number of cases that repeat in a cycle.
     pub round: u64,
 }
 
-/// What was found.
+/// The result of a search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
-    /// By shape, the small ones first.
+    /// The searches by shape, small shapes first.
     pub searched: Vec<Searched>,
     /// Whether every case within the bounds was tried.
     pub is_all: bool,
-    /// The smallest case that goes round: of the fewest workloads, resources and queues, then of the least amounts.
+    /// The smallest case that repeats in a cycle: with the fewest workloads, then resources, then queues, then the
+    /// smallest amounts.
     pub smallest: Option<Case>,
 }
 
 impl Case {
-    /// The share of a queue over its weight when these run, times a number that is the same for all.
+    /// Returns the share of a queue divided by its weight, multiplied by a number that is the same for all queues.
     fn share(&self, queue: usize, running: &[usize]) -> u64 {
         let all: u64 = self.lendable.iter().chain(&self.weights).product();
         let used = |r: usize| -> u64 {
@@ -116,27 +118,27 @@ impl Case {
         parts.max().unwrap_or(0)
     }
 
-    /// The resources of which there is too little for a workload beside these.
+    /// Returns the resources that do not suffice for a workload next to the running ones.
     fn lacking(&self, job: usize, running: &[usize]) -> Vec<usize> {
         let used = |r: usize| running.iter().map(|j| self.jobs[*j].1[r]).sum::<u64>();
         let lacks = |r: &usize| used(*r) + self.jobs[job].1[*r] > self.lendable[*r];
         (0..self.lendable.len()).filter(lacks).collect()
     }
 
-    fn with(&self, job: usize, running: &[usize]) -> u64 {
+    fn share_with(&self, job: usize, running: &[usize]) -> u64 {
         self.share(self.jobs[job].0, &[running, &[job]].concat())
     }
 
-    /// The workloads that stop for one that does not fit, if they may.
+    /// Returns the workloads that stop for a workload that does not fit. Returns `None` if it may not preempt enough of them.
     fn targets(&self, job: usize, running: &[usize]) -> Option<Vec<usize>> {
         let needed = self.lacking(job, running);
         let asks = |j: &usize| needed.iter().any(|r| self.jobs[*j].1[*r] > 0);
         let is_other = |j: &usize| self.jobs[*j].0 != self.jobs[job].0;
-        // The one that was admitted last comes first.
+        // The last workload admitted comes first.
         let mut candidates: Vec<usize> =
             running.iter().rev().copied().filter(|j| is_other(j) && asks(j)).collect();
         let (mut left, mut targets, mut retry) = (running.to_vec(), Vec::new(), Vec::new());
-        let new = self.with(job, running);
+        let new = self.share_with(job, running);
         let highest = |candidates: &[usize], left: &[usize]| {
             let share = |j: &usize| self.share(self.jobs[*j].0, left);
             let largest = candidates.iter().map(share).max()?;
@@ -145,7 +147,7 @@ impl Case {
         let without =
             |left: &[usize], j: usize| left.iter().copied().filter(|of| *of != j).collect::<Vec<_>>();
         let mut fits = false;
-        // At most the share that the other queue is left with.
+        // First strategy: the new share may be at most the share that the other queue is left with.
         while let Some(queue) = highest(&candidates, &left).filter(|_| !fits) {
             while let Some(at) = candidates.iter().position(|j| self.jobs[*j].0 == queue) {
                 let j = candidates.remove(at);
@@ -159,7 +161,7 @@ impl Case {
                 retry.push(j);
             }
         }
-        // Less than the share that the other queue has; once for each queue.
+        // Second strategy: the new share must be below the present share of the other queue. It applies once for each queue.
         while let Some(queue) = highest(&retry, &left).filter(|_| !fits) {
             let j = retry.iter().copied().find(|j| self.jobs[*j].0 == queue)?;
             if new < self.share(queue, &left) {
@@ -172,6 +174,7 @@ impl Case {
         if !fits {
             return None;
         }
+        // Targets that fit after all, because later ones freed enough, are put back.
         for at in (0..targets.len().saturating_sub(1)).rev() {
             let back = [&left[..], &[targets[at]]].concat();
             if self.lacking(job, &back).is_empty() {
@@ -182,7 +185,7 @@ impl Case {
         Some(targets)
     }
 
-    /// The next state, and what happens until then; `None` where nothing happens any more.
+    /// Returns the next state and the step to it, or `None` if no workload can start.
     fn next(&self, state: &State) -> Option<(State, Step)> {
         let mut best: Option<(u64, usize, Vec<usize>)> = None;
         let mut seen = vec![false; self.weights.len()];
@@ -194,7 +197,7 @@ impl Case {
             let stops = if fits { Some(Vec::new()) } else { self.targets(job, &state.running) };
             let Some(stops) = stops else { continue };
             seen[self.jobs[job].0] = true;
-            let share = self.with(job, &state.running);
+            let share = self.share_with(job, &state.running);
             if best.as_ref().is_none_or(|(least, ..)| share < *least) {
                 best = Some((share, at, stops));
             }
@@ -209,7 +212,7 @@ impl Case {
         Some((next, step))
     }
 
-    /// The steps that repeat without end, where it comes back to where it was.
+    /// Returns the steps that repeat forever, if the case returns to an earlier state.
     #[must_use]
     pub fn round(&self) -> Option<Vec<Step>> {
         let mut state = State { running: Vec::new(), waiting: (0..self.jobs.len()).collect() };
@@ -225,7 +228,7 @@ impl Case {
         }
     }
 
-    /// How large it is: cases are compared by this.
+    /// Returns the size by which cases are compared.
     fn size(&self) -> [u64; 6] {
         let amounts = self.jobs.iter().flat_map(|job| &job.1).sum();
         let (lendable, weights) = (self.lendable.iter().sum(), self.weights.iter().sum());
@@ -242,38 +245,38 @@ impl Case {
 }
 
 impl Found {
-    /// Cases that were tried.
+    /// Returns the number of cases that were tried.
     #[must_use]
     pub fn cases(&self) -> u64 {
         self.searched.iter().map(|of| of.cases).sum()
     }
 
-    /// Cases that go round.
+    /// Returns the number of cases that repeat in a cycle.
     #[must_use]
     pub fn round(&self) -> u64 {
         self.searched.iter().map(|of| of.round).sum()
     }
 }
 
-/// `None`: more than 64 bits hold.
+/// Returns `base` to the power of `times`, or `None` if it does not fit into 64 bits.
 fn power(base: u64, times: u64) -> Option<u64> {
     (0..times).try_fold(1_u64, |power, _| power.checked_mul(base))
 }
 
 impl Shape {
-    /// Workloads that may be asked for, by queue and amounts: few, by what bounds may be.
+    /// Returns the number of different workloads, by queue and amounts. The limits of the bounds keep it small.
     fn kinds(self, bounds: Bounds) -> u64 {
         power(bounds.amount + 1, self.resources).map_or(u64::MAX, |all| (all - 1) * self.queues)
     }
 
-    /// How many cases there are, those among them in which a queue has no workload; `None`: too many to count.
+    /// Returns the number of cases, including those in which a queue has no workload. Returns `None` if it is too large.
     fn count(self, bounds: Bounds) -> Option<u64> {
         let jobs = power(self.kinds(bounds), self.workloads)?;
         let lends = power(bounds.lendable, self.resources)?;
         jobs.checked_mul(lends)?.checked_mul(power(bounds.weight, self.queues)?)
     }
 
-    /// The case of some digits, each below its base; `None` where a queue has no workload.
+    /// Returns the case with some digits, each of which is below its base. Returns `None` if a queue has no workload.
     fn case(self, bounds: Bounds, mut digit: impl FnMut(u64) -> u64) -> Option<Case> {
         let weights: Vec<u64> = (0..self.queues).map(|_| digit(bounds.weight) + 1).collect();
         let lendable = (0..self.resources).map(|_| digit(bounds.lendable) + 1).collect();
@@ -293,10 +296,10 @@ impl Shape {
     }
 }
 
-/// Tries all cases within bounds, or so many of them that a seed draws, where there are more.
+/// Tries all cases within bounds. If there are more than `instances`, the seed draws that number of cases.
 ///
 /// # Errors
-/// [`AuditError::Setting`] where a bound is out of range.
+/// [`AuditError::Setting`] if a bound is out of range.
 pub fn search(bounds: Bounds, instances: u64, seed: u64) -> Result<Found, AuditError> {
     let Bounds { queues, resources, workloads, amount, lendable, weight } = bounds;
     let least = [2, 1, 2, 1, 1, 1];
@@ -328,6 +331,7 @@ pub fn search(bounds: Bounds, instances: u64, seed: u64) -> Result<Found, AuditE
     let mut searched = Vec::new();
     let mut smallest: Option<Case> = None;
     let part = instances.div_ceil(shapes.len() as u64);
+    // Shapes with no more cases than the number of tries are enumerated by digits. Others are sampled.
     for (at, (shape, count)) in shapes.into_iter().zip(counts).enumerate() {
         let tries = if is_all { count.unwrap_or(part) } else { part.min(count.unwrap_or(part)) };
         let is_whole = count == Some(tries);

@@ -1,4 +1,4 @@
-//! What a search for preemption that goes round found, for people and for programs.
+//! Writes the results of a search for cycles of preemption, for people and for programs.
 
 use evenhand_report::Page;
 use evenhand_report::table::{Cell, Column, Table};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{Bounds, Case, Found, Step};
 
-/// What was searched and found, as a document.
+/// Returns the settings and results of the search as a document.
 #[must_use]
 pub fn document(bounds: Bounds, seed: u64, found: &Found) -> Value {
     let shapes = found.searched.iter().map(|of| {
@@ -54,7 +54,7 @@ fn queue_name(queue: usize) -> String {
     ('a'..='z').nth(queue).map_or_else(|| queue.to_string(), String::from)
 }
 
-/// How many cases of each shape go round, and the steps of the smallest that does.
+/// Returns a page with the number of cycles for each shape, and the steps of the smallest case with a cycle.
 #[must_use]
 pub fn page(bounds: Bounds, found: &Found) -> Page {
     let columns = ["workloads", "resources", "queues", "cases", "go round"].map(Column::numbers);
@@ -76,10 +76,10 @@ pub fn page(bounds: Bounds, found: &Found) -> Page {
     );
     let page = Page::new().text(text).table(table);
     let Some(case) = &found.smallest else { return page };
-    page.lines(told(case)).table(steps(case, &case.round().unwrap_or_default()))
+    page.lines(describe(case)).table(steps(case, &case.round().unwrap_or_default()))
 }
 
-fn told(case: &Case) -> Vec<String> {
+fn describe(case: &Case) -> Vec<String> {
     let numbers = |list: &[u64]| list.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
     let queues = case.weights.iter().enumerate();
     let queues = queues.map(|(queue, weight)| format!("{} has the weight {weight}", queue_name(queue)));

@@ -1,4 +1,4 @@
-//! What is found is there, small, and proved; what cannot be broken is not.
+//! Tests of audits: violations are found, made small and certified; guaranteed axioms are not violated.
 
 use evenhand_audit::{AuditError, Audited, Probed, Property, Settings, Size, audit, document, draw};
 use evenhand_certify::Request;
@@ -32,7 +32,7 @@ fn a_broken_axiom_is_found_made_small_and_certified() {
     assert_eq!(axiom(&found.axioms, "pareto-optimal").violated, 0);
 }
 
-/// The table of guarantees, which is proved, against what audits find.
+/// Compares the proven table of guarantees with the results of audits.
 #[test]
 fn what_a_mechanism_guarantees_is_not_broken() {
     let mut held = 0;
@@ -43,7 +43,7 @@ fn what_a_mechanism_guarantees_is_not_broken() {
         }
         let found = audit(&settings, |_| ()).unwrap();
         for each in &found.axioms {
-            // Problems are drawn whose demands depend on no class, and whose servers are not shared by time.
+            // In the problems that are drawn, demands do not depend on classes, and servers are not shared by time.
             let always = [Condition::Always, Condition::OneDemand, Condition::Resources].map(Guarantee::When);
             if always.contains(&settings.mechanism.guarantee(each.axiom)) {
                 assert!(each.violated == 0, "{name}: {each:?}");
@@ -54,8 +54,8 @@ fn what_a_mechanism_guarantees_is_not_broken() {
     assert!(held > 3_000, "{held}");
 }
 
-/// DRF on one server is strategy-proof, and where all demands are positive population monotone (Ghodsi and others,
-/// 2011), but not with zeros; it is not resource monotone. To serve the most tasks is not strategy-proof either.
+/// DRF on one server is strategy-proof. It is population monotone if all demands are positive (Ghodsi and others,
+/// 2011), but not with zeros. It is not resource monotone. Serving as many tasks as possible is not strategy-proof.
 #[test]
 fn properties_of_mechanisms_are_refuted_where_they_fail() {
     let probe = |name: &str| {

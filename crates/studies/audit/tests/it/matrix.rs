@@ -1,4 +1,4 @@
-//! The matrix that is kept is verified cell by cell, without its search; and searches go the same way however often they
+//! The stored matrix is verified cell by cell without the search. Searches take the same course however often they
 //! are stopped.
 
 use std::collections::BTreeSet;
@@ -44,7 +44,7 @@ fn the_documentation_has_the_matrix() {
     assert_eq!(written.trim(), table(&MATRIX).trim(), "EVENHAND_WRITE_DOCS=1 writes it anew");
 }
 
-/// With `EVENHAND_WRITE_DOCS=1` it goes on where there are problems that it has not seen.
+/// With `EVENHAND_WRITE_DOCS=1` the search continues if there are problems that it has not examined.
 #[test]
 fn the_search_that_is_kept_is_over() {
     let mut progress = finds();
@@ -79,7 +79,7 @@ fn every_cell_is_explained() {
             }
             (_, None) => None,
         };
-        theorem.into_iter().for_each(|reference| stands(reference));
+        theorem.into_iter().for_each(|reference| check_reference(reference));
         assert!(!cell.reference.is_empty(), "{name}");
         assert_eq!(cell.shown.is_some(), cell.state == StateOf::Refuted, "{name}");
         assert_eq!(cell.instances > 0, matches!(cell.state, StateOf::Refuted | StateOf::Open), "{name}");
@@ -88,8 +88,8 @@ fn every_cell_is_explained() {
     assert_eq!(states.map(|state| matrix.count(state)).iter().sum::<usize>(), matrix.cells.len());
 }
 
-/// What a proven cell refers to is there: a file, and a heading or the beginning of a fact in it.
-fn stands(reference: &str) {
+/// Checks that the reference of a proven cell exists: a file, and a heading or the beginning of a fact in it.
+fn check_reference(reference: &str) {
     let (file, place) = match (reference.split_once('#'), reference.split_once(", ")) {
         (Some((file, anchor)), _) => (file, Some(anchor.to_owned())),
         (None, Some((file, place))) => (file, Some(place.to_owned())),
@@ -107,7 +107,7 @@ fn stands(reference: &str) {
     assert!(is_there, "{reference}");
 }
 
-/// The kernel accepts what refutes a cell, and it is small.
+/// Checks that the kernel accepts the certificates of every counterexample, and that counterexamples are small.
 #[test]
 fn every_refuted_cell_has_its_certificates() {
     let mut refuted = 0;
@@ -122,7 +122,7 @@ fn every_refuted_cell_has_its_certificates() {
         }
         assert_eq!(certificates(&name, shown).len(), if pair.is_some() { 2 } else { 1 });
         let problem = &shown.problem;
-        // Nothing smaller is known of PS-DSF with last tasks.
+        // For PS-DSF with limited tasks no smaller counterexample is known.
         let users = if name.contains("ps-dsf.bottleneck-fair") { 4 } else { 3 };
         assert!(
             problem.n_users() <= users && problem.n_servers() <= 3 && problem.n_resources() <= 3,
@@ -149,7 +149,7 @@ fn every_refuted_cell_has_its_certificates() {
     assert!(refuted > 150, "{refuted}");
 }
 
-/// Table I of PS-DSF, its Theorem 3 in time slices and its Lemma 1, and section 4 of NJC.
+/// The contradicted claims: Table I of PS-DSF, its Theorem 3 with time slices, its Lemma 1, and section 4 of NJC.
 #[test]
 fn what_contradicts_the_papers_is_found() {
     let contradicted = MATRIX.claims.iter().filter(|judged| judged.agrees() == Some(false));
@@ -166,7 +166,7 @@ fn what_contradicts_the_papers_is_found() {
     for judged in contradicted {
         let shown = judged.cell.shown.as_ref().expect("what refutes it");
         assert!(judged.claim.premises.hold(&shown.problem), "{}", judged.claim.paper);
-        // No claim is contradicted by a selection among several answers.
+        // No claim is contradicted only by a selection among several answers.
         let compared = shown.pair.as_ref().map(|pair| pair.compared);
         let is_lemma = judged.claim.paper == "PS-DSF, Lemma 1";
         assert!(compared.is_none_or(|compared| compared != Compared::Computed), "{}", judged.claim.paper);
@@ -204,7 +204,7 @@ fn a_search_goes_the_same_way_on_any_threads_and_after_a_stop() {
 fn small_problems_are_hardly_ever_there_twice() {
     let all = small_problems(Premises::NONE);
     let hashes: BTreeSet<String> = all.iter().map(problem_sha256).collect();
-    // Layers of small numbers overlap a little.
+    // The layers of small numbers overlap a little.
     assert!(all.len() > 4_000 && hashes.len() * 100 > all.len() * 99, "{} of {}", hashes.len(), all.len());
     let premises = Premises { positive: true, unlimited: true, everywhere: true, one_server: false };
     let fewer = small_problems(premises);
@@ -217,7 +217,7 @@ fn small_problems_are_hardly_ever_there_twice() {
     assert_eq!(premises.words(), words);
 }
 
-/// Every mechanism on a part of all small problems, and on those where all levels are equal.
+/// Tests every mechanism on a sample of all small problems, and of those on which all levels are equal.
 #[test]
 fn nothing_that_is_proven_is_refuted_by_small_problems() {
     let equal = Premises { positive: true, unlimited: true, everywhere: true, one_server: false };
@@ -233,7 +233,7 @@ fn nothing_that_is_proven_is_refuted_by_small_problems() {
     }
 }
 
-/// What is only so on some problems is proven where all problems are of them.
+/// A result that holds only on some problems is proven if the premises imply these problems.
 #[test]
 fn premises_decide_what_is_proven() {
     let state = |mechanism: &str, column: &str, premises: Premises| {
@@ -257,7 +257,7 @@ fn premises_decide_what_is_proven() {
     let kept: Vec<Problem> = all.into_iter().filter(|problem| both.hold(problem)).collect();
     let hashes = |list: &[Problem]| list.iter().map(problem_sha256).collect::<BTreeSet<String>>();
     assert_eq!(hashes(&kept), hashes(&fewer));
-    // What is drawn keeps to them as well, and what has been found is not taken over from another search.
+    // Problems that are drawn also satisfy the premises. Results of other searches are not reused.
     let settings = Settings { instances: 64, premises: everywhere, ..Settings::default() };
     let mut progress = Progress::new(settings);
     for _ in 0..40 {
@@ -269,8 +269,8 @@ fn premises_decide_what_is_proven() {
     assert!(!shown.is_empty() && shown.iter().all(|shown| everywhere.hold(&shown.problem)));
 }
 
-/// What `--positive` and `--unlimited` change of the first mechanisms: a cell that only a demand of 0 or a last task refutes is
-/// refuted no more, and all others stay what they are.
+/// Tests the effect of `--positive` and `--unlimited` on the first mechanisms. Cells that only a demand of 0 or
+/// limited tasks refute are no longer refuted. All others keep their states.
 #[test]
 fn options_leave_what_papers_suppose() {
     let first = ["drf", "drfh", "cdrf", "tsf"];
@@ -344,16 +344,16 @@ fn a_damaged_state_is_refused() {
     assert!(matches!(Progress::read(&wrong), Err(StateError::Problem(_))));
 }
 
-/// A state that claims what is not so shows nothing: its cell stays open.
+/// A saved state with a false counterexample shows nothing, and its cell stays open.
 #[test]
 fn a_find_that_refutes_nothing_is_not_shown() {
     let kept = include_str!("../../finds.json");
     let start = kept.find("{\"axiom\":\"sharing-incentive\",").unwrap();
-    // The first of them is drfh's; one user alone has its part.
+    // The first match is the cell of `drfh`. In the forged problem, a single user has its fair share.
     let end = start + kept[start..].find('\n').unwrap();
     let alone = r#"{"axiom":"sharing-incentive","decided":1,"found":{"exhaustive":true,"problem":{"kind":"allocation-problem","resources":["r1"],"servers":[{"name":"s1","capacity":{"r1":"1"}}],"users":[{"name":"u1","demand":{"r1":"1"}}]}}},"#;
     let forged = format!("{}{alone}{}", &kept[..start], &kept[end..]);
-    // Which claims are searched depends on what is found.
+    // The set of claims that are searched depends on the results, so it is left out.
     let (searches, _) = forged.split_once("\"of_claims\":[").unwrap();
     let matrix = Progress::read(&format!("{searches}\"of_claims\":[]}}")).unwrap().finish();
     let cell = matrix.cell("drfh", "sharing-incentive").unwrap();

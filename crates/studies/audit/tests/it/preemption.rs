@@ -1,4 +1,4 @@
-//! Preemption by shares in Kueue, over all small cases: where it goes round without end.
+//! Preemption by shares in Kueue, over all small cases: the cases that repeat in a cycle.
 
 use evenhand_audit::preemption::{Bounds, Case, Found, Step, document, search};
 
@@ -9,10 +9,11 @@ fn found(shape: [u64; 3], most: [u64; 3]) -> Found {
 
 #[test]
 fn the_example_goes_round() {
-    // As in examples/schedulers/kueue.json: queue a has workloads of 2 and of 1, queue b weighs twice as much and has one of 3.
+    // The case of examples/schedulers/kueue.json: queue a has workloads of 2 and 1 units; queue b has twice the
+    // weight and a workload of 3.
     let jobs = vec![(0, vec![1]), (0, vec![2]), (1, vec![3])];
     let case = Case { lendable: vec![3], weights: vec![1, 2], jobs };
-    // b stops for the 1; the 2 fits beside it; both stop for b.
+    // The workload of b stops for the 1. The 2 fits next to it. Both stop for b.
     let steps = [(0, vec![2], vec![0]), (1, vec![], vec![0, 1]), (2, vec![0, 1], vec![2])];
     let expected = steps.map(|(start, stops, running)| Step { start, stops, running });
     let mut round = case.round().unwrap();
@@ -31,7 +32,7 @@ fn the_smallest_that_goes_round() {
         searched += found.cases();
         found.smallest
     };
-    // Two workloads: none. Three, with weights: of 3 units, and no fewer.
+    // Two workloads never repeat in a cycle. Three do with unequal weights and 3 units, but not with fewer.
     for (shape, most) in
         [([2, 1, 2], [4, 8, 4]), ([2, 2, 2], [2, 3, 2]), ([2, 3, 2], [1, 2, 2]), ([2, 1, 3], [2, 2, 2])]
     {
@@ -39,7 +40,7 @@ fn the_smallest_that_goes_round() {
     }
     let smallest = round([2, 1, 3], [3, 3, 2]).unwrap();
     assert_eq!((smallest.lendable, smallest.weights), (vec![3], vec![1, 2]));
-    // Equal weights: three workloads, none; four, of 6 units and no fewer.
+    // With equal weights, three workloads never repeat in a cycle. Four do with 6 units, but not with fewer.
     for (shape, most) in [
         ([2, 1, 3], [4, 8, 1]),
         ([3, 1, 3], [3, 6, 1]),
@@ -52,7 +53,7 @@ fn the_smallest_that_goes_round() {
     }
     let smallest = round([2, 1, 4], [4, 6, 1]).unwrap();
     assert_eq!((smallest.lendable, smallest.jobs.len()), (vec![6], 4));
-    // Equal weights and single units: four workloads of three resources.
+    // Equal weights and single units: four workloads with three resources repeat in a cycle.
     assert!(round([2, 3, 4], [1, 1, 1]).is_some());
     println!("{searched} cases");
 }

@@ -57,14 +57,14 @@ fn figure_1() -> Result<String, PaperError> {
 }
 
 fn figure_2() -> Result<String, PaperError> {
-    held("per-server-drf", "DRF in each server on its own: 6 tasks each")
+    draw_holdings("per-server-drf", "DRF in each server on its own: 6 tasks each")
 }
 
 fn figure_3() -> Result<String, PaperError> {
-    held("drfh", "DRFH: 10 tasks each")
+    draw_holdings("drfh", "DRFH: 10 tasks each")
 }
 
-fn held(mechanism: &str, title: &str) -> Result<String, PaperError> {
+fn draw_holdings(mechanism: &str, title: &str) -> Result<String, PaperError> {
     let problem = drfh::two_servers()?;
     let words = Words { title, servers: SERVERS, resources: RESOURCES };
     system::holdings(&problem, &solve(&problem, mechanism)?, &words)

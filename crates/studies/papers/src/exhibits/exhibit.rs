@@ -4,20 +4,20 @@ use crate::data::{Data, Missing};
 use crate::entry::{Entry, is_part};
 use crate::error::PaperError;
 
-/// How a figure is drawn: an SVG document.
+/// A function that draws a figure as an SVG document.
 type Draw = fn() -> Result<String, PaperError>;
 
 /// A table or figure of a paper.
 #[derive(Debug, Clone, Copy)]
 pub struct Exhibit {
-    /// Its name, such as `drfh.figure-2`.
+    /// The name, such as `drfh.figure-2`.
     pub id: &'static str,
-    /// What it shows.
+    /// A title that says what it shows.
     pub title: &'static str,
-    /// With what the ids of its entries begin.
+    /// The prefixes of the ids of its entries.
     values: &'static [&'static str],
     draw: Option<Draw>,
-    /// What its values and its picture are made of.
+    /// The external data that its values and its picture need, if any.
     data: Option<Data>,
 }
 
@@ -34,40 +34,40 @@ impl Exhibit {
         Self { data: Some(data), ..self }
     }
 
-    /// Why it cannot be reproduced here, if so.
+    /// Returns the missing data if the exhibit cannot be reproduced here.
     #[must_use]
     pub fn missing(&self) -> Option<Missing> {
         self.data.and_then(|data| data.folder().err())
     }
 
-    /// Whether the value is one of the table or figure.
+    /// Returns whether the entry belongs to the table or figure.
     #[must_use]
     pub fn holds(&self, entry: &Entry) -> bool {
         self.values.iter().any(|value| is_part(&entry.id, value))
     }
 
-    /// With what the ids of its values begin.
+    /// Returns the prefixes of the ids of its values.
     #[must_use]
     pub const fn values(&self) -> &'static [&'static str] {
         self.values
     }
 
-    /// Whether it has values beside those of the paper.
+    /// Returns whether there are computed values for it.
     #[must_use]
     pub const fn has_values(&self) -> bool {
         !self.values.is_empty()
     }
 
-    /// Whether it is drawn.
+    /// Returns whether it has a picture.
     #[must_use]
     pub const fn is_drawn(&self) -> bool {
         self.draw.is_some()
     }
 
-    /// The picture as SVG; none where there is none, or the data is not here that it shows.
+    /// Returns the picture as SVG. Returns `None` if it has no picture, or if its data is missing.
     ///
     /// # Errors
-    /// A solver failed, or the drawing library.
+    /// A solver or the drawing library failed.
     pub fn picture(&self) -> Result<Option<String>, PaperError> {
         let draw = self.draw.filter(|_| self.missing().is_none());
         draw.map(|draw| draw()).transpose()

@@ -1,4 +1,4 @@
-//! The tables and figures of the papers: which values belong to each, and how it is drawn.
+//! The tables and figures of the papers, with their values and pictures.
 
 mod drfh;
 mod exhibit;
@@ -9,14 +9,14 @@ mod system;
 
 pub use exhibit::Exhibit;
 
-/// All tables and figures of the five papers, in their order, and the theorems.
+/// Returns all tables and figures of the five papers in their order, and the theorems.
 #[must_use]
 pub fn exhibits() -> Vec<Exhibit> {
     let all = [drfh::EXHIBITS, ps_dsf::EXHIBITS, njc::EXHIBITS, KESIDIS, reservation::EXHIBITS, THEOREMS];
     all.concat()
 }
 
-/// The theorems beyond the papers, with what tries to refute them.
+/// The theorems beyond the papers, with the experiments that try to refute them.
 const THEOREMS: &[Exhibit] = &[
     Exhibit::new("theorems.a", "Every problem has a PS-DSF allocation", &["theorems.a"]),
     Exhibit::new(

@@ -20,9 +20,9 @@ pub const EXHIBITS: &[Exhibit] = &[
     Exhibit::new("njc.figure-6", "Level sets of equation (5)", &[]).drawn(figure_6),
 ];
 
-/// A profile for Figure 1, whose numbers are in the picture alone: parts of four resources.
+/// A profile for Figure 1: fractions of four resources. The paper shows the numbers only in the picture.
 const PROFILE: [f64; 4] = [0.45, 0.2, 0.3, 0.8];
-/// To what the last resource is limited.
+/// The limit of the last resource.
 const LIMIT: f64 = 0.5;
 
 fn figure_1() -> Result<String, PaperError> {
@@ -67,16 +67,16 @@ fn figure_2() -> Result<String, PaperError> {
     Ok(bars.to_svg()?)
 }
 
-/// Two users: `x_1` to the right, `x_2` upwards, both from 0 to 1.
+/// Draws the plane of two users: `x_1` to the right and `x_2` upwards, both from 0 to 1.
 fn plane(title: &str, series: Vec<Series>) -> Result<String, PaperError> {
     let axis = |n: usize| Axis::linear(format!("x{n}")).with_range(0.0, 1.05);
     Ok(Plot { title: title.to_owned(), x: axis(1), y: axis(2), series }.to_svg()?)
 }
 
-/// The line on which resource `r` is used up, within the plane of [`plane`].
+/// Returns the line on which resource `r` is used up, within the plane of [`plane`].
 fn used_up(problem: &Problem, r: usize) -> Option<Series> {
     let [a, b] = [0, 1].map(|n| to_f64(&problem.demand(n, 0)[r]));
-    // Both ends of the line on the square, which it may miss.
+    // The line may miss the unit square. Otherwise these are its two ends on the boundary.
     let on_side = [(0.0, 1.0 / b), (1.0, (1.0 - a) / b), (1.0 / a, 0.0), ((1.0 - b) / a, 1.0)];
     let inside = |(x, y): &(f64, f64)| (0.0..=1.0).contains(x) && (0.0..=1.0).contains(y);
     let mut ends: Vec<(f64, f64)> = on_side.into_iter().filter(inside).collect();
@@ -85,7 +85,7 @@ fn used_up(problem: &Problem, r: usize) -> Option<Series> {
     (ends.len() > 1).then(|| Series::new(name, ends).without_marks(LineStyle::Dashed))
 }
 
-/// The corners of the region of equation (1), around it and back to the first.
+/// Returns the corners of the region of equation (1) in order around it, with the first corner repeated at the end.
 fn boundary(problem: &Problem) -> Result<Vec<(f64, f64)>, PaperError> {
     let corners = two_users::corners_of_d(problem)?;
     let mut points: Vec<(f64, f64)> = corners.iter().map(|x| (to_f64(&x[0]), to_f64(&x[1]))).collect();
@@ -104,10 +104,10 @@ fn figure_3() -> Result<String, PaperError> {
     plane("Two users, three resources", series)
 }
 
-/// Points of a level set of equation (5): where `f` is `t` on rays from the origin.
+/// Returns points of a level set of equation (5): on rays from the origin, the points where `f` equals `t`.
 fn level_set(pool: &Pool, t: f64) -> Vec<(f64, f64)> {
     const RAYS: usize = 90;
-    /// Halvings of a ray: more than a double can tell apart.
+    /// The number of halvings of a ray, more than doubles can resolve.
     const HALVINGS: usize = 60;
     let value = |x: &[f64]| -> f64 {
         let load = |r: usize| (0..2).map(|n| x[n] * pool.request_row(n)[r]).sum::<f64>();

@@ -1,26 +1,28 @@
-//! Pictures of a problem and of an allocation: who may run where, and who holds what.
+//! Pictures of problems and allocations: the servers that users may use, and the resources that they have.
 
 use crate::error::PaperError;
 use evenhand_problem::{Allocation, Problem, Rational};
 use evenhand_report::plot::{Diagram, Line, Node, PlotError};
 use evenhand_report::text::decimal;
 
-/// What is said of the users and servers of a problem, whose file names differ from the paper's.
+/// The paper's names of the servers and resources of a problem, which differ from those in its file.
 pub struct Words<'a> {
     pub title: &'a str,
     pub servers: &'a [&'a str],
     pub resources: &'a [&'a str],
 }
 
-/// Users at the left with the demand of a task, server classes at the right with their capacity, and lines
-/// where a user can run; at a line its tasks with all of the class, where `with_gamma`.
+/// Draws a problem as a diagram.
+///
+/// Users are on the left with the demand of a task, server classes on the right with their capacity. A line connects a user
+/// to each class on which it can run. If `with_gamma`, the line shows how many tasks the user could run with the whole class.
 pub fn diagram(problem: &Problem, words: &Words<'_>, with_gamma: bool) -> Result<String, PaperError> {
     let amounts = |of: &dyn Fn(usize) -> Rational| {
         let said = words.resources.iter().enumerate().map(|(r, name)| format!("{name} {}", decimal(&of(r))));
         said.collect::<Vec<_>>().join(", ")
     };
     let left = problem.users().iter().enumerate().map(|(n, user)| {
-        // A user that fits nowhere shows what it demands of the first class.
+        // A user that fits nowhere is shown with its demand on the first class.
         let class = problem.classes_of(n).next().unwrap_or(0);
         let weight =
             if *user.weight() == 1 { String::new() } else { format!(", weight {}", decimal(user.weight())) };
@@ -46,7 +48,7 @@ pub fn diagram(problem: &Problem, words: &Words<'_>, with_gamma: bool) -> Result
     Ok(diagram.to_svg()?)
 }
 
-/// For every server class a group of bars, one for each resource: the part of it that each user holds.
+/// Draws an allocation: for every server class a group of bars, one for each resource, with the fraction of each user.
 pub fn holdings(problem: &Problem, allocation: &Allocation, words: &Words<'_>) -> Result<String, PaperError> {
     let mut bars = evenhand_report::holdings(problem, allocation).ok_or(PlotError::NoPlots)?;
     bars.title = words.title.to_owned();

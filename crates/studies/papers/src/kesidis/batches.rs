@@ -1,37 +1,38 @@
-//! Random fillings: their exact law, and batches of as many trials as the paper ran, which show what
-//! such a batch prints and how much that scatters from batch to batch.
+//! Random fillings: their exact distribution, and batches with the paper's number of trials. The batches show which
+//! values such a batch prints, and how much they scatter.
 
 use crate::error::PaperError;
 use evenhand_mechanisms::filling::{Rule, Statistic, law, sample};
 use evenhand_problem::{Problem, Rational};
 
-/// Trials of the paper.
+/// The number of trials in the paper.
 pub const TRIALS: u64 = 200;
-/// Trials of all batches together.
+/// The number of trials of all batches together.
 pub const ALL_TRIALS: u64 = 100_000;
-/// Of all batches, this part lies outside the range of [`Quantity::is_usual`], at each end.
+/// The fraction of batches outside the range of [`Quantity::is_usual`], at each end.
 const TAIL: f64 = 0.005;
 
-/// Four numbers of a trial.
+/// The four numbers of a trial.
 pub type Four = [f64; 4];
 
-/// One number: its exact law, over the first batch, over all trials and from batch to batch.
+/// One number of a trial: its exact distribution, its statistics in the first batch and over all trials, and those of
+/// every batch.
 pub struct Quantity {
-    /// Mean of the exact law, rounded once.
+    /// The mean of the exact distribution, rounded once.
     pub mean: f64,
-    /// Deviation of the exact law, rounded.
+    /// The standard deviation of the exact distribution, rounded.
     pub deviation: f64,
-    /// Of the first [`TRIALS`] trials.
+    /// The statistics of the first [`TRIALS`] trials.
     pub first: Statistic,
-    /// Of [`ALL_TRIALS`] trials.
+    /// The statistics of [`ALL_TRIALS`] trials.
     pub all: Statistic,
-    /// Mean of every batch, ascending.
+    /// The means of the batches, ascending.
     means: Vec<f64>,
-    /// Deviation of every batch, ascending.
+    /// The standard deviations of the batches, ascending.
     deviations: Vec<f64>,
 }
 
-/// What is printed of a batch.
+/// The statistic of a batch that the paper prints.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Printed {
     Mean,
@@ -64,7 +65,7 @@ impl Quantity {
         }
     }
 
-    /// Whether 99 % of the batches reach as low and as high as the printed value, which is rounded to
+    /// Returns whether the printed value lies in the range of the middle 99 % of the batches. The value is rounded to
     /// `unit`.
     pub fn is_usual(&self, printed: Printed, value: f64, unit: f64) -> bool {
         let of_batches = match printed {
@@ -79,17 +80,17 @@ impl Quantity {
     }
 }
 
-/// What a rule gives over all trials.
+/// The results of a rule over all trials.
 pub struct Batches {
     /// `x_11, x_12, x_21, x_22`
     pub tasks: Vec<Quantity>,
-    /// Tasks of both users.
+    /// The tasks of both users.
     pub total: Quantity,
-    /// What is left of `c_11, c_12, c_21, c_22`, server by resource.
+    /// The unused amounts of `c_11, c_12, c_21, c_22`, by server and resource.
     pub unused: Vec<Quantity>,
 }
 
-/// Runs all trials of a rule on a problem of two users, two servers and two resources.
+/// Runs all trials of a rule on a problem with two users, two servers and two resources.
 pub fn run(problem: &Problem, rule: Rule, seed: u64) -> Result<Batches, PaperError> {
     let number = |value: &Rational| value.to_f64();
     let demand = |n: usize, r: usize| number(&problem.demand(n, 0)[r]);

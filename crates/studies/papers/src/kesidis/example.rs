@@ -7,7 +7,7 @@ use crate::instance::{ProblemTable, TableUser};
 
 const SERVERS: &[(u32, &[&str])] = &[(1, &["100", "30"]), (1, &["30", "100"])];
 
-/// The example, with these priorities.
+/// Returns the example with these priorities.
 pub(crate) fn example(priorities: [&str; 2]) -> Result<Problem, PaperError> {
     let [first, second] = priorities;
     let users = [
@@ -17,7 +17,7 @@ pub(crate) fn example(priorities: [&str; 2]) -> Result<Problem, PaperError> {
     problem_of(SERVERS, &users)
 }
 
-/// The problem of these servers and users.
+/// Returns the problem with these servers and users.
 pub(super) fn problem_of(servers: &[(u32, &[&str])], users: &[TableUser<'_>]) -> Result<Problem, PaperError> {
     ProblemTable { servers, users }.problem()
 }

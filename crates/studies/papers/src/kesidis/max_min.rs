@@ -1,4 +1,4 @@
-//! Section II: the definition of max-min fairness, its Proposition 1, and the optimisation (5) beside (15).
+//! Section II: the definition of max-min fairness, its Proposition 1, and the optimisation (5) compared with (15).
 
 use evenhand_mechanisms::alpha::{self, Settings};
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational, Sharing, number::to_f64};
@@ -10,25 +10,25 @@ use crate::instance::{TableUser, solve};
 use crate::njc::optimum::alpha_fair;
 use crate::ps_dsf::random::Law;
 
-/// Random problems on which the definition is held against lexicographic max-min.
+/// The number of random problems on which the definition is compared with lexicographic max-min.
 const PROBLEMS: usize = 400;
-/// What a server may leave of its fullest resource and count as booked: answers of (5) may be irrational.
+/// The largest unused fraction of its fullest resource with which a server counts as booked. Answers of (5) may be irrational.
 const UNBOOKED: f64 = 1e-6;
-/// Largest gain over a solution, as a part of its worth, that rounding may leave.
+/// The largest gain over a solution that rounding may cause, as a fraction of the worth of the solution.
 const ROUNDING: f64 = 1e-6;
 
-/// How Definition 1 is read.
+/// The two readings of Definition 1.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Reading {
-    /// As it is printed: on a server with a booked resource no user has tasks whose level is above that of another user
-    /// with tasks there.
+    /// As printed: if a server has a booked resource, no user has tasks there while its level is above that of
+    /// another user with tasks there.
     Printed,
-    /// As Appendix A proves it of (5): every server has a booked resource, and no user has tasks on a server whose level
-    /// is above that of another user that may run there.
+    /// As proven of (5) in Appendix A: every server has a booked resource, and no user has tasks on a server while
+    /// its level is above that of another user that may run there.
     Proven,
 }
 
-/// Whether the levels `U_n` of an allocation are max-min fair by Definition 1.
+/// Returns whether the levels `U_n` of an allocation are max-min fair by Definition 1.
 fn is_fair(problem: &Problem, x: &Allocation, levels: &[Rational], reading: Reading) -> bool {
     (0..problem.n_servers()).all(|i| {
         if (0..problem.n_resources()).all(|r| left(problem, x, i, r) > 0) {
@@ -43,24 +43,24 @@ fn is_fair(problem: &Problem, x: &Allocation, levels: &[Rational], reading: Read
     })
 }
 
-/// What is left of a resource on all servers of a class.
+/// Returns the unused amount of a resource on all servers of a class.
 fn left(problem: &Problem, x: &Allocation, i: usize, r: usize) -> Rational {
     let used: Rational = (0..problem.n_users()).map(|n| x.on(n, i) * &problem.demand(n, i)[r]).sum();
     &problem.servers()[i].capacity()[r] * Rational::from(problem.servers()[i].count()) - used
 }
 
-/// `U_n` where all `u_ni` are 1: tasks by weight.
+/// Returns `U_n` if all `u_ni` are 1: the tasks divided by the weight.
 fn by_weight(problem: &Problem, x: &Allocation) -> Vec<Rational> {
     x.totals().into_iter().zip(problem.users()).map(|(x, user)| x / user.weight()).collect()
 }
 
-/// `U_n` by (9): the global dominant share by weight.
+/// Returns `U_n` by (9): the global dominant share divided by the weight.
 fn dominant(problem: &Problem, x: &Allocation) -> Vec<Rational> {
     let share = |n| evenhand_problem::utilisation::dominant_share(problem, x, n);
     problem.users().iter().enumerate().map(|(n, user)| share(n) / user.weight()).collect()
 }
 
-/// An allocation of one class for each user, by class.
+/// Returns an allocation from the tasks by user and class.
 fn placed(tasks: &[&[u32]]) -> Allocation {
     let mut x = Allocation::empty(tasks.len(), Sharing::Rdm);
     for (n, on) in tasks.iter().enumerate() {
@@ -87,7 +87,7 @@ fn yes(is_so: bool) -> &'static str {
     if is_so { "yes" } else { "no" }
 }
 
-/// Definition 1 asks for nothing where no server is booked.
+/// Returns the entry that Definition 1 requires nothing if no server is booked.
 fn nothing_at_all() -> Result<Entry, PaperError> {
     let problem = example(["1", "1"])?;
     let nothing = Allocation::empty(2, Sharing::Rdm);
@@ -105,7 +105,7 @@ fn nothing_at_all() -> Result<Entry, PaperError> {
     })
 }
 
-/// The stronger reading does not make it lexicographic max-min either.
+/// Returns the entry that the stronger reading does not imply lexicographic max-min either.
 fn every_server_booked() -> Result<Entry, PaperError> {
     let problem = crate::drfh::two_servers()?;
     let apart = solve(&problem, "per-server-drf")?;
@@ -130,8 +130,8 @@ fn every_server_booked() -> Result<Entry, PaperError> {
     })
 }
 
-/// Of so many random problems those that the definition is about: all demands are positive, and every server is of use
-/// to somebody.
+/// Returns those of `count` random problems to which the definition applies: all demands are positive, and every
+/// server can run tasks of some user.
 fn of_the_definition(seed: u64, count: usize) -> Result<Vec<Problem>, PaperError> {
     let mut problems = Law { seed, one_bottleneck: false }.problems(count)?;
     let demands_all = |problem: &Problem| {
@@ -142,7 +142,7 @@ fn of_the_definition(seed: u64, count: usize) -> Result<Vec<Problem>, PaperError
     Ok(problems)
 }
 
-/// What lexicographic max-min gives satisfies the definition.
+/// Returns the entry that lexicographic max-min satisfies the definition.
 fn lexicographic() -> Result<Entry, PaperError> {
     let problems = of_the_definition(31, PROBLEMS)?;
     let mut fair = 0;
@@ -162,7 +162,7 @@ fn lexicographic() -> Result<Entry, PaperError> {
     })
 }
 
-/// Proposition 1, first part.
+/// Returns the entry on Proposition 1, first part.
 fn fully_booked() -> Result<Entry, PaperError> {
     let problems = of_the_definition(32, PROBLEMS / 4)?;
     let half = Rational::from((1, 2));
@@ -193,7 +193,7 @@ fn fully_booked() -> Result<Entry, PaperError> {
     })
 }
 
-/// Proposition 1, second part: uniqueness.
+/// Returns the entry on Proposition 1, second part: uniqueness.
 fn not_unique() -> Result<Entry, PaperError> {
     let equal = [TableUser::new(&["1"]), TableUser::new(&["1"])];
     let problem = problem_of(&[(1, &["2"]), (1, &["2"])], &equal)?;
@@ -229,14 +229,14 @@ fn not_unique() -> Result<Entry, PaperError> {
     })
 }
 
-/// One server of 20, and users with these weights and demands.
+/// Returns the problem with one server of 20 units, and users with these weights and demands.
 fn one_server(weights: [&str; 2], demands: [&str; 2]) -> Result<Problem, PaperError> {
     let demands = demands.map(|demand| [demand]);
     let users = [0, 1].map(|n| TableUser { weight: weights[n], ..TableUser::new(&demands[n]) });
     problem_of(&[(1, &["20"])], &users)
 }
 
-/// (5) with `g(U) = 2 U^(1/2)` on one server of 20, for users with these priorities and demands.
+/// Solves (5) with `g(U) = 2 U^(1/2)` on one server of 20 units, for users with these priorities and demands.
 fn solution_of_5(priorities: [&str; 2], demands: [&str; 2]) -> Result<(Problem, Allocation), PaperError> {
     let problem = one_server(priorities, demands)?;
     let settings = Settings {
@@ -249,7 +249,7 @@ fn solution_of_5(priorities: [&str; 2], demands: [&str; 2]) -> Result<(Problem, 
     Ok((problem, allocation))
 }
 
-/// Proposition 1: a solution of (5) is max-min fair where (14) holds.
+/// Returns the entry on Proposition 1: a solution of (5) is max-min fair if (14) holds.
 fn under_14() -> Result<Entry, PaperError> {
     let (problem, x) = solution_of_5(["1", "4"], ["1", "1"])?;
     let levels = by_weight(&problem, &x);
@@ -264,7 +264,7 @@ fn under_14() -> Result<Entry, PaperError> {
     })
 }
 
-/// Without (14) a solution of (5) need not be fair, and is not.
+/// Returns the entry on a solution of (5) that is not fair, because (14) does not hold.
 fn without_14() -> Result<Entry, PaperError> {
     let (problem, x) = solution_of_5(["1", "1"], ["1", "4"])?;
     let levels = by_weight(&problem, &x);
@@ -284,11 +284,13 @@ fn without_14() -> Result<Entry, PaperError> {
     })
 }
 
-/// Largest gain of an allocation over `x` on the server of 20 to first order, as a part of what `x` is worth: of all feasible
-/// `y` the largest `sum c_n (y_n - x_n) / sum c_n x_n`, `c_n` the derivative of the objective by `x_n`.
+/// Returns the largest first-order gain of an allocation over `x` on the server of 20 units, as a fraction of the worth of `x`.
+///
+/// This is the largest `sum c_n (y_n - x_n) / sum c_n x_n` over all feasible `y`, where `c_n` is the derivative of
+/// the objective by `x_n`.
 fn gain(priorities: [u32; 2], x: &[f64], derivative: impl Fn(f64, f64) -> f64) -> Result<f64, PaperError> {
     let slopes: Vec<f64> = priorities.iter().zip(x).map(|(phi, x)| derivative(f64::from(*phi), *x)).collect();
-    // A linear programme in exact numbers, of slopes as decimals.
+    // This is a linear programme in exact numbers, with the slopes as decimals.
     let texts: Vec<String> = slopes.iter().map(|slope| format!("{slope:.12}")).collect();
     let best = solve(&one_server([&texts[0], &texts[1]], ["1", "1"])?, "utilitarian")?.totals();
     let worth = |x: &[f64]| slopes.iter().zip(x).map(|(c, x)| c * x).sum::<f64>();
@@ -296,7 +298,7 @@ fn gain(priorities: [u32; 2], x: &[f64], derivative: impl Fn(f64, f64) -> f64) -
     Ok(worth(&best) / worth(x) - 1.0)
 }
 
-/// (5) divides by the priority within `g`, (15) does not.
+/// Returns the entry that (5) divides by the priority within `g`, while (15) does not.
 fn beside_15() -> Result<Entry, PaperError> {
     const PRIORITIES: [u32; 2] = [4, 1];
     let (_, x) = solution_of_5(["4", "1"], ["1", "1"])?;
@@ -304,7 +306,7 @@ fn beside_15() -> Result<Entry, PaperError> {
     let of_15 =
         alpha_fair(&one_server(["4", "1"], ["1", "1"])?, &Rational::from((1, 2)))?.allocation.totals();
     let [x_5, x_15] = [&of_5, &of_15].map(|x| x.iter().map(to_f64).collect::<Vec<f64>>());
-    // Derivatives of phi g(x / phi) and of phi g(x), with g(X) = 2 X^(1/2).
+    // The derivatives of phi g(x / phi) and of phi g(x), with g(X) = 2 X^(1/2).
     let by_5 = |phi: f64, x: f64| (x / phi).powf(-0.5);
     let by_15 = |phi: f64, x: f64| phi * x.powf(-0.5);
     let own = gain(PRIORITIES, &x_5, by_5)?.max(gain(PRIORITIES, &x_15, by_15)?);

@@ -1,5 +1,4 @@
-//! Kesidis: the definition of max-min fairness, and the example (19), (20) by proportional fairness and by progressive
-//! filling.
+//! Kesidis: the definition of max-min fairness, and the example (19), (20) under proportional fairness and progressive filling.
 
 mod batches;
 pub(super) mod example;

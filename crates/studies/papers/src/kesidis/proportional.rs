@@ -10,7 +10,7 @@ use crate::error::PaperError;
 use crate::instance::solve;
 use crate::njc::optimum::{alpha_fair, certified_without_gap};
 
-/// The largest total that Table II prints: 42, of rPS-DSF.
+/// The largest total in Table II: 42, for rPS-DSF.
 const TABLE_2_BEST: u32 = 42;
 
 pub fn entries() -> Result<Vec<Entry>, PaperError> {
@@ -31,7 +31,7 @@ pub fn entries() -> Result<Vec<Entry>, PaperError> {
     Ok(entries)
 }
 
-/// For equal priorities the allocation with most tasks is proportionally fair for every exponent.
+/// Returns the entry that for equal priorities the allocation with the most tasks is proportionally fair for every exponent.
 fn equal_priorities() -> Result<Entry, PaperError> {
     let problem = example(["1", "1"])?;
     let most = solve(&problem, "utilitarian")?;
@@ -89,7 +89,7 @@ fn optimum(
     })
 }
 
-/// That proportional fairness need not maximise the weighted number of tasks.
+/// Returns the entry that proportional fairness need not maximise the weighted number of tasks.
 fn efficiency() -> Result<Entry, PaperError> {
     let problem = example(["10", "1"])?;
     let weighted = |totals: &[Rational]| {

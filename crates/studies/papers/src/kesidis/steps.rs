@@ -1,4 +1,4 @@
-//! Section IV: progressive filling by small steps, against the divisible max-min allocation.
+//! Section IV: progressive filling in small steps, compared with the divisible max-min allocation.
 
 use evenhand_mechanisms::filling::{Rule, ServerRule, fill};
 use evenhand_problem::{Problem, Rational, number::to_f64};
@@ -9,11 +9,12 @@ use crate::error::PaperError;
 use crate::instance::solve;
 use crate::ps_dsf::random::Law;
 
-/// Parts of a task that are placed at a time: one over each of these.
+/// The reciprocals of the fractions of a task that are placed at a time.
 const STEPS: [u32; 3] = [1, 16, 256];
-/// Random problems.
+/// The number of random problems.
 const PROBLEMS: usize = 200;
-/// Largest distance of a user from what it should have that counts as arrived: a part of that, and some of the steps.
+/// The largest deviation of a user that counts as converged, as a fraction of its ideal amount. It is in addition to
+/// [`ARRIVED_STEPS`] of the smallest steps.
 const ARRIVED: f64 = 0.05;
 const ARRIVED_STEPS: u32 = 8;
 const SEED: u64 = 4;
@@ -31,7 +32,7 @@ const FIRST_FIT: Rule = Rule {
     unfiltered: false,
 };
 
-/// The furthest user from what it should have beyond [`ARRIVED_STEPS`] of the smallest steps, as a part of that.
+/// Returns the largest relative deviation of a user from its ideal amount, beyond [`ARRIVED_STEPS`] of the smallest steps.
 fn distance(x: &[Rational], ideal: &[Rational]) -> f64 {
     let rounding = Rational::from((ARRIVED_STEPS, STEPS[STEPS.len() - 1]));
     let apart = x.iter().zip(ideal).map(|(x, ideal)| {

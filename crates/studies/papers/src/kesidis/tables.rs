@@ -8,14 +8,14 @@ use super::example::example;
 use crate::entry::{Entry, agree, list};
 use crate::error::PaperError;
 
-/// Seed of all trials.
+/// The seed of all trials.
 const SEED: u64 = 2018;
 
-/// A row that is averaged over trials, with what is printed of it.
+/// A row that is averaged over trials, with the printed values.
 struct RandomRow {
     id: &'static str,
     score: Score,
-    /// Table II: tasks, and in total.
+    /// Table II: the four numbers of tasks, and their total.
     tasks: [&'static str; 5],
     /// Table III.
     tasks_deviation: [&'static str; 4],
@@ -52,7 +52,7 @@ const RANDOM: [RandomRow; 3] = [
     },
 ];
 
-/// A row that is the same every time.
+/// A row whose values are not random.
 struct FixedRow {
     id: &'static str,
     rule: Rule,
@@ -133,7 +133,7 @@ fn fixed(problem: &Problem, row: &FixedRow) -> Result<[Entry; 2], PaperError> {
     ])
 }
 
-/// How much the row of PS-DSF depends on how ties are broken.
+/// Returns the entry on how much the row of PS-DSF depends on tie-breaking.
 fn ties(problem: &Problem) -> Result<Entry, PaperError> {
     const RUNS: u64 = 20_000;
     let mut counts = std::collections::BTreeMap::new();
@@ -199,7 +199,7 @@ fn random(row: &RandomRow, batches: &Batches) -> Vec<Entry> {
     entries
 }
 
-/// Printed means or deviations beside ours.
+/// Returns the entry that compares printed means or deviations with computed ones.
 fn scattered(
     row: &RandomRow,
     table: &str,
@@ -238,7 +238,7 @@ fn scattered(
     }
 }
 
-/// Servers in random order round by round, as the text says, in place of a draw for every task.
+/// Returns the entry for servers in random order round by round, as in the text, instead of a random server for every task.
 fn permuted_rounds(problem: &Problem) -> Result<Entry, PaperError> {
     let rule = Rule { server: ServerRule::Rrr, ..Rule::default() };
     let batches = run(problem, rule, SEED)?;
@@ -259,7 +259,7 @@ fn permuted_rounds(problem: &Problem) -> Result<Entry, PaperError> {
     })
 }
 
-/// What the printed means of Table II leave of the servers, by the definition of Table IV.
+/// Returns the entry on the unused amounts that follow from the printed means of Table II by the definition of Table IV.
 fn unused_of_printed_means() -> Result<Entry, PaperError> {
     let row = &RANDOM[2];
     let x: Vec<Rational> = row.tasks[..4].iter().map(|text| number::parse(text)).collect::<Result<_, _>>()?;
@@ -285,7 +285,7 @@ fn unused_of_printed_means() -> Result<Entry, PaperError> {
     })
 }
 
-/// The interval that the text gives as an example.
+/// Returns the entry on the confidence interval that the text gives as an example.
 fn interval() -> Entry {
     let tsf = &RANDOM[1];
     let (mean, deviation): (f64, f64) =

@@ -1,4 +1,4 @@
-//! What holds for random pools.
+//! Properties of random pools.
 
 use evenhand_ode::path::{PathSettings, follow};
 use evenhand_ode::trajectory::{TrajectorySettings, TrajectoryStatus, integrate};
@@ -8,18 +8,18 @@ use rand_pcg::Pcg64Mcg;
 
 use super::drf::allocate;
 use super::setting::{answers, continuous, is_fair, pool_of};
-use super::trajectory::apart;
+use super::trajectory::largest_difference;
 use crate::entry::Entry;
 use crate::error::PaperError;
 
-/// Instances of each kind.
+/// The number of instances of each kind.
 const INSTANCES: usize = 200;
-/// Where trajectories are compared with their limits.
+/// The values of `c` at which trajectories are compared with their limits.
 const LATE: [f64; 3] = [1e4, 1e8, 1e12];
-/// Users and resources.
+/// The numbers of users and resources.
 const SHAPES: [(usize, usize); 4] = [(2, 3), (3, 2), (3, 3), (4, 3)];
 
-/// Requests in twentieths, a quarter of them 0; weights from 1 to 5.
+/// Returns a random pool. Requests are multiples of 1/20, a quarter of them 0; weights are from 1 to 5.
 pub fn random_pool(random: &mut Pcg64Mcg, n_users: usize, n_resources: usize) -> Result<Problem, PaperError> {
     let mut requests = Vec::new();
     for _ in 0..n_users {
@@ -92,7 +92,7 @@ fn convergence() -> Result<Entry, PaperError> {
             let settings = TrajectorySettings { c_max, stop_tolerance: 0.0, ..TrajectorySettings::default() };
             let end = integrate(&pool, &settings);
             failed += usize::from(end.status != TrajectoryStatus::ReachedC);
-            *furthest = furthest.max(apart(&end.x, &limit.x));
+            *furthest = furthest.max(largest_difference(&end.x, &limit.x));
         }
     }
     let table: Vec<String> =

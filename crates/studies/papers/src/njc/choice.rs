@@ -1,4 +1,4 @@
-//! Section 5.5: answers are not unique, and one may choose among them.
+//! Section 5.5: there may be several answers, among which one can choose.
 
 use evenhand_levels::njc::Goal;
 use evenhand_mechanisms::{Bound, njc};
@@ -10,11 +10,11 @@ use super::definition::segments;
 use super::optimum::is_optimum;
 use super::promises::{circle, family};
 use super::setting::{answers, complains, continuous, is_fair, loads, pool_of, row, show, show_floats};
-use super::trajectory::{apart, at};
+use super::trajectory::{at, largest_difference};
 use crate::entry::{Entry, list};
 use crate::error::PaperError;
 
-/// Weights of the two resources of the family, in the barrier.
+/// The weights of the two resources of the family in the barrier.
 const BARRIERS: [[u32; 2]; 4] = [[1, 1], [4, 1], [1, 5], [9, 2]];
 
 pub fn entries() -> Result<Vec<Entry>, PaperError> {
@@ -44,8 +44,8 @@ fn family_ends() -> Result<Entry, PaperError> {
     })
 }
 
-/// A resource that is there `b` times has the weight `b` in the barrier (5), so that the paper's own
-/// equations serve for every weight that is an integer.
+/// Returns the problem with resource `r` repeated `times[r]` times. A resource that is repeated `b` times has the
+/// weight `b` in the barrier (5). So the paper's own equations apply to all integer weights.
 fn repeated(problem: &Problem, times: &[u32]) -> Result<Problem, PaperError> {
     let users = 0..problem.n_users();
     let request = |n: usize| {
@@ -68,8 +68,9 @@ fn barrier_weights() -> Result<Entry, PaperError> {
         let late = at(&weighted, 1e7)?;
         let barrier = BarrierWeights::new(weights.map(f64::from).to_vec(), 1.0)?;
         let limit = follow(&pool, &PathSettings { barrier, ..PathSettings::default() });
-        other_way = other_way.max(apart(&at(&weighted, 10.0)?.x, &middle));
-        other_end = other_end.max(apart(&late.x, &plain)).max(apart(&limit.x, &plain));
+        other_way = other_way.max(largest_difference(&at(&weighted, 10.0)?.x, &middle));
+        other_end =
+            other_end.max(largest_difference(&late.x, &plain)).max(largest_difference(&limit.x, &plain));
         table.push(format!(
             "weights {}, {}: {} at c = 1e7, limit {}",
             weights[0],
@@ -92,8 +93,8 @@ fn barrier_weights() -> Result<Entry, PaperError> {
     })
 }
 
-/// That a point is the limit of the trajectory for the entitlements `x_i sum_j l_j r_ij`, with `l` on
-/// its bottlenecks.
+/// Returns the entry that a point is the limit of the trajectory for the entitlements `x_i sum_j l_j r_ij`, with `l`
+/// on its bottlenecks.
 fn entitlements_of(id: &str, problem: &Problem, x: &str, prices: &str) -> Result<Entry, PaperError> {
     let (x, prices) = (row(x)?, row(prices)?);
     let users = 0..problem.n_users();
@@ -121,12 +122,12 @@ fn entitlements_of(id: &str, problem: &Problem, x: &str, prices: &str) -> Result
             "proven without any gap by prices {} of the resources, and not the limit for the entitlements \
              given; in floating point the path ends {:.0e} from it",
             list(&prices),
-            apart(&end.x, &floats),
+            largest_difference(&end.x, &floats),
         ),
     })
 }
 
-/// The seven solutions that the paper lists.
+/// Returns the seven solutions that the paper lists.
 fn listed() -> Result<Vec<Vec<Rational>>, PaperError> {
     let mut points = vec![row("1/3 1/3 1/3 1/3")?];
     for i in 0..4 {
@@ -163,8 +164,9 @@ fn seven_points() -> Result<Entry, PaperError> {
     })
 }
 
-/// Of adjacent users with more than the others their own resources, of opposite ones the others'; all
-/// where everybody has the same.
+/// Returns the bottlenecks that the paper prints for a solution. If two adjacent users have more than the others,
+/// they are the resources of these two. If two opposite users do, they are the resources of the other two. If all
+/// users have the same, they are all resources.
 fn printed_bottlenecks(x: &[Rational]) -> Vec<usize> {
     let least = x.iter().min();
     let larger: Vec<usize> = (0..4).filter(|&n| Some(&x[n]) != least).collect();
@@ -179,7 +181,7 @@ fn all_answers_on_the_circle() -> Result<Entry, PaperError> {
     let problem = circle()?;
     let all = answers(&problem)?;
     let listed = listed()?;
-    // A listed point that is the middle of two vertices of one polytope is no vertex.
+    // A listed point that is the midpoint of two vertices of a polytope is not a vertex.
     let is_middle = |x: &Vec<Rational>| {
         all.polytopes.iter().any(|vertices| {
             vertices.iter().any(|a| {

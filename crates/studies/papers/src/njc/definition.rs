@@ -1,4 +1,4 @@
-//! Section 3: the definition, and the example on which serving users one after the other fails.
+//! Section 3: the definition, and the example in which serving users one after the other fails.
 
 use evenhand_exact::Axiom;
 use evenhand_problem::number::to_f64;
@@ -10,7 +10,7 @@ use super::surd::eisenberg_gale;
 use crate::entry::Entry;
 use crate::error::PaperError;
 
-/// Three users of three resources.
+/// Returns the example with three users and three resources.
 pub fn greedy() -> Result<Problem, PaperError> {
     pool(&["1/2 1/2 2/3", "1/2 5/8 1/2", "1 1 1/3"], "1/2 3/8 1/8")
 }
@@ -46,7 +46,7 @@ pub fn entries() -> Result<Vec<Entry>, PaperError> {
     ])
 }
 
-/// Whether exactly the `expected` of the first users complain of a feasible allocation.
+/// Returns the entry that exactly the `expected` users complain about a feasible allocation.
 fn served_one_after_the_other(
     problem: &Problem,
     id: &str,
@@ -99,7 +99,7 @@ fn eisenberg_gale_point(problem: &Problem) -> Result<Entry, PaperError> {
     })
 }
 
-/// Polytopes by their vertices.
+/// Describes polytopes by their vertices.
 pub fn segments(polytopes: &[Vec<Vec<Rational>>]) -> String {
     let of = |vertices: &Vec<Vec<Rational>>| {
         let points: Vec<String> = vertices.iter().map(|point| show(point)).collect();

@@ -1,4 +1,4 @@
-//! Section 4: against dominant resource fairness.
+//! Section 4: comparison with dominant resource fairness.
 
 use evenhand_mechanisms::registry;
 use evenhand_problem::utilisation::{by_resource, dominant_share};
@@ -10,17 +10,17 @@ use crate::entry::{Entry, list};
 use crate::error::PaperError;
 use crate::instance::solve;
 
-/// Three users of two resources.
+/// Returns the example of Figure 2, with three users and two resources.
 pub fn figure_2() -> Result<Problem, PaperError> {
     pool(&["1 1/5", "1 1/5", "2/5 4/5"], "1/3 1/3 1/3")
 }
 
-/// One resource, of which the first user asks for less than its entitlement.
+/// Returns an example with one resource, of which the first user requests less than its entitlement.
 pub fn satiated() -> Result<Problem, PaperError> {
     pool(&["1/10", "1", "1"], "1/3 1/3 1/3")
 }
 
-/// The counter-example about utilisation, with `middle` resources that only user 2 asks for.
+/// Returns the counterexample about utilisation, with `middle` resources that only user 2 requests.
 pub fn middle_resources(middle: usize) -> Result<Problem, PaperError> {
     let zero = vec![Rational::new(); middle];
     let one = vec![Rational::from(1); middle];
@@ -38,7 +38,7 @@ pub fn entries() -> Result<Vec<Entry>, PaperError> {
     Ok(entries)
 }
 
-/// How much a user counts as having that uses so much of three resources.
+/// Returns the entry on the asset share and the dominant share of a user that has these amounts of three resources.
 fn percentages() -> Result<Entry, PaperError> {
     let problem = pool(&["20/100 7/100 37/100"], "1")?;
     let all = granted(&[Rational::from(1)]);
@@ -53,7 +53,7 @@ fn percentages() -> Result<Entry, PaperError> {
     })
 }
 
-/// What each user holds of each resource.
+/// Returns by user the amount of each resource that it has.
 fn amounts(problem: &Problem, x: &[Rational]) -> Vec<Vec<Rational>> {
     let of =
         |(n, x): (usize, &Rational)| problem.demand(n, 0).iter().map(|d| Rational::from(d * x)).collect();
@@ -132,7 +132,7 @@ fn mean(problem: &Problem, allocation: &Allocation) -> Rational {
     sum / u32::try_from(used.len()).unwrap_or(u32::MAX)
 }
 
-/// Mean utilisation of the answer and of DRF.
+/// Returns the mean utilisations of the NJC answer and of DRF.
 fn means(middle: usize) -> Result<(Rational, Rational), PaperError> {
     let problem = middle_resources(middle)?;
     Ok((mean(&problem, &solve(&problem, "njc")?), mean(&problem, &solve(&problem, "drf")?)))
@@ -155,8 +155,7 @@ fn utilisation() -> Result<Vec<Entry>, PaperError> {
         }
         table.push(format!("{middle}: {njc} against {drf}"));
     }
-    // The sum over resources grows by the same amount with every middle resource, which is the limit
-    // of the mean.
+    // Every middle resource adds the same amount to the sum over resources. This amount is the limit of the mean.
     let sum = |middle: usize| {
         let (njc, drf) = means(middle)?;
         let n = Rational::from(middle + 2);
@@ -215,7 +214,7 @@ fn utilisation() -> Result<Vec<Entry>, PaperError> {
     ])
 }
 
-/// The exact answer of a mechanism, not judged yet.
+/// Returns the exact answer of a mechanism, which has not been judged yet.
 pub fn allocate(problem: &Problem, mechanism: &str) -> Result<Vec<Rational>, PaperError> {
     let mechanism = registry::find(mechanism).ok_or("no such mechanism")?;
     Ok(mechanism.allocate(problem, Arithmetic::Exact)?.allocation.totals())

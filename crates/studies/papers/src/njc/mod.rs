@@ -1,7 +1,7 @@
-//! NJC: the examples of the paper and its claims, each beside what exact arithmetic says.
+//! NJC: the examples and claims of the paper, compared with exact results.
 //!
-//! Every allocation shown is judged by the exact crate when it is made. Sets of answers are
-//! enumerated, so that "unique" is a result and not an assumption.
+//! The exact crate judges every allocation when it is made. Sets of answers are enumerated, so that "unique" is a
+//! result and not an assumption.
 
 use crate::entry::Entry;
 use crate::error::PaperError;

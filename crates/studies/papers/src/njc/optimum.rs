@@ -1,5 +1,5 @@
-//! The limit of the paper's trajectory: the weighted proportionally fair allocation, with a proof of
-//! how close the answer is.
+//! The limit of the paper's trajectory: the weighted proportionally fair allocation, with a proof of how close the
+//! computed allocation is.
 
 use evenhand_certify::{Request, certify};
 use evenhand_exact::axiom::proportional;
@@ -10,7 +10,7 @@ use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
 use super::setting::granted;
 use crate::error::PaperError;
 
-/// An allocation and what no other gains on it, in units of the weights: proven and checked.
+/// An allocation with a proven and checked bound on the gain of any other allocation, in units of the weights.
 pub struct ProvenOptimum {
     pub allocation: Allocation,
     pub gap: Rational,
@@ -50,7 +50,7 @@ pub fn alpha_fair(problem: &Problem, alpha: &Rational) -> Result<ProvenOptimum, 
     }
 }
 
-/// Whether the allocation maximises `sum_n w_n g_a(x_n)` without any gap: proven and checked.
+/// Returns whether the allocation maximises `sum_n w_n g_a(x_n)` without any gap, which is proven and checked.
 pub fn certified_without_gap(
     problem: &Problem,
     allocation: &Allocation,
@@ -68,7 +68,7 @@ pub fn certified_without_gap(
     }
 }
 
-/// [`certified_without_gap`] for one pool and `a = 1`.
+/// Computes [`certified_without_gap`] for one pool and `a = 1`.
 pub fn is_optimum(problem: &Problem, x: &[Rational]) -> Result<bool, PaperError> {
     certified_without_gap(problem, &granted(x), &Rational::from(1))
 }

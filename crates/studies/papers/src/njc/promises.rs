@@ -1,5 +1,4 @@
-//! Section 4: what allocations without justified complaints are said to have, and section 5's
-//! entitlements of zero.
+//! Section 4: claimed properties of allocations without justified complaints; and entitlements of zero in section 5.
 
 use evenhand_exact::Axiom;
 use evenhand_exact::axiom::envy_free;
@@ -20,16 +19,16 @@ use super::setting::{
 use crate::entry::Entry;
 use crate::error::PaperError;
 
-/// Three users of whom the first gains by asking for [`LIE`].
+/// The requests of three users. The first user gains by requesting [`LIE`] instead.
 const TRUTH: [&str; 3] = ["1/6 11/12", "1/4 1/12", "11/12 2/3"];
 const LIE: &str = "5/12 3/4";
 
-/// Section 5.5: a family of answers.
+/// Returns the family of answers of section 5.5.
 pub fn family() -> Result<Problem, PaperError> {
     pool(&["1 1", "0 1", "1 0"], "1/2 3/10 1/5")
 }
 
-/// Section 5.5: users and resources in a circle.
+/// Returns the users and resources in a circle of section 5.5.
 pub fn circle() -> Result<Problem, PaperError> {
     pool(&["1 1 0 1", "1 1 1 0", "0 1 1 1", "1 0 1 1"], "1/4 1/4 1/4 1/4")
 }
@@ -63,7 +62,7 @@ pub fn entries() -> Result<Vec<Entry>, PaperError> {
     ])
 }
 
-/// Whether an axiom holds at every vertex of all answers of the examples.
+/// Returns the entry on whether an axiom holds at every vertex of all answers of the examples.
 fn everywhere(
     examples: &[Problem],
     axiom: Axiom,
@@ -120,15 +119,15 @@ fn envy() -> Result<Entry, PaperError> {
     })
 }
 
-/// What user 1 can run of its request `truth` with the fraction `granted` of what it asks for.
+/// Returns the part of its request `truth` that user 1 can run with the fraction `granted` of its stated request.
 fn useful(problem: &Problem, granted: &Rational, truth: &[Rational]) -> Rational {
     let bundle = problem.demand(0, 0).iter().map(|d| Rational::from(d * granted));
     let runs = bundle.zip(truth).filter(|(_, d)| !d.is_zero()).map(|(amount, d)| amount / d);
     runs.min().unwrap_or_default().min(Rational::from(1))
 }
 
-/// What the limit of the trajectory grants to user 1, with its proven gap: 0 where the exact answer on
-/// the same face is the limit itself.
+/// Returns the fraction that the limit of the trajectory grants to user 1, with its proven gap. The gap is 0 if the
+/// exact answer on the same face is the limit itself.
 fn limit(problem: &Problem) -> Result<(Rational, Rational), PaperError> {
     let exact = allocate(problem, "njc")?;
     if is_fair(problem, &exact)? && is_optimum(problem, &exact)? {
@@ -177,13 +176,13 @@ fn lie() -> Result<Entry, PaperError> {
     })
 }
 
-/// What user 1 can run of its true request.
+/// The part of its true request that user 1 can run.
 struct Run {
-    /// At the limit of the trajectory, proven within a gap.
+    /// The value at the limit of the trajectory, proven within `gap`.
     limit: Rational,
     gap: Rational,
-    /// Over all allocations without complaints: it grows with what user 1 is granted, so that the
-    /// vertices have the extremes.
+    /// The smallest value over all allocations without complaints. The value grows with the fraction granted to user
+    /// 1, so the vertices have the extremes.
     least: Rational,
     most: Rational,
 }
@@ -212,7 +211,7 @@ fn zero_entitlement() -> Result<Entry, PaperError> {
     let end = integrate(&pool, &TrajectorySettings::default());
     let limit = follow(&pool, &PathSettings::default()).x;
     let x: Vec<Rational> = limit.iter().filter_map(|x| from_f64(*x)).collect();
-    // Pareto optimality does not depend on entitlements, so any will do to ask about it.
+    // Pareto optimality does not depend on entitlements, so the problem may have any.
     let one = Rational::from(1);
     let problem = pool_of(&requests, &[one.clone(), one.clone()])?;
     let claim = judge(&problem, &x, Axiom::ParetoOptimal)?;

@@ -1,5 +1,4 @@
-//! Section 5.1: users that ask for less than their entitlement of everything are served first, and
-//! what remains is scaled to 1.
+//! Section 5.1: users that request less than their entitlement of every resource are served first. The rest is scaled to 1.
 
 use evenhand_problem::{Problem, Rational};
 use rand::SeedableRng;
@@ -11,15 +10,15 @@ use super::setting::{is_fair, pool_of, row};
 use crate::entry::{Entry, list};
 use crate::error::PaperError;
 
-/// What remains when one user has got all it asks for.
+/// The problem that remains after one user was granted its whole request.
 pub struct Reduced {
     pub requests: Vec<Vec<Rational>>,
     pub entitlements: Vec<Rational>,
-    /// What the requests of each resource were multiplied by.
+    /// The factors by which the requests of each resource were multiplied.
     pub factors: Vec<Rational>,
 }
 
-/// Serves `user`; `None` when it asks for all of some resource, or is entitled to everything.
+/// Serves `user`. Returns `None` if it requests all of some resource, or is entitled to everything.
 pub fn without(requests: &[Vec<Rational>], entitlements: &[Rational], user: usize) -> Option<Reduced> {
     let inverse = |taken: &Rational| {
         let left = Rational::from(1 - taken);
@@ -36,8 +35,8 @@ pub fn without(requests: &[Vec<Rational>], entitlements: &[Rational], user: usiz
     })
 }
 
-/// Serves every user that asks for less than its entitlement of everything, one after the other; the
-/// users that are left, in their order, and what remains for them.
+/// Serves every user that requests less than its entitlement of every resource, one after the other. Returns the
+/// remaining users in their order, and the remaining problem.
 fn reduce(requests: &[Vec<Rational>], entitlements: &[Rational]) -> (Vec<usize>, Reduced) {
     let mut left: Vec<usize> = (0..requests.len()).collect();
     let factors = vec![Rational::from(1); requests.first().map_or(0, Vec::len)];
@@ -55,7 +54,7 @@ fn reduce(requests: &[Vec<Rational>], entitlements: &[Rational]) -> (Vec<usize>,
 }
 
 pub fn entries() -> Result<Vec<Entry>, PaperError> {
-    // Only what the text gives: one request of user 1, none of the others.
+    // The text gives only one request of user 1, and none of the others.
     let reduced = without(&[row("2/5")?, row("1")?, row("1")?], &row("0.5 0.2 0.3")?, 0)
         .ok_or("user 1 leaves nothing")?;
     let source = "NJC, section 5.1, users 1, 2, 3 entitled to 0.5, 0.2, 0.3";
@@ -80,7 +79,7 @@ pub fn entries() -> Result<Vec<Entry>, PaperError> {
     ])
 }
 
-/// Whether answers of what remains, with everybody served who was left out, are answers.
+/// Returns the entry on whether answers of the remaining problem, with the served users added, are answers of the whole problem.
 fn lifted() -> Result<Entry, PaperError> {
     let mut random = Pcg64Mcg::seed_from_u64(51);
     let (mut reduced, mut fair, mut above_1) = (0, 0, 0);

@@ -1,5 +1,5 @@
-//! The setting of the paper: one pool of resources of capacity 1, users that ask for fractions of
-//! them and are granted a fraction `x_i <= 1` of what they ask for. Entitlements are the weights.
+//! The setting of the paper: one pool of resources with capacity 1. Users request fractions of the resources, and are
+//! granted a fraction `x_i <= 1` of their requests. Entitlements are the weights.
 
 use crate::entry::list;
 use crate::error::PaperError;
@@ -13,18 +13,18 @@ use evenhand_problem::{
     Allocation, Arithmetic, Constraints, Problem, ProblemSpec, Rational, ServerSpec, Sharing, UserSpec,
 };
 
-/// Numbers between blanks.
+/// Parses numbers separated by blanks.
 pub fn row(text: &str) -> Result<Vec<Rational>, PaperError> {
     text.split_whitespace().map(|number| Ok(parse(number)?)).collect()
 }
 
-/// A pool from one text of requests per user and one of all entitlements.
+/// Returns a pool, given one text of requests for each user and one text of all entitlements.
 pub fn pool(requests: &[&str], entitlements: &str) -> Result<Problem, PaperError> {
     let requests = requests.iter().map(|text| row(text)).collect::<Result<Vec<_>, _>>()?;
     pool_of(&requests, &row(entitlements)?)
 }
 
-/// A pool from requests, `users x resources`, and positive entitlements.
+/// Returns a pool, given the requests (`users x resources`) and positive entitlements.
 pub fn pool_of(requests: &[Vec<Rational>], entitlements: &[Rational]) -> Result<Problem, PaperError> {
     let n_resources = requests.first().map_or(0, Vec::len);
     let resources: Vec<String> = (1..=n_resources).map(|r| format!("r{r}")).collect();
@@ -46,7 +46,7 @@ pub fn pool_of(requests: &[Vec<Rational>], entitlements: &[Rational]) -> Result<
     .map_err(PaperError::from)
 }
 
-/// The same pool in floating point.
+/// Returns the same pool in floating point.
 pub fn continuous(problem: &Problem) -> Result<Pool, PaperError> {
     let users = 0..problem.n_users();
     let requests = users.clone().flat_map(|n| problem.demand(n, 0).iter().map(to_f64)).collect();
@@ -55,13 +55,13 @@ pub fn continuous(problem: &Problem) -> Result<Pool, PaperError> {
     Pool::new(problem.n_resources(), requests, entitlements, caps).map_err(PaperError::from)
 }
 
-/// The allocation that grants every user the fraction `x` of its request.
+/// Returns the allocation that grants every user the fraction `x` of its request.
 pub fn granted(x: &[Rational]) -> Allocation {
     let tasks = x.iter().map(|x| if x.is_zero() { Vec::new() } else { vec![(0, x.clone())] });
     Allocation { arithmetic: Arithmetic::Exact, tasks: tasks.collect(), ..Allocation::default() }
 }
 
-/// What the exact crate says about one axiom; its certificate has been checked.
+/// Returns the claim of the exact crate about one axiom, after its certificate has been checked.
 pub fn judge(problem: &Problem, x: &[Rational], axiom: Axiom) -> Result<Claim, PaperError> {
     let examination = certify(problem, &granted(x), &[Request::of(axiom)], &Rational::new())?;
     if let Some((_, why)) = examination.undecided.first() {
@@ -73,24 +73,24 @@ pub fn judge(problem: &Problem, x: &[Rational], axiom: Axiom) -> Result<Claim, P
     examination.certificate.claims.into_iter().next().ok_or_else(|| "there is no claim".into())
 }
 
-/// Whether the exact crate says that the axiom holds.
+/// Returns whether the axiom holds according to the exact crate.
 pub fn holds(problem: &Problem, x: &[Rational], axiom: Axiom) -> Result<bool, PaperError> {
     Ok(judge(problem, x, axiom)?.holds == Some(true))
 }
 
-/// Whether no user has a justified complaint: equations (1) and (2).
+/// Returns whether no user has a justified complaint: equations (1) and (2).
 pub fn is_fair(problem: &Problem, x: &[Rational]) -> Result<bool, PaperError> {
     Ok(holds(problem, x, Axiom::Feasible)? && holds(problem, x, Axiom::Njc)?)
 }
 
-/// By user, whether it has a justified complaint.
+/// Returns by user whether it has a justified complaint.
 pub fn complains(problem: &Problem, x: &[Rational]) -> Result<Vec<bool>, PaperError> {
     let instance = Instance::new(problem, &granted(x))?;
     let complains = |n| njc::margin(&instance, n).is_some_and(|margin| margin < 0);
     Ok((0..problem.n_users()).map(complains).collect())
 }
 
-/// Who has a justified complaint, in words.
+/// Returns the users with justified complaints, in words.
 pub fn complaints(problem: &Problem, x: &[Rational]) -> Result<String, PaperError> {
     let complains = complains(problem, x)?;
     let users: Vec<String> =
@@ -102,16 +102,16 @@ pub fn complaints(problem: &Problem, x: &[Rational]) -> Result<String, PaperErro
     })
 }
 
-/// Every allocation without a justified complaint.
+/// All allocations without a justified complaint.
 pub struct Answers {
     /// The vertices of all polytopes, each once, in ascending order.
     pub points: Vec<Vec<Rational>>,
-    /// The vertices of the polytopes whose union is the set, none of them within another one.
+    /// The vertices of the polytopes whose union is the set. No polytope lies within another one.
     pub polytopes: Vec<Vec<Vec<Rational>>>,
 }
 
 impl Answers {
-    /// The only answer, if there is but one.
+    /// Returns the only answer, if there is exactly one.
     pub fn only(&self) -> Option<&[Rational]> {
         match self.points.as_slice() {
             [point] => Some(point),
@@ -119,13 +119,13 @@ impl Answers {
         }
     }
 
-    /// The points, one after the other.
+    /// Returns the points as text.
     pub fn show(&self) -> String {
         show_all(&self.points)
     }
 }
 
-/// All answers; every vertex has been judged by the exact crate.
+/// Returns all answers. The exact crate has judged every vertex.
 pub fn answers(problem: &Problem) -> Result<Answers, PaperError> {
     let constraints = Constraints::new(problem, Sharing::Rdm);
     let set = enumerate(&constraints, &EnumerationLimits::default())?;
@@ -143,30 +143,30 @@ fn totals(tasks: &Tasks) -> Vec<Rational> {
     tasks.iter().map(|tasks| tasks.iter().map(|(_, x)| x).sum()).collect()
 }
 
-/// What is used of every resource.
+/// Returns the used amount of every resource.
 pub fn loads(problem: &Problem, x: &[Rational]) -> Vec<Rational> {
     let used =
         |r: usize| x.iter().enumerate().map(|(n, x)| Rational::from(x * &problem.demand(n, 0)[r])).sum();
     (0..problem.n_resources()).map(used).collect()
 }
 
-/// `(1/2, 1)`.
+/// Formats a point, such as `(1/2, 1)`.
 pub fn show(point: &[Rational]) -> String {
     format!("({})", list(point))
 }
 
-/// Points, one after the other.
+/// Formats several points.
 pub fn show_all(points: &[Vec<Rational>]) -> String {
     points.iter().map(|point| show(point)).collect::<Vec<_>>().join(", ")
 }
 
-/// `(0.500000, 1.000000)`, to as many digits as asked for.
+/// Formats a point with `digits` decimals, such as `(0.500000, 1.000000)`.
 pub fn show_floats(point: &[f64], digits: usize) -> String {
     let values: Vec<String> = point.iter().map(|x| format!("{x:.digits$}")).collect();
     format!("({})", values.join(", "))
 }
 
-/// `yes` or `no`, for claims about all of something.
+/// Returns `yes` or `no`, for claims about all cases.
 pub(super) fn yes(holds: bool) -> String {
     if holds { "yes" } else { "no" }.to_owned()
 }

@@ -1,5 +1,4 @@
-//! Numbers `a + b sqrt(d)`, and the Eisenberg-Gale point of three users with two bottlenecks, which
-//! is made of them.
+//! Numbers `a + b sqrt(d)`, and the Eisenberg-Gale point of three users with two bottlenecks, which has such coordinates.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -7,7 +6,7 @@ use std::fmt;
 use evenhand_problem::{Problem, Rational};
 use rug::Integer;
 
-/// `a + b sqrt(d)`; all numbers that meet have the same `d`.
+/// A number `a + b sqrt(d)`. All operands must have the same `d`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Surd {
     a: Rational,
@@ -32,14 +31,14 @@ impl Surd {
         Self { a: Rational::from(&self.a * factor), b: Rational::from(&self.b * factor), d: self.d.clone() }
     }
 
-    /// `1 / self`; `None` for 0.
+    /// Returns `1 / self`, or `None` for 0.
     fn inverse(&self) -> Option<Self> {
         let norm = Rational::from(&self.a * &self.a) - Rational::from(&self.b * &self.b) * &self.d;
         let conjugate = Self { a: self.a.clone(), b: Rational::from(-&self.b), d: self.d.clone() };
         (!norm.is_zero()).then(|| conjugate.times(&norm.recip()))
     }
 
-    /// The sign, decided by squares.
+    /// Returns the sign, which is decided by comparing squares.
     fn sign(&self) -> Ordering {
         let (a, b) = (self.a.cmp0(), self.b.cmp0());
         if a == b || b == Ordering::Equal {
@@ -58,7 +57,7 @@ impl Surd {
         self.sign() != Ordering::Less && most.sign() != Ordering::Less
     }
 
-    /// The nearest floating-point number, roughly.
+    /// Returns an approximation in floating point.
     pub fn to_f64(&self) -> f64 {
         self.a.to_f64() + self.b.to_f64() * self.d.to_f64().sqrt()
     }
@@ -75,12 +74,13 @@ impl fmt::Display for Surd {
     }
 }
 
-/// The Eisenberg-Gale point of three users, for two of the resources with prices `p` and `1 - p`:
-/// `x_n = e_n / (p r_nj + (1 - p) r_nk)`. That the first is saturated is a cubic equation in `p`, of
-/// which 1 is a root whatever the numbers; a quadratic equation is left.
+/// Returns the Eisenberg-Gale point of three users for two of the resources, with prices `p` and `1 - p`.
 ///
-/// Entitlements have the sum 1. The point returned satisfies every condition of the optimum exactly;
-/// `None` when it is rational or has other bottlenecks.
+/// The point is `x_n = e_n / (p r_nj + (1 - p) r_nk)`. That the first resource is saturated is a cubic equation in
+/// `p`. It always has the root 1, which leaves a quadratic equation.
+///
+/// Entitlements must have the sum 1. The point satisfies every condition of the optimum exactly. Returns `None` if
+/// the point is rational or has other bottlenecks.
 pub fn eisenberg_gale(problem: &Problem) -> Option<(Vec<Surd>, [usize; 2])> {
     let n_resources = problem.n_resources();
     let pairs = (0..n_resources).flat_map(|j| (j + 1..n_resources).map(move |k| [j, k]));
@@ -90,16 +90,17 @@ pub fn eisenberg_gale(problem: &Problem) -> Option<(Vec<Surd>, [usize; 2])> {
     })
 }
 
-/// The roots of the quadratic equation.
+/// Returns the roots of the quadratic equation.
 fn prices(problem: &Problem, [j, k]: [usize; 2]) -> Option<[Surd; 2]> {
     let n_users = problem.n_users();
-    // What user n pays, as a polynomial in p.
+    // The payment of user n, as a polynomial in p.
     let paid: Vec<[Rational; 2]> = (0..n_users)
         .map(|n| {
             let demand = problem.demand(n, 0);
             [demand[k].clone(), Rational::from(&demand[j] - &demand[k])]
         })
         .collect();
+    // Saturation of resource j is `sum_n e_n r_nj / paid_n = 1`. Multiplied by all payments it is a cubic in p.
     let product = |without: Option<usize>| {
         let factors = (0..n_users).filter(|n| Some(*n) != without);
         factors.fold(vec![Rational::from(1)], |product, n| times(&product, &paid[n]))
@@ -118,7 +119,7 @@ fn prices(problem: &Problem, [j, k]: [usize; 2]) -> Option<[Surd; 2]> {
         return None;
     }
     let discriminant = Rational::from(&b * &b) - Rational::from(&a * &c) * 4u32;
-    // sqrt(n/m) = sqrt(n m) / m.
+    // This uses sqrt(n/m) = sqrt(n m) / m.
     let (square, d) = without_squares(Integer::from(discriminant.numer() * discriminant.denom()));
     if discriminant <= 0 || d.is_perfect_square() {
         return None;
@@ -130,7 +131,7 @@ fn prices(problem: &Problem, [j, k]: [usize; 2]) -> Option<[Surd; 2]> {
     Some([at(1), at(-1)])
 }
 
-/// Allocations at price `p`, if they satisfy the conditions of the optimum.
+/// Returns the allocation at price `p` if it satisfies the conditions of the optimum.
 fn point(problem: &Problem, [j, k]: [usize; 2], p: &Surd) -> Option<Vec<Surd>> {
     let one = Rational::from(1);
     let other = p.rational(one.clone()).plus(&p.times(&Rational::from(-1)));
@@ -152,7 +153,7 @@ fn point(problem: &Problem, [j, k]: [usize; 2], p: &Surd) -> Option<Vec<Surd>> {
     is_optimum.then_some(x)
 }
 
-/// Product of polynomials, coefficients from the constant upwards.
+/// Returns the product of two polynomials. Coefficients start with the constant.
 fn times(left: &[Rational], right: &[Rational]) -> Vec<Rational> {
     let mut product = vec![Rational::new(); left.len() + right.len() - 1];
     for (i, a) in left.iter().enumerate() {
@@ -163,7 +164,7 @@ fn times(left: &[Rational], right: &[Rational]) -> Vec<Rational> {
     product
 }
 
-/// The polynomial divided by `p - 1`; `None` if 1 is no root.
+/// Returns the polynomial divided by `p - 1`, or `None` if 1 is not a root.
 fn without_root_1(polynomial: Vec<Rational>) -> Option<Vec<Rational>> {
     let mut sum = Rational::new();
     let mut sums: Vec<Rational> = polynomial
@@ -177,7 +178,7 @@ fn without_root_1(polynomial: Vec<Rational>) -> Option<Vec<Rational>> {
     sums.pop()?.is_zero().then(|| sums.into_iter().rev().collect())
 }
 
-/// `(s, d)` with `n = s^2 d`, without the squares of small primes in `d`.
+/// Returns `(s, d)` with `n = s^2 d`, where no square of a small prime divides `d`.
 fn without_squares(n: Integer) -> (Integer, Integer) {
     let (mut square, mut rest) = (Integer::from(1), n);
     for factor in 2_u32..1000 {

@@ -13,7 +13,7 @@ use crate::error::PaperError;
 
 const AT: [f64; 4] = [1.0, 100.0, 1e4, 1e6];
 
-/// `x(c)` by integration of equation (13).
+/// Returns `x(c)` by integration of equation (13).
 pub fn at(problem: &Problem, c: f64) -> Result<TrajectoryResult, PaperError> {
     let settings = TrajectorySettings {
         c_max: c,
@@ -24,8 +24,8 @@ pub fn at(problem: &Problem, c: f64) -> Result<TrajectoryResult, PaperError> {
     Ok(integrate(&continuous(problem)?, &settings))
 }
 
-/// The largest difference between two points.
-pub fn apart(a: &[f64], b: &[f64]) -> f64 {
+/// Returns the largest difference between coordinates of two points.
+pub fn largest_difference(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
 }
 
@@ -60,7 +60,7 @@ fn entry(id: &str, source: &'static str, problem: &Problem) -> Result<Entry, Pap
         note: format!(
             "floating point: {steps} steps, equation (12) holds within {error:.0e}, and the last point is \
              {:.0e} from the limit, which is found with a residual of {:.0e}. The paper prints no trajectory",
-            apart(&last, &limit.x),
+            largest_difference(&last, &limit.x),
             limit.residual,
         ),
     })

@@ -11,16 +11,16 @@ use crate::error::PaperError;
 
 const FIGURE_3: [&str; 2] = ["1/4 2/3 1", "1 2/3 0"];
 const FIGURE_5: [&str; 2] = ["2/3", "2/3"];
-/// Entitlements for which the answers of Figure 3 are enumerated.
+/// The entitlements for which the answers of Figure 3 are enumerated.
 const ENTITLEMENTS: [&str; 8] =
     ["1/10 9/10", "1/3 2/3", "2/5 3/5", "1/2 1/2", "3/5 2/5", "2/3 1/3", "4/5 1/5", "9/10 1/10"];
 
-/// Figure 3, with equal entitlements: the region does not depend on them.
+/// Returns the pool of Figure 3 with equal entitlements. The region does not depend on them.
 pub fn pool_of_figure_3() -> Result<Problem, PaperError> {
     pool(&FIGURE_3, "1/2 1/2")
 }
 
-/// Figure 5 with these entitlements.
+/// Returns the pool of Figure 5 with these entitlements.
 pub fn pool_of_figure_5(entitlements: &str) -> Result<Problem, PaperError> {
     pool(&FIGURE_5, entitlements)
 }
@@ -93,11 +93,10 @@ fn figure_3() -> Result<Vec<Entry>, PaperError> {
     ])
 }
 
-/// The corners of the region of two users' feasible allocations: where two bounds meet within all
-/// others.
+/// Returns the corners of the region of feasible allocations of two users: the points where two bounds meet and all others hold.
 pub fn corners_of_d(problem: &Problem) -> Result<Vec<Vec<Rational>>, PaperError> {
     let number = |value: i32| Rational::from(value);
-    // Bounds a x1 + b x2 = c.
+    // The bounds a x1 + b x2 = c.
     let mut bounds: Vec<[Rational; 3]> =
         [[1, 0, 0], [0, 1, 0], [1, 0, 1], [0, 1, 1]].map(|bound| bound.map(number)).into();
     for r in 0..problem.n_resources() {
@@ -122,13 +121,13 @@ pub fn corners_of_d(problem: &Problem) -> Result<Vec<Vec<Rational>>, PaperError>
     Ok(corners.into_iter().collect())
 }
 
-/// Whether two of the bounds hold with equality, `x_i <= 1` among them.
+/// Returns whether two of the bounds hold with equality, including `x_i <= 1`.
 fn is_corner(problem: &Problem, x: &[Rational]) -> bool {
     let saturated = loads(problem, x).iter().filter(|load| **load == 1).count();
     saturated + x.iter().filter(|x| **x == 1).count() >= 2
 }
 
-/// `resource 1: x1 <= 4, x2 <= 1` and so on.
+/// Describes the bounds of every resource: `resource 1: x1 <= 4, x2 <= 1` and so on.
 fn cuts(problem: &Problem) -> String {
     let cut = |n: usize, r: usize| {
         let demand = &problem.demand(n, 0)[r];

@@ -1,11 +1,11 @@
-//! Figures 1 to 4: two servers for three and for four users, and three channels for two.
+//! Figures 1 to 4: two servers for three and for four users, and three channels for two users.
 
 use crate::entry::{Entry, agree, decimals, list};
 use crate::error::PaperError;
 use crate::instance::{ProblemTable, TableUser, solve};
 use evenhand_problem::{Allocation, Problem, ProblemSpec, Rational, ServerSpec, UserSpec, number};
 
-/// Cores, memory, bandwidth; no bandwidth on the second server.
+/// The servers by cores, memory and bandwidth. The second server has no bandwidth.
 const SERVERS: &[(u32, &[&str])] = &[(1, &["9", "12", "100"]), (1, &["12", "12", "0"])];
 
 pub(crate) fn figure_1() -> Result<Problem, PaperError> {
@@ -27,11 +27,11 @@ pub(crate) fn figure_2() -> Result<Problem, PaperError> {
     ProblemTable { servers: SERVERS, users: &users }.problem()
 }
 
-/// Rates of two users on three channels, `users x channels`; 0: out of reach.
+/// The rates of two users on three channels, `users x channels`; 0 if a channel is out of reach.
 type Rates = [[&'static str; 3]; 2];
 
-/// The rates are in the picture alone. Its text fixes `gamma_11 + gamma_12 / 2 = 3/2`,
-/// `gamma_23 + gamma_22 / 2 = 1` and `gamma_12 / gamma_22 = 3/2`; these are two of those that fit.
+/// Two examples of rates that fit the text. The paper gives rates only in the picture. Its text implies `gamma_11 +
+/// gamma_12 / 2 = 3/2`, `gamma_23 + gamma_22 / 2 = 1` and `gamma_12 / gamma_22 = 3/2`.
 const FITTING: [(&str, Rates); 2] =
     [("a", [["3/4", "3/2", "0"], ["0", "1", "1/2"]]), ("b", [["1", "1", "0"], ["0", "2/3", "2/3"]])];
 
@@ -67,7 +67,7 @@ fn channels(rates: &Rates) -> Result<Problem, PaperError> {
     .map_err(PaperError::from)
 }
 
-/// Figure 4 with the first of the rates that fit.
+/// Returns Figure 4 with the first of the fitting rates.
 pub(crate) fn some_channels() -> Result<Problem, PaperError> {
     channels(&FITTING[0].1)
 }
@@ -79,7 +79,7 @@ pub fn entries() -> Result<Vec<Entry>, PaperError> {
     Ok(entries)
 }
 
-/// An entry about tasks, printed as in the text.
+/// Returns an entry about tasks, formatted as in the text.
 fn tasks(id: &str, source: &'static str, printed: &[&str], ours: &[Rational], note: &str) -> Entry {
     let whole = ours.iter().all(Rational::is_integer);
     Entry {
@@ -92,8 +92,8 @@ fn tasks(id: &str, source: &'static str, printed: &[&str], ours: &[Rational], no
     }
 }
 
-/// How much of `allocation` stands on the class where the paper puts each user.
-fn on(allocation: &Allocation, classes: &[usize]) -> Vec<Rational> {
+/// Returns the tasks of each user on the class where the paper places the user.
+fn tasks_on_printed_class(allocation: &Allocation, classes: &[usize]) -> Vec<Rational> {
     classes.iter().enumerate().map(|(n, &i)| allocation.on(n, i)).collect()
 }
 
@@ -110,7 +110,7 @@ fn of_figure_1() -> Result<Vec<Entry>, PaperError> {
             "figure-1.ps-dsf",
             source,
             &["3", "3", "6"],
-            &on(&fair, &[0, 0, 1]),
+            &tasks_on_printed_class(&fair, &[0, 0, 1]),
             "users 1 and 2 on the first server, user 3 on the second",
         ),
     ])
@@ -129,7 +129,7 @@ fn of_figure_3() -> Result<Vec<Entry>, PaperError> {
             "figure-3.tasks",
             source,
             &["3.6", "3.6", "8", "8"],
-            &on(&fair, &[0, 0, 1, 1]),
+            &tasks_on_printed_class(&fair, &[0, 0, 1, 1]),
             "users 1 and 2 on the first server, users 3 and 4 on the second",
         ),
         tasks(

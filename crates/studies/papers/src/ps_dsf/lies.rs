@@ -1,10 +1,8 @@
-//! Strategy proofness: whether a user can run more of its tasks by stating other demands or fewer
-//! servers than it has.
+//! Strategy-proofness: whether a user can run more of its tasks by stating other demands or fewer servers than it has.
 //!
-//! A liar is given `x'_ni` tasks of the demand `d'` that it states, which is `x'_ni d'_r` of every
-//! resource, and runs `min_r x'_ni d'_r / d_nr` of its true tasks with it on every class. Where
-//! servers are shared by time there is another reading: it is given the time `x'_ni / gamma'_ni`, in
-//! which it runs `gamma_ni` true tasks a unit.
+//! A liar gets `x'_ni` tasks of its stated demand `d'`, which is `x'_ni d'_r` of every resource. With these resources
+//! it runs `min_r x'_ni d'_r / d_nr` of its true tasks on every class. If servers are shared by time there is another
+//! reading: it gets the time `x'_ni / gamma'_ni`, in which it runs `gamma_ni` true tasks per unit of time.
 
 use evenhand_mechanisms::{Flags, Mechanism, registry};
 use evenhand_problem::{Arithmetic, Problem, ProblemSpec, Rational, ServerSpec, UserSpec, number};
@@ -14,23 +12,23 @@ use crate::entry::Entry;
 use crate::error::PaperError;
 use crate::instance::{ProblemTable, TableUser};
 
-/// Random problems on which every lie of [`lies`] is tried.
+/// The number of random problems on which every lie of [`lies`] is tried.
 const PROBLEMS: usize = 60;
-/// Entries of the demands that are tried.
+/// The amounts of the demands that are tried.
 const DEMANDS: [i32; 5] = [0, 1, 2, 4, 7];
 
-/// By user its tasks by class.
+/// The tasks by user, each with the index of its class.
 type UserTasks = Vec<Vec<(usize, Rational)>>;
 
-/// What a user says of itself.
+/// The statement of a user about itself.
 #[derive(Clone)]
 struct Statement {
     demand: Vec<Rational>,
-    /// By class.
+    /// By class: whether the user may run there.
     allowed: Vec<bool>,
 }
 
-/// What a liar is given.
+/// What a liar gets: resources, or server time.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Given {
     Resources,
@@ -59,7 +57,7 @@ fn honest(problem: &Problem, n: usize) -> Statement {
     }
 }
 
-/// The problem as it looks when user `liar` makes this statement.
+/// Returns the problem in which user `liar` makes this statement.
 fn stated(problem: &Problem, liar: usize, statement: &Statement) -> Result<Problem, PaperError> {
     let named =
         |values: &[Rational]| problem.resources().iter().cloned().zip(values.iter().cloned()).collect();
@@ -89,8 +87,8 @@ fn stated(problem: &Problem, liar: usize, statement: &Statement) -> Result<Probl
         .map_err(PaperError::from)
 }
 
-/// True tasks that user `liar` runs after this statement.
-fn runs(
+/// Returns the number of true tasks that user `liar` runs after this statement.
+fn true_tasks(
     mechanism: &Mechanism,
     problem: &Problem,
     liar: usize,
@@ -110,7 +108,7 @@ fn runs(
     Ok(run.sum())
 }
 
-/// A lie that pays, found by search and written down.
+/// Returns the entry on a profitable lie that a search found.
 fn refutation() -> Result<Entry, PaperError> {
     let problem = ProblemTable {
         servers: &[(1, &["7", "5"]), (1, &["3", "2"])],
@@ -120,8 +118,8 @@ fn refutation() -> Result<Entry, PaperError> {
     let mechanism = mechanism("ps-dsf")?;
     let demand = ["8", "2"].map(number::parse).into_iter().collect::<Result<Vec<_>, _>>();
     let lie = Statement { demand: demand?, allowed: vec![true, false] };
-    let truth = runs(mechanism, &problem, 0, &honest(&problem, 0), Given::Resources)?;
-    let gained = runs(mechanism, &problem, 0, &lie, Given::Resources)?;
+    let truth = true_tasks(mechanism, &problem, 0, &honest(&problem, 0), Given::Resources)?;
+    let gained = true_tasks(mechanism, &problem, 0, &lie, Given::Resources)?;
     let gain = Rational::from(&gained / &truth) - 1u32;
     Ok(Entry {
         id: "ps-dsf.table-1.ps-dsf.strategy-proof.instance".to_owned(),
@@ -137,7 +135,7 @@ fn refutation() -> Result<Entry, PaperError> {
     })
 }
 
-/// Lemma 1 on two equal servers: every answer to a lie, by the extreme ones.
+/// Returns the entry on Lemma 1 with two equal servers: every answer to a lie, by the extreme ones.
 fn lemma_1() -> Result<Entry, PaperError> {
     let one: &[&str] = &["1"];
     let problem = ProblemTable {
@@ -187,7 +185,7 @@ fn lemma_1() -> Result<Entry, PaperError> {
     })
 }
 
-/// Every demand vector over [`DEMANDS`] on all servers, and the true demand on every part of them.
+/// Returns every demand vector over [`DEMANDS`] on all servers, and the true demand on every subset of the servers.
 fn lies(problem: &Problem, n: usize) -> Vec<Statement> {
     let truth = honest(problem, n);
     let mut demands: Vec<Vec<Rational>> = vec![Vec::new()];
@@ -212,9 +210,9 @@ fn search(name: &str, given: Given, problems: &[Problem]) -> Result<Entry, Paper
     let (mut tried, mut paying, mut most) = (0, 0, Rational::new());
     for problem in problems {
         for n in 0..problem.n_users() {
-            let truth = runs(mechanism, problem, n, &honest(problem, n), given)?;
+            let truth = true_tasks(mechanism, problem, n, &honest(problem, n), given)?;
             for lie in lies(problem, n) {
-                let gain = runs(mechanism, problem, n, &lie, given)? - &truth;
+                let gain = true_tasks(mechanism, problem, n, &lie, given)? - &truth;
                 tried += 1;
                 if gain > 0 {
                     paying += 1;

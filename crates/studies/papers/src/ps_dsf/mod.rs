@@ -1,4 +1,4 @@
-//! PS-DSF: figures, tables, and the properties that its Table I promises.
+//! PS-DSF: figures, tables, and the properties claimed in its Table I.
 
 use crate::entry::Entry;
 use crate::error::PaperError;

@@ -1,4 +1,4 @@
-//! Table I: which mechanism has which property, on an instance of the literature and on random ones.
+//! Table I: the properties of the mechanisms, on an instance of the literature and on random ones.
 
 use evenhand_certify::{Request, certify};
 use evenhand_exact::{Axiom, Claim, Instance};
@@ -10,7 +10,7 @@ use crate::entry::Entry;
 use crate::error::PaperError;
 use crate::instance::{ProblemTable, TableUser, solve};
 
-/// Random problems for every row of the table.
+/// The number of random problems for every row of the table.
 const PROBLEMS: usize = 200;
 
 /// A column of the table.
@@ -26,7 +26,7 @@ const COLUMNS: [Column; 4] = [
     Column { mechanism: "ps-dsf-tdm", title: "PS-DSF (TDM)" },
 ];
 
-/// A row of the table, with what it says of each column.
+/// A row of the table, with its claims for all columns.
 struct Row {
     id: &'static str,
     axiom: Axiom,
@@ -81,7 +81,7 @@ fn allocate(problem: &Problem, mechanism: &str) -> Result<Allocation, PaperError
     Ok(outcome.allocation)
 }
 
-/// How often the axiom is violated; all verdicts are exact.
+/// Returns the entry on how often the axiom is violated. All verdicts are exact.
 fn count(
     row: &Row,
     column: &Column,
@@ -126,8 +126,8 @@ fn note(axiom: Axiom, promised: bool, violated: usize) -> &'static str {
     }
 }
 
-/// Envy as the paper words it: bundles are added up over all servers, also those where the envious
-/// user may not run.
+/// Returns the entry on envy as the paper words it: bundles are added up over all servers, including those on which
+/// the envious user may not run.
 fn aggregated(column: &Column, problems: &[Problem], allocations: &[Allocation]) -> Entry {
     let envied =
         problems.iter().zip(allocations).filter(|(problem, allocation)| has_envy(problem, allocation));
@@ -145,7 +145,7 @@ fn aggregated(column: &Column, problems: &[Problem], allocations: &[Allocation])
     }
 }
 
-/// Whether `U_n(w_n / w_m a_m) > x_n` for some pair, with `a_m` the demand of all tasks of `m`.
+/// Returns whether `U_n(w_n / w_m a_m) > x_n` for some pair, where `a_m` is the demand of all tasks of `m`.
 fn has_envy(problem: &Problem, allocation: &Allocation) -> bool {
     let users = problem.users();
     let totals = allocation.totals();
@@ -159,7 +159,7 @@ fn has_envy(problem: &Problem, allocation: &Allocation) -> bool {
     (0..users.len()).any(|n| (0..users.len()).any(|m| envies(n, m)))
 }
 
-/// An instance on which TSF gives a user less than its part of every server.
+/// Returns the entry on an instance on which TSF gives a user less than its fair share of every server.
 fn less_than_uniform() -> Result<Entry, PaperError> {
     let problem = ProblemTable {
         servers: &[(1, &["4", "2"]), (1, &["3", "7"]), (1, &["8", "7"])],

@@ -1,20 +1,20 @@
-//! Random problems with small numbers, so that ties and zeros are common.
+//! Random problems in small numbers, so that ties and zeros are frequent.
 
 use crate::error::PaperError;
 use evenhand_problem::{Problem, ProblemSpec, Rational, ServerSpec, UserSpec};
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-/// How problems are drawn.
+/// A distribution of random problems.
 pub struct Law {
-    /// Seed of the sequence.
+    /// The seed of the sequence.
     pub seed: u64,
-    /// Whether one resource is everybody's dominant resource on every class.
+    /// Whether one resource is the dominant resource of every user on every class.
     pub one_bottleneck: bool,
 }
 
 impl Law {
-    /// The first `count` problems of the law in which every user can run somewhere.
+    /// Returns the first `count` problems in which every user can run somewhere.
     pub fn problems(&self, count: usize) -> Result<Vec<Problem>, PaperError> {
         let mut random = Pcg64Mcg::seed_from_u64(self.seed);
         let mut problems = Vec::with_capacity(count);
@@ -27,8 +27,8 @@ impl Law {
         Ok(problems)
     }
 
-    /// 2 to 4 users, 1 to 3 classes, 1 to 3 resources; capacities 1 to 9, demands 0 to 5, weights 1
-    /// to 3; a user may run on a class with probability 0.7.
+    /// Draws a problem with 2 to 4 users, 1 to 3 classes and 1 to 3 resources. Capacities are 1 to 9, demands 0 to 5,
+    /// weights 1 to 3. A user may run on a class with probability 0.7.
     fn draw(&self, random: &mut Pcg64Mcg) -> Result<Problem, PaperError> {
         let resources: Vec<String> = (1..=random.random_range(1..=3)).map(|r| format!("r{r}")).collect();
         let n_servers = random.random_range(1..=3);
@@ -37,7 +37,7 @@ impl Law {
             let first = random.random_range(1..=9);
             let mut capacity = vec![(resources[0].clone(), Rational::from(first))];
             for name in &resources[1..] {
-                // Of a dominant first resource there is least, wherever the others are at all.
+                // If the first resource is to be dominant, every other resource is at least as large, or absent.
                 let absent = self.one_bottleneck && random.random_bool(0.3);
                 let least = if self.one_bottleneck { first } else { 1 };
                 let amount = if absent { 0 } else { random.random_range(least..=9) };

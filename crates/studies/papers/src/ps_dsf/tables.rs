@@ -1,4 +1,4 @@
-//! Tables III and IV: four classes of 120 servers.
+//! Tables III and IV: four classes with 120 servers.
 
 use crate::entry::{Entry, agree, decimals, list};
 use crate::error::PaperError;
@@ -7,11 +7,12 @@ use evenhand_certify::{Request, certify};
 use evenhand_exact::Axiom;
 use evenhand_problem::{Allocation, Problem, Rational, Sharing};
 
-/// Demand of user 2 for CPU: what Table III forces, and what the text on utilisation needs.
+/// The demand of user 2 for CPU and memory that Table III implies.
 const CPU_OF_TABLE_3: &[&str] = &["2/15", "0.2"];
+/// The demand of user 2 for CPU and memory that the text on utilisation needs.
 const CPU_OF_TEXT: &[&str] = &["0.2", "0.2"];
 
-/// The text gives neither class sizes nor demands; Table III forces these.
+/// Returns the problem of Figure 5. The text gives neither class sizes nor demands; Table III implies these.
 pub(crate) fn figure_5(second: &[&str]) -> Result<Problem, PaperError> {
     ProblemTable {
         servers: &[(8, &["1", "1"]), (68, &["0.5", "0.5"]), (33, &["0.5", "0.25"]), (11, &["0.5", "0.75"])],
@@ -25,7 +26,7 @@ pub(crate) fn figure_5(second: &[&str]) -> Result<Problem, PaperError> {
     .problem()
 }
 
-/// Figure 5 with the demands that Table III forces.
+/// Returns the problem of Figure 5 with the demands that Table III implies.
 pub(crate) fn figure_5_of_table_3() -> Result<Problem, PaperError> {
     figure_5(CPU_OF_TABLE_3)
 }
@@ -68,7 +69,7 @@ fn totals(problem: &Problem) -> Result<Entry, PaperError> {
     })
 }
 
-/// The placement that the table prints, judged as it stands.
+/// Returns the entry on the printed placement, judged as it is.
 fn printed_placement(problem: &Problem) -> Result<Entry, PaperError> {
     let exact = |text: &str| evenhand_problem::number::parse(text).map_err(PaperError::from);
     let table =
@@ -113,7 +114,7 @@ fn tsf(problem: &Problem) -> Result<Entry, PaperError> {
     })
 }
 
-/// The text says that the CPU of the first two classes is used up.
+/// Returns the entry on the statement that the CPU of the first two classes is used up.
 fn full_cpu() -> Result<Entry, PaperError> {
     let used = |second: &[&str]| -> Result<Vec<Rational>, PaperError> {
         let problem = figure_5(second)?;

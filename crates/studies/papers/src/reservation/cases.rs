@@ -1,4 +1,4 @@
-//! Types of jobs on one pool, and what is certified of them.
+//! Types of jobs on one pool, and certified results for them.
 
 use evenhand_certify::ratio;
 use evenhand_exact::ratio::RatioCertificate;
@@ -7,7 +7,7 @@ use evenhand_problem::{JobSpec, PoolSpec, Rational, Reservation, ReservationSpec
 
 use crate::error::PaperError;
 
-/// A type: what one job demands, its reward and its load per server.
+/// A type: the demand of one job, its reward, and the load per server.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Type {
     pub(crate) name: String,
@@ -16,7 +16,7 @@ pub(crate) struct Type {
     pub(crate) load: Rational,
 }
 
-/// The problem of one pool of servers with this capacity.
+/// Returns the problem with one pool of servers of this capacity.
 pub(crate) fn problem(capacity: &[Rational], types: &[Type]) -> Result<Reservation, PaperError> {
     let resources: Vec<String> = (1..=capacity.len()).map(|r| format!("r{r}")).collect();
     let named = |values: &[Rational]| resources.iter().cloned().zip(values.iter().cloned()).collect();
@@ -32,17 +32,17 @@ pub(crate) fn problem(capacity: &[Rational], types: &[Type]) -> Result<Reservati
         .map_err(PaperError::from)
 }
 
-/// Numbers between blanks.
+/// Parses numbers separated by blanks.
 pub(crate) fn row(text: &str) -> Result<Vec<Rational>, PaperError> {
     text.split_whitespace().map(|word| Ok(number::parse(word)?)).collect()
 }
 
-/// The same loads for other types, or other loads for the same.
+/// Returns the types with these loads.
 pub(crate) fn with_loads(types: &[Type], loads: &[Rational]) -> Vec<Type> {
     types.iter().zip(loads).map(|(each, load)| Type { load: load.clone(), ..each.clone() }).collect()
 }
 
-/// Greedy, optimum and ratio, proven; the optimum is exact or it is an error.
+/// Returns proven values of greedy, the optimum and their ratio. An optimum that is not exact is an error.
 pub(crate) fn certified(problem: &Reservation) -> Result<RatioCertificate, PaperError> {
     let certificate = ratio::certificate(problem)?;
     if certificate.optimum.bound != certificate.optimum.assignment.reward {
@@ -51,7 +51,7 @@ pub(crate) fn certified(problem: &Reservation) -> Result<RatioCertificate, Paper
     Ok(certificate)
 }
 
-/// The worst loads of the types; proven from both sides or an error.
+/// Returns the worst loads of the types. It is an error if their ratio is not proven from both sides.
 pub(crate) fn worst(problem: &Reservation) -> Result<WorstLoad, PaperError> {
     let mut best = MaxReward::new(problem);
     let found = worst_load::worst_load(&mut best, &mut |_, _| {})?;

@@ -1,4 +1,4 @@
-//! What greedy packing guarantees for real price lists, whatever the demand.
+//! Guarantees of greedy packing for real price lists, whatever the demand.
 
 use evenhand_import::{Input, MachineType, catalogue};
 use evenhand_problem::Rational;
@@ -14,11 +14,11 @@ use crate::error::PaperError;
 
 const FILE: &str = "gcp_2026-07-30.csv.zst";
 const REGION: &str = "us-central1";
-/// vCPU and GB of a server, those of the paper.
+/// The vCPU and GB of a server, as in the paper.
 const SERVER: [u32; 2] = [80, 640];
-/// Random sets of 3 to 6 types.
+/// The number of random sets of 3 to 6 types.
 const SETS: usize = 20;
-/// Types of the last set.
+/// The number of types of the last set.
 const LARGE: usize = 8;
 
 pub fn entries() -> Result<Vec<Entry>, PaperError> {

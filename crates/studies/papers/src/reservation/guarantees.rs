@@ -1,4 +1,4 @@
-//! Definition 3.8: whether more load may earn greedy less.
+//! Definition 3.8: whether greedy may earn less with more load.
 
 use evenhand_packing::MaxReward;
 use evenhand_packing::monotone::{Monotone, monotone};
@@ -11,7 +11,7 @@ use super::section_7::{SERVER, four_types};
 use crate::entry::{Entry, list};
 use crate::error::PaperError;
 
-/// Random problems of two types.
+/// The number of random problems with two types.
 const PROBLEMS: usize = 500;
 
 fn decide(capacity: &[Rational], types: &[Type]) -> Result<Monotone, PaperError> {
@@ -49,7 +49,7 @@ fn two_types() -> Result<Entry, PaperError> {
     })
 }
 
-/// The types of section 7.1 that the paper calls its worst.
+/// Returns the entry on the types of section 7.1 that the paper calls its worst.
 fn worst_types() -> Result<Entry, PaperError> {
     let ours = match decide(&SERVER.map(Rational::from), &four_types())? {
         Monotone::Holds { orders } => format!("holds in all {orders} orders in which types can run out"),
@@ -69,7 +69,7 @@ fn worst_types() -> Result<Entry, PaperError> {
     })
 }
 
-/// Three types on a server (16, 10) that are not monotone.
+/// Returns the entry on three types on a server (16, 10) that are not monotone.
 fn three_types() -> Result<Entry, PaperError> {
     let types: Vec<Type> = [("9 3", 18), ("9 1", 16), ("1 3", 5)]
         .iter()

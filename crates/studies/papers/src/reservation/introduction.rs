@@ -1,4 +1,4 @@
-//! The example of the introduction: one large type against two that fit together.
+//! The example of the introduction: one large type, and two types that fit together.
 
 use evenhand_problem::Rational;
 

@@ -1,4 +1,4 @@
-//! Section 7.1: random collections of VM types, and the worst of them under a growing load.
+//! Section 7.1: random collections of VM types, and the worst collection under growing load.
 
 use evenhand_certify::ratio::{Sweep, sweep};
 use evenhand_packing::greedy::critical_loads;
@@ -12,14 +12,14 @@ use super::cases::{Type, certified, problem, with_loads, worst};
 use crate::entry::{Entry, list};
 use crate::error::PaperError;
 
-/// Random collections for each range of loads.
+/// The number of random collections for each range of loads.
 const COLLECTIONS: usize = 500;
-/// Loads are multiples of this part of their range.
+/// The number of steps of a range of loads. Loads are multiples of a step.
 const GRID: u32 = 1000;
-/// vCPU and GB of a server.
+/// The vCPU and GB of a server.
 pub(super) const SERVER: [u32; 2] = [80, 640];
 
-/// A type of so many vCPU and GB, worth one per vCPU and one per 8 GB.
+/// Returns a type with this number of vCPU and GB. Its reward is 1 per vCPU plus 1 per 8 GB.
 fn vm(cpu: u32, memory: u32) -> Type {
     Type {
         name: format!("{cpu} vCPU {memory} GB"),
@@ -44,8 +44,8 @@ pub fn entries() -> Result<Vec<Entry>, PaperError> {
     Ok(entries)
 }
 
-/// Three small and three large types; of each, one with much memory per vCPU, one with little, one
-/// with 4 GB. What does not fit is drawn again.
+/// Returns three small and three large types. Of each size, one type has much memory per vCPU, one has little, and
+/// one has 4 GB. Types that do not fit are drawn again.
 fn collection(random: &mut Pcg64Mcg) -> Vec<Type> {
     let mut types: Vec<Type> = Vec::new();
     for sizes in [&[2, 4, 8][..], &[32, 64]] {
@@ -63,8 +63,8 @@ fn collection(random: &mut Pcg64Mcg) -> Vec<Type> {
     types
 }
 
-/// How far greedy is from the optimum on random collections; `range` of the loads from the jobs of a
-/// type that fit on a server.
+/// Returns the entry on how far greedy is from the optimum on random collections. `range` gives the range of a load
+/// from the number of jobs of the type that fit on a server.
 fn statistics(id: &str, loads: &str, range: fn(u64) -> Rational) -> Result<Entry, PaperError> {
     let mut random = Pcg64Mcg::seed_from_u64(71);
     let (mut optimal, mut sum, mut least) = (0, 0.0, Rational::from(1));
@@ -102,14 +102,14 @@ fn statistics(id: &str, loads: &str, range: fn(u64) -> Rational) -> Result<Entry
     })
 }
 
-/// The four types that the paper calls its worst example.
+/// Returns the four types that the paper calls its worst example.
 pub(super) fn four_types() -> [Type; 4] {
     [vm(1, 1), vm(4, 16), vm(2, 32), vm(32, 256)]
 }
 
-/// Greedy and the optimum over multiples of their worst loads, as in Figure 2.
+/// Returns the rewards of greedy and the optimum over multiples of the worst loads, as in Figure 2.
 pub fn sweep_of_worst_types() -> Result<Sweep, PaperError> {
-    /// Multiples up to 5, in steps of a tenth: the second critical load is 13/3.
+    /// Multiples up to 5 in steps of 1/10. The second critical load is 13/3.
     const STEPS: u32 = 50;
     let types = four_types();
     let found = worst(&servers(&types)?)?;

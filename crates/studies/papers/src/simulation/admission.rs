@@ -1,4 +1,4 @@
-//! Reservation, Figures 3 and 4: DRA against the global greedy assignment and the optimum.
+//! Reservation, Figures 3 and 4: DRA compared with the global greedy assignment and the optimum.
 
 use evenhand_packing::greedy::Fluid;
 use evenhand_packing::{MaxReward, configuration_lp, greedy};
@@ -11,7 +11,7 @@ use super::percent;
 use crate::entry::Entry;
 use crate::error::PaperError;
 
-/// With what the ids of the entries begin.
+/// The prefixes of the ids of the entries.
 pub const STARTS: &[&str] = &[
     "simulation.reservation.figure-3",
     "simulation.reservation.figure-4",
@@ -20,26 +20,27 @@ pub const STARTS: &[&str] = &[
     "simulation.reservation.static",
     "simulation.reservation.power-of-5",
 ];
-/// vCPU, GB and load of the types of section 7.1, at their worst loads (`reproduce reservation`).
+/// The vCPU, GB and load of the types of section 7.1, at their worst loads (`reproduce reservation`).
 const TYPES: [(&str, &str, &str); 4] =
     [("1", "1", "48/13"), ("4", "16", "18/13"), ("2", "32", "3"), ("32", "256", "2")];
-/// Numbers of servers.
+/// The numbers of servers.
 const SERVERS: [usize; 4] = [20, 50, 100, 200];
-/// Numbers of servers at which the limit of many is looked at, and the time at which these runs end.
+/// The numbers of servers with which the limit of many servers is tested.
 const TO_THE_LIMIT: [usize; 4] = [100, 400, 1600, 6400];
+/// The time at which the runs with [`TO_THE_LIMIT`] servers end.
 const LIMIT_HORIZON: f64 = 30.0;
-/// By what factor a mean has to fall from the fewest servers to the most, 64 times as many; the bound falls by 12.
+/// The factor by which a mean must fall from the fewest servers to the most, 64 times as many. The bound falls by 12.
 const FALLS: f64 = 4.0;
 const BOUND: &str = "It agrees where the mean falls to less than a quarter from the fewest servers to the most, and each is at \
     most (g(L) + L^(1/2)) / L, which tends to 0: the reserve and the random numbers of jobs, in parts of the servers";
-/// Times at which the convergence is read, in mean running times.
+/// The times at which the convergence is read, in mean running times.
 const TIMES: [usize; 5] = [1, 2, 5, 10, 30];
 const HORIZON: f64 = 60.0;
-/// Rewards are averaged from here on.
+/// The time from which on rewards are averaged.
 const FROM: f64 = 20.0;
 const SEED: u64 = 4;
 
-/// One for a vCPU, an eighth for a GB.
+/// Returns the problem. The reward of a type is 1 per vCPU plus 1/8 per GB.
 fn problem() -> Result<Reservation, PaperError> {
     let resources = ["vcpu", "memory"].map(str::to_owned).to_vec();
     let named = |amounts: [Rational; 2]| resources.iter().cloned().zip(amounts).collect::<Vec<_>>();
@@ -59,7 +60,7 @@ fn problem() -> Result<Reservation, PaperError> {
     Ok(Reservation::new(spec)?)
 }
 
-/// The problem, with its global greedy assignment.
+/// Returns the problem with its global greedy assignment.
 #[cfg(test)]
 pub(super) fn example() -> Result<(Reservation, Fluid), PaperError> {
     let problem = problem()?;
@@ -67,7 +68,7 @@ pub(super) fn example() -> Result<(Reservation, Fluid), PaperError> {
     Ok((problem, fluid))
 }
 
-/// The global greedy assignment, and the optimal reward per server.
+/// Returns the global greedy assignment, and the optimal reward per server.
 fn targets(problem: &Reservation) -> Result<(Fluid, f64), PaperError> {
     let one = [Rational::from(1)];
     let mut best = MaxReward::new(problem);
@@ -84,7 +85,7 @@ fn dra(problem: &Reservation, servers: usize) -> Result<Admission, PaperError> {
     run(problem, servers, Policy::Dra { reserve: reserve(servers) })
 }
 
-/// Rewards in parts of the global greedy reward, which is 1, with the optimum.
+/// Draws rewards and the optimum as fractions of the global greedy reward.
 fn plot(x: &str, points: Vec<(f64, f64)>, optimum: f64) -> Result<String, PaperError> {
     let ends: Vec<f64> = [points.first(), points.last()].into_iter().flatten().map(|(x, _)| *x).collect();
     let level = |name: &str, y: f64| {
@@ -100,9 +101,9 @@ fn plot(x: &str, points: Vec<(f64, f64)>, optimum: f64) -> Result<String, PaperE
     Ok(plot.to_svg()?)
 }
 
-/// Figure 1: an example of the state at the end of CRA, soon after a start from empty servers.
+/// Draws Figure 1: an example of the state at the end of CRA, soon after a start from empty servers.
 pub fn state_of_cra() -> Result<String, PaperError> {
-    /// Servers of the example, few enough to be counted.
+    /// The number of servers of the example, which is small enough to count them.
     const SERVERS: usize = 30;
     let policy = Policy::Dra { reserve: reserve(SERVERS) };
     let run = admit(&AdmissionScenario::new(problem()?, SERVERS, policy, (3.0, 0.0, 1.0)), SEED, None)?;
@@ -129,7 +130,7 @@ pub fn state_of_cra() -> Result<String, PaperError> {
     Ok(bars.to_svg()?)
 }
 
-/// Figure 3.
+/// Draws Figure 3.
 pub fn by_servers() -> Result<String, PaperError> {
     let problem = problem()?;
     let (fluid, optimum) = targets(&problem)?;
@@ -139,7 +140,7 @@ pub fn by_servers() -> Result<String, PaperError> {
     plot("servers", points?, optimum / greedy)
 }
 
-/// Figure 4.
+/// Draws Figure 4.
 pub fn over_time() -> Result<String, PaperError> {
     let problem = problem()?;
     let (fluid, optimum) = targets(&problem)?;
@@ -163,7 +164,7 @@ pub fn entries() -> Result<Vec<Entry>, PaperError> {
     let words: Vec<String> =
         of_greedy.iter().map(|(servers, part)| format!("{servers}: {}", percent(*part))).collect();
     let grows = of_greedy.windows(2).all(|pair| pair[1].1 > pair[0].1);
-    // As printed, to the last digit and one more.
+    // The value must be as printed, with a tolerance of one unit in the last digit.
     let is_as_printed = (last.reward / optimum - 0.86).abs() <= 0.01;
     let limit = to_the_limit(&problem)?;
     let largest = SERVERS[SERVERS.len() - 1];
@@ -227,8 +228,8 @@ pub fn entries() -> Result<Vec<Entry>, PaperError> {
     ])
 }
 
-/// How far the effective servers are from the global greedy assignment: half the sum of the differences, in parts
-/// of all servers.
+/// Returns the distance of the effective servers from the global greedy assignment: half the sum of the differences,
+/// as a fraction of all servers.
 fn distance(fluid: &Fluid, effective: &[(Vec<u64>, usize)], servers: usize) -> f64 {
     let mut apart: f64 = 0.0;
     for step in &fluid.steps {
@@ -243,21 +244,21 @@ fn distance(fluid: &Fluid, effective: &[(Vec<u64>, usize)], servers: usize) -> f
     apart / 2.0
 }
 
-/// What is near its limit for many servers: the mean of a value along the run from [`FROM`] on, by the number of servers.
+/// A value that approaches a limit for many servers: its mean along the run from [`FROM`] on, by the number of servers.
 struct Limit {
     words: String,
-    /// Whether every mean is within the bound of its number of servers, and the last one below the first by [`FALLS`].
+    /// Whether every mean is within the bound for its number of servers, and the last mean is below the first by [`FALLS`].
     arrives: bool,
 }
 
-/// The bound that falls with the number of servers `L`: what the reserve and the random numbers of jobs put between a
-/// run and the limit are `g(L)` and about `L^(1/2)` jobs of each type, in parts of the servers.
+/// Returns the bound for `L` servers, which falls with `L`. The reserve separates a run from the limit by `g(L)` jobs of
+/// each type, and the random numbers of jobs by about `L^(1/2)`. The bound is their sum as a fraction of the servers.
 fn bound(servers: usize) -> f64 {
     (reserve(servers) as f64 + (servers as f64).sqrt()) / servers as f64
 }
 
 impl Limit {
-    /// `scale` is what the bound is multiplied by.
+    /// Computes the means of `value`. The bound is multiplied by `scale`.
     fn new(
         runs: &[(usize, Admission)],
         scale: f64,
@@ -269,7 +270,7 @@ impl Limit {
         for (servers, run) in runs {
             let late = run.effective.get(FROM as usize..).unwrap_or_default();
             let mean = late.iter().map(|there| value(there, *servers)).sum::<f64>() / late.len() as f64;
-            // A run that is too short has no mean, and does not arrive.
+            // A run that is too short has a mean of NaN, and does not satisfy the bound.
             let bound = scale * bound(*servers);
             arrives &= mean <= bound;
             means.push(mean);
@@ -280,7 +281,7 @@ impl Limit {
     }
 }
 
-/// The runs whose limit is looked at.
+/// Returns the runs with which the limit is tested.
 fn to_the_limit(problem: &Reservation) -> Result<Vec<(usize, Admission)>, PaperError> {
     let run_of = |servers| {
         let policy = Policy::Dra { reserve: reserve(servers) };

@@ -5,9 +5,9 @@ use crate::error::PaperError;
 use evenhand_mechanisms::filling::{Rule, Score, ServerRule, Statistic, sample};
 use evenhand_problem::Rational;
 
-/// Trials of the paper, and many.
+/// The number of trials of the paper, and a large number.
 const TRIALS: [u64; 2] = [200, 100_000];
-/// Seed of all trials.
+/// The seed of all trials.
 const SEED: u64 = 2018;
 
 pub fn entries() -> Result<Vec<Entry>, PaperError> {

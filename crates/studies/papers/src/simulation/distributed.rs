@@ -1,4 +1,4 @@
-//! PS-DSF, Figure 6: utilisation while user 4 is away, for PS-DSF by its distributed procedure, TSF and DRFH.
+//! PS-DSF, Figure 6: utilisation while user 4 is absent, under PS-DSF by its distributed procedure, TSF and DRFH.
 
 mod picture;
 
@@ -15,12 +15,12 @@ use crate::instance::solve;
 use crate::ps_dsf::figure_5;
 
 const HORIZON: f64 = 300.0;
-/// When user 4 is not there, seconds.
+/// The times in seconds between which user 4 is absent.
 const AWAY: (f64, f64) = (100.0, 250.0);
-/// Largest distance from the exact allocation that counts as arrived, in parts of what a user has alone.
+/// The largest distance from the exact allocation that counts as converged, as a fraction of what a user would have alone.
 const ARRIVED: f64 = 1e-3;
 
-/// Networks: id, what they are, and the settings.
+/// Returns the networks: id, description and settings.
 fn networks() -> [(&'static str, &'static str, Network); 5] {
     let network = Network::default();
     [
@@ -89,7 +89,7 @@ pub fn entries() -> Result<Vec<Entry>, PaperError> {
     Ok(entries)
 }
 
-/// CPU utilisation of a class.
+/// Returns the CPU utilisation of a class.
 fn cpu(problem: &Problem, allocation: &Allocation, class: usize) -> f64 {
     let server = &problem.servers()[class];
     let capacity = Rational::from(&server.capacity()[0] * server.count());
@@ -110,7 +110,7 @@ fn without_user_4(problem: &Problem, mechanism: &str) -> Result<(Problem, Alloca
     Ok((problem, allocation))
 }
 
-/// How long after each change the totals are at the exact allocation for good.
+/// Returns the entry on the time after each change from which on the totals stay at the exact allocation.
 fn convergence(id: &str, what: &str, states: &[State]) -> Entry {
     let phases = [(0.0, AWAY.0), (AWAY.0, AWAY.1), (AWAY.1, HORIZON)];
     let words = phases.map(|(from, to)| {

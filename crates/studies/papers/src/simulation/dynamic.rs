@@ -8,21 +8,21 @@ use super::{percent, resources, table_1, user};
 use crate::entry::Entry;
 use crate::error::PaperError;
 
-/// Draws that are simulated.
+/// The number of draws that are simulated.
 const DRAWS: usize = 20;
-/// Seeds that are tried for them.
+/// The number of seeds that are tried for them.
 const SEEDS: u64 = 20_000;
-/// The pool of the paper.
+/// The total capacity of the paper's pool.
 const POOL: [f64; 2] = [52.75, 51.32];
-/// How far both amounts of a drawn pool may be from the paper's: exactly these no 100 servers of Table I
-/// have, whose amounts are rounded.
+/// The largest difference between a total of a drawn pool and that of the paper. No 100 servers of Table I have
+/// exactly the paper's totals, because its amounts are rounded.
 const NEAR: f64 = 0.5;
-/// Mean running time, seconds: the figure does not say it; shares settle well within the phases.
+/// The mean running time in seconds. The figure does not state it; shares settle well within the phases.
 const MEAN: f64 = 20.0;
-/// Tasks of a user: more than run before it leaves.
+/// The number of tasks of a user, more than it can run before it leaves.
 const TASKS: u64 = 1_000_000;
 
-/// Readings of the figure: id, time, user, what is printed.
+/// The readings of the figure: id, time, and printed value.
 const READINGS: [(&str, f64, &str); 3] =
     [("alone", 195.0, "0.62"), ("two-users", 495.0, "0.44"), ("three-users", 1075.0, "0.26")];
 
@@ -53,7 +53,7 @@ fn scenario(server: ServerRule, duration: Duration) -> Result<Scenario, PaperErr
     })
 }
 
-/// Seeds of pools near the paper's.
+/// Returns seeds with which the drawn pool is close to the paper's.
 fn seeds(scenario: &Scenario) -> Result<Vec<u64>, PaperError> {
     let mut seeds = Vec::new();
     for seed in 0..SEEDS {
@@ -72,13 +72,13 @@ fn seeds(scenario: &Scenario) -> Result<Vec<u64>, PaperError> {
     Ok(seeds)
 }
 
-/// The courses of the runs with these seeds.
+/// Returns the series of the runs with these seeds.
 fn courses(scenario: &Scenario, seeds: &[u64]) -> Result<Vec<SeriesOfRun>, PaperError> {
     let simulated = run(scenario, seeds, &|_, _| {})?;
     Ok(simulated.runs.iter().map(|(problem, run)| series(problem, run)).collect())
 }
 
-/// The first of the runs: utilisation, and dominant shares of the three users.
+/// Draws the first of the runs: utilisation, and the dominant shares of the three users.
 pub fn picture() -> Result<String, PaperError> {
     let scenario = scenario(ServerRule::BestFit, Duration::Exponential(MEAN))?;
     let courses = courses(&scenario, &seeds(&scenario)?[..1])?;
@@ -102,7 +102,7 @@ pub fn picture() -> Result<String, PaperError> {
     Ok(figure.to_svg()?)
 }
 
-/// Mean, least and greatest over the runs of a value at a time.
+/// Returns the mean, smallest and largest of a value at a time over the runs.
 fn over(
     courses: &[SeriesOfRun],
     value: impl Fn(&SeriesOfRun, usize) -> f64,
@@ -119,7 +119,7 @@ fn over(
     Ok((statistic.mean, least, most))
 }
 
-/// The share of the three users with other rules and running times, on the same draws.
+/// Returns the entry on the share of three users under other rules and running times, with the same draws.
 fn otherwise(seeds: &[u64]) -> Result<Entry, PaperError> {
     let (_, time, printed) = READINGS[2];
     let mut words = Vec::new();

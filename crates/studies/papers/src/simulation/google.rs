@@ -1,4 +1,4 @@
-//! DRFH, Table II and Figures 5 to 8 on what is at hand of the Google trace.
+//! DRFH, Table II and Figures 5 to 8, on the available sample of the Google trace.
 
 mod pictures;
 
@@ -17,13 +17,13 @@ use crate::data::Data;
 use crate::entry::Entry;
 use crate::error::PaperError;
 
-/// Servers drawn: of the 2,000 of the paper as many as make the tasks at hand wait.
+/// The number of servers that are drawn. The paper has 2,000; with 300 the tasks of the sample have to wait.
 const SERVERS: u64 = 300;
-/// The sample ends at this second.
+/// The end of the sample in seconds.
 const HORIZON: f64 = 5611.0;
-/// Seed of the drawn servers, of the shared cloud and of the dedicated ones.
+/// The seed of the servers of the shared cloud and of the dedicated ones.
 const SEED: u64 = 6;
-/// Table II: slots, CPU and memory as printed.
+/// Table II: slots, and the printed CPU and memory utilisation.
 const TABLE_2: [(u64, &str, &str); 5] = [
     (10, "35.1 %", "23.4 %"),
     (12, "42.2 %", "27.4 %"),
@@ -31,7 +31,7 @@ const TABLE_2: [(u64, &str, &str); 5] = [
     (16, "45.4 %", "24.2 %"),
     (20, "40.6 %", "20.0 %"),
 ];
-/// With what the ids of the entries begin.
+/// The prefixes of the ids of the entries.
 pub const STARTS: &[&str] = &[
     "simulation.drfh.table-2",
     "simulation.drfh.figure-5",
@@ -44,7 +44,7 @@ const SAMPLE: &str = "the paper takes 24 hours of the trace on 2,000 drawn serve
     of its first 93 minutes, of which the tasks that came after the start and ended are taken, on 300 drawn \
     servers, so that tasks wait";
 
-/// The sample on some servers by one policy.
+/// The sample and a scenario whose servers run it.
 struct Cloud<'a> {
     scenario: Scenario,
     trace: &'a Trace,
@@ -57,7 +57,7 @@ impl Cloud<'_> {
         simulated.runs.pop().ok_or_else(|| "no run".into())
     }
 
-    /// The number of slots of Table II with the highest utilisation, and its run.
+    /// Returns the number of slots of Table II with the highest utilisation, and its run.
     fn best_slots(&self) -> Result<(u64, (Problem, Run)), PaperError> {
         let mut best: Option<(f64, u64, (Problem, Run))> = None;
         for (slots, ..) in TABLE_2 {
@@ -71,7 +71,7 @@ impl Cloud<'_> {
     }
 }
 
-/// What is made of the sample; an error where it is not there.
+/// Computes a result on the sample, or returns an error if the sample is missing.
 fn on_sample<T>(of: impl FnOnce(&Cloud<'_>) -> Result<T, PaperError>) -> Result<T, PaperError> {
     let folder = Data::Google.folder()?;
     let trace = sample(&folder)?;
@@ -139,7 +139,7 @@ fn first_fit() -> Policy {
     Policy::Fill(Rule::default())
 }
 
-/// The tasks that came after the start and ended.
+/// Reads the tasks that arrived after the start and ended.
 fn sample(folder: &Path) -> Result<Trace, PaperError> {
     let events = Input::open(&folder.join("task_events.part-00000-of-00500.csv.gz"))?;
     let mut trace = google_stream(vec![events], GoogleUsers::ByUser)?.into_memory()?;
@@ -147,7 +147,7 @@ fn sample(folder: &Path) -> Result<Trace, PaperError> {
     if trace.tasks.is_empty() {
         return Err("no task of the trace comes after the start and ends".into());
     }
-    // Jobs have the tasks that are left of them.
+    // The size of a job becomes the number of its remaining tasks.
     let mut left: HashMap<u64, u64> = HashMap::new();
     trace.tasks.iter().for_each(|task| *left.entry(task.job).or_default() += 1);
     trace.tasks.iter_mut().for_each(|task| task.job_tasks = left[&task.job]);
@@ -187,7 +187,7 @@ fn utilisation(problem: &Problem, best: &Run, first: &Run, slots: &Run) -> Entry
     }
 }
 
-/// Jobs that are done under both policies, as the paper compares them.
+/// Returns the entries on jobs that finish under both policies, as the paper compares them.
 fn completion(best: &Run, slots: &Run) -> Vec<Entry> {
     let key = |run: &Run| -> HashMap<(u32, u64, u64), Vec<f64>> {
         let mut times: HashMap<_, Vec<f64>> = HashMap::new();
@@ -201,7 +201,7 @@ fn completion(best: &Run, slots: &Run) -> Vec<Entry> {
     for ((user, tasks, at), times) in key(best) {
         let Some(others) = of_slots.get(&(user, tasks, at)) else { continue };
         let class = SIZES.iter().rposition(|from| tasks >= *from).unwrap_or(0);
-        // Jobs of one user, size and time cannot be told apart: their times are paired in order.
+        // Jobs of the same user, size and time cannot be distinguished. Their times are paired in order.
         for (mine, other) in times.iter().zip(others) {
             by_class[class].0.push(*mine);
             by_class[class].1.push(*other);
@@ -260,13 +260,13 @@ fn completion(best: &Run, slots: &Run) -> Vec<Entry> {
     ]
 }
 
-/// Completed tasks over submitted ones; `None` for a user without tasks.
+/// Returns completed tasks divided by submitted ones, or `None` for a user without tasks.
 fn ratio(run: &Run, user: usize) -> Option<f64> {
     let tasks = run.tasks[user];
     (tasks.submitted > 0).then(|| tasks.completed as f64 / tasks.submitted as f64)
 }
 
-/// The ratios of every user with tasks under both.
+/// Returns the ratios of every user that has tasks under both policies.
 fn ratio_pairs(one: &Run, other: &Run) -> Vec<(f64, f64)> {
     (0..one.tasks.len()).filter_map(|n| Some((ratio(one, n)?, ratio(other, n)?))).collect()
 }
@@ -293,8 +293,8 @@ fn ratios(best: &Run, slots: &Run) -> Entry {
     }
 }
 
-/// The servers that each user has alone, its part of all and drawn from the same shapes, and the ratios of
-/// every user alone and together.
+/// Returns the number of servers that each user has in a dedicated cloud, and the ratios of every user in the
+/// dedicated and in the shared cloud. Dedicated clouds have equal sizes and are drawn from the same shapes.
 fn dedicated_pairs(cloud: &Cloud<'_>, shared: &Run) -> Result<(u64, Vec<(f64, f64)>), PaperError> {
     let there: Vec<usize> = (0..shared.tasks.len()).filter(|&n| shared.tasks[n].submitted > 0).collect();
     let own = (SERVERS / there.len() as u64).max(1);
@@ -308,7 +308,7 @@ fn dedicated_pairs(cloud: &Cloud<'_>, shared: &Run) -> Result<(u64, Vec<(f64, f6
         let scenario = Scenario { draw_servers: Some(own), ..cloud.scenario.clone() };
         let simulated = run_on(&scenario, &trace, &[SEED + n as u64], &|_, _| {})?;
         let Some((_, alone)) = simulated.runs.first() else { continue };
-        // Tasks that fit on none of its own servers do not complete there.
+        // Tasks that fit on none of the user's own servers never complete there.
         let submitted = shared.tasks[n].submitted as f64;
         let alone = alone.tasks[n].completed as f64 / submitted;
         let Some(together) = ratio(shared, n) else { continue };

@@ -1,35 +1,37 @@
 //! The Lyapunov function of Reservation, section 6, along a run.
 //!
-//! Of parts `eta_i` of the servers in the configurations of the global greedy assignment, in its order, the function of
-//! equation (45) is a weighted sum of the servers less that of the slots that no load fills,
-//! `V = sum_i Z_i eta_i - sum_j Y_j max(0, sum_i k_ij eta_i - rho_j)`, and its constants are such that the global
-//! greedy assignment is its only maximum. The text has lost them. With `Z_i = (K + 2)^-(i-1)`, `K` the most slots
-//! of a configuration, and `Y_j = 2 / k_j`, `k_j` the fewest slots of the type where there are any, it is:
+//! Let `eta_i` be the fraction of the servers in configuration `i` of the global greedy assignment, in its order. The
+//! function of equation (45) is a weighted sum of the servers minus a weighted sum of the slots that no load fills,
+//! `V = sum_i Z_i eta_i - sum_j Y_j max(0, sum_i k_ij eta_i - rho_j)`. The global greedy assignment is to be its only
+//! maximum. The text of the paper has lost the constants. This file uses `Z_i = (K + 2)^-(i-1)`, where `K` is the
+//! largest number of slots of a configuration. It uses `Y_j = 2 / k_j`, where `k_j` is the smallest nonzero number of
+//! slots of type `j` in a configuration. Then the global greedy assignment is the only maximum:
 //!
-//! - Without `1 / k_j` servers, which weigh at most 1 each, there is a slot of type `j` less: the maximum has
-//!   none too many.
-//! - Let `i` be the first configuration with other parts than the assignment's: `delta` fewer, since greedy takes as
-//!   many as there is load for. They leave `delta` servers and `k_ij delta` of each load to later configurations,
-//!   whose programme has prices of at most `Z_(i+1)` for each (a price above every `Z_m / k_mj` can fall). So these
-//!   gain at most `(K + 1) delta Z_(i+1)`, which is less than `Z_i delta`.
+//! - Removing `1 / k_j` servers, which weigh at most 1 each, removes a slot of type `j`. An unfilled slot costs more
+//!   than that. So the maximum has no unfilled slots.
+//! - Let `i` be the first configuration whose fraction differs from the assignment's. It is smaller by some `delta`,
+//!   since greedy takes as many servers as the loads allow. This leaves `delta` servers and `k_ij delta` of each load
+//!   to later configurations. Their programme has dual prices of at most `Z_(i+1)` for each, since a price above
+//!   every `Z_m / k_mj` could be lowered. So later configurations gain at most `(K + 1) delta Z_(i+1)`, which is less
+//!   than `Z_i delta`.
 
 use evenhand_packing::greedy::Fluid;
 
-/// Servers whose slots no load fills, against those of the first configuration.
+/// The cost of a server whose slots no load fills, relative to the weight of a server in the first configuration.
 const UNFILLED: f64 = 2.0;
 
-/// The function of one assignment.
+/// The function for one assignment.
 pub struct Lyapunov {
     /// By greedy configuration: its slots by type, and `Z_i`.
     configurations: Vec<(Vec<u64>, f64)>,
-    /// `rho`, of one server.
+    /// The loads `rho` of one server.
     loads: Vec<f64>,
-    /// Its maximum.
+    /// The maximum of the function.
     most: f64,
 }
 
 impl Lyapunov {
-    /// For loads of one server.
+    /// Creates the function for these loads of one server.
     pub fn new(fluid: &Fluid, loads: Vec<f64>) -> Self {
         let used = fluid.steps.iter().filter(|step| step.servers > 0);
         let configurations: Vec<Vec<u64>> = used.map(|step| step.best.configuration.clone()).collect();
@@ -47,19 +49,20 @@ impl Lyapunov {
         function
     }
 
-    /// By how much it falls at most, in parts of its maximum, where all servers are missing, and one slot of every type on
-    /// each server is too many.
+    /// Returns the largest fall of the function as a fraction of its maximum, if all servers are missing and every
+    /// server has one slot too many of every type.
     pub fn steepness(&self) -> f64 {
         let slots: f64 = (0..self.loads.len()).map(|j| UNFILLED / self.fewest(j) as f64).sum();
         (1.0 + slots) / self.most
     }
 
-    /// The fewest slots of a type in a configuration that has any.
+    /// Returns the smallest nonzero number of slots of a type in a configuration.
     fn fewest(&self, j: usize) -> u64 {
         self.configurations.iter().map(|(of, _)| of[j]).filter(|k| *k > 0).min().unwrap_or(1)
     }
 
-    /// How far it is below its maximum, in parts of that; parts of the servers by configuration.
+    /// Returns how far the function is below its maximum, as a fraction of the maximum. `parts` has the fractions of
+    /// the servers by configuration.
     pub fn lack<'c>(&self, parts: impl Iterator<Item = (&'c [u64], f64)>) -> f64 {
         1.0 - self.value(parts) / self.most
     }
@@ -89,7 +92,7 @@ mod tests {
     use super::super::admission;
     use super::*;
 
-    /// Parts that are random, and those that differ from the assignment by little.
+    /// Tests random fractions, and fractions that differ little from those of the assignment.
     #[test]
     fn the_global_greedy_assignment_is_its_only_maximum() {
         let (problem, fluid) = admission::example().unwrap();

@@ -1,4 +1,4 @@
-//! The papers' simulations: tasks that come, run and finish.
+//! The papers' simulations, in which tasks arrive, run and finish.
 
 pub(super) mod admission;
 pub(super) mod confidence;
@@ -11,12 +11,12 @@ pub(super) mod priorities;
 use crate::error::PaperError;
 use evenhand_problem::{Rational, ServerSpec, UserSpec, number};
 
-/// CPU and memory.
+/// Returns the names of the resources: CPU and memory.
 fn resources() -> Vec<String> {
     ["cpu", "memory"].map(str::to_owned).to_vec()
 }
 
-/// The servers of DRFH, Table I.
+/// Returns the servers of DRFH, Table I.
 fn table_1() -> Result<Vec<ServerSpec>, PaperError> {
     let class = |(i, (count, capacity)): (usize, &(u32, &[&str]))| {
         Ok(ServerSpec {
@@ -28,7 +28,7 @@ fn table_1() -> Result<Vec<ServerSpec>, PaperError> {
     super::drfh::GOOGLE.iter().enumerate().map(class).collect()
 }
 
-/// A user of weight 1.
+/// Returns a user of weight 1.
 fn user(name: &str, demand: &[&str]) -> Result<UserSpec, PaperError> {
     Ok(UserSpec { name: name.to_owned(), demand: amounts(demand)?, ..UserSpec::default() })
 }
@@ -38,7 +38,7 @@ fn amounts(values: &[&str]) -> Result<Vec<(String, Rational)>, PaperError> {
     Ok(resources().into_iter().zip(amounts).collect())
 }
 
-/// A part as a percentage.
+/// Formats a fraction as a percentage.
 fn percent(part: f64) -> String {
     format!("{:.1} %", 100.0 * part)
 }

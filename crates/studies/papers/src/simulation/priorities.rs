@@ -1,5 +1,5 @@
-//! Reservation, Figures 5 and 6: DRA, DRA with preemption, power of d choices and the upper bound along what is
-//! at hand of the Google trace.
+//! Reservation, Figures 5 and 6: DRA, DRA with preemption, power of d choices and the upper bound, along the
+//! available sample of the Google trace.
 
 mod pictures;
 
@@ -19,17 +19,18 @@ use crate::data::Data;
 use crate::entry::Entry;
 use crate::error::PaperError;
 
-/// Numbers of servers, each as large as the largest machine: without rejections the sample would use 307 on
-/// the mean and 693 at most.
+/// The numbers of servers, each as large as the largest machine. Without rejections the sample would use 307 servers
+/// on average and 693 at most.
 const SERVERS: [usize; 3] = [50, 150, 300];
-/// The sample in seconds: its first event that is not about the state at the start, and its end.
+/// The time in seconds of the first event that does not describe the state at the start.
 const FROM: f64 = 600.0;
+/// The end of the sample in seconds.
 const HORIZON: f64 = 5611.0;
-/// Seconds between two points.
+/// The seconds between two points.
 const EVERY: f64 = 60.0;
-/// Parts of a server: the smallest size of a type.
+/// The number of parts of a server. The smallest type takes one part.
 const PARTS: u32 = 128;
-/// Reward by priority, per unit of size and time.
+/// The reward by priority, per unit of size and time.
 const FACTORS: [u32; 3] = [1, 2, 4];
 const NOTE: &str = "the paper takes the first million tasks that ended; at hand are the first 93 minutes of the \
     trace. Types: the larger request, rounded up to a power of 1/2, at least 1/128, and a priority: 0 for the \
@@ -37,13 +38,13 @@ const NOTE: &str = "the paper takes the first million tasks that ended; at hand 
     factors. Only one job in sixteen has priority 0, and with them 1 % of the work, so that preemption has \
     little to take. The reserve is 8, 12 and 14 slots for each type on 50, 150 and 300 servers";
 
-/// With what the ids of the entries begin.
+/// The prefixes of the ids of the entries.
 pub const STARTS: &[&str] = &["simulation.reservation.figure-5", "simulation.reservation.figure-6"];
 
-/// Type of a task: its priority, and its size in parts of a server.
+/// The type of a task: its priority, and its size in parts of a server.
 type Kind = (usize, u32);
 
-/// Reward of the policies at a number of servers, and the bound.
+/// The rewards of the policies on a number of servers, and the bound.
 struct Course {
     servers: usize,
     policies: Vec<(&'static str, Admission)>,
@@ -61,13 +62,13 @@ pub fn entries() -> Result<Vec<Entry>, PaperError> {
     Ok(entries)
 }
 
-/// The course at every number of servers.
+/// Returns the rewards for every number of servers.
 fn courses(folder: &Path) -> Result<Vec<Course>, PaperError> {
     let (kinds, jobs) = sample(folder)?;
     SERVERS.into_iter().map(|servers| course(&kinds, &jobs, servers)).collect()
 }
 
-/// Types, and the jobs that came after the start and ended.
+/// Reads the types, and the jobs that arrived after the start and ended.
 fn sample(folder: &Path) -> Result<(Vec<Kind>, Vec<Job>), PaperError> {
     let events = Input::open(&folder.join("task_events.part-00000-of-00500.csv.gz"))?;
     let trace = google_stream(vec![events], GoogleUsers::ByShape)?.into_memory()?;
@@ -95,13 +96,13 @@ fn sample(folder: &Path) -> Result<(Vec<Kind>, Vec<Job>), PaperError> {
     Ok((types.into_keys().collect(), jobs))
 }
 
-/// Servers of size 1; loads as they are on the mean where no job is rejected.
+/// Returns the problem with servers of size 1. Its loads are the means of the sample without rejections.
 fn problem(kinds: &[Kind], jobs: &[Job], servers: usize) -> Result<Reservation, PaperError> {
     let one = |amount: Rational| vec![("size".to_owned(), amount)];
     let mut of_kinds = Vec::new();
     for (j, (priority, parts)) in kinds.iter().enumerate() {
         let seconds: f64 = jobs.iter().filter(|job| job.of_type == j).map(|job| job.lasts).sum();
-        // In thousandths of a job on all servers.
+        // The load in thousandths of a job, on all servers together.
         let load = (1000.0 * seconds / (HORIZON - FROM)).round() as u64;
         let size = Rational::from((*parts, PARTS));
         of_kinds.push(JobSpec {
@@ -140,7 +141,7 @@ fn course(kinds: &[Kind], jobs: &[Job], servers: usize) -> Result<Course, PaperE
     Ok(Course { servers, policies, bound })
 }
 
-/// The mean of the bound from the first job on.
+/// Returns the mean of the bound from the first job on.
 fn mean(bound: &[(f64, f64)]) -> f64 {
     let there: Vec<f64> = bound.iter().filter(|(time, _)| *time >= FROM).map(|(_, value)| *value).collect();
     there.iter().sum::<f64>() / there.len().max(1) as f64

@@ -1,4 +1,4 @@
-//! Theorem B: users that lie when machines share their time.
+//! Theorem B: users that lie when servers are shared by time.
 
 use crate::entry::Entry;
 use crate::error::PaperError;
@@ -7,11 +7,12 @@ use evenhand_problem::{Arithmetic, Problem, ProblemSpec, Rational, ServerSpec, U
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-/// Random problems, and lies of a user on each.
+/// The number of random problems.
 const PROBLEMS: usize = 200;
+/// The number of lies of a user on each problem.
 const LIES: usize = 5;
 
-/// A random user: what a task needs, on which classes it may run, and how many tasks there are.
+/// The statement of a user: the demand of a task, the classes on which it may run, and the number of tasks.
 #[derive(Clone)]
 struct Said {
     demand: Vec<u32>,
@@ -34,7 +35,7 @@ impl Said {
     }
 }
 
-/// What everybody runs on each class, by what they say.
+/// Returns by user the tasks on each class, given the statements of all users.
 fn allocated(capacities: &[Vec<u32>], users: &[Said]) -> Result<Vec<Vec<Rational>>, PaperError> {
     let resources: Vec<String> = (1..=users[0].demand.len()).map(|r| format!("r{r}")).collect();
     let amounts = |values: &[u32]| {
@@ -62,17 +63,18 @@ fn allocated(capacities: &[Vec<u32>], users: &[Said]) -> Result<Vec<Vec<Rational
     Ok((0..n_users).map(|n| (0..capacities.len()).map(|i| allocation.on(n, i)).collect()).collect())
 }
 
-/// True tasks that a user runs with the bundles that it gets.
+/// Returns the number of true tasks that a user runs with the bundles that it gets.
 fn true_tasks(truth: &Said, said: &Said, runs: &[Rational]) -> Rational {
     let needed = truth.demand.iter().zip(&said.demand).filter(|(d, _)| **d > 0);
-    // True tasks for which a bundle of the lie is enough.
+    // The number of true tasks for which a bundle of the lie suffices.
     let worth = needed.map(|(d, said)| Rational::from((*said, *d))).min().unwrap_or_default();
     let of_use: Rational = runs.iter().zip(&truth.classes).filter(|(_, may)| **may).map(|(x, _)| x).sum();
     let tasks = of_use * worth;
     truth.tasks.map(Rational::from).map_or(tasks.clone(), |most| tasks.min(most))
 }
 
-/// Lies about the demand of a task, the classes and the number of tasks, the same on all classes.
+/// Returns the entry on random lies about the demand of a task, the classes and the number of tasks. The stated
+/// demand is the same on all classes.
 pub(super) fn at_random() -> Result<Entry, PaperError> {
     let mut random = Pcg64Mcg::seed_from_u64(105);
     let (mut gains, mut equal) = (0, 0);
@@ -103,9 +105,9 @@ pub(super) fn at_random() -> Result<Entry, PaperError> {
     })
 }
 
-/// Theorem B needs one demand on all classes: a user that lies differently by class may gain.
+/// Returns the entry that Theorem B needs one demand on all classes: a user that states different demands by class may gain.
 pub(super) fn by_class() -> Result<Entry, PaperError> {
-    /// Entries of the demands that are tried on each class.
+    /// The amounts of the demands that are tried on each class.
     const TRIED: [u32; 4] = [0, 1, 2, 4];
     let honest = tasks_of_first(&two_classes([None, None])?, [[1, 0], [1, 0]])?;
     let demands: Vec<[u32; 2]> = TRIED
@@ -148,7 +150,7 @@ pub(super) fn by_class() -> Result<Entry, PaperError> {
     })
 }
 
-/// Two classes and two users, of whom the first may state a demand for each class.
+/// Returns a problem with two classes and two users. The first user may state a demand for each class.
 fn two_classes(said: [Option<[u32; 2]>; 2]) -> Result<Problem, PaperError> {
     let resources = ["r1".to_owned(), "r2".to_owned()];
     let amounts = |values: [u32; 2]| {
@@ -173,7 +175,7 @@ fn two_classes(said: [Option<[u32; 2]>; 2]) -> Result<Problem, PaperError> {
         .map_err(PaperError::from)
 }
 
-/// True tasks, of one unit of the first resource, that the first user runs with the bundles it said it needs.
+/// Returns the number of true tasks, each of one unit of the first resource, that the first user runs with its stated bundles.
 fn tasks_of_first(problem: &Problem, said: [[u32; 2]; 2]) -> Result<Rational, PaperError> {
     let mechanism = registry::find("ps-dsf-tdm").ok_or("no such mechanism")?;
     let allocation = mechanism.allocate(problem, Arithmetic::Exact)?.allocation;

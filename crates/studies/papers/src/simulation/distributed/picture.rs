@@ -1,4 +1,4 @@
-//! PS-DSF, Figure 6, drawn.
+//! Draws PS-DSF, Figure 6.
 
 use evenhand_report::plot::{Axis, Figure, LineStyle, Plot, Series};
 use evenhand_simulate::distributed::{Absence, Network, follow};
@@ -8,8 +8,8 @@ use crate::error::PaperError;
 use crate::instance::solve;
 use crate::ps_dsf::figure_5;
 
-/// CPU utilisation of two classes over time: PS-DSF by its procedure, the others by their allocations with and
-/// without user 4.
+/// Draws the CPU utilisation of two classes over time. PS-DSF is simulated by its procedure. The others are shown by
+/// their allocations with and without user 4.
 pub fn figure_6() -> Result<String, PaperError> {
     let problem = figure_5(&["2/15", "0.2"])?;
     let absence = Absence { user: 3, from: AWAY.0, to: AWAY.1 };

@@ -1,4 +1,4 @@
-//! DRFH, Figures 5 to 8, drawn of the sample.
+//! Draws DRFH, Figures 5 to 8, from the sample.
 
 use evenhand_problem::Problem;
 use evenhand_report::plot::{Axis, Figure, LineStyle, Plot, Series};
@@ -7,7 +7,7 @@ use evenhand_simulate::{Run, series};
 use super::{Cloud, dedicated_pairs, on_sample, ratio_pairs};
 use crate::error::PaperError;
 
-/// Figure 5: utilisation over time.
+/// Draws Figure 5: utilisation over time.
 pub fn figure_5() -> Result<String, PaperError> {
     on_sample(|cloud| {
         let policies = [
@@ -32,7 +32,7 @@ fn utilisation(name: &str, (problem, run): &(Problem, Run), r: usize) -> Series 
     Series::new(name, points).without_marks(LineStyle::Solid)
 }
 
-/// Figure 6a: the part of the jobs that were done within a time.
+/// Draws Figure 6a: the fraction of the jobs that finished within a time.
 pub fn figure_6() -> Result<String, PaperError> {
     on_sample(|cloud| {
         let (_, best) = cloud.run(super::best_fit())?;
@@ -55,7 +55,7 @@ pub fn figure_6() -> Result<String, PaperError> {
     })
 }
 
-/// Figure 7: task completion ratios of every user under both policies.
+/// Draws Figure 7: the task completion ratios of every user under both policies.
 pub fn figure_7() -> Result<String, PaperError> {
     on_sample(|cloud| {
         let (_, best) = cloud.run(super::best_fit())?;
@@ -64,7 +64,7 @@ pub fn figure_7() -> Result<String, PaperError> {
     })
 }
 
-/// Figure 8: task completion ratios of every user alone and in the shared cloud.
+/// Draws Figure 8: the task completion ratios of every user alone and in the shared cloud.
 pub fn figure_8() -> Result<String, PaperError> {
     on_sample(|cloud: &Cloud<'_>| {
         let (_, shared) = cloud.run(super::best_fit())?;
@@ -73,10 +73,10 @@ pub fn figure_8() -> Result<String, PaperError> {
     })
 }
 
-/// A point for every user, and the diagonal where both are the same.
+/// Draws a point for every user, and the diagonal on which both ratios are equal.
 fn scatter((x, y): (&str, &str), points: Vec<(f64, f64)>) -> Result<String, PaperError> {
     let axis = |of: &str| Axis::linear(format!("completion ratio: {of}")).with_range(-0.02, 1.02);
-    // Points that are not connected: each breaks the line after it.
+    // Each point is followed by NaN, which breaks the line, so that points are not connected.
     let apart = points.into_iter().flat_map(|point| [point, (f64::NAN, f64::NAN)]).collect();
     let plot = Plot {
         title: "Task completion ratios of the users".to_owned(),

@@ -1,4 +1,4 @@
-//! Reservation, Figures 5 and 6, drawn of the sample.
+//! Draws Reservation, Figures 5 and 6, from the sample.
 
 use evenhand_report::plot::{Axis, LineStyle, Plot, Series};
 
@@ -6,7 +6,7 @@ use super::{Course, FROM, courses, mean};
 use crate::data::Data;
 use crate::error::PaperError;
 
-/// Rewards by the number of servers, in parts of the mean bound.
+/// Draws the rewards by the number of servers, as fractions of the mean bound.
 pub fn figure_5() -> Result<String, PaperError> {
     let courses = courses(&Data::Google.folder()?)?;
     let policies = courses.first().map_or(0, |course| course.policies.len());
@@ -24,7 +24,7 @@ pub fn figure_5() -> Result<String, PaperError> {
     Ok(plot.to_svg()?)
 }
 
-/// Rewards over time on the largest number of servers, with the bound.
+/// Draws the rewards over time on the largest number of servers, with the bound.
 pub fn figure_6() -> Result<String, PaperError> {
     let courses = courses(&Data::Google.folder()?)?;
     let course = courses.last().ok_or("no course")?;
