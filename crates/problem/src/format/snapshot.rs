@@ -1,4 +1,4 @@
-//! Reads and writes a snapshot.
+//! Reading and writing of snapshots.
 
 use std::collections::{HashMap, HashSet};
 
@@ -21,9 +21,10 @@ use crate::snapshot::{
     Subject, System, Victims, Waiting,
 };
 
-/// Largest absolute value of a priority: Kubernetes' largest is 2,000,001,000, Slurm's fits into 32 bits.
+/// Largest absolute value of a priority. The largest of Kubernetes is 2,000,001,000, and those of Slurm fit into 32
+/// bits.
 const MOST_PRIORITY: i64 = 1 << 40;
-/// Most things that are not modelled of one user.
+/// Most texts about rules of one user that are not modelled.
 const MOST_UNKNOWN: usize = 20;
 
 const FIELDS: [&str; 15] = [
@@ -47,11 +48,11 @@ const FIELDS: [&str; 15] = [
 type Stated<T> = Result<T, FormatError>;
 
 impl Source<'_> {
-    /// The text as a snapshot.
+    /// Reads the text as a snapshot.
     ///
     /// # Errors
-    /// [`FormatError`] when the text is no JSON or no snapshot, when its problem or allocation is none, when it names what
-    /// the problem has not, or when more tasks run and wait than the problem says.
+    /// [`FormatError`] when the text is not JSON or not a snapshot, when its problem or allocation is invalid, when
+    /// it names something that the problem does not have, or when more tasks run and wait than the problem has.
     pub fn snapshot(&self) -> Result<Snapshot, FormatError> {
         let document = &self.document()?;
         let object = document.object(document.root())?;
@@ -98,7 +99,7 @@ fn system_named(document: &Document<'_>, object: &Object<'_>, name: &str) -> Sta
     })
 }
 
-/// All of a snapshot but its problem and allocation.
+/// The parts of a snapshot other than its problem and allocation.
 struct Parts {
     servers: Vec<Vec<String>>,
     waiting: Vec<Waiting>,
@@ -130,7 +131,7 @@ struct Reader<'r, 't> {
     users: HashMap<&'r str, usize>,
     servers: HashMap<&'r str, usize>,
     groups: HashMap<&'r str, usize>,
-    /// Tasks by user, server class and index; none without placements.
+    /// Tasks by user, server class and index. Empty without placements.
     placed: HashMap<(usize, usize, u64), &'r Rational>,
     /// Tasks by user and server class.
     on_classes: HashMap<(usize, usize), &'r Rational>,
@@ -207,7 +208,7 @@ impl<'r, 't> Reader<'r, 't> {
         })
     }
 
-    /// Refuses the second of two entries of a list that are about the same thing.
+    /// Refuses the second of two entries of a list that are about the same user, group or class.
     fn refuse_twice(&self, list: &str, of: impl Iterator<Item = usize>, message: &str) -> Stated<()> {
         let mut seen = HashSet::new();
         match of.enumerate().find(|(_, of)| !seen.insert(*of)) {
@@ -282,7 +283,7 @@ impl<'r, 't> Reader<'r, 't> {
         Ok(Closed { server, reason: self.text_or_empty(object, "reason")? })
     }
 
-    /// What stands in a list of objects.
+    /// Reads each object of a list.
     fn each<T>(
         &self,
         object: &Object<'t>,
@@ -432,7 +433,8 @@ impl<'r, 't> Reader<'r, 't> {
         Ok(Rounded { server, resource, most, in_all, by_server })
     }
 
-    /// Reads what single servers of a class have beyond the class; empty where that is not stated.
+    /// Reads the amounts that single servers of a class have beyond the class. Returns an empty list where they are
+    /// not stated.
     fn beyond_by_server(
         &self,
         object: &Object<'t>,
@@ -471,7 +473,7 @@ impl<'r, 't> Reader<'r, 't> {
         Ok(by_server)
     }
 
-    /// That no more tasks run and wait than the problem says.
+    /// Checks that no user has more running, admitted and waiting tasks than the problem states.
     fn compare_sums(
         &self,
         object: &Object<'t>,
@@ -510,7 +512,7 @@ impl<'r, 't> Reader<'r, 't> {
         }
     }
 
-    /// Names of tasks or things of which there are so many.
+    /// Reads the field `names`, which may have at most `most` entries.
     fn some_names(&self, object: &Object<'t>, most: &Rational) -> Stated<Vec<String>> {
         let Some(raw) = object.get("names") else { return Ok(Vec::new()) };
         let names = strings(self.document, raw)?;
@@ -569,9 +571,9 @@ impl<'r, 't> Reader<'r, 't> {
     }
 }
 
-/// The snapshot as a file: the problem in canonical form, and one entry of each list on each line.
+/// Returns the snapshot as a file. The problem has its canonical form, and each entry of a list has its own line.
 ///
-/// Reading it back gives an equal snapshot, but for tasks of 0.
+/// Reading the file again gives an equal snapshot, except that entries of 0 tasks are dropped.
 #[must_use]
 pub fn snapshot_to_json(snapshot: &Snapshot) -> String {
     let Snapshot { problem, allocation, .. } = snapshot;
@@ -677,8 +679,7 @@ pub fn snapshot_to_json(snapshot: &Snapshot) -> String {
     out
 }
 
-/// Placements, or the tasks by class where there are none. What makes an allocation exact is said, the rest only where
-/// it is not the default.
+/// Writes the placements, or the tasks by class where there are none. Fields with default values are left out.
 fn write_allocation(of: &mut Fields<'_>, problem: &Problem, allocation: &Allocation) {
     of.text("kind", "allocation");
     if let Some(mechanism) = &allocation.mechanism {

@@ -1,4 +1,5 @@
-//! Reads the users of a problem, some at a time: each apart from the others first, by threads, then in its place.
+//! Reading of a problem's users, in batches. Threads first parse each user of a batch independently of the others,
+//! then the users are added in their order.
 
 use std::borrow::Cow;
 
@@ -11,50 +12,51 @@ use crate::groups::MemberSpec;
 use crate::problem::{Known, ProblemBuilder, User};
 use crate::spec::UserSpec;
 
-/// Users that are read at a time, and threads share: what is known of them before they are in their places takes half a
-/// megabyte.
+/// Users in a batch. Their intermediate results take half a megabyte.
 const AT_A_TIME: usize = 1 << 10;
 
-/// Looks that a user takes, some microseconds: threads share so many users at a time, and no fewer.
+/// Visits that parsing a user takes, of some microseconds (see [`each_of`]). They decide from how many users on
+/// threads share the work.
 const LOOKS: usize = 4;
 
-/// Fields of a user that are the same text where users are of one shape.
+/// The fields whose texts are identical for users of one shape.
 const OF_SHAPES: [&str; 5] = ["demand", "servers", "demand_on", "gamma", "criterion"];
 
-/// Shapes that are kept: more than clusters have, and their texts are looked up in a few megabytes.
+/// Most shapes that are stored. Clusters have fewer, and their texts are looked up in a few megabytes.
 const MOST_SHAPES: usize = 1 << 16;
 
-/// The texts of these fields.
+/// The texts of [`SHAPE_FIELDS`] of one user.
 type Texts<'t> = [Option<&'t str>; OF_SHAPES.len()];
 
-/// The users, as they are read. What some state as the same text is read once.
+/// The users that have been read so far. Fields that several users state as the same text are parsed once.
 struct Users<'d, 't> {
     document: &'d Document<'t>,
     builder: ProblemBuilder,
     shapes: Known,
-    /// By shape.
+    /// The texts of the fields, by shape.
     texts: Vec<Texts<'t>>,
-    /// By shape: the first user that states it, and the digits of its numbers in these fields.
+    /// The first user with a shape, and the digits of the numbers in its fields. By shape.
     first: Vec<(usize, u64)>,
 }
 
-/// The shape of a user.
+/// The shape of a user, as an index into the stored shapes.
 #[derive(Clone, Copy)]
 enum Shape {
-    /// One that is not kept.
+    /// A shape that is not stored.
     Own,
-    /// One that no user before it states.
+    /// A shape that no earlier user has.
     First(usize),
+    /// The shape of an earlier user.
     Again(usize),
 }
 
-/// A user that was read apart from the others, with the digits of its numbers.
+/// A user that was parsed independently of the others, with the digits of its numbers.
 enum Apart<'t> {
     Whole { user: User, member: MemberSpec, digits: u64, of_shape: u64 },
     Again { shape: usize, same: SameSpec<'t>, member: MemberSpec, digits: u64 },
 }
 
-/// Reads the users, in their order, and gives the builder back.
+/// Reads the users in their order and returns the builder with them.
 pub(super) fn read_users<'t>(
     document: &Document<'t>,
     list: &[&'t RawValue],
@@ -68,10 +70,10 @@ pub(super) fn read_users<'t>(
 }
 
 impl<'t> Users<'_, 't> {
-    /// Reads the next users: most of it apart from one another, then what depends on those before.
+    /// Reads the next batch of users: parses them independently, then adds them in order.
     fn read(&mut self, some: &[&'t RawValue]) -> Result<(), FormatError> {
         let document = self.document;
-        // All together have no more digits than are left.
+        // Split evenly, the digits of the batch cannot exceed those that are left.
         let digits = document.digits_left() / some.len().max(1) as u64;
         let given = some.iter().map(|raw| document.apart(raw, digits)).collect();
         let known = &self.shapes;
@@ -95,7 +97,7 @@ impl<'t> Users<'_, 't> {
         users.into_iter().try_for_each(|((raw, shape), apart)| self.add(raw, shape, apart))
     }
 
-    /// The shape of the user so many places on, given with the hash of its texts.
+    /// Returns the shape of user `at` of the batch, given the hash of its texts.
     fn shape_of(&mut self, at: usize, object: Option<&(Object<'t>, u64)>) -> Shape {
         let Some((object, hash)) = object else { return Shape::Own };
         let (texts, next) = (texts_of(object), self.first.len());
@@ -111,7 +113,8 @@ impl<'t> Users<'_, 't> {
         }
     }
 
-    /// Adds the next user. One that could not be read apart, or has too many digits for it, is read again: in its turn it says why.
+    /// Adds the next user. A user that could not be parsed independently, or has too many digits for its share of
+    /// the budget, is read again here, so that errors come in the order of the file.
     fn add(&mut self, raw: &'t RawValue, shape: Shape, apart: Option<Apart<'t>>) -> Result<(), FormatError> {
         let document = self.document;
         let added = match apart {
@@ -137,7 +140,7 @@ impl<'t> Users<'_, 't> {
         added.map_err(|error| document.problem_error(&error))
     }
 
-    /// Notes the digits of a shape that is stated for the first time.
+    /// Records the digits of a shape that is stated for the first time.
     fn keep(&mut self, shape: Shape, digits: u64) {
         if let Shape::First(at) = shape {
             self.first[at].1 = digits;
@@ -146,7 +149,7 @@ impl<'t> Users<'_, 't> {
 }
 
 impl<'t> Apart<'t> {
-    /// `document` counts the digits of this user alone.
+    /// Parses a user. `document` counts only the digits of this user.
     fn read(
         document: &Document<'t>,
         object: &Object<'t>,
@@ -170,7 +173,7 @@ fn texts_of<'t>(object: &Object<'t>) -> Texts<'t> {
     OF_SHAPES.map(|field| object.get(field).map(RawValue::get))
 }
 
-/// All that a user states.
+/// Reads all fields of a user.
 fn whole<'t>(
     document: &Document<'t>,
     object: &Object<'t>,

@@ -1,4 +1,4 @@
-//! A problem from what is stated: names become positions, amounts are examined.
+//! Builds a problem from its statement: names become positions, and amounts are checked.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -18,9 +18,9 @@ pub(crate) struct ProblemBuilder {
     resource_index: Index,
     server_index: Index,
     group_index: Index,
-    /// Users by their names.
+    /// Positions of the users by their names.
     user_names: Known,
-    /// Sets of classes, which many users share.
+    /// The distinct sets of classes that users may use. Many users share one set.
     sets: HashSet<Arc<[usize]>>,
 }
 
@@ -59,7 +59,7 @@ impl ProblemBuilder {
         Ok(Self { problem, resource_index, server_index, group_index, user_names, sets })
     }
 
-    /// States the groups, before the first user.
+    /// Adds the groups. It must be called before the first user is added.
     pub(crate) fn groups(
         &mut self,
         specs: Vec<GroupSpec>,
@@ -70,14 +70,14 @@ impl ProblemBuilder {
         Ok(())
     }
 
-    /// Makes room for so many users.
+    /// Reserves memory for this many users.
     pub(crate) fn reserve(&mut self, users: usize) {
         self.problem.users.reserve_exact(users);
         self.problem.groups.reserve(users);
         self.user_names = Known::with_room(users);
     }
 
-    /// States the next user.
+    /// Checks the next user and adds it.
     pub(crate) fn user<S: AsRef<str> + Into<String>>(
         &mut self,
         spec: UserSpec<S>,
@@ -88,7 +88,7 @@ impl ProblemBuilder {
         self.join(user, member)
     }
 
-    /// A user as it is stated, whatever other users there are. The places of errors are those within it.
+    /// Checks a user independently of the other users. Places in errors are relative to the user.
     pub(crate) fn stated<S: AsRef<str> + Into<String>>(
         &self,
         spec: UserSpec<S>,
@@ -96,14 +96,14 @@ impl ProblemBuilder {
         User::new(spec, &self.resource_index, &self.server_index)
     }
 
-    /// Adds a user that is [`stated`](Self::stated).
+    /// Adds a user that was checked by [`stated`](Self::stated).
     pub(crate) fn add(&mut self, user: User, member: MemberSpec) -> Result<(), ProblemError> {
         self.name(&user.name)?;
         self.join(user, member)
     }
 
-    /// A user that states the same as one before it, but for its name, its weight, its tasks and what stands beside its
-    /// demand.
+    /// Adds a user that is identical to an earlier user except for its name, weight, tasks, group, gang and pinned
+    /// tasks.
     pub(crate) fn user_like(
         &mut self,
         other: usize,
@@ -122,17 +122,17 @@ impl ProblemBuilder {
         self.join(user, member)
     }
 
-    /// How many users there are so far.
+    /// Returns the number of users so far.
     pub(crate) fn n_users(&self) -> usize {
         self.problem.users.len()
     }
 
-    /// The place of the next user.
+    /// Returns the place of the next user.
     fn next(&self) -> Place {
         Place::root().key("users").index(self.problem.users.len())
     }
 
-    /// Takes the name of the next user.
+    /// Checks and records the name of the next user.
     fn name(&mut self, name: &str) -> Result<(), ProblemError> {
         let error = |fault| Err(self.next().key("name").error(fault));
         if name.is_empty() {
@@ -206,7 +206,7 @@ impl User {
         };
         let mut demand_overrides =
             by_index("server", spec.demand_on, servers, || at.key("demand_on"), on_class)?;
-        // What is said twice makes no difference.
+        // An override that repeats the base demand has no effect.
         demand_overrides.retain(|(_, on_class)| *on_class != base_demand);
         let rates = |stated: Vec<(S, Rational)>, field| {
             by_index("server", stated, servers, || at.key(field), positive)

@@ -1,8 +1,8 @@
-//! Server classes that are alike, as one.
+//! One server class for several identical ones.
 //!
-//! Some clusters are stated server by server. Where all users are compared by their tasks alone, wherever these run, classes
-//! that no user can tell apart may be one class of all their servers, whose tasks are spread over them evenly
-//! (docs/theory.md, section 2).
+//! Some clusters are stated server by server. Where a mechanism compares users by their tasks alone, wherever these
+//! run, classes that no user can tell apart may be joined into one class with all their servers. Its tasks are then
+//! spread over the original classes evenly (docs/theory.md, section 2).
 
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash as Key;
@@ -13,25 +13,26 @@ use rug::Rational;
 use super::merged::rounded_down;
 use super::{Hash, Problem, ServerClass, User};
 
-/// A problem in which one class stands for all that are alike.
+/// A problem in which identical classes are joined into one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Joined {
-    /// The problem; each of its classes has the name of the first for which it stands.
+    /// The problem. Each of its classes has the name of the first class that it stands for.
     pub problem: Problem,
-    /// By class of [`problem`](Self::problem): those for which it stands, ascending, each with its part of the servers.
+    /// The original classes that each class of [`problem`](Self::problem) stands for, ascending, each with its
+    /// fraction of the servers.
     pub members: Vec<Vec<(usize, Rational)>>,
 }
 
-/// Classes, told apart more and more.
+/// A partition of the classes, which is refined step by step.
 struct Kinds {
-    /// By class.
+    /// The kind of each class.
     of: Vec<usize>,
     next: usize,
 }
 
 impl Kinds {
-    /// Tells those of these classes that are of one kind apart from each other where they have other values, and from all
-    /// that are not named.
+    /// Splits kinds: named classes of one kind stay together only if their values are equal, and are separated from
+    /// the classes that are not named.
     fn part<V: Key + Eq>(&mut self, classes: impl IntoIterator<Item = (usize, V)>) {
         let mut known = HashMap::new();
         for (i, value) in classes {
@@ -45,10 +46,12 @@ impl Kinds {
 }
 
 impl Problem {
-    /// The problem in which server classes that are alike are one; `None` where no two are.
+    /// Returns the problem in which identical server classes are joined into one, or `None` where no two are
+    /// identical.
     ///
-    /// They have the same capacity, and all users the same demand and the same criterion on them, if they may run there at
-    /// all. Rates of whole classes and limits of groups on some classes keep all of them apart.
+    /// Identical classes have the same capacity. All users have the same demand and criterion on them, and may use
+    /// all or none of them. If any user states the rate of a whole class, or any group limits some classes, nothing
+    /// is joined.
     #[must_use]
     pub fn joined(&self) -> Option<Joined> {
         let is_named = self.groups.list().iter().any(|group| !group.on.is_empty())
@@ -91,7 +94,8 @@ impl Problem {
                 classes.iter().map(|i| (*i, Rational::from((self.servers[*i].count, count)))).collect(),
             );
         }
-        // By class: which stands for it; and where it is the first, that it does.
+        // The joined class of each original class; and that class only for the first original class that it stands
+        // for.
         let at: Vec<usize> = kinds.iter().map(|kind| at_of_kind[kind]).collect();
         let of_first = |i: usize| (alike[at[i]][0] == i).then_some(at[i]);
         let mut sets: HashMap<*const [usize], Option<Arc<[usize]>>> = HashMap::new();
@@ -116,19 +120,20 @@ impl Problem {
     }
 }
 
-/// What is said of the first classes of their kinds.
+/// Keeps the entries of a list that are about the first class of a kind.
 fn of_firsts<T: Clone>(list: &[(usize, T)], of_first: impl Fn(usize) -> Option<usize>) -> Vec<(usize, T)> {
     list.iter().filter_map(|(i, value)| Some((of_first(*i)?, value.clone()))).collect()
 }
 
 impl Joined {
-    /// What a user has on the classes of the original, by class, given what it has on those that stand for them.
+    /// Returns the tasks of a user on the original classes, given its tasks on the joined classes.
     #[must_use]
     pub fn parts(&self, tasks: &[(usize, Rational)]) -> Vec<(usize, Rational)> {
         self.spread(tasks, |x, part| Rational::from(x * part))
     }
 
-    /// [`parts`](Self::parts) of floating-point numbers, rounded down, so that what is feasible stays so.
+    /// Returns [`parts`](Self::parts) for floating-point numbers, rounded down so that a feasible allocation stays
+    /// feasible.
     #[must_use]
     pub fn rounded_parts(&self, tasks: &[(usize, Rational)]) -> Vec<(usize, Rational)> {
         self.spread(tasks, |x, part| rounded_down(&Rational::from(x * part)).unwrap_or_default())

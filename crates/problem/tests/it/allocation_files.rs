@@ -39,7 +39,7 @@ fn a_foreign_allocation_needs_only_kind_and_tasks() {
     assert!(file.allocation.placements.is_none());
 }
 
-/// Thirds in floating point: their doubles would not add up to that of the sum.
+/// With thirds in floating point, the doubles of the single servers would not add up to the double of the class.
 #[test]
 fn placements_in_doubles_are_read_back() {
     let third =

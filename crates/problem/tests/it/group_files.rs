@@ -1,4 +1,4 @@
-//! Reading groups: what is accepted, what every fault says, and that what is written is read again.
+//! Reading of groups: the accepted files, the message of every fault, and reading of written files.
 
 use evenhand_problem::format::{Source, problem_sha256, problem_to_json};
 use evenhand_problem::{Problem, Rational, Warning};
@@ -7,7 +7,8 @@ fn read(text: &str) -> Result<Problem, String> {
     Source { name: "p.json", text }.problem().map_err(|error| error.to_string())
 }
 
-/// A pool of 10 cpu and 4 gpu with these groups, one user that says this, and more fields.
+/// Returns a problem with a pool of 10 CPUs and 4 GPUs, these groups, one user with these further fields, and
+/// further fields of the problem.
 fn with(groups: &str, user: &str, more: &str) -> String {
     format!(
         r#"{{"kind": "allocation-problem", "resources": ["cpu", "gpu"],
@@ -124,7 +125,7 @@ fn promises_that_cannot_be_kept_are_reported_with_the_amounts() {
     );
 }
 
-/// Groups of which each stands in the one before.
+/// Returns a chain of groups, each a subgroup of the one before.
 fn chain(groups: usize) -> String {
     let group = |v: usize| match v {
         0 => r#"{"name": "g0"}"#.to_owned(),
@@ -139,7 +140,7 @@ fn groups_stand_in_each_other_up_to_a_bound() {
     refuses(&chain(101), "p.json:103:28: groups[100].parent: group `g100` stands in more than 99 others");
 }
 
-/// Two kinds of servers, one group that says this of them.
+/// Returns a problem with two server classes and one group that has this field `on`.
 fn on(on: &str, guarantee: &str) -> String {
     format!(
         r#"{{"kind": "allocation-problem", "resources": ["cpu", "gpu"],
@@ -165,7 +166,7 @@ fn sets_of_classes_are_named_by_a_key_or_in_a_list() {
     let expected = r#""on":[{"servers":["old","new"],"limit":{"cpu":"0","gpu":"5"}},{"servers":["new"],"limit":{"gpu":"3000"}}]"#;
     assert!(written.contains(expected), "{written}");
     assert_eq!(read(&written).unwrap(), by_key);
-    // What says nothing changes no hash, and what says something does.
+    // An entry without limits changes no hash, and a limit of 0 does.
     let [none, empty, zero] =
         ["{}", r#"{"old": {"limit": {}}}"#, r#"{"old": {"limit": {"gpu": 0}}}"#].map(|said| on(said, ""));
     let [none, empty, zero] = [none, empty, zero].map(|text| problem_sha256(&read(&text).unwrap()));
@@ -173,7 +174,8 @@ fn sets_of_classes_are_named_by_a_key_or_in_a_list() {
     assert_ne!(none, zero);
 }
 
-/// A name may hold a comma: as a key it is that class, and in a list it stands beside others.
+/// A class name may contain a comma. As a key the whole text is that class, and in a list it is one name of
+/// several.
 #[test]
 fn names_with_commas() {
     let text =

@@ -1,4 +1,4 @@
-//! Reading reservation problems: what is accepted, and what every fault says.
+//! Reading of reservation problems: the accepted files, and the message of every fault.
 
 use evenhand_problem::format::{Source, reservation_to_json};
 use evenhand_problem::{Integer, Rational, Reservation};
@@ -26,7 +26,7 @@ fn refuses(text: &str, expected: &str) {
     }
 }
 
-/// One pool and one type on lines of their own.
+/// Returns a problem with these pools and these job types, on lines of their own.
 fn with(pools: &str, jobs: &str) -> String {
     format!(
         "{{\"kind\":\"reservation-problem\",\"resources\":[\"cpu\"],\n\"servers\":[{pools}],\n\"jobs\":[{jobs}]}}"

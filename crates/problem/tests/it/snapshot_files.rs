@@ -97,7 +97,7 @@ fn a_snapshot_needs_a_problem_and_an_allocation() {
     }
 }
 
-/// Work that was admitted and has no server yet.
+/// The allocation states tasks by class, such as admitted work that has no server yet.
 #[test]
 fn an_allocation_without_placements_stays_one() {
     let tasks = json!({"kind": "allocation", "arithmetic": "exact", "tasks": {"vision/1": {"gpu": "3"}}});
