@@ -57,7 +57,7 @@ pub enum NumberError {
         limit: u32,
     },
     /// The denominator of a quotient is zero.
-    #[error("`{0}` has a zero denominator")]
+    #[error("`{0}` has a zero denominator: expected a denominator of at least 1")]
     ZeroDenominator(String),
 }
 

@@ -24,8 +24,8 @@ pub enum Warning {
     FitsNowhere(String),
     /// A group's limit on some server classes leaves less than its guarantee.
     #[error(
-        "group `{group}`: the guarantee of {resource} is {promised}, and what it may hold on {servers} leaves \
-         {available}"
+        "group `{group}`: the guarantee of {resource} is {promised}, but the group can use at most {available}: its \
+         limit on {servers} leaves no more"
     )]
     LimitedPromise {
         /// Name of the group.
@@ -41,7 +41,7 @@ pub enum Warning {
     },
     /// Guarantees add up to more than there is.
     #[error(
-        "{}: the guarantees of {resource} add up to {promised}, and there is {available}",
+        "{}: the guarantees of {resource} add up to {promised}, but there is only {available}",
         group.as_ref().map_or_else(|| "all groups".to_owned(), |name| format!("the subgroups of `{name}`"))
     )]
     BrokenPromise {
@@ -129,25 +129,29 @@ pub enum ProblemErrorKind {
     #[error("job type `{0}` demands nothing: expected at least one resource with a demand above 0")]
     TypeDemandsNothing(String),
     /// A job type that fits on no server, or occurs in no configuration.
-    #[error("job type `{0}` fits on no server, not even alone")]
+    #[error(
+        "job type `{0}` fits on no server, not even alone: expected a server with room for at least one of its jobs"
+    )]
     FitsNoServer(String),
     /// More than [`MAX_COUNT`] jobs of a type fit on one server.
-    #[error("more than 10^12 jobs of type `{0}` fit on one server")]
+    #[error("more than 10^12 jobs of type `{0}` fit on one server: expected at most 10^12")]
     TooManyFit(String),
     /// A number of jobs that is not an integer from 0 to [`MAX_COUNT`].
     #[error("{0} is not a number of jobs: expected an integer from 0 to 10^12")]
     BadJobs(String),
     /// Some pools have a count and others have none.
-    #[error("a pool without `count` beside others with one: give it to all pools or to none")]
+    #[error("this pool has no `count`, but others do: state it for all pools or for none")]
     CountMissing,
     /// Capacities or demands are stated together with a list of configurations.
-    #[error("`{0}` beside `configurations`: give configurations, or capacities and demands")]
+    #[error(
+        "`{0}` cannot stand next to `configurations`: state either configurations, or capacities and demands"
+    )]
     BesideConfigurations(&'static str),
     /// A group that is its own ancestor.
-    #[error("group `{0}` stands in itself, by way of its parents")]
+    #[error("group `{0}` stands in itself: expected parents that lead to a group without a parent")]
     GroupInItself(String),
     /// A group with too many ancestors.
-    #[error("group `{0}` stands in more than {most} others", most = MOST_DEPTH - 1)]
+    #[error("group `{0}` has more than {most} groups above it: expected at most {most}", most = MOST_DEPTH - 1)]
     GroupTooDeep(String),
     /// A gang that is not a whole number of tasks from 1 to [`MAX_COUNT`].
     #[error("{0} is not a number of tasks that run together: expected a whole number from 1 to 10^12")]
@@ -156,7 +160,7 @@ pub enum ProblemErrorKind {
     #[error("{0} is not a priority: expected a whole number")]
     BadPriority(String),
     /// A guarantee above the limit of the same group.
-    #[error("the guarantee {guarantee} is above the limit {limit}")]
+    #[error("the guarantee {guarantee} is above the limit {limit}: expected at most {limit}")]
     GuaranteeAboveLimit {
         /// The guarantee.
         guarantee: String,
@@ -167,16 +171,16 @@ pub enum ProblemErrorKind {
     #[error("expected at least one server class")]
     EmptySet,
     /// Two entries about the same set of server classes.
-    #[error("the server classes `{0}` are named together twice")]
+    #[error("there are two entries for the server classes `{0}`: expected one")]
     DuplicateSet(String),
     /// A guarantee, or a statement of what is lent, for some server classes.
     #[error(
-        "a `{0}` on some server classes is not supported, only `limit` is: what a group holds there is not \
-         decided while its tasks may run elsewhere; give the `{0}` for all servers"
+        "a `{0}` on some server classes is not supported, only `limit` is: state the `{0}` for all servers, since \
+         the group's tasks may also run elsewhere"
     )]
     OnlyLimitOn(&'static str),
     /// More tasks are pinned than the user has.
-    #[error("{pinned} tasks are pinned of a user that has {tasks}")]
+    #[error("{pinned} tasks are pinned, but the user has {tasks}: expected at most {tasks}")]
     PinnedAboveTasks {
         /// Number of pinned tasks.
         pinned: String,

@@ -228,7 +228,8 @@ impl<'r, 't> Reader<'r, 't> {
             let index_raw = object.need(document, "index")?;
             let index = self.index(index_raw, server)?;
             if !seen.insert((server, index)) {
-                let message = format!("server {index} of `{name}` is given twice");
+                let message =
+                    format!("server {index} of `{name}` is given twice: state all its tasks in one entry");
                 return Err(document.error(index_raw, message));
             }
             let tasks = object.need(document, "tasks")?;
@@ -280,7 +281,9 @@ impl<'r, 't> Reader<'r, 't> {
             if without_zeros(stated) != without_zeros(placed) {
                 let name = self.problem.users()[n].name();
                 let object = self.document.object(raw)?;
-                let message = format!("the tasks of user `{name}` are not the sums of its placements");
+                let message = format!(
+                    "the tasks of user `{name}` are not the sums of its placements: correct them or leave out `tasks`"
+                );
                 return Err(self.document.error(object.get(name).unwrap_or(raw), message));
             }
         }

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use rug::Rational;
 use serde_json::value::RawValue;
 
-use super::{Document, FormatError, Object};
+use super::{Document, FormatError, Object, document::shorten};
 use crate::groups::{GroupShareSpec, GroupSpec, Guarantees, MemberSpec, ShareOf, ShareOver, ZeroWeight};
 use crate::on::{OnSpec, ServersSpec};
 use crate::spec::{JobSpec, ServerSpec, UserSpec};
@@ -238,8 +238,11 @@ fn word<'t, T: Default + FromStr>(
     move |document, object, field| {
         let Some(raw) = object.get(field) else { return Ok(T::default()) };
         let expected = || names.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
-        let stated = document.string(raw)?.parse();
-        stated.map_err(|_| document.error(raw, format!("expected one of {}", expected())))
+        let stated = document.string(raw)?;
+        stated.parse().map_err(|_| {
+            let message = format!("found `{}`: expected one of {}", shorten(&stated), expected());
+            document.error(raw, message)
+        })
     }
 }
 
@@ -257,7 +260,9 @@ fn on<'t>(document: &Document<'t>, object: &Object<'t>, field: &str) -> Stated<V
     let of = |document: &Document<'t>, raw| {
         let object = document.object(raw)?;
         match object.get("servers") {
-            Some(raw) => Err(document.error(raw, "the server classes are named by the key already")),
+            Some(raw) => {
+                Err(document.error(raw, "the key names the server classes already: remove `servers`"))
+            }
             None => Ok(object),
         }
     };

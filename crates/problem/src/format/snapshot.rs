@@ -69,7 +69,9 @@ impl Source<'_> {
         let stated = object.need(document, "allocation")?;
         let allocation = self.allocation_in(stated, &Place::root().key("allocation"), &problem)?;
         if !allocation.is_for(&problem) {
-            return Err(document.error(stated, "this allocation is for another problem"));
+            let message = "this allocation is for another problem: its `problem_sha256` differs from the hash of \
+                           `problem`";
+            return Err(document.error(stated, message));
         }
         let snapshot = Snapshot { system, ..Snapshot::new(problem, allocation.allocation) };
         let parts = Reader::new(document, &snapshot.problem, &snapshot.allocation).read(&object)?;
@@ -165,19 +167,34 @@ impl<'r, 't> Reader<'r, 't> {
     fn read(&self, object: &Object<'t>) -> Stated<Parts> {
         let waiting = self.each(object, "waiting", &["user", "tasks", "names", "reason"], Self::waiting)?;
         let constraints = self.each(object, "constraints", &OF_CONSTRAINT, Self::constraint)?;
-        self.refuse_twice("constraints", constraints.iter().map(|of| of.user), "this user has two entries")?;
+        self.refuse_twice(
+            "constraints",
+            constraints.iter().map(|of| of.user),
+            "this user has two entries: expected at most one",
+        )?;
         let mut groups: HashMap<&str, Option<usize>> = HashMap::new();
         for (at, of) in constraints.iter().enumerate().filter(|(_, of)| !of.together.is_empty()) {
             let group = self.problem.groups().member(of.user).group;
             if *groups.entry(&of.together).or_insert(group) != group {
                 let raw = self.document.locate(&Place::root().key("constraints").index(at));
-                return Err(self.document.error(raw, "users that start together stand in different groups"));
+                return Err(self.document.error(
+                    raw,
+                    "users with the same `together` are in different groups: expected one group",
+                ));
             }
         }
         let preemption = self.each(object, "preemption", &["group", "across"], Self::preemption)?;
-        self.refuse_twice("preemption", preemption.iter().map(|of| of.group), "this group has two entries")?;
+        self.refuse_twice(
+            "preemption",
+            preemption.iter().map(|of| of.group),
+            "this group has two entries: expected at most one",
+        )?;
         let closed = self.each(object, "closed", &["server", "reason"], Self::closed)?;
-        self.refuse_twice("closed", closed.iter().map(|of| of.server), "this class has two entries")?;
+        self.refuse_twice(
+            "closed",
+            closed.iter().map(|of| of.server),
+            "this class has two entries: expected at most one",
+        )?;
         self.compare_sums(object, &waiting, &constraints)?;
         Ok(Parts {
             servers: object.get("servers").map_or(Ok(Vec::new()), |raw| self.server_names(raw))?,
@@ -227,7 +244,9 @@ impl<'r, 't> Reader<'r, 't> {
             Some(raw) => {
                 let list = strings(self.document, raw)?;
                 if list.len() > MOST_UNKNOWN {
-                    return Err(self.document.error(raw, format!("more than {MOST_UNKNOWN} texts")));
+                    return Err(self
+                        .document
+                        .error(raw, format!("found {} texts: expected at most {MOST_UNKNOWN}", list.len())));
                 }
                 list
             }
@@ -309,7 +328,8 @@ impl<'r, 't> Reader<'r, 't> {
             let list: Vec<String> = strings(self.document, raw)?;
             let count = self.problem.servers()[i].count();
             if list.len() as u64 != count {
-                let message = format!("found {} names of a class of {count} servers", list.len());
+                let message =
+                    format!("found {} names: expected {count}, one for each server of the class", list.len());
                 return Err(self.document.error(raw, message));
             }
             if let Some(twice) = list.iter().find(|name| !seen.insert((*name).clone())) {
@@ -341,7 +361,7 @@ impl<'r, 't> Reader<'r, 't> {
             None => Ok(running),
             Some(at) => {
                 let raw = self.document.locate(&Place::root().key("running").index(at));
-                Err(self.document.error(raw, "the tasks of this user on this server are named twice"))
+                Err(self.document.error(raw, "this user has two entries for this server: expected one"))
             }
         }
     }
@@ -353,7 +373,8 @@ impl<'r, 't> Reader<'r, 't> {
         let index = self.count(index_raw)?;
         let class = || self.on_classes.get(&(user, server)).filter(|_| !self.is_placed);
         let Some(tasks) = self.placed.get(&(user, server, index)).or_else(class) else {
-            let message = "the allocation places no task of this user on this server";
+            let message = "the allocation places no task of this user on this server: expected a server of \
+                           `allocation`";
             return Err(self.document.error(object.raw(), message));
         };
         let count = self.problem.servers()[server].count();
@@ -367,7 +388,11 @@ impl<'r, 't> Reader<'r, 't> {
             Some(raw) => {
                 let list = strings(self.document, raw)?;
                 if !list.is_empty() && list.len() != names.len() {
-                    let message = format!("found {} {field} of {} names", list.len(), names.len());
+                    let message = format!(
+                        "found {} {field} for {} names: expected one for each name, or none",
+                        list.len(),
+                        names.len()
+                    );
                     return Err(self.document.error(raw, message));
                 }
                 Ok(list)
@@ -406,7 +431,9 @@ impl<'r, 't> Reader<'r, 't> {
         let names = self.some_names(object, &count.into())?;
         if names.len() > MOST_NAMES {
             let raw = object.get("names").unwrap_or(object.raw());
-            return Err(self.document.error(raw, format!("more than {MOST_NAMES} names")));
+            return Err(self
+                .document
+                .error(raw, format!("found {} names: expected at most {MOST_NAMES}", names.len())));
         }
         Ok(NotModelled { what, count, names })
     }
@@ -426,7 +453,8 @@ impl<'r, 't> Reader<'r, 't> {
         let in_all = self.positive(object.need(self.document, "in_all")?)?;
         let bound = Rational::from(&most * self.problem.servers()[server].count());
         if most > in_all || in_all > bound {
-            let message = "`most` is of one server and `in_all` of all servers of the class together";
+            let message = "`most` is of one server and `in_all` of all servers of the class: expected `in_all` from \
+                           `most` to `most` times their number";
             return Err(self.document.error(most_raw, message));
         }
         let by_server = self.beyond_by_server(object, server, &most, &in_all)?;
@@ -467,7 +495,7 @@ impl<'r, 't> Reader<'r, 't> {
         let sum: Rational = by_server.iter().map(|(_, amount)| amount).sum();
         if largest != Some(most) || sum != *in_all {
             let message =
-                "the largest amount of a server has to be `most`, and all of them together `in_all`";
+                "the largest amount of a server has to be `most`, and the sum of all amounts `in_all`";
             return Err(self.document.error(list, message));
         }
         Ok(by_server)
@@ -486,8 +514,10 @@ impl<'r, 't> Reader<'r, 't> {
             sums[of.user] += of.admitted;
             if of.admitted > 0 && user.tasks().is_some_and(|tasks| sums[of.user] > *tasks) {
                 let raw = self.document.locate(&Place::root().key("constraints").index(at));
-                let message =
-                    format!("more tasks of user `{}` run and are admitted than it has", shorten(user.name()));
+                let message = format!(
+                    "more tasks of user `{}` run and are admitted than it has: expected at most its `tasks`",
+                    shorten(user.name())
+                );
                 return Err(self.document.error(raw, message));
             }
         }
@@ -496,8 +526,10 @@ impl<'r, 't> Reader<'r, 't> {
             sums[waiting.user] += waiting.tasks;
             if user.tasks().is_some_and(|tasks| sums[waiting.user] > *tasks) {
                 let raw = self.document.locate(&Place::root().key("waiting").index(at));
-                let message =
-                    format!("more tasks of user `{}` run and wait than it has", shorten(user.name()));
+                let message = format!(
+                    "more tasks of user `{}` run and wait than it has: expected at most its `tasks`",
+                    shorten(user.name())
+                );
                 return Err(self.document.error(raw, message));
             }
         }
@@ -506,7 +538,10 @@ impl<'r, 't> Reader<'r, 't> {
             None => Ok(()),
             Some((_, user)) => {
                 let raw = object.get("allocation").unwrap_or(object.raw());
-                let message = format!("more tasks of user `{}` run than it has", shorten(user.name()));
+                let message = format!(
+                    "more tasks of user `{}` run than it has: expected at most its `tasks`",
+                    shorten(user.name())
+                );
                 Err(self.document.error(raw, message))
             }
         }

@@ -74,7 +74,7 @@ fn placements_are_the_tasks_server_by_server() {
     assert!(read(&format!(r#"{{"kind": "allocation", {both}, {placements}}}"#)).is_ok());
     refuses(
         &format!(r#"{{"kind": "allocation", {placements}, "tasks": {{"user 2": {{"high-cpu": 4}}}}}}"#),
-        "a.json:2:103: tasks[\"user 2\"]: the tasks of user `user 2` are not the sums of its placements",
+        "a.json:2:103: tasks[\"user 2\"]: the tasks of user `user 2` are not the sums of its placements: correct them or leave out `tasks`",
     );
 }
 

@@ -224,7 +224,7 @@ fn faults_of_numbers() {
         weight(&format!("\"{text}\""), &format!("`{text}` {syntax}"));
     }
     weight("1e999999999", "the exponent of `1e999999999` is out of range: at most 400 in absolute value");
-    weight("\"1/0\"", "`1/0` has a zero denominator");
+    weight("\"1/0\"", "`1/0` has a zero denominator: expected a denominator of at least 1");
     weight(&"9".repeat(1_000_000), "a number with 1000000 digits: at most 400 are accepted");
     weight("null", "found `null`: expected a number");
     weight("true", "found `true`: expected a number");
