@@ -350,19 +350,19 @@ impl Group {
 /// Returns a group that is its own ancestor, if there is one.
 fn first_on_a_cycle(list: &[Group]) -> Option<usize> {
     // Groups whose ancestors are known to end at the root.
-    let mut ends = vec![false; list.len()];
+    let mut is_rooted = vec![false; list.len()];
     for start in 0..list.len() {
-        let mut way = Vec::new();
-        let mut on_way = HashSet::new();
+        let mut path = Vec::new();
+        let mut on_path = HashSet::new();
         let mut next = Some(start);
-        while let Some(v) = next.filter(|v| !ends[*v]) {
-            if !on_way.insert(v) {
+        while let Some(v) = next.filter(|v| !is_rooted[*v]) {
+            if !on_path.insert(v) {
                 return Some(v);
             }
-            way.push(v);
+            path.push(v);
             next = list[v].parent;
         }
-        way.into_iter().for_each(|v| ends[v] = true);
+        path.into_iter().for_each(|v| is_rooted[v] = true);
     }
     None
 }

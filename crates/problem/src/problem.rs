@@ -178,8 +178,8 @@ impl Problem {
     }
 
     /// Returns the hash, which `compute` is called for once.
-    pub(crate) fn hashed(&self, of: impl FnOnce(&Self) -> String) -> &str {
-        self.hash.0.get_or_init(|| of(self))
+    pub(crate) fn hashed(&self, compute: impl FnOnce(&Self) -> String) -> &str {
+        self.hash.0.get_or_init(|| compute(self))
     }
 
     /// Returns the number of resources, `m`.
@@ -277,10 +277,10 @@ impl Problem {
     /// Returns what a reader of the problem should know although it is no error.
     #[must_use]
     pub fn warnings(&self) -> Vec<Warning> {
-        let nobody = self.users.is_empty().then_some(Warning::NoUsers);
+        let no_users = self.users.is_empty().then_some(Warning::NoUsers);
         let without_class = (0..self.n_users()).filter(|&n| self.classes_of(n).next().is_none());
         let nowhere = without_class.map(|n| Warning::FitsNowhere(self.users[n].name.clone()));
-        nobody.into_iter().chain(nowhere).chain(self.promises_not_kept()).collect()
+        no_users.into_iter().chain(nowhere).chain(self.promises_not_kept()).collect()
     }
 
     /// Returns the names of server classes, separated by commas.

@@ -39,12 +39,12 @@ pub fn problem_to_json(problem: &Problem) -> String {
 /// different spellings have the same hash.
 #[must_use]
 pub fn problem_sha256(problem: &Problem) -> String {
-    let of = |problem: &Problem| {
+    let compute = |problem: &Problem| {
         let mut hashed = Hashed::default();
         canonical(&mut hashed, problem, format_hashed);
         hashed.end()
     };
-    problem.hashed(of).to_owned()
+    problem.hashed(compute).to_owned()
 }
 
 /// A writer that keeps only the hash of the text. It adds the line break at the end of the text itself.
@@ -52,15 +52,15 @@ pub fn problem_sha256(problem: &Problem) -> String {
 struct Hashed {
     digest: Sha256,
     /// Bytes that are not hashed yet. They are collected so that many short writes cost no more than few long ones.
-    waiting: Vec<u8>,
+    buffer: Vec<u8>,
 }
 
 impl Hashed {
     /// Bytes that are collected before they are hashed.
-    const AT_ONCE: usize = 1 << 14;
+    const BUFFER_BYTES: usize = 1 << 14;
 
     fn end(mut self) -> String {
-        self.digest.update(&self.waiting);
+        self.digest.update(&self.buffer);
         self.digest.update("\n");
         hexadecimal(&self.digest.finalize())
     }
@@ -68,10 +68,10 @@ impl Hashed {
 
 impl Write for Hashed {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        self.waiting.extend_from_slice(text.as_bytes());
-        if self.waiting.len() >= Self::AT_ONCE {
-            self.digest.update(&self.waiting);
-            self.waiting.clear();
+        self.buffer.extend_from_slice(text.as_bytes());
+        if self.buffer.len() >= Self::BUFFER_BYTES {
+            self.digest.update(&self.buffer);
+            self.buffer.clear();
         }
         Ok(())
     }

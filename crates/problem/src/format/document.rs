@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// Bytes that are scanned in about the time of one visit (see [`both`]).
-const BYTES_OF_A_LOOK: usize = 1 << 8;
+const BYTES_PER_VISIT: usize = 1 << 8;
 
 /// A JSON document, or a value inside one, that is being read.
 #[derive(Debug, Clone)]
@@ -55,9 +55,9 @@ impl<'a> Source<'a> {
         if self.text.trim().is_empty() {
             return error(self.text.len(), 0, "the file is empty: expected a JSON document");
         }
-        let looks = self.text.len() / BYTES_OF_A_LOOK;
+        let visits = self.text.len() / BYTES_PER_VISIT;
         let deep = || too_deep(self.text, MAX_DEPTH);
-        let (root, deep) = both(looks, || serde_json::from_str::<&RawValue>(self.text), deep);
+        let (root, deep) = both(visits, || serde_json::from_str::<&RawValue>(self.text), deep);
         if let Some(offset) = deep {
             return error(offset, 1, &nested_too_deeply());
         }

@@ -177,7 +177,7 @@ impl AllocationDocument<'_> {
             let tasks = placement.tasks.iter();
             let tasks = tasks.map(|(n, x)| (self.problem.users()[*n].name(), self.tasks(x)));
             let server = self.problem.servers()[placement.server].name();
-            OnOne { server, index: placement.index, tasks: Fields(tasks) }
+            ServerTasks { server, index: placement.index, tasks: Fields(tasks) }
         });
         placed.collect::<Vec<_>>()
     }
@@ -283,7 +283,7 @@ impl<K: Serialize, V: Serialize, I: Iterator<Item = (K, V)> + Clone> Serialize f
 
 /// The tasks on a single server, as written.
 #[derive(Serialize)]
-struct OnOne<'a, T> {
+struct ServerTasks<'a, T> {
     server: &'a str,
     index: u64,
     tasks: T,

@@ -116,7 +116,7 @@ struct Parts {
 }
 
 /// Fields of an entry of `constraints`.
-const OF_CONSTRAINT: [&str; 8] = [
+const CONSTRAINT_FIELDS: [&str; 8] = [
     "user",
     "priority",
     "protected",
@@ -166,7 +166,7 @@ impl<'r, 't> Reader<'r, 't> {
 
     fn read(&self, object: &Object<'t>) -> Stated<Parts> {
         let waiting = self.each(object, "waiting", &["user", "tasks", "names", "reason"], Self::waiting)?;
-        let constraints = self.each(object, "constraints", &OF_CONSTRAINT, Self::constraint)?;
+        let constraints = self.each(object, "constraints", &CONSTRAINT_FIELDS, Self::constraint)?;
         self.refuse_twice(
             "constraints",
             constraints.iter().map(|of| of.user),
@@ -383,7 +383,7 @@ impl<'r, 't> Reader<'r, 't> {
             return Err(self.document.error(index_raw, message));
         }
         let names = self.some_names(object, tasks)?;
-        let beside = |field: &str| match object.get(field) {
+        let per_name = |field: &str| match object.get(field) {
             None => Ok(Vec::new()),
             Some(raw) => {
                 let list = strings(self.document, raw)?;
@@ -398,7 +398,7 @@ impl<'r, 't> Reader<'r, 't> {
                 Ok(list)
             }
         };
-        let (owners, gangs) = (beside("owners")?, beside("gangs")?);
+        let (owners, gangs) = (per_name("owners")?, per_name("gangs")?);
         Ok(Running { user, server, index, names, owners, gangs })
     }
 

@@ -83,8 +83,8 @@ impl ProblemBuilder {
         spec: UserSpec<S>,
         member: MemberSpec,
     ) -> Result<(), ProblemError> {
-        self.name(spec.name.as_ref())?;
-        let user = self.stated(spec).map_err(|error| error.within(&self.next()))?;
+        self.add_name(spec.name.as_ref())?;
+        let user = self.stated(spec).map_err(|error| error.within(&self.next_place()))?;
         self.join(user, member)
     }
 
@@ -98,7 +98,7 @@ impl ProblemBuilder {
 
     /// Adds a user that was checked by [`stated`](Self::stated).
     pub(crate) fn add(&mut self, user: User, member: MemberSpec) -> Result<(), ProblemError> {
-        self.name(&user.name)?;
+        self.add_name(&user.name)?;
         self.join(user, member)
     }
 
@@ -111,8 +111,8 @@ impl ProblemBuilder {
         [weight, tasks]: [Option<Rational>; 2],
         member: MemberSpec,
     ) -> Result<(), ProblemError> {
-        self.name(name)?;
-        let within = |error: ProblemError| error.within(&self.next());
+        self.add_name(name)?;
+        let within = |error: ProblemError| error.within(&self.next_place());
         let user = User {
             name: name.to_owned(),
             weight: stated_weight(weight).map_err(within)?,
@@ -128,13 +128,13 @@ impl ProblemBuilder {
     }
 
     /// Returns the place of the next user.
-    fn next(&self) -> Place {
+    fn next_place(&self) -> Place {
         Place::root().key("users").index(self.problem.users.len())
     }
 
     /// Checks and records the name of the next user.
-    fn name(&mut self, name: &str) -> Result<(), ProblemError> {
-        let error = |fault| Err(self.next().key("name").error(fault));
+    fn add_name(&mut self, name: &str) -> Result<(), ProblemError> {
+        let error = |fault| Err(self.next_place().key("name").error(fault));
         if name.is_empty() {
             return error(ProblemErrorKind::EmptyName("user"));
         }
@@ -143,7 +143,7 @@ impl ProblemBuilder {
         if self.user_names.find(hash, |n| users.get(n).is_some_and(|user| user.name == name)).is_some() {
             return error(ProblemErrorKind::DuplicateName { what: "user", name: name.to_owned() });
         }
-        self.user_names.note(hash, users.len());
+        self.user_names.insert(hash, users.len());
         Ok(())
     }
 
@@ -162,12 +162,12 @@ impl ProblemBuilder {
         {
             let (pinned, tasks) = (pinned.to_string(), tasks.to_string());
             return Err(self
-                .next()
+                .next_place()
                 .key("pinned")
                 .error(ProblemErrorKind::PinnedAboveTasks { pinned, tasks }));
         }
         let joined = self.problem.groups.join(member, &self.group_index);
-        joined.map_err(|error| error.within(&self.next()))?;
+        joined.map_err(|error| error.within(&self.next_place()))?;
         self.problem.users.push(user);
         Ok(())
     }
@@ -213,10 +213,11 @@ impl User {
         };
         let given_gamma = rates(spec.gamma, "gamma")?;
         let criterion = rates(spec.criterion, "criterion")?;
-        let asks = |i| lookup(&given_gamma, i).is_none() && lookup(&demand_overrides, i).is_none();
+        let uses_base_demand =
+            |i| lookup(&given_gamma, i).is_none() && lookup(&demand_overrides, i).is_none();
         let needs_demand = match &named {
-            Some(list) => list.iter().any(|i| asks(*i)),
-            None => (0..servers.len()).any(asks),
+            Some(list) => list.iter().any(|i| uses_base_demand(*i)),
+            None => (0..servers.len()).any(uses_base_demand),
         };
         if base_demand.is_zero() && needs_demand {
             return Err(at.key("demand").error(nothing()));

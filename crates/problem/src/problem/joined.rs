@@ -33,7 +33,7 @@ struct Kinds {
 impl Kinds {
     /// Splits kinds: named classes of one kind stay together only if their values are equal, and are separated from
     /// the classes that are not named.
-    fn part<V: Key + Eq>(&mut self, classes: impl IntoIterator<Item = (usize, V)>) {
+    fn split<V: Key + Eq>(&mut self, classes: impl IntoIterator<Item = (usize, V)>) {
         let mut known = HashMap::new();
         for (i, value) in classes {
             let (kind, next) = (self.of[i], &mut self.next);
@@ -61,33 +61,34 @@ impl Problem {
             return None;
         }
         let mut kinds = Kinds { of: vec![0; self.servers.len()], next: 1 };
-        kinds.part(self.servers.iter().map(|class| &class.capacity).enumerate());
+        kinds.split(self.servers.iter().map(|class| &class.capacity).enumerate());
         let mut sets = HashSet::new();
         for user in &self.users {
             if let Some(set) = user.servers.as_ref().filter(|set| sets.insert(Arc::as_ptr(set))) {
-                kinds.part(set.iter().map(|i| (*i, ())));
+                kinds.split(set.iter().map(|i| (*i, ())));
             }
-            kinds.part(user.demand_overrides.iter().map(|(i, demand)| (*i, demand)));
-            kinds.part(user.criterion.iter().map(|(i, worth)| (*i, worth)));
+            kinds.split(user.demand_overrides.iter().map(|(i, demand)| (*i, demand)));
+            kinds.split(user.criterion.iter().map(|(i, worth)| (*i, worth)));
         }
-        self.of_kinds(&kinds.of)
+        self.joined_by_kind(&kinds.of)
     }
 
-    fn of_kinds(&self, kinds: &[usize]) -> Option<Joined> {
+    fn joined_by_kind(&self, kinds: &[usize]) -> Option<Joined> {
         let mut at_of_kind = HashMap::new();
-        let mut alike: Vec<Vec<usize>> = Vec::new();
+        let mut identical: Vec<Vec<usize>> = Vec::new();
         for (i, kind) in kinds.iter().enumerate() {
-            let at = *at_of_kind.entry(kind).or_insert(alike.len());
-            match alike.get_mut(at) {
+            let at = *at_of_kind.entry(kind).or_insert(identical.len());
+            match identical.get_mut(at) {
                 Some(classes) => classes.push(i),
-                None => alike.push(vec![i]),
+                None => identical.push(vec![i]),
             }
         }
-        if alike.len() == kinds.len() {
+        if identical.len() == kinds.len() {
             return None;
         }
-        let (mut servers, mut members) = (Vec::with_capacity(alike.len()), Vec::with_capacity(alike.len()));
-        for classes in &alike {
+        let (mut servers, mut members) =
+            (Vec::with_capacity(identical.len()), Vec::with_capacity(identical.len()));
+        for classes in &identical {
             let count = classes.iter().try_fold(0_u64, |sum, i| sum.checked_add(self.servers[*i].count))?;
             servers.push(ServerClass { count, ..self.servers[classes[0]].clone() });
             members.push(
@@ -97,20 +98,20 @@ impl Problem {
         // The joined class of each original class; and that class only for the first original class that it stands
         // for.
         let at: Vec<usize> = kinds.iter().map(|kind| at_of_kind[kind]).collect();
-        let of_first = |i: usize| (alike[at[i]][0] == i).then_some(at[i]);
+        let of_first = |i: usize| (identical[at[i]][0] == i).then_some(at[i]);
         let mut sets: HashMap<*const [usize], Option<Arc<[usize]>>> = HashMap::new();
         let mut joined = |user: &User| {
             let set = |set: &Arc<[usize]>| {
                 let joined = || {
                     let set: Vec<usize> = set.iter().filter_map(|i| of_first(*i)).collect();
-                    (set.len() < alike.len()).then(|| Arc::from(set))
+                    (set.len() < identical.len()).then(|| Arc::from(set))
                 };
                 sets.entry(Arc::as_ptr(set)).or_insert_with(joined).clone()
             };
             User {
                 servers: user.servers.as_ref().and_then(set),
-                demand_overrides: of_firsts(&user.demand_overrides, of_first),
-                criterion: of_firsts(&user.criterion, of_first),
+                demand_overrides: entries_of_firsts(&user.demand_overrides, of_first),
+                criterion: entries_of_firsts(&user.criterion, of_first),
                 ..user.clone()
             }
         };
@@ -121,7 +122,10 @@ impl Problem {
 }
 
 /// Keeps the entries of a list that are about the first class of a kind.
-fn of_firsts<T: Clone>(list: &[(usize, T)], of_first: impl Fn(usize) -> Option<usize>) -> Vec<(usize, T)> {
+fn entries_of_firsts<T: Clone>(
+    list: &[(usize, T)],
+    of_first: impl Fn(usize) -> Option<usize>,
+) -> Vec<(usize, T)> {
     list.iter().filter_map(|(i, value)| Some((of_first(*i)?, value.clone()))).collect()
 }
 

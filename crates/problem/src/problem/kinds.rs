@@ -27,7 +27,7 @@ impl Kinds {
         for (n, hash) in hashes.into_iter().enumerate() {
             let found = known.find(hash, |kind| key(kinds.first[kind]) == key(n));
             let kind = found.unwrap_or_else(|| {
-                known.note(hash, kinds.first.len());
+                known.insert(hash, kinds.first.len());
                 kinds.first.push(n);
                 kinds.first.len() - 1
             });

@@ -75,10 +75,10 @@ impl Problem {
         let mut totals = Vec::new();
         // By original user: the user that stands for it, and the index of the total size of that user in `totals`.
         let mut stands = vec![(0, None); self.users.len()];
-        for alike in members {
-            let first = alike[0];
-            let sizes_of = || alike.iter().map(|n| &sizes[*n].size);
-            let total = if alike.len() > 1 { short_sum(sizes_of()) } else { None };
+        for equivalent in members {
+            let first = equivalent[0];
+            let sizes_of = || equivalent.iter().map(|n| &sizes[*n].size);
+            let total = if equivalent.len() > 1 { short_sum(sizes_of()) } else { None };
             let of_all = total.and_then(|total| {
                 let times = Rational::from(&total / &sizes[first].size);
                 Some((weight(&self.users[first].weight, &times)?, times, total))
@@ -97,10 +97,10 @@ impl Problem {
                     member.pinned = member.pinned.map(|pinned| pinned * &times);
                     let at = add(user, member);
                     totals.push(total);
-                    alike.iter().for_each(|n| stands[*n] = (at, Some(totals.len() - 1)));
+                    equivalent.iter().for_each(|n| stands[*n] = (at, Some(totals.len() - 1)));
                 }
                 None => {
-                    for n in alike {
+                    for n in equivalent {
                         stands[n] = (add(self.users[n].clone(), self.groups.member(n).clone()), None);
                     }
                 }
@@ -160,7 +160,7 @@ fn short_sum<'p>(mut sizes: impl Iterator<Item = &'p Rational>) -> Option<Ration
 }
 
 /// Returns the largest number of which both are integer multiples. If one of them is 0, it returns the other.
-fn common_part(a: &Rational, b: &Rational) -> Rational {
+fn common_divisor(a: &Rational, b: &Rational) -> Rational {
     let (over_a, over_b) = (Integer::from(a.numer() * b.denom()), Integer::from(b.numer() * a.denom()));
     Rational::from((over_a.gcd(&over_b), Integer::from(a.denom() * b.denom())))
 }
@@ -208,7 +208,7 @@ impl Merged {
             for (n, part) in &members {
                 first_of.entry(part).or_insert(*n);
             }
-            let common = first_of.keys().fold(Rational::new(), |common, part| common_part(&common, part));
+            let common = first_of.keys().fold(Rational::new(), |common, part| common_divisor(&common, part));
             for (i, x) in row {
                 let is_double = |part: &&Rational| {
                     let own = Rational::from(x * *part);
