@@ -1,4 +1,4 @@
-//! Limits hold, whoever spends.
+//! Limits of work, memory and time, in one thread and in several.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
@@ -71,7 +71,7 @@ fn inner_limits_are_paid_by_the_outer_ones_too() {
     let outer = within(&work(100), || {
         assert!(within(&work(10), || charge(11, "inner")).is_err());
         assert_eq!(within(&work(60), || charge(50, "inner")), Ok(()));
-        // The 11 steps that were refused inside never reached the outer limits.
+        // The outer limits were never charged the 11 steps that the inner limit refused.
         assert_eq!((spent(), work_left()), (50, Some(50)));
         within(&work(1_000), || charge(51, "beyond the outer limit"))
     });
@@ -172,7 +172,7 @@ fn what_is_found_of_each_place_stands_there_whoever_found_it() {
             assert_eq!(each_of((0..count).collect(), looks, |place| place * place), squares);
             assert_eq!(both(count * looks, || count, || squares.len()), (count, count));
         }
-        // Few are left to the thread that asks.
+        // Below the threshold, all work stays on the calling thread.
         let here = std::thread::current().id();
         let found = each(few - 1, looks, |_| std::thread::current().id());
         assert!(found.iter().all(|found| *found == here));
