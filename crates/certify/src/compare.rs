@@ -226,7 +226,7 @@ impl<'c> Clock<'c> {
             match receiver.recv_timeout(rest.min(BETWEEN_LOOKS)) {
                 Ok(result) => return result,
                 Err(RecvTimeoutError::Disconnected) => {
-                    return Err(NoResult::Failed("it ended without a word".to_owned()));
+                    return Err(NoResult::Failed("its thread ended without a result".to_owned()));
                 }
                 Err(RecvTimeoutError::Timeout) if rest.is_zero() => return Err(NoResult::OutOfTime),
                 Err(RecvTimeoutError::Timeout) => {}

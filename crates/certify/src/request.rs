@@ -22,10 +22,12 @@ pub enum RequestError {
         why: String,
     },
     /// A share is stated, but no requested axiom takes one.
-    #[error("a share goes with the axiom max-min (generic also with proportional)")]
+    #[error(
+        "no requested axiom takes this share: request max-min (the share generic also goes with proportional)"
+    )]
     Share,
     /// An exponent is stated, but no requested axiom takes one.
-    #[error("an exponent goes with the axiom proportional")]
+    #[error("no requested axiom takes an exponent: request proportional")]
     Alpha,
 }
 

@@ -136,7 +136,7 @@ pub enum CertifyError {
     #[error(transparent)]
     Refused(#[from] Refused),
     /// A tolerance outside the valid range.
-    #[error("the tolerance is a number from 0 to below 1")]
+    #[error("the tolerance is out of range: expected a number from 0 to below 1")]
     Tolerance,
 }
 

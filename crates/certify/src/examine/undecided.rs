@@ -10,7 +10,7 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum Undecided {
     /// Max-min was requested without a share.
-    #[error("no share is named")]
+    #[error("no share is named: request max-min with one, such as max-min:drfh")]
     NoShare,
     /// The share is not defined for the problem.
     #[error(transparent)]
@@ -45,13 +45,13 @@ pub enum Undecided {
         user: String,
     },
     /// Whole tasks: the search would have too many variables.
-    #[error("{numbers} numbers of tasks on single servers are too many to be searched")]
+    #[error("the search has {numbers} pairs of a user and a single server, which are too many")]
     TooMany {
         /// Number of variables.
         numbers: u128,
     },
     /// Whole tasks: the search ended without an answer.
-    #[error("HiGHS finds no whole tasks that dominate, which is no proof")]
+    #[error("HiGHS found no better whole tasks, which does not prove that there are none")]
     NoneFound,
     /// The time for all axioms was up.
     #[error("it was not decided in {seconds} seconds")]
@@ -63,7 +63,7 @@ pub enum Undecided {
     #[error("{0}")]
     TooLarge(Exceeded),
     /// Whole tasks: the time for the search was up.
-    #[error("no whole tasks that dominate were found in {seconds} seconds")]
+    #[error("no better whole tasks were found in {seconds} seconds")]
     OutOfTime {
         /// The time for the search.
         seconds: f64,

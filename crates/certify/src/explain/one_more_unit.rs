@@ -62,10 +62,10 @@ pub struct UnitOfRow {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum NotMeasured {
     /// The allocation names no mechanism.
-    #[error("the allocation names no mechanism that could be asked again")]
+    #[error("the allocation names no mechanism that could be run again with the unit")]
     NoMechanism,
     /// The mechanism is not in the registry.
-    #[error("the allocation names the mechanism `{0}`, which is not known here")]
+    #[error("the allocation names the mechanism `{0}`, which does not exist here")]
     UnknownMechanism(String),
     /// The mechanism has several answers, so a difference between two of them shows nothing.
     #[error("{0} can have several answers, and a unit may only lead to another one of them")]
@@ -80,10 +80,10 @@ pub enum NotMeasured {
     )]
     WholeTasks(&'static str),
     /// The rule divides resources among groups and gives no tasks.
-    #[error("the rule `{0}` says what groups are entitled to, and gives no tasks")]
+    #[error("the rule `{0}` computes what groups are entitled to, and gives no tasks")]
     NoTasks(String),
     /// The irrational answer is not known precisely enough.
-    #[error("{0} found no answer that is close enough to the optimum to tell differences")]
+    #[error("{0} computed no answer that is close enough to the optimum to measure differences")]
     TooFar(&'static str),
     /// The mechanism returns an error.
     #[error(transparent)]

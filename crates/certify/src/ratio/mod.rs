@@ -45,7 +45,9 @@ pub enum RatioError {
     #[error(transparent)]
     Refused(#[from] Refused),
     /// For the loads that the search returned, more load does not earn less. This is a fault of the search.
-    #[error("internal error: more load does not earn greedy less with the loads that were found")]
+    #[error(
+        "internal error: the search claims that more load earns greedy less, but its loads do not show it"
+    )]
     NoRefutation,
 }
 

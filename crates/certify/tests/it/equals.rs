@@ -43,8 +43,8 @@ fn with_copies(spec: &ProblemSpec, copies: &[Vec<usize>], roots: bool) -> Proble
 }
 
 /// Returns a problem with copies of the server classes of `spec`. `copies[i]` lists how many times as many servers
-/// each copy of class `i` has. With `is_apart`, a user may not run on the last copy of each class, so these copies
-/// are not identical to the others.
+/// each copy of class `i` has. With `is_apart`, the first user may not run on the last class of all, so that class is
+/// not identical to any other.
 fn with_classes(spec: &ProblemSpec, copies: &[Vec<u32>], is_apart: bool) -> Problem {
     let mut spec = spec.clone();
     let names: Vec<String> = spec.servers.iter().map(|class| class.name.clone()).collect();
