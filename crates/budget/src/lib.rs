@@ -46,14 +46,14 @@ const FOR_THREADS: usize = 4096;
 /// Returns the number of items (mostly users) that are worth handing to another thread, if each item takes `visits`
 /// visits.
 #[must_use]
-pub const fn for_a_thread(looks: usize) -> usize {
-    FOR_THREADS.div_ceil(if looks == 0 { 1 } else { looks })
+pub const fn for_a_thread(visits: usize) -> usize {
+    FOR_THREADS.div_ceil(if visits == 0 { 1 } else { visits })
 }
 
 /// Calls `of` for each index below `count` and returns the results in order. Threads share the work if all items
 /// together take many visits. `of` must not charge.
-pub fn each<T: Send>(count: usize, looks: usize, of: impl Fn(usize) -> T + Sync) -> Vec<T> {
-    if count < for_a_thread(looks) {
+pub fn each<T: Send>(count: usize, visits: usize, of: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    if count < for_a_thread(visits) {
         (0..count).map(of).collect()
     } else {
         (0..count).into_par_iter().map(&of).collect()
@@ -61,8 +61,8 @@ pub fn each<T: Send>(count: usize, looks: usize, of: impl Fn(usize) -> T + Sync)
 }
 
 /// Calls `of` for each item of a list like [`each`], and passes the item by value.
-pub fn each_of<I: Send, T: Send>(given: Vec<I>, looks: usize, of: impl Fn(I) -> T + Sync) -> Vec<T> {
-    if given.len() < for_a_thread(looks) {
+pub fn each_of<I: Send, T: Send>(given: Vec<I>, visits: usize, of: impl Fn(I) -> T + Sync) -> Vec<T> {
+    if given.len() < for_a_thread(visits) {
         given.into_iter().map(of).collect()
     } else {
         given.into_par_iter().map(&of).collect()
@@ -72,11 +72,11 @@ pub fn each_of<I: Send, T: Send>(given: Vec<I>, looks: usize, of: impl Fn(I) -> 
 /// Calls both functions and returns their results. The second runs on another thread if it takes many visits.
 /// Neither may charge.
 pub fn both<A: Send, B: Send>(
-    looks: usize,
+    visits: usize,
     a: impl FnOnce() -> A + Send,
     b: impl FnOnce() -> B + Send,
 ) -> (A, B) {
-    if looks < FOR_THREADS { (a(), b()) } else { rayon::join(a, b) }
+    if visits < FOR_THREADS { (a(), b()) } else { rayon::join(a, b) }
 }
 
 /// Defines structs of settings, each with a constant of its defaults: `Name as CONSTANT { field: type = default;

@@ -9,8 +9,8 @@ use std::time::Instant;
 
 use crate::{Exceeded, Kind, Limits};
 
-/// Steps between two looks at the clock. They take about a millisecond.
-const STEPS_BETWEEN_LOOKS: u64 = 100_000;
+/// Steps between two readings of the clock. They take about a millisecond.
+const STEPS_BETWEEN_CLOCK_READS: u64 = 100_000;
 
 /// The work and memory that a computation has used, with its limits.
 #[derive(Debug)]
@@ -20,8 +20,8 @@ struct Meter {
     memory: AtomicU64,
     /// Bytes of input that have been read.
     input: AtomicU64,
-    /// Work at which the clock is looked at next.
-    next_look: AtomicU64,
+    /// Work at which the clock is read next.
+    next_clock_read: AtomicU64,
     end: Option<Instant>,
     /// The meter of the enclosing [`within`]. Everything is charged to it too.
     outer: Option<Arc<Meter>>,
@@ -81,9 +81,9 @@ impl Meter {
             end(self, what, Kind::Work { limit });
         }
         if let Some(moment) = self.end
-            && spent >= self.next_look.load(Ordering::Relaxed)
+            && spent >= self.next_clock_read.load(Ordering::Relaxed)
         {
-            self.next_look.store(spent.saturating_add(STEPS_BETWEEN_LOOKS), Ordering::Relaxed);
+            self.next_clock_read.store(spent.saturating_add(STEPS_BETWEEN_CLOCK_READS), Ordering::Relaxed);
             if Instant::now() >= moment {
                 end(self, what, Kind::Time);
             }
@@ -125,7 +125,7 @@ pub fn within<T>(limits: &Limits, computation: impl FnOnce() -> T) -> Result<T, 
         work: AtomicU64::new(0),
         memory: AtomicU64::new(0),
         input: AtomicU64::new(0),
-        next_look: AtomicU64::new(0),
+        next_clock_read: AtomicU64::new(0),
         end: limits.time.and_then(|time| Instant::now().checked_add(time)),
         outer: current(),
     });

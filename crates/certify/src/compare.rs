@@ -27,8 +27,8 @@ const STACK: usize = 1 << 26;
 /// where fewer columns remain. With many slow columns, some are then still computed.
 const PARTS: usize = 4;
 
-/// Time between two looks at the remaining processor time.
-const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
+/// Time between two readings of the remaining processor time.
+const CLOCK_INTERVAL: Duration = Duration::from_millis(20);
 
 /// One column of the comparison.
 #[derive(Debug, Clone)]
@@ -221,9 +221,9 @@ impl<'c> Clock<'c> {
 
     /// Waits for a result until the time or the share of processor time is used up.
     fn wait<T>(&mut self, receiver: &Receiver<Result<T, NoResult>>) -> Result<T, NoResult> {
-        while !self.looks_spent() {
+        while !self.is_used_up() {
             let rest = self.comparison.time.saturating_sub(self.started.elapsed());
-            match receiver.recv_timeout(rest.min(BETWEEN_LOOKS)) {
+            match receiver.recv_timeout(rest.min(CLOCK_INTERVAL)) {
                 Ok(result) => return result,
                 Err(RecvTimeoutError::Disconnected) => {
                     return Err(NoResult::Failed("its thread ended without a result".to_owned()));
@@ -236,7 +236,7 @@ impl<'c> Clock<'c> {
         Err(self.too_large())
     }
 
-    fn looks_spent(&self) -> bool {
+    fn is_used_up(&self) -> bool {
         let left = self.comparison.processor.and_then(|left| left());
         self.processor.zip(left).is_some_and(|((first, share), left)| first.saturating_sub(left) >= share)
     }
@@ -311,7 +311,7 @@ impl Jury {
         };
         match outcome {
             Ok(outcome) => {
-                self.optima.keep(&outcome);
+                self.optima.store(&outcome);
                 let status = outcome.findings.status.filter(|status| *status != Status::Solved);
                 self.judge(outcome.allocation, status)
             }

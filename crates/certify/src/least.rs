@@ -64,18 +64,18 @@ pub fn least_tolerance(
     let mut least = Rational::new();
     // Nothing else is claimed about an infeasible allocation.
     if request.axiom != Axiom::Feasible {
-        match said(&ask(&Request::of(Axiom::Feasible), &least)?) {
-            Said::Holds => {}
-            Said::Lacks(more) if more < 1 => least = more,
-            Said::Lacks(_) | Said::Nothing => return Ok(None),
+        match last_answer(&ask(&Request::of(Axiom::Feasible), &least)?) {
+            LastAnswer::Holds => {}
+            LastAnswer::Lacks(more) if more < 1 => least = more,
+            LastAnswer::Lacks(_) | LastAnswer::Open => return Ok(None),
         }
     }
     for _ in 0..MOST_STEPS {
-        match said(&ask(request, &least)?) {
-            Said::Holds => return Ok(Some(least)),
-            Said::Lacks(more) if more >= 1 => return Ok(None),
-            Said::Lacks(more) if more > least => least = more,
-            Said::Lacks(_) | Said::Nothing => break,
+        match last_answer(&ask(request, &least)?) {
+            LastAnswer::Holds => return Ok(Some(least)),
+            LastAnswer::Lacks(more) if more >= 1 => return Ok(None),
+            LastAnswer::Lacks(more) if more > least => least = more,
+            LastAnswer::Lacks(_) | LastAnswer::Open => break,
         }
     }
     // The axiom is neither proven nor refuted at `least`. If it is proven slightly above, that is an upper bound.
@@ -83,22 +83,23 @@ pub fn least_tolerance(
     if least.is_zero() || above >= 1 {
         return Ok(None);
     }
-    Ok(matches!(said(&ask(request, &above)?), Said::Holds).then_some(above))
+    Ok(matches!(last_answer(&ask(request, &above)?), LastAnswer::Holds).then_some(above))
 }
 
 /// The result of the last claim of an examination.
-enum Said {
+enum LastAnswer {
     Holds,
     /// The axiom needs at least this tolerance.
     Lacks(Rational),
-    Nothing,
+    /// The axiom is undecided, or not claimed.
+    Open,
 }
 
-fn said(examination: &Examination) -> Said {
-    let Some(claim) = examination.certificate.claims.last() else { return Said::Nothing };
+fn last_answer(examination: &Examination) -> LastAnswer {
+    let Some(claim) = examination.certificate.claims.last() else { return LastAnswer::Open };
     match (claim.holds, &claim.margin) {
-        (Some(true), _) => Said::Holds,
-        (Some(false), Some(margin)) => Said::Lacks(Rational::from(-margin)),
-        _ => Said::Nothing,
+        (Some(true), _) => LastAnswer::Holds,
+        (Some(false), Some(margin)) => LastAnswer::Lacks(Rational::from(-margin)),
+        _ => LastAnswer::Open,
     }
 }

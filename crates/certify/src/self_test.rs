@@ -44,7 +44,7 @@ impl<C: Document> Checked<C> {
 /// # Errors
 /// [`Refused`] where the kernel refuses it.
 pub fn self_test(certificate: &impl Document) -> Result<Option<String>, Refused> {
-    said(check(certificate))
+    unchecked_reason(check(certificate))
 }
 
 /// Asks the kernel about a certificate that is given as text, and returns the text again.
@@ -53,7 +53,7 @@ pub fn self_test(certificate: &impl Document) -> Result<Option<String>, Refused>
 /// [`Refused`] where the kernel refuses it.
 pub(crate) fn self_test_of_text(text: String, sharing: Sharing) -> Result<Tested, Refused> {
     let (verdict, text) = check_written(text, Some(sharing));
-    Ok(Tested { unchecked: said(verdict)?, text })
+    Ok(Tested { unchecked: unchecked_reason(verdict)?, text })
 }
 
 /// The text of a certificate, and the reason why the kernel gave no verdict on it, if it gave none.
@@ -77,10 +77,10 @@ pub(crate) fn self_test_within(text: String, sharing: Sharing, time: Duration) -
     let started = std::thread::Builder::new().stack_size(STACK).spawn(run);
     let verdict = started.ok().and_then(|_| receiver.recv_timeout(time).ok());
     let late = || Ok(Some("the time was up before it had a verdict".to_owned()));
-    Ok(Tested { unchecked: verdict.map_or_else(late, said)?, text })
+    Ok(Tested { unchecked: verdict.map_or_else(late, unchecked_reason)?, text })
 }
 
-fn said(verdict: Verdict) -> Result<Option<String>, Refused> {
+fn unchecked_reason(verdict: Verdict) -> Result<Option<String>, Refused> {
     match verdict.reason {
         Some(reason) if !verdict.too_large => Err(Refused(reason)),
         too_large => Ok(too_large),

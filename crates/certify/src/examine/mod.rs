@@ -220,7 +220,7 @@ pub fn certify_among(
     tolerance: &Rational,
     optima: &Optima,
 ) -> Result<Examination, CertifyError> {
-    let found = Mutex::new(Found::default());
+    let found = Mutex::new(Results::default());
     examine(problem, allocation, requests, tolerance, optima, &found)?;
     Ok(certificate(
         problem,
@@ -232,7 +232,7 @@ pub fn certify_among(
 
 /// The results so far.
 #[derive(Default, Clone)]
-struct Found {
+struct Results {
     /// Unordered, like `undecided`. The first field of an entry of `undecided` is its position.
     answers: Vec<Answer>,
     undecided: Vec<(usize, Axiom, Undecided)>,
@@ -243,7 +243,7 @@ struct Found {
 /// A claim, with the position of its question.
 #[derive(Clone)]
 struct Answer {
-    place: usize,
+    position: usize,
     claim: Claim,
     in_tasks: Option<Rational>,
 }
@@ -259,7 +259,7 @@ fn examine(
     requests: &[Request],
     tolerance: &Rational,
     optima: &Optima,
-    found: &Mutex<Found>,
+    found: &Mutex<Results>,
 ) -> Result<(), CertifyError> {
     if *tolerance < 0 || *tolerance >= 1 {
         return Err(CertifyError::Tolerance);
@@ -288,14 +288,14 @@ fn examine(
         }
     }
     // Answers a question. Returns whether it should be asked again with more work.
-    let ask = |(place, axiom, parameters): &Question, part: Option<u64>, is_last: bool| {
-        match in_its_part(part, || prover.claim(*axiom, parameters.clone())) {
+    let ask = |(position, axiom, parameters): &Question, part: Option<u64>, is_last: bool| {
+        match within_share(part, || prover.claim(*axiom, parameters.clone())) {
             Ok(claim) => {
                 let in_tasks = explain::in_tasks(&instance, allocation, &claim);
-                lock().answers.push(Answer { place: *place, claim, in_tasks });
+                lock().answers.push(Answer { position: *position, claim, in_tasks });
             }
             Err(why) if why.needs_work() && !is_last => return true,
-            Err(why) => lock().undecided.push((*place, *axiom, why)),
+            Err(why) => lock().undecided.push((*position, *axiom, why)),
         }
         false
     };
@@ -308,15 +308,15 @@ fn examine(
         asked.into_iter().partition(|(_, axiom, _)| is_divided && search_of(*axiom).is_none());
     let limits = handle();
     let mut again = std::thread::scope(|scope| {
-        let beside = (!computed.is_empty()).then(|| scope.spawn(|| limits.enter(|| ask_all(computed))));
+        let computing = (!computed.is_empty()).then(|| scope.spawn(|| limits.enter(|| ask_all(computed))));
         let mut again = ask_all(searched);
-        if let Some(beside) = beside {
-            again.extend(beside.join().unwrap_or_else(|payload| resume_unwind(payload)));
+        if let Some(computing) = computing {
+            again.extend(computing.join().unwrap_or_else(|payload| resume_unwind(payload)));
         }
         again
     });
     // Questions that need more than their share of the work are asked again, with what the others have left.
-    again.sort_by_key(|(place, ..)| *place);
+    again.sort_by_key(|(position, ..)| *position);
     for (at, question) in again.iter().enumerate() {
         let others = (again.len() - at) as u64;
         ask(question, work_left().map(|left| left / others), true);
@@ -358,7 +358,7 @@ fn is_about_limits(axiom: Axiom) -> bool {
 
 /// Computes a claim within its share of the work. A claim that exceeds it, or that needs too large a table, leaves
 /// only its own axiom undecided.
-fn in_its_part(
+fn within_share(
     part: Option<u64>,
     claim: impl FnOnce() -> Result<Claim, Undecided>,
 ) -> Result<Claim, Undecided> {
@@ -380,11 +380,11 @@ fn certificate(
     problem: &Problem,
     allocation: &Allocation,
     tolerance: &Rational,
-    found: Found,
+    found: Results,
 ) -> Examination {
-    let Found { mut answers, mut undecided, repair, infeasible } = found;
-    answers.sort_by_key(|answer| answer.place);
-    undecided.sort_by_key(|(place, ..)| *place);
+    let Results { mut answers, mut undecided, repair, infeasible } = found;
+    answers.sort_by_key(|answer| answer.position);
+    undecided.sort_by_key(|(position, ..)| *position);
     let (claims, in_tasks): (Vec<_>, Vec<_>) =
         answers.into_iter().map(|answer| (answer.claim, answer.in_tasks)).unzip();
     let examined = |axiom: Axiom| claims.iter().any(|c| c.axiom == axiom);

@@ -56,12 +56,12 @@ impl<T: Clone> Table<T> {
     }
 
     /// Returns the stored value, or computes and stores it. The table is not locked during the computation.
-    fn get_or(&self, key: Key, find: impl FnOnce() -> T) -> T {
+    fn get_or(&self, key: Key, compute: impl FnOnce() -> T) -> T {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
         known.unwrap_or_else(|| {
-            let found = find();
-            self.insert(key, found.clone());
-            found
+            let computed = compute();
+            self.insert(key, computed.clone());
+            computed
         })
     }
 }
@@ -142,7 +142,7 @@ impl Optima {
     }
 
     /// Stores the optimum that a mechanism has computed, so that it is not computed again.
-    pub(crate) fn keep(&self, outcome: &Outcome) {
+    pub(crate) fn store(&self, outcome: &Outcome) {
         let allocation = &outcome.allocation;
         let share = registry::axiom_of(allocation).and_then(|(_, parameters)| parameters.share);
         let (Some(duals), Some(share)) = (outcome.findings.levels.clone(), share) else { return };

@@ -80,7 +80,7 @@ impl Prover<'_> {
 
     /// Multiplies the prices by the least factor of at least 1 with which every weight is at least `1 / g_n`.
     fn raised(&self, mut prices: Prices) -> Prices {
-        if let Some(factor) = self.needed(&prices).filter(|factor| *factor > 1) {
+        if let Some(factor) = self.needed_factor(&prices).filter(|factor| *factor > 1) {
             scale(&mut prices, &factor);
         }
         prices
@@ -89,13 +89,13 @@ impl Prover<'_> {
     /// Multiplies the prices by the least factor with which every weight is at least `1 / g_n`. This gives the
     /// smallest margin.
     fn tight(&self, mut prices: Prices) -> Prices {
-        if let Some(factor) = self.needed(&prices) {
+        if let Some(factor) = self.needed_factor(&prices) {
             scale(&mut prices, &factor);
         }
         prices
     }
 
-    fn needed(&self, prices: &Prices) -> Option<Rational> {
+    fn needed_factor(&self, prices: &Prices) -> Option<Rational> {
         let weights = prices.user_weights.iter().enumerate().filter(|(n, _)| self.instance.is_active(*n));
         let weights = weights.filter(|(_, weight)| !weight.is_zero());
         weights.map(|(n, weight)| Rational::from(weight * self.instance.scale(n)).recip()).max()
@@ -103,26 +103,26 @@ impl Prover<'_> {
 
     /// Returns prices from the exact level duals of the mechanism that computed the allocation.
     fn prices_of_levels(&self) -> Option<Prices> {
-        let (share, coefficients) = self.levelled()?;
+        let (share, coefficients) = self.equalised_share()?;
         let optimum = self.optimum(share, &coefficients).ok()?;
-        self.added_up(&optimum.duals, &coefficients)
+        self.sum_of_duals(&optimum.duals, &coefficients)
     }
 
     /// Returns prices from short level duals, where those suffice.
     fn prices_of_levels_nearly(&self) -> Option<Prices> {
-        let (share, coefficients) = self.levelled()?;
+        let (share, coefficients) = self.equalised_share()?;
         let duals = self.duals_nearly(share, &coefficients)?;
-        self.added_up(&duals, &coefficients)
+        self.sum_of_duals(&duals, &coefficients)
     }
 
     /// Returns the share that the mechanism of the allocation equalises.
-    fn levelled(&self) -> Option<(Share, ShareCoefficients)> {
+    fn equalised_share(&self) -> Option<(Share, ShareCoefficients)> {
         let share = self.own.as_ref().filter(|(axiom, _)| *axiom == Axiom::MaxMin)?.1.share?;
         Some((share, share.coefficients(self.instance.problem()).ok()?))
     }
 
     /// Adds up level duals to prices of tasks.
-    fn added_up(&self, duals: &[LevelDual], coefficients: &ShareCoefficients) -> Option<Prices> {
+    fn sum_of_duals(&self, duals: &[LevelDual], coefficients: &ShareCoefficients) -> Option<Prices> {
         let problem = self.instance.problem();
         let mut prices = Prices::zero(self.instance);
         duals.iter().for_each(|dual| prices.add(&dual.prices));

@@ -11,7 +11,7 @@ use super::Undecided;
 
 /// The results so far.
 #[derive(Default)]
-struct Found {
+struct Results {
     /// The largest gain, the party that gains, the party that it envies if any, and the tasks that show it.
     most: Option<(Rational, Party, Option<Party>, Tasks)>,
     proofs: Vec<PartyPrices>,
@@ -24,7 +24,7 @@ struct Found {
 pub(super) fn claim(instance: &Instance<'_>, axiom: Axiom, tolerance: &Rational) -> Result<Claim, Undecided> {
     let parties = Parties::new(instance).map_err(evenhand_exact::Refusal::from)?;
     let compared = parties.compared(axiom == Axiom::GroupEnvyFree).map_err(evenhand_exact::Refusal::from)?;
-    let mut found = Found::default();
+    let mut found = Results::default();
     // All comparisons of one party follow each other.
     let mut first = 0;
     for (party, other) in compared {
@@ -43,7 +43,7 @@ pub(super) fn claim(instance: &Instance<'_>, axiom: Axiom, tolerance: &Rational)
     }
 }
 
-impl Found {
+impl Results {
     /// Compares a party with another one, or with its own share. The proofs of this party start at `first`.
     fn compare(
         &mut self,

@@ -10,7 +10,7 @@ use evenhand_exact::Axiom;
 use evenhand_problem::{Allocation, Problem, Rational};
 
 use super::{
-    CertifyError, Examination, Found, Optima, Request, Undecided, certificate, examine, is_about_limits,
+    CertifyError, Examination, Optima, Request, Results, Undecided, certificate, examine, is_about_limits,
 };
 use crate::self_test::self_test_within;
 
@@ -19,7 +19,7 @@ use crate::self_test::self_test_within;
 const STACK: usize = 1 << 26;
 /// Fraction of the time that is reserved for the kernel. It takes less time than the search for the evidence that
 /// it judges.
-const OF_THE_KERNEL: f64 = 0.25;
+const KERNEL_FRACTION: f64 = 0.25;
 
 /// Examines an allocation like [`certify`](super::certify), but within a time limit. Axioms that are not decided by
 /// then are not checked.
@@ -38,15 +38,15 @@ pub fn certify_within(
     tolerance: &Rational,
 ) -> Result<Examination, CertifyError> {
     let begun = Instant::now();
-    let of_the_search = time.mul_f64(1.0 - OF_THE_KERNEL);
-    let found = Arc::new(Mutex::new(Found::default()));
+    let search_time = time.mul_f64(1.0 - KERNEL_FRACTION);
+    let found = Arc::new(Mutex::new(Results::default()));
     let (sender, receiver) = channel();
     let run = {
         let (problem, allocation, found) = (Arc::clone(problem), Arc::clone(allocation), Arc::clone(&found));
         let (requests, tolerance, limits) = (requests.to_vec(), tolerance.clone(), handle());
         move || {
             let search = || examine(&problem, &allocation, &requests, &tolerance, &Optima::default(), &found);
-            let timed = Limits { time: Some(of_the_search), ..Limits::default() };
+            let timed = Limits { time: Some(search_time), ..Limits::default() };
             let ended = catch_unwind(AssertUnwindSafe(|| limits.enter(|| within(&timed, search))));
             // The receiver no longer exists if the time has run out.
             let _ = sender.send(ended);
@@ -54,7 +54,7 @@ pub fn certify_within(
     };
     let thread = std::thread::Builder::new().stack_size(STACK).spawn(run);
     thread.map_err(|error| CertifyError::Thread(error.to_string()))?;
-    match receiver.recv_timeout(of_the_search) {
+    match receiver.recv_timeout(search_time) {
         Ok(Ok(Ok(examined))) => examined?,
         // A limit of the whole command was reached, or the search panicked.
         Ok(Err(payload)) => resume_unwind(payload),
@@ -71,7 +71,7 @@ pub fn certify_within(
 }
 
 /// Returns the axioms that were requested and have no answer.
-fn late(found: &Found, requests: &[Request]) -> Vec<Axiom> {
+fn late(found: &Results, requests: &[Request]) -> Vec<Axiom> {
     let answered = found.answers.iter().map(|answer| answer.claim.axiom);
     let answered: Vec<Axiom> = answered.chain(found.undecided.iter().map(|(_, axiom, _)| *axiom)).collect();
     let asked = requests.iter().map(|request| request.axiom);
@@ -91,14 +91,14 @@ mod tests {
     fn what_has_no_answer_is_late() {
         let asked = [Axiom::Feasible, Axiom::EnvyFree, Axiom::ParetoOptimal].map(Request::of);
         let claim = Claim::not_applicable(Axiom::EnvyFree, None, "for this test");
-        let answers = vec![Answer { place: 0, claim, in_tasks: None }];
+        let answers = vec![Answer { position: 0, claim, in_tasks: None }];
         let undecided = vec![(1, Axiom::ParetoOptimal, Undecided::NoShare)];
-        let mut found = Found { answers, ..Found::default() };
+        let mut found = Results { answers, ..Results::default() };
         assert_eq!(late(&found, &asked), [Axiom::Feasible, Axiom::ParetoOptimal]);
         found.undecided = undecided;
         assert_eq!(late(&found, &asked), [Axiom::Feasible]);
         // For an infeasible allocation, no other axiom is examined.
-        let infeasible = Found { infeasible: true, ..Found::default() };
+        let infeasible = Results { infeasible: true, ..Results::default() };
         assert_eq!(late(&infeasible, &asked), [Axiom::Feasible]);
     }
 }

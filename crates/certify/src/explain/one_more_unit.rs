@@ -99,8 +99,8 @@ pub fn one_more_unit(
     allocation: &Allocation,
     user: usize,
 ) -> Result<OneMoreUnit, NotMeasured> {
-    let asked = Asked::by(problem, allocation)?;
-    let base = asked.answer(problem)?;
+    let mechanism = NamedMechanism::by(problem, allocation)?;
+    let base = mechanism.answer(problem)?;
     let rows = rows(problem);
     let is_large = problem.n_users().saturating_mul(problem.n_servers()) > LARGE;
     let most = if is_large { MOST_ROWS_OF_LARGE } else { MOST_ROWS };
@@ -108,7 +108,7 @@ pub fn one_more_unit(
         (rows, 0, None)
     } else {
         let mut bounded: Vec<(Bound, (usize, usize))> =
-            rows.into_iter().map(|row| (asked.bound(problem, &base, user, row), row)).collect();
+            rows.into_iter().map(|row| (mechanism.bound(problem, &base, user, row), row)).collect();
         // Where the bounds are equal, the prices still tell which row is worth most.
         let order = |bound: &Bound| (bound.gain.clone(), bound.by_prices.clone());
         bounded.sort_by(|a, b| order(&b.0).cmp(&order(&a.0)).then(a.1.cmp(&b.1)));
@@ -116,8 +116,10 @@ pub fn one_more_unit(
         let at_most = others.first().map(|(bound, _)| bound.gain.clone());
         (bounded.into_iter().map(|(_, row)| row).collect(), others.len(), at_most)
     };
-    let mut measured =
-        rows.into_iter().map(|row| asked.row(problem, &base, user, row)).collect::<Result<Vec<_>, _>>()?;
+    let mut measured = rows
+        .into_iter()
+        .map(|row| mechanism.row(problem, &base, user, row))
+        .collect::<Result<Vec<_>, _>>()?;
     let middle = |gain: &Between| Rational::from(&gain.at_least + &gain.at_most);
     measured.sort_by(|a, b| {
         let by_gain = middle(&b.tasks).cmp(&middle(&a.tasks)).then(middle(&b.rate).cmp(&middle(&a.rate)));
@@ -158,7 +160,7 @@ fn differs(problem: &Problem, allocation: &Allocation, tasks: &[Between]) -> boo
 }
 
 /// The mechanism of an allocation, with its settings.
-struct Asked {
+struct NamedMechanism {
     mechanism: &'static Mechanism,
     flags: Flags,
     parameters: Option<(Axiom, Parameters)>,
@@ -180,7 +182,7 @@ struct Answer {
     references: Vec<Rational>,
 }
 
-impl Asked {
+impl NamedMechanism {
     /// Returns the mechanism that an allocation names, with the settings that it states.
     fn by(problem: &Problem, allocation: &Allocation) -> Result<Self, NotMeasured> {
         let name = allocation.mechanism.as_deref().ok_or(NotMeasured::NoMechanism)?;
@@ -206,13 +208,13 @@ impl Asked {
                 None => flags = flags.with("rule", word),
             }
         }
-        let asked = Self { mechanism, flags, parameters };
-        if let Some(share) = asked.share(problem)
+        let mechanism = Self { mechanism, flags, parameters };
+        if let Some(share) = mechanism.share(problem)
             && (0..problem.n_users()).any(|n| problem.is_active(n) && share.uniform(n).is_none())
         {
             return Err(NotMeasured::SeveralPlacements(id));
         }
-        Ok(asked)
+        Ok(mechanism)
     }
 
     /// Returns the share that the mechanism equalises, or whose sum it maximises instead of tasks.
@@ -347,13 +349,13 @@ impl<'a> Levels<'a> {
     /// `tasks` is the answer without the unit, which stays feasible with it. Hence no user that lacks tasks falls
     /// below the least level that such users have in it.
     fn new(
-        asked: &Asked,
+        mechanism: &NamedMechanism,
         constraints: &'a Constraints<'a>,
         with_unit: &Problem,
         tasks: &[Between],
     ) -> Option<Self> {
-        let share = asked.share(constraints.problem())?;
-        let with_unit_share = asked.share(with_unit)?;
+        let share = mechanism.share(constraints.problem())?;
+        let with_unit_share = mechanism.share(with_unit)?;
         let users = with_unit.users();
         let value = |n: usize| with_unit_share.uniform(n).filter(|u| !u.is_zero() && with_unit.is_active(n));
         let pending = |n: &usize| users[*n].tasks().is_none_or(|limit| tasks[*n].at_least < *limit);
