@@ -264,7 +264,7 @@ impl<'c> Walk<'c> {
     /// Returns a contradiction between the bounds of the box, if it contains no configuration.
     fn absurdity(&self) -> Option<Terms> {
         if let Some(at) = self.left.iter().position(|left| *left < 0) {
-            return Some(self.beside(&self.resources[at], None, &Rational::from(1)));
+            return Some(self.remaining_row(&self.resources[at], None, &Rational::from(1)));
         }
         let crossed = |(lower, upper): (&Bound, &Option<Bound>)| {
             let (upper, above) = upper.filter(|(upper, _)| *upper < lower.0)?;
@@ -290,7 +290,7 @@ impl<'c> Walk<'c> {
             (_, None) => self.lower[j].1,
             (_, Some((corner, resource))) => {
                 let per = Rational::from(&resource.demand[j]).recip();
-                let terms = self.beside(resource, Some(j), &per);
+                let terms = self.remaining_row(resource, Some(j), &per);
                 self.programme.push(Step {
                     sense: Sense::AtMost,
                     right: corner.into(),
@@ -302,7 +302,7 @@ impl<'c> Walk<'c> {
     }
 
     /// Returns the row of a resource minus the lower bounds of all types except `but`, multiplied by `factor`.
-    fn beside(&self, resource: &Resource, but: Option<usize>, factor: &Rational) -> Terms {
+    fn remaining_row(&self, resource: &Resource, but: Option<usize>, factor: &Rational) -> Terms {
         let mut terms = vec![(resource.constraint, factor.clone())];
         for (h, demand) in resource.demand.iter().enumerate() {
             if Some(h) != but && *demand > 0 {
