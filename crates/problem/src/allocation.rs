@@ -31,7 +31,7 @@ pub struct Allocation {
     /// The rule, objective or entitlements that replaced those of the problem, such as another rule of the
     /// mechanism `tree`.
     pub rule: Option<String>,
-    /// How servers are shared.
+    /// The kind of sharing of the servers.
     pub sharing: Sharing,
     /// The arithmetic that produced the numbers.
     pub arithmetic: Arithmetic,

@@ -26,7 +26,7 @@ pub struct On {
 /// A group's limit on some server classes, before it is checked.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct OnSpec {
-    /// How the classes are named.
+    /// The form in which the classes are named.
     pub servers: ServersSpec,
     /// Limits by resource.
     pub limit: Vec<(String, Rational)>,

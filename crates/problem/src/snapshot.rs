@@ -245,7 +245,7 @@ pub struct Rounded {
     pub most: Rational,
     /// The sum of these amounts over all servers of the class.
     pub in_all: Rational,
-    /// What single servers have beyond the class, as pairs of the index of the server in the class and the amount.
+    /// The amounts that single servers have beyond the class, as pairs of the index of the server in the class and the amount.
     ///
     /// The indices ascend, and servers that have exactly what the class has are not listed. The list is empty where the
     /// snapshot does not say which servers have more. Otherwise the amounts add up to `in_all`, and the largest is `most`.

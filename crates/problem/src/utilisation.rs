@@ -1,4 +1,4 @@
-//! How much of the servers an allocation uses, and which share of them a user has.
+//! The fraction of the servers that an allocation uses, and the share of each user.
 
 use evenhand_budget::each;
 use rug::Rational;

@@ -142,7 +142,7 @@ pub struct Judged {
     /// Whether the plain judges find nothing false. `None` where the text is not a certificate, or too large for
     /// them.
     pub truth: Option<bool>,
-    /// How the certificate says that servers are shared.
+    /// The kind of sharing that the certificate states.
     pub sharing: Option<Sharing>,
 }
 

@@ -28,9 +28,9 @@ struct Resource<'p> {
     rule: Alone,
     r: usize,
     capacity: Rational,
-    /// What each group is entitled to.
+    /// The amount that each group is entitled to.
     entitled: Vec<Rational>,
-    /// What each user is entitled to.
+    /// The amount that each user is entitled to.
     of_users: Vec<Rational>,
 }
 

@@ -1,4 +1,4 @@
-//! How far totals of tasks may grow on classes, by a dense simplex method over all placements.
+//! The largest growth of totals of tasks on classes, by a dense simplex method over all placements.
 
 use evenhand_problem::{Problem, Rational};
 
