@@ -1,5 +1,5 @@
-//! The guarantees of groups, with subgroups added up, and the amounts that are kept back for them (theory, section
-//! 9).
+//! The guarantees of groups, with subgroups added up, and the amounts that are kept back for them
+//! (theory, section 9).
 
 use std::collections::BTreeMap;
 

@@ -3,8 +3,8 @@
 //! Pools are indexed by `i` in `0..n_pools()`, job types by `j` in `0..n_types()` and resources by `r`, in the
 //! order of the file. A configuration `k` has one number of jobs for each type. The configurations that a server
 //! takes are given either by capacities and demands (`sum_j k_j d_jr <= c_r`), or by a list of the maximal ones.
-//! The theory only needs that removing jobs from a feasible configuration leaves it feasible (Reservation, section
-//! 2).
+//! The theory only needs that removing jobs from a feasible configuration leaves it feasible
+//! (Reservation, section 2).
 //!
 //! A [`Reservation`] is valid once built, like a [`Problem`](crate::Problem).
 

@@ -105,8 +105,10 @@ pub struct OptimumBounds {
     pub width: Rational,
 }
 
-/// Returns the bounds on every user's tasks in the optimum that a claim of `proportional` proves (theory, section
-/// 3). Returns `None` where the claim is a different one, does not hold or has no gap, or where groups have limits.
+/// Returns the bounds on every user's tasks in the optimum that a claim of `proportional` proves
+/// (theory, section 3).
+///
+/// Returns `None` where the claim is a different one, does not hold or has no gap, or where groups have limits.
 #[must_use]
 pub fn optimum_bounds(certificate: &Certificate, claim: &Claim) -> Option<Vec<OptimumBounds>> {
     let margin = claim.margin.as_ref().filter(|margin| **margin < 0 && claim.holds == Some(true))?;
