@@ -1,9 +1,9 @@
-//! What a computation may cost.
+//! Limits on the cost of computations.
 //!
-//! A small file can state a problem that would keep a solver busy for days or fill the memory. Whatever may cost
-//! much more than its place in the file is charged here *before* it is done: [`charge`] takes steps, which are the
-//! same on every machine, and [`hold`] takes the bytes of a table. [`within`] says how much there is; what exceeds
-//! it ends there as an [`Exceeded`].
+//! A small file can state a problem that would keep a solver busy for days or fill the memory. Code that may cost
+//! much more than its input is long charges the cost *before* the work is done. [`charge`] charges steps of work,
+//! whose number is the same on every machine. [`hold`] charges the bytes of a table. [`within`] sets the limits and
+//! returns [`Exceeded`] where a charge exceeds one.
 //!
 //! ```
 //! use evenhand_budget::{Limits, charge, within};
@@ -15,15 +15,15 @@
 //! assert!(error.to_string().starts_with("the sum is too large"));
 //! ```
 //!
-//! Outside [`within`] charging does nothing, so that a library's user who sets no limits has none.
+//! Outside [`within`] there are no limits, and charging does nothing.
 //!
-//! A charge that exceeds a limit unwinds the stack up to [`within`] without a panic's message, as incremental
-//! compilers cancel queries: seventy files need no error of their own for it, and no state survives that was half
-//! built inside. Code between the two must therefore hold nothing that would be wrong after an unwinding, as with
-//! any panic.
+//! A charge that exceeds a limit unwinds the stack up to [`within`] without printing a panic message, as
+//! incremental compilers cancel queries. This way the many modules in between need no error of their own for
+//! limits. Code between the two must hold no state that would be wrong after unwinding, as with any panic.
 //!
-//! The limits belong to the thread that called [`within`]. Whoever hands parts of the work to other threads takes a
-//! [`handle`] along, or charges all of it before. [`each`] hands on what is worth it.
+//! The limits belong to the thread that called [`within`]. Code that hands work to other threads passes a
+//! [`handle`] along, or charges all of the work beforehand. [`each`] hands work to other threads where that pays
+//! off.
 
 #![forbid(unsafe_code)]
 
@@ -38,46 +38,49 @@ pub use meter::{
     words_of_bits, work_left,
 };
 
-/// Looks at a class, a row or the like, of some tenths of a microsecond to some microseconds each, from which threads share
-/// them: handing work to another thread takes some 50 microseconds, as much again while that waits for more, and the first
-/// time threads have to be made.
+/// Visits above which work is split across threads. A visit of a class, a row or a similar entry takes 0.1 to a few
+/// microseconds. Handing work to another thread takes about 50 microseconds, and as long again while that thread
+/// waits for more. The first time, the threads must also be started.
 const FOR_THREADS: usize = 4096;
 
-/// How many places (users, mostly) are worth handing to another thread, where each takes so many looks.
+/// Returns the number of items (mostly users) that are worth handing to another thread, if each item takes `visits`
+/// visits.
 #[must_use]
-pub const fn for_a_thread(looks: usize) -> usize {
-    FOR_THREADS.div_ceil(if looks == 0 { 1 } else { looks })
+pub const fn for_a_thread(visits: usize) -> usize {
+    FOR_THREADS.div_ceil(if visits == 0 { 1 } else { visits })
 }
 
-/// What is found of each place by so many looks, in their order; threads share it where together these are many. It may not
-/// charge.
-pub fn each<T: Send>(count: usize, looks: usize, of: impl Fn(usize) -> T + Sync) -> Vec<T> {
-    if count < for_a_thread(looks) {
+/// Calls `of` for each index below `count` and returns the results in order. Threads share the work if all items
+/// together take many visits. `of` must not charge.
+pub fn each<T: Send>(count: usize, visits: usize, of: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    if count < for_a_thread(visits) {
         (0..count).map(of).collect()
     } else {
         (0..count).into_par_iter().map(&of).collect()
     }
 }
 
-/// [`each`] of what is given away.
-pub fn each_of<I: Send, T: Send>(given: Vec<I>, looks: usize, of: impl Fn(I) -> T + Sync) -> Vec<T> {
-    if given.len() < for_a_thread(looks) {
+/// Calls `of` for each item of a list like [`each`], and passes the item by value.
+pub fn each_of<I: Send, T: Send>(given: Vec<I>, visits: usize, of: impl Fn(I) -> T + Sync) -> Vec<T> {
+    if given.len() < for_a_thread(visits) {
         given.into_iter().map(of).collect()
     } else {
         given.into_par_iter().map(&of).collect()
     }
 }
 
-/// Both, the second by another thread where it takes so many looks. Neither may charge.
+/// Calls both functions and returns their results. The second runs on another thread if it takes many visits.
+/// Neither may charge.
 pub fn both<A: Send, B: Send>(
-    looks: usize,
+    visits: usize,
     a: impl FnOnce() -> A + Send,
     b: impl FnOnce() -> B + Send,
 ) -> (A, B) {
-    if looks < FOR_THREADS { (a(), b()) } else { rayon::join(a, b) }
+    if visits < FOR_THREADS { (a(), b()) } else { rayon::join(a, b) }
 }
 
-/// Structs of settings, each with a constant of its defaults: `Name as CONSTANT { field: type = default; }`.
+/// Defines structs of settings, each with a constant of its defaults: `Name as CONSTANT { field: type = default;
+/// }`.
 #[macro_export]
 macro_rules! settings {
     ($($(#[$about:meta])* $name:ident as $defaults:ident {
@@ -89,7 +92,7 @@ macro_rules! settings {
             $($(#[$doc])* pub $field: $type,)*
         }
 
-        /// The defaults.
+        /// The default settings.
         pub const $defaults: $name = $name { $($field: $value,)* };
     )*};
 }

@@ -1,4 +1,4 @@
-//! How much there is, and which limit was reached.
+//! Limits of a computation, and the error of a limit that was reached.
 
 use std::error::Error;
 use std::fmt::{self, Display, Formatter};
@@ -7,52 +7,54 @@ use std::time::Duration;
 /// Limits of a computation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Limits {
-    /// Steps: some nanoseconds each, and the same number on every machine.
+    /// Steps of work. A step takes a few nanoseconds, and the number of steps is the same on every machine.
     pub work: Option<u64>,
-    /// Bytes of all tables that are held at one time.
+    /// Bytes of all tables that are held at the same time.
     pub memory: Option<u64>,
-    /// Time from now, of the clock on the wall: what is done then depends on the machine.
+    /// Wall-clock time from now on. How much is done in this time depends on the machine.
     pub time: Option<Duration>,
-    /// Whether work and memory that are not stated have the limits of [`by_input`](Self::by_input), and not none.
+    /// Whether the limits of work and memory that are not set grow with the input ([`by_input`](Self::by_input)).
+    /// Otherwise there are no such limits.
     pub grows: bool,
 }
 
 impl Limits {
-    /// Steps that take about a minute of one core.
+    /// Steps of work that take about a minute on one core.
     pub const A_MINUTE: u64 = 10_000_000_000;
-    /// Bytes of memory for less input than [`Limits::LARGE`].
+    /// Bytes of memory that are granted for less than [`Limits::LARGE`] bytes of input.
     pub const SMALL_MEMORY: u64 = 2 << 30;
-    /// Bytes of memory for more input.
+    /// Bytes of memory that are granted for more input.
     pub const LARGE_MEMORY: u64 = 16 << 30;
-    /// So many bytes of input are large.
+    /// Bytes of input from which an input counts as large.
     pub const LARGE: u64 = 1_000_000;
 
-    /// What a program grants unless stated: for less than a megabyte of input a minute's work and 2 GiB; for
-    /// more, work in proportion to it and 16 GiB. The input is what has been [`read`](crate::read) so far.
+    /// Returns the limits that a program grants by default. Up to a megabyte of input they are a minute of work and
+    /// 2 GiB. For more input they are work in proportion to it and 16 GiB. The input is everything that has been
+    /// reported with [`read`](crate::read) so far.
     #[must_use]
     pub fn by_input() -> Self {
         Self { grows: true, ..Self::default() }
     }
 
-    /// Steps that may be taken after so many bytes of input.
+    /// Returns the limit of work after `input` bytes of input.
     pub(crate) fn work_after(&self, input: u64) -> Option<u64> {
         let megabytes = u64::max(1, input.div_ceil(Self::LARGE));
         self.work.or_else(|| self.grows.then_some(Self::A_MINUTE.saturating_mul(megabytes)))
     }
 
-    /// Bytes that may be held after so many bytes of input.
+    /// Returns the limit of memory after `input` bytes of input.
     pub(crate) fn memory_after(&self, input: u64) -> Option<u64> {
         let granted = if input < Self::LARGE { Self::SMALL_MEMORY } else { Self::LARGE_MEMORY };
         self.memory.or_else(|| self.grows.then_some(granted))
     }
 }
 
-/// A limit was reached.
+/// The error that a limit was reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exceeded {
-    /// What was to be done then, for people: `the table of users and classes`.
+    /// The work that exceeded the limit, for people, such as `the table of users and classes`.
     pub what: String,
-    /// Which limit it was.
+    /// The limit that was reached.
     pub kind: Kind,
 }
 
@@ -98,7 +100,7 @@ impl Display for Exceeded {
 
 impl Error for Exceeded {}
 
-/// Bytes in the largest unit of which there are at least two.
+/// A number of bytes. It is shown in the largest unit of which there are at least two.
 struct Bytes(u64);
 
 impl Display for Bytes {

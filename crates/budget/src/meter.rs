@@ -1,4 +1,4 @@
-//! What is left, and who counts it.
+//! Counting of work and memory, and the unwinding when a limit is reached.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -9,21 +9,21 @@ use std::time::Instant;
 
 use crate::{Exceeded, Kind, Limits};
 
-/// Steps between two looks at the clock: about a millisecond.
-const STEPS_BETWEEN_LOOKS: u64 = 100_000;
+/// Steps between two readings of the clock. They take about a millisecond.
+const STEPS_BETWEEN_CLOCK_READS: u64 = 100_000;
 
-/// What a computation has spent of its limits.
+/// The work and memory that a computation has used, with its limits.
 #[derive(Debug)]
 struct Meter {
     limits: Limits,
     work: AtomicU64,
     memory: AtomicU64,
-    /// Bytes that have been read.
+    /// Bytes of input that have been read.
     input: AtomicU64,
-    /// Work at which the clock is looked at again.
-    next_look: AtomicU64,
+    /// Work at which the clock is read next.
+    next_clock_read: AtomicU64,
     end: Option<Instant>,
-    /// The meter around it, which pays too.
+    /// The meter of the enclosing [`within`]. Everything is charged to it too.
     outer: Option<Arc<Meter>>,
 }
 
@@ -35,12 +35,12 @@ fn current() -> Option<Arc<Meter>> {
     CURRENT.with_borrow(Clone::clone)
 }
 
-/// The innermost limits first.
+/// Returns the meters in force, the innermost first.
 fn in_force() -> impl Iterator<Item = Arc<Meter>> {
     std::iter::successors(current(), |meter| meter.outer.clone())
 }
 
-/// Ends the computation: [`within`] catches it.
+/// Ends the computation by unwinding. [`within`] catches it.
 fn end(meter: &Arc<Meter>, what: &str, kind: Kind) -> ! {
     resume_unwind(Box::new(Ended {
         meter: Arc::clone(meter),
@@ -48,13 +48,14 @@ fn end(meter: &Arc<Meter>, what: &str, kind: Kind) -> ! {
     }))
 }
 
-/// Which limit was reached, if that is what unwound a thread or was caught on the way to [`within`].
+/// Returns the limit that was reached, if it is the reason why a thread was unwound. `payload` is what
+/// [`catch_unwind`] returned.
 #[must_use]
 pub fn exceeded(payload: &(dyn Any + Send)) -> Option<&Exceeded> {
     payload.downcast_ref::<Ended>().map(|ended| &ended.exceeded)
 }
 
-/// What unwinds.
+/// The payload of an unwinding.
 struct Ended {
     meter: Arc<Meter>,
     exceeded: Exceeded,
@@ -75,14 +76,14 @@ impl Meter {
         if let Some(limit) = self.work_limit()
             && spent > limit
         {
-            // A sum that has gone round would begin to grant again.
+            // An overflowing counter would seem to be within the limit again.
             self.work.store(limit, Ordering::Relaxed);
             end(self, what, Kind::Work { limit });
         }
         if let Some(moment) = self.end
-            && spent >= self.next_look.load(Ordering::Relaxed)
+            && spent >= self.next_clock_read.load(Ordering::Relaxed)
         {
-            self.next_look.store(spent.saturating_add(STEPS_BETWEEN_LOOKS), Ordering::Relaxed);
+            self.next_clock_read.store(spent.saturating_add(STEPS_BETWEEN_CLOCK_READS), Ordering::Relaxed);
             if Instant::now() >= moment {
                 end(self, what, Kind::Time);
             }
@@ -114,7 +115,7 @@ impl Meter {
     }
 }
 
-/// Runs `computation` within the limits, and within those that are in force already.
+/// Runs `computation` within the limits, and within the limits that are already in force.
 ///
 /// # Errors
 /// [`Exceeded`] with the limit that was reached first.
@@ -124,41 +125,42 @@ pub fn within<T>(limits: &Limits, computation: impl FnOnce() -> T) -> Result<T, 
         work: AtomicU64::new(0),
         memory: AtomicU64::new(0),
         input: AtomicU64::new(0),
-        next_look: AtomicU64::new(0),
+        next_clock_read: AtomicU64::new(0),
         end: limits.time.and_then(|time| Instant::now().checked_add(time)),
         outer: current(),
     });
     let handle = Handle(Some(Arc::clone(&meter)));
-    // What an unwinding leaves behind is dropped with the closure: the caller sees none of it.
+    // Unwinding drops everything that the closure holds, so the caller sees no half-built state.
     match catch_unwind(AssertUnwindSafe(|| handle.enter(computation))) {
         Ok(done) => Ok(done),
         Err(payload) => match payload.downcast::<Ended>() {
             Ok(ended) if Arc::ptr_eq(&ended.meter, &meter) => Err(ended.exceeded),
-            // The limits of somebody further out, or a panic.
+            // The limit of an enclosing `within` was reached.
             Ok(ended) => resume_unwind(ended),
             Err(panic) => resume_unwind(panic),
         },
     }
 }
 
-/// The limits in force, to be carried into another thread.
+/// The limits in force, which can be passed to another thread.
 #[derive(Debug, Clone)]
 pub struct Handle(Option<Arc<Meter>>);
 
-/// The limits in force in this thread.
+/// Returns the limits in force in this thread.
 #[must_use]
 pub fn handle() -> Handle {
     Handle(current())
 }
 
 impl Handle {
-    /// Runs a part of the computation, in whatever thread, on the same limits.
+    /// Runs a part of the computation within these limits, on any thread.
     pub fn enter<T>(&self, part: impl FnOnce() -> T) -> T {
         let _restore = Restore(CURRENT.replace(self.0.clone()));
         part()
     }
 
-    /// The steps and the bytes that may be taken after what has been read so far; `None` is no limit.
+    /// Returns the limits of work in steps and of memory in bytes, after the input that has been read so far.
+    /// `None` means no limit.
     #[must_use]
     pub fn limits(&self) -> (Option<u64>, Option<u64>) {
         let least = |limit: fn(&Meter) -> Option<u64>| {
@@ -168,13 +170,14 @@ impl Handle {
         (least(Meter::work_limit), least(Meter::memory_limit))
     }
 
-    /// Puts them in force in this thread for good: for threads that serve this computation alone.
+    /// Puts the limits in force in this thread permanently. It is meant for threads that serve only this
+    /// computation.
     pub fn adopt(&self) {
         CURRENT.set(self.0.clone());
     }
 }
 
-/// Puts back what was in force, also when it is unwound.
+/// A guard that restores the limits that were in force before, also on unwinding.
 struct Restore(Option<Arc<Meter>>);
 
 impl Drop for Restore {
@@ -183,9 +186,9 @@ impl Drop for Restore {
     }
 }
 
-/// Charges steps, some nanoseconds each, before they are taken; `what` is what they are taken for.
+/// Charges steps of some nanoseconds each before they are taken. `what` names the work.
 ///
-/// Unwinds to [`within`] where there are not so many left, or the time is up.
+/// Unwinds to [`within`] where fewer steps are left, or where the time is up.
 pub fn charge(steps: u64, what: &str) {
     CURRENT.with_borrow(|meter| {
         if let Some(meter) = meter {
@@ -194,14 +197,14 @@ pub fn charge(steps: u64, what: &str) {
     });
 }
 
-/// Says that so many bytes of input have been read: limits that grow with the input grow.
+/// Reports that `bytes` bytes of input have been read. Limits that depend on the input grow accordingly.
 pub fn read(bytes: u64) {
     for meter in in_force() {
         meter.input.fetch_add(bytes, Ordering::Relaxed);
     }
 }
 
-/// Memory that is held, until it is dropped.
+/// A charge of memory, which is released when this value is dropped.
 #[must_use = "what is dropped at once is held no longer; `room` says that this is meant"]
 #[derive(Debug)]
 pub struct Held {
@@ -217,9 +220,9 @@ impl Drop for Held {
     }
 }
 
-/// Holds so many bytes for a table that is about to be made; `what` is the table.
+/// Charges the bytes of a table that is about to be created. `what` names the table.
 ///
-/// Unwinds to [`within`] where there are not so many left.
+/// Unwinds to [`within`] where fewer bytes are left.
 pub fn hold(bytes: u64, what: &str) -> Held {
     let meter = current();
     if let Some(meter) = &meter {
@@ -228,20 +231,20 @@ pub fn hold(bytes: u64, what: &str) -> Held {
     Held { meter, bytes }
 }
 
-/// Unwinds to [`within`] where so many bytes are more than are left; holds none of them.
+/// Unwinds to [`within`] where fewer than `bytes` bytes are left. Charges nothing.
 pub fn room(bytes: u64, what: &str) {
     drop(hold(bytes, what));
 }
 
-/// Steps that have been charged to the innermost limits.
+/// Returns the steps that have been charged to the innermost limits.
 #[must_use]
 pub fn spent() -> u64 {
     current().map_or(0, |meter| meter.work.load(Ordering::Relaxed))
 }
 
-/// Steps that are left, of all limits in force; `None` where there is no limit.
+/// Returns the least number of steps that any limit in force leaves. Returns `None` where there is no limit.
 ///
-/// For solvers that count themselves: they get what is left as their own limit.
+/// Solvers that count their work themselves take it as their own limit.
 #[must_use]
 pub fn work_left() -> Option<u64> {
     let left =
@@ -249,26 +252,28 @@ pub fn work_left() -> Option<u64> {
     in_force().filter_map(left).min()
 }
 
-/// Whether the time of any limits in force is up, for computations that can end with what they have.
+/// Returns whether the time of any limit in force is up. It is for computations that can stop early with a partial
+/// result.
 #[must_use]
 pub fn is_late() -> bool {
     in_force().any(|meter| meter.end.is_some_and(|end| Instant::now() >= end))
 }
 
-/// Charges so many operations on fractions of so many words of 64 bits: common factors are looked for, which grows
-/// with the square of the width.
+/// Charges `count` operations on fractions of `words` words of 64 bits. Each operation includes a greatest common
+/// divisor, whose cost grows with the square of the width.
 pub fn operations(count: u64, words: u64, what: &str) {
     let each = 20 + words.saturating_mul(4).saturating_add(words.saturating_mul(words) / 4);
     charge(count.saturating_mul(each), what);
 }
 
-/// Words of 64 bits that hold so many bits.
+/// Returns the number of 64-bit words that hold `bits` bits.
 #[must_use]
 pub fn words_of_bits(bits: u64) -> u64 {
     bits / 64 + 1
 }
 
-/// Charges a dense table before it is made: its bytes have to be free, and filling it takes a step an entry.
+/// Charges a dense table before it is created: its bytes must be available, and filling it takes one step for each
+/// entry.
 pub fn table(rows: usize, columns: usize, bytes_each: usize, what: &str) {
     let entries = (rows as u64).saturating_mul(columns as u64);
     room(entries.saturating_mul(bytes_each as u64), what);

@@ -1,7 +1,7 @@
-//! Mechanisms, and allocations from elsewhere, side by side on one problem; every verdict with its margin.
+//! Comparison of mechanisms, and of allocations from elsewhere, on one problem. Every verdict has its margin.
 //!
-//! Every column is held against the own axioms of all of them. A mechanism that fails, or takes longer than
-//! it may, is a column that says so.
+//! Each allocation is examined for the axioms that the compared mechanisms are designed to satisfy. A mechanism
+//! that fails, or runs out of time, has a column that says so.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -19,35 +19,36 @@ use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
 
 use crate::examine::{Examination, FLOAT_TOLERANCE, Optima, Request, certify_among, default_requests};
 
-/// Stack of the thread that a mechanism runs on, in bytes: the proofs of packings are trees.
+/// Stack size of a mechanism's thread, in bytes. It is large because the proofs of packings are trees that are
+/// walked recursively.
 const STACK: usize = 1 << 26;
 
-/// A column may take one in so many parts of the work and processor time that are left, or an even part where fewer
-/// columns are left: of many slow columns some are done.
+/// A column may take this fraction (one in `PARTS`) of the remaining work and processor time, or an even share
+/// where fewer columns remain. With many slow columns, some are then still computed.
 const PARTS: usize = 4;
 
-/// Time between two looks at the processor time that is left.
-const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
+/// Time between two readings of the remaining processor time.
+const CLOCK_INTERVAL: Duration = Duration::from_millis(20);
 
 /// One column of the comparison.
 #[derive(Debug, Clone)]
 pub struct Compared {
     /// Name of the mechanism, or of the file.
     pub name: String,
-    /// What it gives, or why it does not.
+    /// The examined allocation, or the reason why there is none.
     pub result: Result<Judged, NoResult>,
 }
 
-/// Why there is no allocation to show.
+/// The reason why a column has no allocation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NoResult {
     /// The mechanism is not defined for the problem.
     NotApplicable(String),
-    /// It failed.
+    /// The mechanism failed.
     Failed(String),
-    /// It took longer than it may.
+    /// The time was up.
     OutOfTime,
-    /// It took more than its share of work, memory or processor time; the message says of which.
+    /// The mechanism took more than its share of work, memory or processor time. The message names which.
     TooLarge(String),
 }
 
@@ -56,46 +57,46 @@ pub enum NoResult {
 pub struct Judged {
     /// The allocation.
     pub allocation: Allocation,
-    /// How an iterative method ended, where that is not as it should be.
+    /// The end of an iterative method, where it did not end as it should.
     pub status: Option<Status>,
-    /// By user: tasks.
+    /// Tasks, by user.
     pub tasks: Vec<Rational>,
-    /// Least dominant share divided by weight over the users that can run; `None` without any.
+    /// Least dominant share divided by weight, over the users that can run. `None` without such users.
     pub least_weighted_share: Option<Rational>,
-    /// By resource: used part of the whole cluster; `None` where there is none of it.
+    /// Used fraction of each resource of the whole cluster. `None` where the cluster has none of it.
     pub utilisation: Vec<Option<Rational>>,
-    /// Utilitarian optimum divided by `sum_n w_n x_n`; `None` when that is 0.
+    /// Utilitarian optimum divided by `sum_n w_n x_n`. `None` when that sum is 0.
     pub price_of_fairness: Option<Rational>,
-    /// The axiom that it is made to satisfy.
+    /// The axiom that the mechanism is designed to satisfy.
     pub own: Option<(Axiom, Parameters)>,
-    /// The axioms examined.
+    /// The examined axioms.
     pub examination: Examination,
 }
 
-/// What is compared.
+/// The mechanisms, allocations and settings of a comparison.
 #[derive(Clone)]
 pub struct Comparison {
     /// Mechanisms to run.
     pub mechanisms: Vec<&'static Mechanism>,
-    /// `(name, allocation)` from elsewhere.
+    /// Allocations from elsewhere, as `(name, allocation)`.
     pub allocations: Vec<(String, AllocationFile)>,
-    /// More axioms to examine.
+    /// Additional axioms to examine.
     pub axioms: Vec<Request>,
-    /// The exponent of alpha fairness, which does not apply without one.
+    /// The exponent of alpha fairness. Without one, alpha fairness does not apply.
     pub alpha: Option<Rational>,
-    /// Exact answers, or those of floating point.
+    /// Arithmetic of the answers: exact or floating point.
     pub arithmetic: Arithmetic,
-    /// What all columns are held to; absent: a billionth, so that rounding never looks like a violation.
+    /// Tolerance for all columns. The default is one billionth, so that rounding never looks like a violation.
     pub tolerance: Option<Rational>,
-    /// How long a mechanism may take, the judging included.
+    /// Time that a mechanism may take, including the examination of its allocation.
     pub time: Duration,
-    /// Says how much processor time is left; absent: there is no limit. Work that is not charged, inside HiGHS say, ends
-    /// by this clock.
+    /// A function that returns the remaining processor time. `None` means no limit. This clock ends work that is
+    /// not charged, such as work inside HiGHS.
     pub processor: Option<fn() -> Option<Duration>>,
 }
 
 impl Default for Comparison {
-    /// All mechanisms, exactly, a minute each.
+    /// Returns a comparison of all mechanisms, exactly, with a minute for each.
     fn default() -> Self {
         Self {
             mechanisms: registry::ALL.to_vec(),
@@ -111,7 +112,7 @@ impl Default for Comparison {
 }
 
 impl Comparison {
-    /// Names of the columns, in their order.
+    /// Returns the names of the columns, in their order.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
         let mechanisms = self.mechanisms.iter().map(|mechanism| mechanism.info.id.to_owned());
@@ -119,16 +120,16 @@ impl Comparison {
     }
 }
 
-/// Runs the mechanisms on `problem` and examines what they and others allocate.
+/// Runs the mechanisms on `problem`, and examines their allocations and those from elsewhere.
 #[must_use]
 pub fn compare(problem: &Problem, comparison: &Comparison) -> Vec<Compared> {
     columns(problem, comparison).collect()
 }
 
-/// [`compare`], one column after the other.
+/// Is [`compare`] as an iterator, which computes one column after the other.
 ///
-/// A column may take a quarter of the work and processor time that are left, or an even share where fewer columns are
-/// left. A mechanism that runs out of time ends with its next charge.
+/// A column may take a quarter of the remaining work and processor time, or an even share where fewer columns
+/// remain. A mechanism that runs out of time ends with its next charge.
 pub fn columns<'c>(
     problem: &Problem,
     comparison: &'c Comparison,
@@ -159,10 +160,10 @@ pub fn columns<'c>(
     })
 }
 
-/// Runs `work` on a thread of its own, which has a stack for deep searches, with its share of what is left for so many
-/// columns; what panics or exceeds a limit has failed.
+/// Runs `work` on a thread of its own, with a large stack and its share of the limits for the remaining `columns`.
+/// Returns an error if the work panics or exceeds a limit.
 ///
-/// Work that does not charge does not see that its time is up: it is left running until the process ends.
+/// Work that does not charge cannot notice that its time is up. It keeps running until the process ends.
 fn timed<T: Send + 'static>(
     comparison: &Comparison,
     columns: usize,
@@ -181,7 +182,7 @@ fn timed<T: Send + 'static>(
                 Some(exceeded) => NoResult::of(exceeded),
                 None => NoResult::Failed("it stopped for an internal error".to_owned()),
             };
-            // The receiver is gone where the time has run out.
+            // The receiver no longer exists if the time has run out.
             let _ = sender.send(result.map_err(failed));
         };
         if let Err(error) = std::thread::Builder::new().stack_size(STACK).spawn(run) {
@@ -189,7 +190,7 @@ fn timed<T: Send + 'static>(
         }
         let result = clock.wait(&receiver);
         if clock.is_spent {
-            // More than is left, so that the other thread ends with its next charge.
+            // A charge of more than is left makes the other thread end with its next charge.
             charge(limit + 1, "a column of the comparison");
         }
         result
@@ -201,13 +202,13 @@ fn timed<T: Send + 'static>(
     }
 }
 
-/// How long a part of the comparison may take.
+/// The time that one column of the comparison may take.
 struct Clock<'c> {
     comparison: &'c Comparison,
     started: Instant,
-    /// Processor time that was left at the start, and the share of it.
+    /// Processor time that was left at the start, and the share of it that may be used.
     processor: Option<(Duration, Duration)>,
-    /// Whether the share was spent.
+    /// Whether the share was used up.
     is_spent: bool,
 }
 
@@ -218,14 +219,14 @@ impl<'c> Clock<'c> {
         Self { comparison, started: Instant::now(), processor, is_spent: false }
     }
 
-    /// Waits for a result until the time or the share of processor time is up.
+    /// Waits for a result until the time or the share of processor time is used up.
     fn wait<T>(&mut self, receiver: &Receiver<Result<T, NoResult>>) -> Result<T, NoResult> {
-        while !self.looks_spent() {
+        while !self.is_used_up() {
             let rest = self.comparison.time.saturating_sub(self.started.elapsed());
-            match receiver.recv_timeout(rest.min(BETWEEN_LOOKS)) {
+            match receiver.recv_timeout(rest.min(CLOCK_INTERVAL)) {
                 Ok(result) => return result,
                 Err(RecvTimeoutError::Disconnected) => {
-                    return Err(NoResult::Failed("it ended without a word".to_owned()));
+                    return Err(NoResult::Failed("its thread ended without a result".to_owned()));
                 }
                 Err(RecvTimeoutError::Timeout) if rest.is_zero() => return Err(NoResult::OutOfTime),
                 Err(RecvTimeoutError::Timeout) => {}
@@ -235,7 +236,7 @@ impl<'c> Clock<'c> {
         Err(self.too_large())
     }
 
-    fn looks_spent(&self) -> bool {
+    fn is_used_up(&self) -> bool {
         let left = self.comparison.processor.and_then(|left| left());
         self.processor.zip(left).is_some_and(|((first, share), left)| first.saturating_sub(left) >= share)
     }
@@ -257,15 +258,15 @@ impl NoResult {
     }
 }
 
-/// What all columns share.
+/// The data that all columns share.
 struct Jury {
     problem: Arc<Problem>,
     arithmetic: Arithmetic,
     alpha: Option<Rational>,
     tolerance: Rational,
-    /// Axioms beyond those that each allocation is examined for anyway.
+    /// Axioms to examine in addition to the default ones.
     requests: Vec<Request>,
-    /// What serves the most tasks, weighted, and how many those are.
+    /// The allocation that serves the most weighted tasks, and the sum of its weighted tasks.
     best: Option<(Outcome, Rational)>,
     optima: Optima,
 }
@@ -310,7 +311,7 @@ impl Jury {
         };
         match outcome {
             Ok(outcome) => {
-                self.optima.keep(&outcome);
+                self.optima.store(&outcome);
                 let status = outcome.findings.status.filter(|status| *status != Status::Solved);
                 self.judge(outcome.allocation, status)
             }

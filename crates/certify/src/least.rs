@@ -1,10 +1,10 @@
-//! The least tolerance at which an axiom holds of an allocation: what tells rounding from a violation.
+//! The least tolerance at which an axiom holds of an allocation. It tells rounding from a violation.
 //!
-//! A margin that the allocation alone decides does not depend on the tolerance: the least is what it lacks. Where a
-//! solver finds the evidence, a margin of no comes from one better allocation, so that the truth may be worse. Minus
-//! such a margin is a tolerance that no smaller one can replace; held to it, the axiom either holds, and it is the
-//! least, or there is another better allocation, and so on. Every step comes from another user or programme, so that
-//! few are needed.
+//! If the allocation alone decides the margin, the margin does not depend on the tolerance, and the least tolerance
+//! is minus the margin. If a solver searches for the evidence, a negative margin comes from one better allocation,
+//! and the true margin may be worse. Minus such a margin is a lower bound on the tolerance. Examined with this
+//! tolerance, the axiom either holds, and the tolerance is the least, or another better allocation gives a larger
+//! bound, and so on. Every step comes from another user or programme, so few steps are needed.
 
 use std::time::Duration;
 
@@ -14,25 +14,27 @@ use evenhand_problem::Rational;
 
 use crate::examine::{CertifyError, Examination, Optima, Request, certify_among};
 
-/// Steps after which a bound is good enough.
+/// Steps after which the search stops.
 const MOST_STEPS: usize = 100;
-/// What is added to a bound that is not quite the least, as a part of it: margins of irrational sums are enclosed to more
-/// digits.
+/// Fraction that is added to a bound that is not quite the least tolerance. Margins of irrational sums are enclosed
+/// to more digits than this.
 const ROUNDING: (u64, u64) = (1, 1 << 40);
 
-/// Steps that the search may take whatever the examination took: some hundredths of a second.
+/// Work in steps that the search may always take, however little the examination took. It is a few hundredths of a
+/// second.
 const SMALL: u64 = 10_000_000;
 
 impl Examination {
-    /// Looks for the least tolerance at which that holds which is violated: with no more work than was spent before, and no
-    /// more than a half of what is left, and no more than so much time, so that a verdict is never lost for it.
+    /// Searches for the least tolerance at which each violated axiom would hold. The search takes no more work than
+    /// was spent before, no more than half of what is left, and no more than `time`. A verdict is therefore never
+    /// lost because of it.
     pub fn look_for_least_tolerances(&mut self, time: Option<Duration>) {
         let optima = Optima::default();
         let work = spent().max(SMALL).min(work_left().unwrap_or(u64::MAX) / 2);
         let part = Limits { work: Some(work), time, ..Limits::default() };
         let certificate = &self.certificate;
         let mut least = vec![None; certificate.claims.len()];
-        // What was found before the work was spent stays.
+        // Results found before the limit was reached are kept.
         let _spent = within(&part, || {
             for (least, claim) in least.iter_mut().zip(&certificate.claims) {
                 if claim.holds == Some(false) {
@@ -45,8 +47,8 @@ impl Examination {
     }
 }
 
-/// The least tolerance at which the request holds of the allocation of a certificate; none where there is none below 1, or
-/// it is open.
+/// Returns the least tolerance at which the request holds for the allocation of a certificate. Returns `None` where
+/// no tolerance below 1 suffices, or where it stays undecided.
 ///
 /// # Errors
 /// As [`certify`](crate::certify()).
@@ -60,43 +62,44 @@ pub fn least_tolerance(
         certify_among(problem, allocation, std::slice::from_ref(request), tolerance, optima)
     };
     let mut least = Rational::new();
-    // Of what is infeasible nothing is claimed.
+    // Nothing else is claimed about an infeasible allocation.
     if request.axiom != Axiom::Feasible {
-        match said(&ask(&Request::of(Axiom::Feasible), &least)?) {
-            Said::Holds => {}
-            Said::Lacks(more) if more < 1 => least = more,
-            Said::Lacks(_) | Said::Nothing => return Ok(None),
+        match last_answer(&ask(&Request::of(Axiom::Feasible), &least)?) {
+            LastAnswer::Holds => {}
+            LastAnswer::Lacks(more) if more < 1 => least = more,
+            LastAnswer::Lacks(_) | LastAnswer::Open => return Ok(None),
         }
     }
     for _ in 0..MOST_STEPS {
-        match said(&ask(request, &least)?) {
-            Said::Holds => return Ok(Some(least)),
-            Said::Lacks(more) if more >= 1 => return Ok(None),
-            Said::Lacks(more) if more > least => least = more,
-            Said::Lacks(_) | Said::Nothing => break,
+        match last_answer(&ask(request, &least)?) {
+            LastAnswer::Holds => return Ok(Some(least)),
+            LastAnswer::Lacks(more) if more >= 1 => return Ok(None),
+            LastAnswer::Lacks(more) if more > least => least = more,
+            LastAnswer::Lacks(_) | LastAnswer::Open => break,
         }
     }
-    // Neither shown nor refuted there: what is shown a little above is a bound.
+    // The axiom is neither proven nor refuted at `least`. If it is proven slightly above, that is an upper bound.
     let above = &least * (Rational::from(1) + Rational::from(ROUNDING));
     if least.is_zero() || above >= 1 {
         return Ok(None);
     }
-    Ok(matches!(said(&ask(request, &above)?), Said::Holds).then_some(above))
+    Ok(matches!(last_answer(&ask(request, &above)?), LastAnswer::Holds).then_some(above))
 }
 
-/// What the last claim of an examination says.
-enum Said {
+/// The result of the last claim of an examination.
+enum LastAnswer {
     Holds,
-    /// It needs at least so much.
+    /// The axiom needs at least this tolerance.
     Lacks(Rational),
-    Nothing,
+    /// The axiom is undecided, or not claimed.
+    Open,
 }
 
-fn said(examination: &Examination) -> Said {
-    let Some(claim) = examination.certificate.claims.last() else { return Said::Nothing };
+fn last_answer(examination: &Examination) -> LastAnswer {
+    let Some(claim) = examination.certificate.claims.last() else { return LastAnswer::Open };
     match (claim.holds, &claim.margin) {
-        (Some(true), _) => Said::Holds,
-        (Some(false), Some(margin)) => Said::Lacks(Rational::from(-margin)),
-        _ => Said::Nothing,
+        (Some(true), _) => LastAnswer::Holds,
+        (Some(false), Some(margin)) => LastAnswer::Lacks(Rational::from(-margin)),
+        _ => LastAnswer::Open,
     }
 }

@@ -1,5 +1,5 @@
-//! What proves allocations, or refutes them: solvers find the evidence, `evenhand-exact` computes what it shows, and the
-//! kernel reads what is handed out.
+//! Proofs and refutations of allocations. Solvers search for evidence, `evenhand-exact` computes what it shows, and
+//! the kernel checks every certificate before it is handed out.
 //!
 //! | question | answer |
 //! |---|---|
@@ -8,7 +8,7 @@
 //! | how do mechanisms differ on a problem? | [`compare`](mod@compare) |
 //! | what does greedy packing lose? | [`ratio`] |
 //!
-//! Nothing here prints.
+//! Nothing in this crate prints.
 #![forbid(unsafe_code)]
 
 pub mod compare;

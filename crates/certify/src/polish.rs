@@ -1,37 +1,40 @@
-//! The exact answer of a mechanism that is nearest to an allocation from elsewhere: how far rounding, or another rule,
-//! has led from it.
+//! The exact answer of a mechanism that is nearest to a given allocation. It shows how far rounding, or another
+//! rule, has led from it.
 
 use evenhand_exact::{Axiom, Share};
 use evenhand_levels::nearest::nearest;
 use evenhand_mechanisms::{Flags, Mechanism, MechanismError, Status};
 use evenhand_problem::{Allocation, Constraints, Problem, Rational};
 
-/// An exact answer beside a given allocation.
+/// An exact answer, compared with a given allocation.
 #[derive(Debug, Clone)]
 pub struct Polished {
     /// Name of the mechanism.
     pub mechanism: &'static str,
     /// Its exact answer.
     pub allocation: Allocation,
-    /// Whether no other answer of the mechanism is nearer. Otherwise the mechanism has, or may have, more answers, and this is
-    /// the one that it finds.
+    /// Whether no other answer of the mechanism is nearer. If false, the mechanism has or may have more answers,
+    /// and this is the one that it computes.
     pub is_nearest: bool,
-    /// How far it is from the optimum at most, where that is irrational: the answer is not exact then.
+    /// Upper bound on the distance from the optimum, where the optimum is irrational and the answer therefore not
+    /// exact.
     pub gap: Option<Rational>,
-    /// How the mechanism ended; with a limit this is its last point.
+    /// The end of the mechanism. If it reached a limit, the answer is its last point.
     pub status: Option<Status>,
-    /// By user: its tasks in the answer, less those that it was given.
+    /// Each user's tasks in the answer minus its tasks in the given allocation.
     pub changes: Vec<Rational>,
-    /// The user whose tasks change most, as a part of what it would have alone, and that part; none where no tasks change.
+    /// The user whose tasks change most as a fraction of what it would have alone, and that fraction. `None` where
+    /// no tasks change.
     pub farthest: Option<(usize, Rational)>,
-    /// The largest change on a class, as a part of what the user would have alone.
+    /// The largest change on a class, as a fraction of what the user would have alone.
     pub placements: Rational,
 }
 
-/// The exact answer of a mechanism, among those with its totals the one whose placements are nearest to `given`: the sum of
-/// all changes, as parts of what each user would have alone, is least. The answers of a mechanism that is about totals
-/// alone (max-min with the same share on all classes, proportional fairness, without groups) are all allocations with
-/// these totals, so that none is nearer.
+/// Returns the exact answer of a mechanism. Among the answers with the same totals it is the one whose placements
+/// are nearest to `given`: the sum of all changes, as fractions of what each user would have alone, is least.
+///
+/// Some mechanisms are about totals alone: max-min with the same share on all classes, and proportional fairness,
+/// both without groups. Their answers are exactly the allocations with these totals, so no answer is nearer.
 ///
 /// # Errors
 /// [`MechanismError`] as for the mechanism.
@@ -43,7 +46,7 @@ pub fn polish(
 ) -> Result<Polished, MechanismError> {
     let outcome = mechanism.allocate_with(problem, flags)?;
     let mut allocation = outcome.allocation;
-    // g_n (theory, section 1): no more than all its tasks.
+    // `g_n` (theory, section 1): the tasks that the user would have alone, at most all its tasks.
     let alone = |n: usize| -> Rational {
         let all: Rational = problem.classes_of(n).map(|i| problem.unconstrained_gamma(n, i)).sum();
         problem.users()[n].tasks().cloned().into_iter().fold(all, Rational::min)
@@ -54,10 +57,10 @@ pub fn polish(
     let mut is_nearest = false;
     if is_about_totals(problem, mechanism, &allocation) {
         let constraints = Constraints::new(problem, allocation.sharing);
-        // Where HiGHS fails, the answer stays the one that was found.
+        // If HiGHS fails, the answer of the mechanism is kept.
         if let Ok(tasks) = nearest(&constraints, &allocation.tasks, &given.tasks, &alone) {
             allocation.tasks = tasks;
-            // Near an irrational optimum there is no nearest answer.
+            // An irrational optimum is only approximated, so there is no nearest answer.
             is_nearest = gap.is_none() && matches!(findings.status, None | Some(Status::Solved));
         }
     }
@@ -71,7 +74,7 @@ pub fn polish(
     let farthest = parts.filter(|(_, part)| !part.is_zero()).max_by(|a, b| a.1.cmp(&b.1).then(b.0.cmp(&a.0)));
     let mut placements = Rational::new();
     for n in 0..problem.n_users() {
-        // Both are short: the classes on which a user has tasks.
+        // Both lists are short: they have only the classes on which the user has tasks.
         let on = |of: &Allocation, i: usize| -> Rational {
             of.tasks[n].iter().find(|(class, _)| *class == i).map(|(_, x)| x.clone()).unwrap_or_default()
         };
@@ -84,7 +87,7 @@ pub fn polish(
     Ok(Polished { mechanism, allocation, is_nearest, gap, status, changes, farthest, placements })
 }
 
-/// Whether any feasible allocation with the same totals is an answer of the mechanism as well.
+/// Returns whether any feasible allocation with the same totals is also an answer of the mechanism.
 fn is_about_totals(problem: &Problem, mechanism: &Mechanism, answer: &Allocation) -> bool {
     if !problem.groups().list().is_empty() || answer.placements.is_some() {
         return false;

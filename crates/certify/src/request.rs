@@ -1,4 +1,4 @@
-//! The axioms that somebody asks for by name.
+//! Axioms that are requested by name.
 
 use evenhand_exact::{Axiom, Parameters, Share};
 use evenhand_problem::{Problem, Rational, hint};
@@ -6,31 +6,33 @@ use thiserror::Error;
 
 use crate::Request;
 
-/// Why a request means nothing.
+/// The reason why a request is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum RequestError {
     /// There is no axiom of that name.
     #[error("there is no axiom `{0}`{hint}", hint = hint(.0, Axiom::ALL.map(Axiom::name)))]
     Unknown(String),
-    /// The parameter after the colon does not belong to the axiom, or names what is not in the problem.
+    /// The parameter after the colon does not belong to the axiom, or is not defined by the problem.
     #[error("{text}: {why}")]
     Parameter {
         /// The request.
         text: String,
-        /// What is wrong, in words.
+        /// The fault, in words.
         why: String,
     },
-    /// A share is stated, and no axiom that is about one.
-    #[error("a share goes with the axiom max-min (generic also with proportional)")]
+    /// A share is stated, but no requested axiom takes one.
+    #[error(
+        "no requested axiom takes this share: request max-min (the share generic also goes with proportional)"
+    )]
     Share,
-    /// An exponent is stated, and not the axiom that is about one.
-    #[error("an exponent goes with the axiom proportional")]
+    /// An exponent is stated, but no requested axiom takes one.
+    #[error("no requested axiom takes an exponent: request proportional")]
     Alpha,
 }
 
 impl Request {
-    /// An axiom by its name, with its parameter after a colon where it has one: `max-min:tsf`.
+    /// Parses the name of an axiom, with its parameter after a colon where it has one: `max-min:tsf`.
     ///
     /// # Errors
     /// [`RequestError::Unknown`] or [`RequestError::Parameter`].
@@ -47,7 +49,8 @@ impl Request {
     }
 }
 
-/// A share is about max-min: asked for by name, or implied by naming a share at all where the requests are the usual ones.
+/// Sets the share of the requested max-min axioms. If the requests are the default ones and have no max-min, it is
+/// added.
 ///
 /// # Errors
 /// [`RequestError::Share`].
@@ -69,8 +72,8 @@ pub fn apply_share(requests: &mut Vec<Request>, share: Share, is_default: bool) 
     Ok(())
 }
 
-/// An exponent is about proportional: asked for by name, or implied by naming an exponent at all where the requests are the
-/// usual ones.
+/// Sets the exponent of the requested axiom proportional. If the requests are the default ones and do not have it,
+/// it is added.
 ///
 /// # Errors
 /// [`RequestError::Alpha`].

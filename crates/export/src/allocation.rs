@@ -1,4 +1,4 @@
-//! Certificates of allocations: a linear programme for each claim that prices prove, or that a better
+//! Linear programmes for certificates of allocations: one for each claim that prices prove or that a better
 //! allocation refutes.
 
 use evenhand_exact::{
@@ -12,10 +12,10 @@ use crate::region::{Region, legend};
 use crate::vipr::{Programme, Reason, Sense, Terms};
 use crate::{Export, ExportError, Exporter, Write, valid};
 
-/// Most bits of `U_n^alpha` for all users together.
+/// Most bits of `U_n^alpha`, for all users together.
 const MOST_BITS: u64 = 1 << 28;
 
-/// Why a claim has no linear programme.
+/// The reason why a claim has no linear programme.
 #[derive(Debug, Error)]
 enum NoProgramme {
     #[error("max-min without a share")]
@@ -33,7 +33,7 @@ enum NoProgramme {
 /// Writes a file for every linear programme of the certificate.
 ///
 /// # Errors
-/// [`ExportError`] when the certificate is not valid, or is too large to be judged.
+/// [`ExportError`] when the certificate is not valid, or would exceed the checker's limits.
 pub fn of_certificate(certificate: &Certificate, write: Write<'_>) -> Result<Export, ExportError> {
     valid(check(certificate))?;
     let not_valid = |error: &dyn std::fmt::Display| ExportError::NotValid(error.to_string());
@@ -51,7 +51,7 @@ struct Writer<'a, 'b> {
     problem: &'b Problem,
     region: Region,
     legend: Vec<String>,
-    /// What is judged, by column.
+    /// The judged allocation, by column.
     x: Terms,
 }
 
@@ -109,13 +109,13 @@ impl<'a, 'b> Writer<'a, 'b> {
         Ok(())
     }
 
-    /// `1 / g_n`, by user.
+    /// Returns `1 / g_n`, by user.
     fn over_scales(&self) -> Vec<Rational> {
         let of = |n| self.instance.scale(n).clone();
         (0..self.problem.n_users()).map(of).map(|g| if g.is_zero() { g } else { g.recip() }).collect()
     }
 
-    /// The most that `worth` grows where no user loses, and that the prices bound it.
+    /// Returns the programme of the largest growth of `worth` in which no user loses. The prices prove its bound.
     fn dominated(&self, label: &str, worth: &[Rational], prices: &Prices) -> Result<Programme, NoProgramme> {
         let mut programme = self.no_worse(label, worth);
         let keeps = self.region.rows.len() + self.region.users.len();
@@ -131,7 +131,7 @@ impl<'a, 'b> Writer<'a, 'b> {
         Ok(programme)
     }
 
-    /// Maximise `sum worth_n y_n` over the feasible `y` in which no user loses.
+    /// Returns the programme that maximises `sum worth_n y_n` over the feasible `y` in which no user loses.
     fn no_worse(&self, label: &str, worth: &[Rational]) -> Programme {
         let objective = self.objective(|v| worth[self.region.columns[v].0].clone());
         let mut programme = self.programme(objective);
@@ -177,7 +177,7 @@ impl<'a, 'b> Writer<'a, 'b> {
         Ok(())
     }
 
-    /// The most that the weighted sum of shares can be, by the prices of one level.
+    /// Returns the programme of the largest weighted sum of shares, which the prices of one level bound.
     fn level(&self, label: &str, share: &ShareCoefficients, level: &Level) -> Result<Programme, NoProgramme> {
         let mut weights = vec![Rational::new(); self.problem.n_users()];
         level.prices.user_weights.iter().for_each(|(n, weight)| weights[*n].clone_from(weight));
@@ -193,7 +193,7 @@ impl<'a, 'b> Writer<'a, 'b> {
         Ok(programme)
     }
 
-    /// `a_ni = w_n u_ni / U_n^alpha`, by column, exactly.
+    /// Returns `a_ni = w_n u_ni / U_n^alpha` exactly, by column.
     fn marginal(&self, claim: &Claim) -> Result<Vec<Rational>, NoProgramme> {
         let one = Rational::from(1);
         let alpha = claim.alpha.as_ref().unwrap_or(&one);
@@ -226,8 +226,8 @@ impl<'a, 'b> Writer<'a, 'b> {
         Ok((0..self.region.columns.len()).map(worth).collect())
     }
 
-    /// Derives the bound by `lin`: the prices, the multipliers of further rows, and the negated reduced
-    /// costs of `worth`. The stated allocation is the solution.
+    /// Derives the bound with `lin`, from the prices, the multipliers of further rows, and the negated reduced
+    /// costs of `worth`. The solution is the stated allocation.
     fn prove(
         &self,
         programme: &mut Programme,
@@ -239,7 +239,7 @@ impl<'a, 'b> Writer<'a, 'b> {
         let mut multipliers = Terms::new();
         let priced_rows = prices.rows.iter().map(|(row, price)| (*row, &self.region.rows[*row], price));
         let priced_users = prices.users.iter().map(|(n, price)| {
-            // Only finite tasks have a price.
+            // A price belongs to a finite number of tasks.
             let at = self.region.users.partition_point(|(user, _)| user < n);
             (self.region.rows.len() + at, &self.region.users[at].1, price)
         });
@@ -265,7 +265,7 @@ impl<'a, 'b> Writer<'a, 'b> {
         Ok(())
     }
 
-    /// Another allocation reaches more than the stated one.
+    /// Records another allocation that reaches more than the stated one.
     fn refute(&self, programme: &mut Programme, name: &'static str, better: &Tasks) {
         let y = point(&self.region, better);
         programme.lower = programme.value(&y);
@@ -282,7 +282,7 @@ impl<'a, 'b> Writer<'a, 'b> {
         all.filter(|(_, worth)| !worth.is_zero()).collect()
     }
 
-    /// The feasible allocations.
+    /// Returns the programme of the feasible allocations.
     fn programme(&self, objective: Terms) -> Programme {
         let mut programme = Programme::new(self.region.names(), objective);
         for limit in self.region.rows.iter().chain(self.region.users.iter().map(|(_, limit)| limit)) {
@@ -302,7 +302,7 @@ impl<'a, 'b> Writer<'a, 'b> {
     }
 }
 
-/// Tasks by column.
+/// Returns the tasks by column.
 fn point(region: &Region, tasks: &Tasks) -> Terms {
     let of = |n: usize, i: usize| {
         let at = tasks[n].binary_search_by_key(&i, |(class, _)| *class).ok()?;
@@ -312,7 +312,7 @@ fn point(region: &Region, tasks: &Tasks) -> Terms {
     columns.filter_map(|(v, (n, i))| Some((v, of(*n, *i)?))).collect()
 }
 
-/// A claim in words.
+/// Returns a claim in words.
 fn label(claim: &Claim, problem: &Problem) -> String {
     let mut label = claim.axiom.name().to_owned();
     if let Some(share) = claim.share {
@@ -324,7 +324,7 @@ fn label(claim: &Claim, problem: &Problem) -> String {
     label
 }
 
-/// A claim in a file name; resources by number, since names may hold anything.
+/// Returns a claim as a file name. It has numbers of resources, since names may contain any character.
 fn file_name(claim: &Claim, problem: &Problem) -> String {
     let mut name = claim.axiom.name().to_owned();
     match claim.share {

@@ -1,4 +1,4 @@
-//! The configuration programme: what any assignment of configurations to servers earns.
+//! The configuration programme: the largest reward that any assignment of configurations to servers earns.
 
 use evenhand_exact::ratio::{Configuration, Optimum, sparse};
 use evenhand_problem::reservation::greatest_common_divisor;
@@ -7,11 +7,13 @@ use evenhand_problem::{Rational, Reservation};
 use crate::numbered;
 use crate::vipr::{Programme, Reason, Sense, Terms};
 
-/// Maximise the reward of the jobs served, `y`, with servers `x` of configurations: `y_j` at most the
-/// jobs that there are, and at most those that the servers hold; as many servers as there are.
+/// Returns the programme that maximises the reward of the served jobs `y`, with servers `x` by configuration. `y_j`
+/// is at most the number of jobs of type `j`, and at most the number that the servers hold. The servers of a pool
+/// are at most those that exist.
 ///
-/// The columns are the stated configurations on every pool, or those of the assignment where capacities
-/// and demands are stated. Whole jobs: the reward in units of the greatest common divisor of the rewards.
+/// The columns are the stated configurations on every pool. Where capacities and demands are stated, they are the
+/// configurations of the assignment. For whole jobs, the reward is in units of the greatest common divisor of the
+/// rewards.
 pub(crate) fn programme<T: Clone + Into<Rational>>(
     what: &str,
     problem: &Reservation,
@@ -66,7 +68,7 @@ pub(crate) fn programme<T: Clone + Into<Rational>>(
     all.extend(multipliers);
     let upper = Rational::from(&optimum.bound / &unit);
     let reason = if whole { Reason::Rounded(all) } else { Reason::Linear(all) };
-    // Where no type has a reward, nothing is at most nothing.
+    // Without rewards, the bound is that 0 is at most 0.
     let reason = if programme.objective.is_empty() { Reason::Linear(Terms::new()) } else { reason };
     programme.push_bound(upper.clone(), reason);
     programme.upper = Some(upper);
@@ -75,7 +77,7 @@ pub(crate) fn programme<T: Clone + Into<Rational>>(
     programme
 }
 
-/// `(pool, configuration)`, each once.
+/// Returns the columns as `(pool, configuration)`, each once.
 fn columns<T>(problem: &Reservation, optimum: &Optimum<T>) -> Vec<(usize, Configuration)> {
     let listed = problem.configurations().unwrap_or_default();
     let stated = (0..problem.n_pools()).flat_map(|i| listed.iter().map(move |k| (i, sparse(k))));
@@ -86,12 +88,12 @@ fn columns<T>(problem: &Reservation, optimum: &Optimum<T>) -> Vec<(usize, Config
     columns
 }
 
-/// Jobs of one type in a configuration, if any.
+/// Returns the number of jobs of one type in a configuration, if there are any.
 fn jobs_of(k: &Configuration, j: usize) -> Option<u64> {
     k.binary_search_by_key(&j, |(at, _)| *at).ok().map(|at| k[at].1)
 }
 
-/// The assignment as a point of the programme.
+/// Returns the assignment as a point of the programme.
 fn assignment<T: Clone + Into<Rational>>(
     optimum: &Optimum<T>,
     columns: &[(usize, Configuration)],

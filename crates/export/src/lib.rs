@@ -8,12 +8,12 @@
 //! | a certificate of an allocation | Coq: a theorem for each claim | [`coq_of_certificate`] |
 //! | a problem | MPS or LP, in integers | [`of_problem`] |
 //!
-//! VIPR is the certificate format for integer programmes of Cheung, Gleixner and Steffy (Verifying Integer
-//! Programming Results, IPCO 2017), version 1.0, which several checkers read, formally verified ones among
-//! them. What each file states, and how a claim follows from it, is in `docs/export.md`.
+//! VIPR is a certificate format for integer programmes (Cheung, Gleixner and Steffy, Verifying Integer Programming
+//! Results, IPCO 2017), version 1.0. Several checkers read it, among them formally verified ones. `docs/export.md`
+//! defines what each file states, and how a claim follows from it.
 //!
-//! Nothing is solved here, and nothing is rounded: every number of a file is one of the certificate, or
-//! follows from some by exact arithmetic. A certificate that does not check is not exported.
+//! Nothing is solved and nothing is rounded here. Every number of a file is in the certificate or follows from it
+//! by exact arithmetic. A certificate that does not check is not exported.
 //!
 //! # Examples
 //! ```
@@ -47,61 +47,62 @@ pub use coq::{Theorems, coq_of_certificate};
 pub use problem::{Form, Programme, of_problem};
 pub use reservation::{of_ratio, of_worst_load};
 
-/// What has been written.
+/// The result of an export.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Export {
-    /// Names of the files, in the order of the certificate: lower-case letters, digits, `-` and one `.`.
+    /// Names of the files, in the order of the certificate. They consist of lower-case letters, digits, `-` and one
+    /// `.`.
     pub files: Vec<String>,
-    /// What has no such form.
+    /// The claims that were left out, since they have no such form.
     pub left_out: Vec<LeftOut>,
 }
 
-/// Writes a file: its name, and its text, which is made while it is written.
+/// A function that writes a file. It gets the file's name and its text, which is computed while it is written.
 pub type Write<'w> = &'w mut dyn FnMut(&str, &dyn Display);
 
-/// Something that was not exported.
+/// A claim that was not exported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftOut {
-    /// A claim, or the part of one.
+    /// The claim, or a part of it.
     pub what: String,
-    /// Why there is no file about it.
+    /// The reason why it has no file.
     pub why: String,
 }
 
-/// Why nothing is exported.
+/// The reason why nothing is exported.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ExportError {
     /// The certificate is false.
     #[error("the certificate is not valid: {0}")]
     NotValid(String),
-    /// Judging the certificate would take more than a checker is allowed.
+    /// Judging the certificate would exceed the checker's limits.
     #[error("the certificate cannot be judged: {0}")]
     TooLarge(String),
-    /// The Coq file would hold more numbers than Coq computes with in reasonable time.
+    /// The Coq file would have more numbers than Coq can compute with in reasonable time.
     #[error(
         "the Coq file would hold {numbers} numbers: at most {limit} are written, and they take Coq hours"
     )]
     TooLong {
-        /// How many, at least.
+        /// Lower bound on the numbers in the file.
         numbers: usize,
-        /// How many are written at most.
+        /// Most numbers that are written.
         limit: usize,
     },
-    /// No user can run anywhere, so that there is no variable.
+    /// No user can run anywhere, so there is no variable.
     #[error("there is nothing to write: no user can be given anything")]
     Nothing,
-    /// The checker that is proved in Coq does not read this claim.
+    /// The checker that is verified in Coq does not read this claim.
     #[error("the claim `{what}` has no theorem: {why}")]
     NotProved {
         /// The claim, as `--axiom` names it.
         what: String,
-        /// Why not.
+        /// The reason.
         why: String,
     },
 }
 
-/// Hands on one file after the other, so that no more than one programme is in memory.
+/// A writer that passes on one file after the other, so that only one programme is in memory.
 struct Exporter<'w> {
     found: Export,
     write: Write<'w>,
@@ -123,12 +124,12 @@ impl<'w> Exporter<'w> {
     }
 }
 
-/// What the numbers in names stand for: `type 1: small`.
+/// Returns lines that explain the numbers in names: `type 1: small`.
 fn numbered<'n>(what: &str, names: impl Iterator<Item = &'n str>) -> impl Iterator<Item = String> {
     names.enumerate().map(move |(at, name)| format!("{what} {}: {name}", at + 1))
 }
 
-/// Only what checks is exported.
+/// Returns an error unless the certificate was accepted.
 fn valid(verdict: evenhand_exact::Verdict) -> Result<(), ExportError> {
     match verdict.reason {
         None => Ok(()),

@@ -1,14 +1,14 @@
 //! Pricing trees: the integer programme of one server, whose bound a branch tree proves.
 //!
-//! Maximise `sum_j (beta_j / unit) k_j` over the whole `k >= 0` that fit on the server, with the unit of
-//! `exact::ratio`, so that the objective is whole. The proof follows the tree as `exact` walks it:
+//! The programme maximises `sum_j (beta_j / unit) k_j` over the whole `k >= 0` that fit on the server. The unit is
+//! that of `exact::ratio`, which makes the objective whole. The proof visits the tree in the order of `exact`:
 //!
-//! * capacities in units of the greatest common divisor of the demands are rounded down (`rnd`);
-//! * a branch of a split assumes `k_j >= at`, or `k_j <= at - 1` (`asm`);
-//! * at a leaf, the upper bounds of its box are those that fit beside the lower ones (`rnd`), and the
-//!   multipliers of the leaf with the bounds of the box prove the bound (`rnd`); a box without any `k`
-//!   proves an absurdity (`lin`);
-//! * two branches are joined (`uns`).
+//! - capacities, in units of the greatest common divisor of the demands, are rounded down (`rnd`);
+//! - a branch of a split assumes `k_j >= at`, or `k_j <= at - 1` (`asm`);
+//! - at a leaf, the upper bounds of its box follow from the capacity that the lower bounds leave (`rnd`), and the
+//!   multipliers of the leaf with the bounds of the box prove the bound (`rnd`); a box without any `k` proves a
+//!   contradiction (`lin`);
+//! - two branches are joined (`uns`).
 
 use evenhand_exact::ratio::{Multipliers, TreeNode};
 use evenhand_problem::reservation::greatest_common_divisor;
@@ -17,24 +17,24 @@ use evenhand_problem::{Integer, Rational, Reservation};
 use crate::numbered;
 use crate::vipr::{Left, Programme, Reason, Sense, Step, Terms};
 
-/// What a tree is to prove.
+/// The statement that a tree proves.
 pub(crate) struct Claim<'a> {
     pub problem: &'a Reservation,
     pub pool: usize,
-    /// By type: `beta_j`.
+    /// `beta_j`, by type.
     pub profits: &'a [Rational],
-    /// No configuration is worth more.
+    /// The bound on the worth of any configuration.
     pub most: &'a Rational,
     pub multipliers: &'a [Multipliers],
     pub nodes: &'a [TreeNode],
-    /// A configuration that fits, by type.
+    /// A feasible configuration, by type.
     pub solution: Terms,
 }
 
-/// The programme with its proof; `what` it is about, in words.
+/// Returns the programme with its proof. `what` describes it in words.
 ///
 /// # Errors
-/// What is wrong with the tree; nothing, where it was checked.
+/// The fault of the tree. There is none if the tree was checked before.
 pub(crate) fn programme(what: &str, claim: &Claim<'_>) -> Result<Programme, &'static str> {
     let problem = claim.problem;
     let unit = greatest_common_divisor(claim.profits).unwrap_or_else(|| Rational::from(1));
@@ -70,20 +70,20 @@ fn about(what: &str, claim: &Claim<'_>, unit: &Rational) -> Vec<String> {
 
 /// A resource that some type demands.
 struct Resource {
-    /// In the problem.
+    /// Index of the resource in the problem.
     index: usize,
     /// Greatest common divisor of the demands.
     unit: Rational,
     /// Capacity in units, rounded down.
     capacity: Integer,
-    /// By type, in units.
+    /// Demand by type, in units.
     demand: Vec<Integer>,
-    /// The constraint that says so.
+    /// Index of the constraint of this resource.
     constraint: usize,
 }
 
 impl Resource {
-    /// Adds the rows of the resources, then their rounded forms.
+    /// Adds the rows of the resources, and then their rounded forms.
     fn all(claim: &Claim<'_>, programme: &mut Programme) -> Vec<Self> {
         let problem = claim.problem;
         let mut found = Vec::new();
@@ -115,10 +115,10 @@ impl Resource {
     }
 }
 
-/// A bound of a box, with the constraint that states it.
+/// A bound of a box, with the index of the constraint that states it.
 type Bound = (u64, usize);
 
-/// A box of configurations, and what was proven so far.
+/// A walk through the tree: the current box of configurations, and the open branches.
 struct Walk<'c> {
     claim: &'c Claim<'c>,
     unit: &'c Rational,
@@ -128,20 +128,20 @@ struct Walk<'c> {
     programme: &'c mut Programme,
     lower: Vec<Bound>,
     upper: Vec<Option<Bound>>,
-    /// What the lower bounds leave of the capacities, by place in `resources`.
+    /// The capacities that the lower bounds leave, by position in `resources`.
     left: Vec<Integer>,
     open: Vec<Branch>,
 }
 
-/// A split, of which the first branch or both were entered.
+/// A split whose first branch, or both branches, were entered.
 struct Branch {
     job: usize,
     at: u64,
     lower: Bound,
     upper: Option<Bound>,
-    /// The assumption of the first branch.
+    /// Index of the assumption of the first branch.
     first: usize,
-    /// What the first branch proves, and the assumption of the second.
+    /// Index of the bound that the first branch proves, and of the assumption of the second.
     second: Option<(usize, usize)>,
 }
 
@@ -197,7 +197,7 @@ impl<'c> Walk<'c> {
         }
     }
 
-    /// Sets a lower bound.
+    /// Sets a lower bound of the box.
     fn raise(&mut self, job: usize, to: Bound) {
         let from = self.lower[job].0;
         for (left, resource) in self.left.iter_mut().zip(self.resources) {
@@ -207,7 +207,7 @@ impl<'c> Walk<'c> {
         self.lower[job] = to;
     }
 
-    /// Goes on to the next box after a leaf proved the bound; joins the branches that end there.
+    /// Moves on to the next box after a leaf proved the bound, and joins the branches that end there.
     fn leave(&mut self, leaf: usize) -> Result<(), &'static str> {
         let mut proven = leaf;
         while let Some(branch) = self.open.last_mut() {
@@ -232,7 +232,7 @@ impl<'c> Walk<'c> {
         Ok(())
     }
 
-    /// Proves the bound in this box.
+    /// Proves the bound in this box. Returns the index of its constraint.
     fn leaf(&mut self, multipliers: &Multipliers) -> usize {
         if let Some(terms) = self.absurdity() {
             return self.programme.push_bound(self.most.clone(), Reason::Linear(terms));
@@ -240,7 +240,7 @@ impl<'c> Walk<'c> {
         let mut values = self.whole.to_vec();
         let mut terms = Terms::new();
         for (r, m) in multipliers {
-            // A resource that no user demands bounds no allocation.
+            // A resource that no type demands restricts nothing.
             let Some(resource) = self.resources.iter().find(|resource| resource.index == *r) else {
                 continue;
             };
@@ -256,15 +256,15 @@ impl<'c> Walk<'c> {
         }
         terms.retain(|(_, value)| !value.is_zero());
         terms.sort_by_key(|(at, _)| *at);
-        // Where nothing has a value, nothing is at most nothing.
+        // Without values, the bound is that 0 is at most 0.
         let reason = if terms.is_empty() { Reason::Linear(terms) } else { Reason::Rounded(terms) };
         self.programme.push_bound(self.most.clone(), reason)
     }
 
-    /// Why there is no configuration in the box, if that is so.
+    /// Returns a contradiction between the bounds of the box, if it contains no configuration.
     fn absurdity(&self) -> Option<Terms> {
         if let Some(at) = self.left.iter().position(|left| *left < 0) {
-            return Some(self.beside(&self.resources[at], None, &Rational::from(1)));
+            return Some(self.remaining_row(&self.resources[at], None, &Rational::from(1)));
         }
         let crossed = |(lower, upper): (&Bound, &Option<Bound>)| {
             let (upper, above) = upper.filter(|(upper, _)| *upper < lower.0)?;
@@ -276,12 +276,12 @@ impl<'c> Walk<'c> {
         self.lower.iter().zip(&self.upper).find_map(crossed)
     }
 
-    /// The constraint that there are at most so many jobs of a type as fit beside the lower bounds of the
-    /// others, or as the box allows.
+    /// Returns the constraint on the number of jobs of type `j`: at most as many as fit in addition to the lower
+    /// bounds of the other types, or as the box allows.
     fn corner(&mut self, j: usize) -> usize {
         let room = self.resources.iter().zip(&self.left).filter(|(resource, _)| resource.demand[j] > 0);
         let room = room.map(|(resource, left)| (Integer::from(left / &resource.demand[j]), resource));
-        // Every type demands something.
+        // Every type demands some resource, so there is a tightest one.
         let tightest = room.min_by(|a, b| a.0.cmp(&b.0));
         let corner = tightest.map(|(more, resource)| (more + self.lower[j].0, resource));
         match (self.upper[j], corner) {
@@ -290,7 +290,7 @@ impl<'c> Walk<'c> {
             (_, None) => self.lower[j].1,
             (_, Some((corner, resource))) => {
                 let per = Rational::from(&resource.demand[j]).recip();
-                let terms = self.beside(resource, Some(j), &per);
+                let terms = self.remaining_row(resource, Some(j), &per);
                 self.programme.push(Step {
                     sense: Sense::AtMost,
                     right: corner.into(),
@@ -301,8 +301,8 @@ impl<'c> Walk<'c> {
         }
     }
 
-    /// The row of a resource, with the lower bounds of the types but one taken off, all times `factor`.
-    fn beside(&self, resource: &Resource, but: Option<usize>, factor: &Rational) -> Terms {
+    /// Returns the row of a resource minus the lower bounds of all types except `but`, multiplied by `factor`.
+    fn remaining_row(&self, resource: &Resource, but: Option<usize>, factor: &Rational) -> Terms {
         let mut terms = vec![(resource.constraint, factor.clone())];
         for (h, demand) in resource.demand.iter().enumerate() {
             if Some(h) != but && *demand > 0 {

@@ -1,9 +1,9 @@
 //! Problems as linear programmes for solvers: MPS (free form) and LP, in integers.
 //!
-//! The feasible allocations, and the sum of the tasks by weight to be maximised (the mechanism
-//! `utilitarian`). Every row and the objective are multiplied by the least number that makes them whole,
-//! so that nothing is rounded. Rows that no user uses are left out. The text is made as it is written: it has
-//! entries for every user and class, and none of them is kept.
+//! The variables are the tasks of a feasible allocation, and the objective maximises the weighted sum of tasks (the
+//! mechanism `utilitarian`). Every row and the objective are multiplied by the least number that makes them whole,
+//! so nothing is rounded. Rows that no user uses are left out. The text has entries for every user and class. It is
+//! computed while it is written, and none of it is stored.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -13,10 +13,10 @@ use evenhand_problem::{Constraints, Integer, Problem, Rational, Sharing, printab
 use crate::ExportError;
 use crate::region::{legend, row_name};
 
-/// What is charged.
+/// The work, for messages about limits.
 const WHAT: &str = "the linear programme with a variable for every user on every class";
 
-/// A format that solvers read.
+/// A file format that solvers read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// MPS in free form.
@@ -25,22 +25,22 @@ pub enum Form {
     Lp,
 }
 
-/// A problem as a linear programme in integers, which is displayed as its text.
+/// A problem as a linear programme in integers. Its `Display` writes the text.
 #[derive(Debug)]
 pub struct Programme<'p> {
     constraints: Constraints<'p>,
     form: Form,
-    /// By user: whether it can be given something.
+    /// Whether each user can be given something.
     active: Vec<bool>,
-    /// What the objective is multiplied by.
+    /// Factor of the objective.
     objective: Integer,
-    /// By row of the classes, what it is multiplied by; `None` where no user uses it.
+    /// Factor of each row of the classes. `None` where no user uses the row.
     factors: Vec<Option<Integer>>,
     /// Bits of the widest integer.
     widest: u32,
 }
 
-/// The problem in a form.
+/// Returns the problem as a linear programme.
 ///
 /// # Errors
 /// [`ExportError::Nothing`] when no user can run anywhere.
@@ -58,7 +58,7 @@ pub fn of_problem(problem: &Problem, form: Form) -> Result<Programme<'_>, Export
     Ok(programme)
 }
 
-/// A row of a class, or the tasks of a user.
+/// A row of a class, or the task limit of a user.
 #[derive(Clone, Copy)]
 enum Limit {
     Row(usize),
@@ -70,17 +70,17 @@ impl Programme<'_> {
         self.constraints.problem()
     }
 
-    /// The users who can be given something.
+    /// Returns the users that can be given something.
     fn users(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.active.len()).filter(|n| self.active[*n])
     }
 
-    /// `(user, class)` of every variable.
+    /// Returns the `(user, class)` of every variable.
     fn columns(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         self.users().flat_map(|n| self.problem().classes_of(n).map(move |i| (n, i)))
     }
 
-    /// `(row, amount)` of every row of a class that a task of a user uses.
+    /// Calls `each` with `(row, amount)` for every row of a class that a task of the user uses.
     fn each_use(&self, n: usize, i: usize, mut each: impl FnMut(usize, &Rational)) {
         let start = self.constraints.class_rows(i).start;
         if let Some(usage) = self.constraints.usage(n, i) {
@@ -88,6 +88,7 @@ impl Programme<'_> {
         }
     }
 
+    /// Computes the factors that make the objective and every row whole.
     fn find_factors(&mut self) {
         let mut objective = Integer::from(1);
         self.users().for_each(|n| objective.lcm_mut(self.problem().users()[n].weight().denom()));
@@ -103,6 +104,7 @@ impl Programme<'_> {
         (self.objective, self.factors) = (objective, factors);
     }
 
+    /// Computes the bits of the widest integer.
     fn find_widest(&mut self) {
         let mut widest = 0;
         let mut look = |value: &Integer| widest = widest.max(value.significant_bits());
@@ -114,19 +116,19 @@ impl Programme<'_> {
         self.widest = widest;
     }
 
-    /// What a task of a user is worth.
+    /// Returns the objective's coefficient of a task of user `n`.
     fn worth(&self, n: usize) -> Integer {
         whole(self.problem().users()[n].weight(), &self.objective)
     }
 
-    /// The entry of a row that is used by so much.
+    /// Returns the integer entry for an amount in a row.
     fn entry(&self, row: usize, amount: &Rational) -> Integer {
         let factor = self.factors[row].as_ref().unwrap_or(Integer::ONE);
         charge(factor);
         whole(amount, factor)
     }
 
-    /// The rows of the classes that somebody uses, then the users with finite tasks.
+    /// Returns the rows of the classes that some user uses, then the users with finite tasks.
     fn limits(&self) -> impl Iterator<Item = Limit> + '_ {
         let rows = (0..self.factors.len()).filter(|row| self.factors[*row].is_some()).map(Limit::Row);
         let finite = |n: &usize| self.problem().users()[*n].tasks().is_some();
@@ -140,7 +142,7 @@ impl Programme<'_> {
         }
     }
 
-    /// What a limit is, and what every entry of one of a user is multiplied by.
+    /// Returns the right-hand side of a limit.
     fn most(&self, limit: Limit) -> Integer {
         match limit {
             Limit::Row(row) => self.entry(row, &self.constraints.rows()[row].capacity),
@@ -150,7 +152,7 @@ impl Programme<'_> {
         }
     }
 
-    /// The entry of every variable of a user in its own limit.
+    /// Returns the coefficient of every variable of a user in its own limit.
     fn own(&self, n: usize) -> Option<&Integer> {
         Some(self.problem().users()[n].tasks()?.denom())
     }
@@ -182,7 +184,7 @@ impl Programme<'_> {
             row.term(&self.worth(n), n, i)?;
         }
         out.write_str("\nSubject To\n")?;
-        // By class, who can run there.
+        // The users of each class.
         table(self.columns().count(), 1, 2 * size_of::<usize>(), WHAT);
         let mut users: Vec<Vec<usize>> = vec![Vec::new(); self.problem().n_servers()];
         self.columns().for_each(|(n, i)| users[i].push(n));
@@ -249,7 +251,7 @@ impl Display for Programme<'_> {
     }
 }
 
-/// A row of an LP file. Lines have a length that readers of any age accept, unless a single number is longer.
+/// A row of an LP file. Its lines are short enough for old readers, unless a single number is longer.
 struct LpRow<'o, 'f> {
     out: &'o mut Formatter<'f>,
     length: usize,
@@ -281,12 +283,12 @@ fn charge(factor: &Integer) {
     operations(1, words_of_bits(u64::from(factor.significant_bits())), WHAT);
 }
 
-/// `x1_2`: tasks of the first user on the second class.
+/// Returns the name of a variable. `x1_2` is the number of tasks of the first user on the second class.
 fn column_name(n: usize, i: usize) -> String {
     format!("x{}_{}", n + 1, i + 1)
 }
 
-/// `value * factor`, which is whole.
+/// Returns `value * factor`, which is whole.
 fn whole(value: &Rational, factor: &Integer) -> Integer {
     Rational::from(value * factor).into_numer_denom().0
 }

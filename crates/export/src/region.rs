@@ -1,4 +1,4 @@
-//! What allocations are feasible, as linear constraints.
+//! The feasible allocations, as linear constraints.
 
 use std::ops::Range;
 
@@ -7,12 +7,12 @@ use evenhand_problem::{Constraints, Problem, Rational, Row, RowKind};
 use crate::numbered;
 use crate::vipr::Terms;
 
-/// The feasible allocations of a problem: a column for every active user and every class on which it can
-/// run; a row for every row of the classes, then one for every user with finite tasks.
+/// The feasible allocations of a problem. There is a column for every active user and every class on which it can
+/// run. There is a row for every row of the classes, and then one for every user with finite tasks.
 pub(crate) struct Region {
-    /// `(user, class)`.
+    /// `(user, class)` of every column.
     pub columns: Vec<(usize, usize)>,
-    /// By user, its columns.
+    /// The columns of each user.
     pub of_user: Vec<Range<usize>>,
     /// The rows of the classes.
     pub rows: Vec<Limit>,
@@ -20,7 +20,7 @@ pub(crate) struct Region {
     pub users: Vec<(usize, Limit)>,
 }
 
-/// `sum terms <= most`
+/// The constraint `sum terms <= most`.
 pub(crate) struct Limit {
     pub name: String,
     pub most: Rational,
@@ -55,13 +55,13 @@ impl Region {
         Self { columns, of_user, rows, users }
     }
 
-    /// `x1_2`: tasks of the first user on the second class.
+    /// Returns the names of the columns. `x1_2` is the number of tasks of the first user on the second class.
     pub fn names(&self) -> Vec<String> {
         self.columns.iter().map(|(n, i)| format!("x{}_{}", n + 1, i + 1)).collect()
     }
 }
 
-/// `r1_2`, or `t1`: the second resource of the first class, or its time.
+/// Returns the name of a row. `r1_2` is the second resource of the first class, and `t1` is its time.
 pub(crate) fn row_name(row: &Row) -> String {
     match row.kind {
         RowKind::Resource(r) => format!("r{}_{}", row.server + 1, r + 1),
@@ -69,7 +69,7 @@ pub(crate) fn row_name(row: &Row) -> String {
     }
 }
 
-/// What the numbers in the names stand for.
+/// Returns lines that explain the numbers in the names.
 pub(crate) fn legend(problem: &Problem) -> Vec<String> {
     let mut lines = vec![
         "xN_I: tasks of user N on server class I. rI_R: resource R of class I. tI: time of class I. \

@@ -1,4 +1,4 @@
-//! Ratio and worst-load certificates: the configuration programme, and a file for each pricing tree.
+//! Export of ratio and worst-load certificates: the configuration programme, and a file for each pricing tree.
 
 use evenhand_exact::check;
 use evenhand_exact::ratio::{
@@ -10,7 +10,7 @@ use evenhand_problem::{Rational, Reservation};
 use crate::pricing::{Claim, programme};
 use crate::{Export, ExportError, Exporter, Write, configurations, valid};
 
-/// The configuration that fits everywhere.
+/// The empty configuration, which fits everywhere.
 static NOTHING: Configuration = Vec::new();
 
 const TABLE: &str = "a dynamic programme proves it, which has no such form";
@@ -20,7 +20,7 @@ const ORDER: &str = "ties are decided by the corners of boxes, which is no bound
 /// Writes a file for the configuration programme, and one for each pricing tree.
 ///
 /// # Errors
-/// [`ExportError`] when the certificate is not valid, or is too large to be judged.
+/// [`ExportError`] when the certificate is not valid, or exceeds the checker's limits.
 pub fn of_ratio(certificate: &RatioCertificate, write: Write<'_>) -> Result<Export, ExportError> {
     valid(check(certificate))?;
     let problem = &certificate.problem;
@@ -40,10 +40,10 @@ pub fn of_ratio(certificate: &RatioCertificate, write: Write<'_>) -> Result<Expo
     Ok(export.found)
 }
 
-/// Writes a file for each pricing tree of the claims, and of the values of first configurations.
+/// Writes a file for each pricing tree of the claims, and for each value of a first configuration.
 ///
 /// # Errors
-/// [`ExportError`] when the certificate is not valid, or is too large to be judged.
+/// [`ExportError`] when the certificate is not valid, or exceeds the checker's limits.
 pub fn of_worst_load(
     certificate: &worst_load::WorstLoadCertificate,
     write: Write<'_>,
@@ -72,10 +72,10 @@ pub fn of_worst_load(
 
 /// A proof about the configurations of one pool.
 struct About<'a> {
-    /// Of the file.
+    /// Name of the file.
     name: String,
     pool: usize,
-    /// One that fits.
+    /// A feasible configuration.
     configuration: &'a Configuration,
 }
 
@@ -87,7 +87,7 @@ impl<'a> About<'a> {
 
 struct Writer<'a, 'e, 'w> {
     problem: &'a Reservation,
-    /// Of file names.
+    /// Prefix of file names.
     prefix: &'static str,
     export: &'e mut Exporter<'w>,
 }
@@ -128,7 +128,8 @@ impl Writer<'_, '_, '_> {
         Ok(())
     }
 
-    /// That no configuration of the open types is worth more than this one; whether a tree says so.
+    /// Writes the proof that no configuration of the open types is worth more than this one. Returns whether a tree
+    /// proves it.
     fn value(&mut self, about: &About<'_>, open: &[usize], proof: &FirstProof) -> Result<bool, ExportError> {
         let mut rewards = vec![Rational::new(); self.problem.n_types()];
         open.iter().for_each(|&j| rewards[j].clone_from(self.problem.jobs()[j].reward()));
@@ -140,7 +141,7 @@ impl Writer<'_, '_, '_> {
             }
             FirstProof::DynamicProgramme { .. } => self.leave_out(about, TABLE),
             FirstProof::Listed => self.leave_out(about, LISTED),
-            // An earlier step has the file.
+            // The file was written for an earlier step.
             FirstProof::Known => {}
         }
         Ok(false)

@@ -1,38 +1,38 @@
 //! A linear or integer programme with the proof of a bound, and its text.
 //!
-//! The text keeps to what all checkers read: one constraint or derivation to a line, no coefficient that is
-//! 0, numbers as `p` or `p/q`.
+//! The text uses only what all checkers read: one constraint or derivation on each line, no coefficient of 0, and
+//! numbers as `p` or `p/q`.
 
 use std::fmt::{self, Display, Formatter};
 
 use evenhand_problem::{Rational, printable};
 
-/// `(index, number)`, ascending, none 0: of variables, or of constraints.
+/// `(index, number)` of variables or constraints, in ascending order and without zeros.
 pub(crate) type Terms = Vec<(usize, Rational)>;
 
-/// Maximise the objective over variables of at least 0.
+/// A programme that maximises its objective over non-negative variables, with its proof.
 pub(crate) struct Programme {
-    /// What it is, in words, a line each.
+    /// Description in words, one line each.
     pub about: Vec<String>,
     /// Names of the variables.
     pub variables: Vec<String>,
-    /// Whether all variables are whole numbers; else none has to be.
+    /// Whether all variables are whole numbers. Otherwise none has to be.
     pub integer: bool,
     pub objective: Terms,
-    /// The constraints, after those that no variable is negative.
+    /// The constraints, which follow those that no variable is negative.
     pub rows: Vec<Row>,
     /// Feasible points, by name.
     pub solutions: Vec<(&'static str, Terms)>,
-    /// What one of the solutions reaches.
+    /// Objective value of one of the solutions.
     pub lower: Rational,
-    /// What the last derivation proves; without it there is none.
+    /// The bound that the last derivation proves. Without it there is no bound.
     pub upper: Option<Rational>,
     steps: Vec<Step>,
-    /// Whether the objective is but a variable that is 0.
+    /// Whether the objective consists of an artificial variable that is 0.
     is_idle: bool,
 }
 
-/// `sum terms` at most, or at least, `right`.
+/// The constraint that `sum terms` is at most, or at least, `right`.
 pub(crate) struct Row {
     pub name: String,
     pub sense: Sense,
@@ -59,20 +59,20 @@ pub(crate) enum Left {
     Terms(Terms),
 }
 
-/// Why a derived constraint holds. Indices are those of constraints.
+/// The reason why a derived constraint holds. Indices are those of constraints.
 pub(crate) enum Reason {
     Assumed,
-    /// A sum of constraints.
+    /// A linear combination of constraints.
     Linear(Terms),
-    /// The same with its right side rounded.
+    /// A linear combination of constraints, with its right-hand side rounded.
     Rounded(Terms),
-    /// It holds under either of two assumptions, one of which is true: `(constraint, assumption)`.
+    /// It holds under either of two assumptions, one of which is true. The pairs are `(constraint, assumption)`.
     Unsplit([(usize, usize); 2]),
 }
 
 impl Programme {
-    /// The authors' checker, where it is built with assertions, takes no bound of an objective without variables: that is
-    /// one which a row holds at 0 then.
+    /// Creates a programme. The authors' checker, if built with assertions, accepts no bound of an objective
+    /// without variables. Such an objective gets an artificial variable, which a row keeps at 0.
     pub fn new(mut variables: Vec<String>, mut objective: Terms) -> Self {
         let is_idle = objective.is_empty();
         if is_idle {
@@ -93,23 +93,23 @@ impl Programme {
         }
     }
 
-    /// Index of the constraint that variable `v` is at least 0.
+    /// Returns the index of the constraint that variable `v` is at least 0.
     pub fn bound(v: usize) -> usize {
         v
     }
 
-    /// Index of a row as a constraint.
+    /// Returns the index of a row as a constraint.
     pub fn row(&self, at: usize) -> usize {
         self.variables.len() + at
     }
 
-    /// Adds a row; returns its index as a constraint.
+    /// Adds a row and returns its index as a constraint.
     pub fn push_row(&mut self, name: String, sense: Sense, right: Rational, terms: Terms) -> usize {
         self.rows.push(Row { name, sense, right, terms });
         self.row(self.rows.len() - 1)
     }
 
-    /// Adds a derivation, after all rows; returns its index as a constraint.
+    /// Adds a derivation, after all rows, and returns its index as a constraint.
     pub fn push(&mut self, mut step: Step) -> usize {
         if self.is_idle {
             if self.steps.is_empty() {
@@ -122,7 +122,8 @@ impl Programme {
         self.n_given() + self.steps.len() - 1
     }
 
-    /// Adds the last row to a sum of constraints that says something of the objective, if they do not do so themselves.
+    /// Adds the row of the artificial variable to a sum that bounds the objective, unless the sum already bounds
+    /// it.
     fn hold_at_zero(&self, step: &mut Step) {
         let (Left::Objective, Reason::Linear(terms) | Reason::Rounded(terms)) =
             (&step.left, &mut step.reason)
@@ -138,12 +139,12 @@ impl Programme {
         }
     }
 
-    /// Adds that the objective is at most `right`; returns its index as a constraint.
+    /// Adds the constraint that the objective is at most `right`, and returns its index.
     pub fn push_bound(&mut self, right: Rational, reason: Reason) -> usize {
         self.push(Step { sense: Sense::AtMost, right, left: Left::Objective, reason })
     }
 
-    /// The objective at a point.
+    /// Returns the objective at a point.
     pub fn value(&self, point: &Terms) -> Rational {
         let of = |v: &usize| point.binary_search_by_key(v, |(at, _)| *at).ok().map(|at| &point[at].1);
         self.objective.iter().filter_map(|(v, c)| Some(Rational::from(c * of(v)?))).sum()
@@ -153,7 +154,7 @@ impl Programme {
         self.variables.len() + self.rows.len()
     }
 
-    /// By derivation, the last one that refers to it.
+    /// Returns, for each derivation, the last one that refers to it.
     fn last_uses(&self) -> Vec<Option<usize>> {
         let given = self.n_given();
         let mut last = vec![None; self.steps.len()];
@@ -180,7 +181,7 @@ impl Programme {
     }
 }
 
-/// The file.
+/// Writes the file.
 impl Display for Programme {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
         for line in &self.about {
@@ -242,7 +243,7 @@ impl Sense {
     }
 }
 
-/// The number of terms, then each of them.
+/// A sum as its number of terms, followed by the terms.
 struct Sum<'t>(&'t Terms);
 
 impl Display for Sum<'_> {
@@ -252,7 +253,7 @@ impl Display for Sum<'_> {
     }
 }
 
-/// Words in lines of some length, if there are any.
+/// Writes words in lines of limited length, if there are any.
 fn wrapped(out: &mut Formatter<'_>, words: impl Iterator<Item = String>) -> fmt::Result {
     const WIDTH: usize = 100;
     let mut length = 0;

@@ -1,5 +1,5 @@
-//! How long a large problem takes to load, and how much memory: 1,000 server classes, 10,000 users,
-//! 8 resources, every user with a list of 500 servers that it may use.
+//! Measures how long a large problem takes to load, and how much memory it needs. The problem has 1,000 server
+//! classes, 10,000 users and 8 resources. Every user lists 500 servers that it may use.
 //!
 //! Run with `cargo run --release -p evenhand-problem --example load_time`.
 
@@ -66,7 +66,7 @@ fn quantities(text: &mut String, value: impl Fn(usize) -> usize) -> std::fmt::Re
     Ok(())
 }
 
-/// The most memory that this process has held, where the system tells.
+/// Returns the peak resident memory of this process, on systems that report it.
 fn peak_memory() -> Option<String> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     status.lines().find_map(|line| line.strip_prefix("VmHWM:")).map(|peak| peak.trim().to_owned())

@@ -1,15 +1,15 @@
-//! An allocation: how many tasks of each user run on each server class.
+//! An allocation: the number of tasks of each user on each server class.
 
 use rug::Rational;
 
 use crate::constraint::Sharing;
 
-/// Whether the numbers of a result are exact or came from floating point.
+/// The arithmetic that produced the numbers of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Arithmetic {
-    /// The result of exact rational arithmetic.
+    /// Exact rational arithmetic.
     Exact,
-    /// Floating-point numbers, exact only as the decimals that they print as.
+    /// Floating-point arithmetic. The numbers are exact only as the decimals that they print as.
     #[default]
     Float,
 }
@@ -19,59 +19,59 @@ crate::names! { Arithmetic:
     Float = "float", "floating point";
 }
 
-/// `x_ni`, sparse, with how it came about.
+/// The tasks of every user on every class (`x_ni`, sparse), and how they were computed.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Allocation {
-    /// Name of the mechanism that made it, if known.
+    /// Name of the mechanism that computed the allocation, if known.
     pub mechanism: Option<String>,
-    /// The exponent that it was made with, for the mechanism `alpha`.
+    /// The exponent that the mechanism `alpha` used.
     pub alpha: Option<Rational>,
-    /// Whether it was made for the criterion of the users in place of their tasks.
+    /// Whether the mechanism served the users' criterion instead of their number of tasks.
     pub criterion: bool,
-    /// What it was made by in place of what the problem says: another rule of the mechanism `tree`, another objective,
-    /// other entitlements.
+    /// The rule, objective or entitlements that replaced those of the problem, such as another rule of the
+    /// mechanism `tree`.
     pub rule: Option<String>,
-    /// How servers are shared.
+    /// The kind of sharing of the servers.
     pub sharing: Sharing,
-    /// What the numbers are.
+    /// The arithmetic that produced the numbers.
     pub arithmetic: Arithmetic,
-    /// By user: `(server class, tasks)` in ascending order of class; absent entries are 0.
+    /// `(server class, tasks)` by user, in ascending order of class. Absent entries are 0.
     pub tasks: Vec<Vec<(usize, Rational)>>,
-    /// The tasks on single servers, whose sums are `tasks`; absent where classes are divided as a whole.
+    /// The tasks on single servers, which add up to `tasks`. `None` where classes are divided as a whole.
     pub placements: Option<Vec<Placement>>,
 }
 
-/// The tasks on one single server.
+/// The tasks on a single server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Placement {
-    /// Server class.
+    /// Index of the server class.
     pub server: usize,
-    /// Which of the servers of the class, from 0.
+    /// Index of the server within its class, from 0.
     pub index: u64,
     /// `(user, tasks)` in ascending order of user.
     pub tasks: Vec<(usize, Rational)>,
 }
 
 impl Allocation {
-    /// The allocation that gives no user anything.
+    /// Returns the allocation that gives no user any task.
     #[must_use]
     pub fn empty(n_users: usize, sharing: Sharing) -> Self {
         Self { sharing, tasks: vec![Vec::new(); n_users], ..Self::default() }
     }
 
-    /// Tasks of user `n` on all classes together, `x_n`.
+    /// Returns the tasks of user `n` on all classes together, `x_n`.
     #[must_use]
     pub fn total(&self, n: usize) -> Rational {
         self.tasks[n].iter().map(|(_, x)| x).sum()
     }
 
-    /// Tasks of every user, by `n`.
+    /// Returns the tasks of every user on all classes together, by `n`.
     #[must_use]
     pub fn totals(&self) -> Vec<Rational> {
         (0..self.tasks.len()).map(|n| self.total(n)).collect()
     }
 
-    /// Tasks of user `n` on class `i`, `x_ni`.
+    /// Returns the tasks of user `n` on class `i`, `x_ni`.
     #[must_use]
     pub fn on(&self, n: usize, i: usize) -> Rational {
         self.tasks[n]

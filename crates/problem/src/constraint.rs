@@ -1,18 +1,19 @@
-//! The capacity constraints of a problem, one form for both ways of sharing a server.
+//! The capacity constraints of a problem, in one form for both kinds of sharing a server.
 //!
-//! A class whose resources are divided (RDM) has one row for each resource that it has, of capacity
-//! `k_i c_ir > 0`, and a task of user `n` uses `d_nir` of it. A resource that the class lacks has no
-//! row: whoever demands it cannot run there at all (`gamma_ni = 0`), so nothing is left to limit. A class that is time-shared (TDM, or
-//! because some user states its `gamma` there) has a single row, of capacity 1, and a task uses
-//! `1 / gamma_ni` of it. Everything that solves or proves works on these rows and need not know
-//! which kind they are (THEORY, section 1).
+//! A class whose resources are divided (RDM) has one row for each resource that it has. The row of resource `r` has
+//! the capacity `k_i c_ir > 0`, and a task of user `n` uses `d_nir` of it. A resource that the class lacks has no
+//! row: a user that demands this resource cannot run there at all (`gamma_ni = 0`).
+//!
+//! A class that is time-shared (TDM, or because some user states its `gamma` there) has a single row of capacity 1,
+//! and a task uses `1 / gamma_ni` of it. Solvers and proofs work on these rows and need not know of which kind they
+//! are (THEORY, section 1).
 
 use rug::Rational;
 
 use crate::problem::Problem;
 use crate::usage::Usage;
 
-/// How the users of one server share it.
+/// The rule by which the users of one server share it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum Sharing {
     /// Resources are divided: `sum_n x_ni d_nir <= k_i c_ir`.
@@ -27,7 +28,7 @@ crate::names! { Sharing:
     Tdm = "tdm", "time is divided";
 }
 
-/// What a row limits.
+/// The quantity that a row limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RowKind {
     /// Resource `r`.
@@ -41,7 +42,7 @@ pub enum RowKind {
 pub struct Row {
     /// Server class `i`.
     pub server: usize,
-    /// What is limited.
+    /// The quantity that is limited.
     pub kind: RowKind,
     /// `k_i c_ir`, or 1 for time; positive.
     pub capacity: Rational,
@@ -57,7 +58,7 @@ pub struct Constraints<'a> {
 }
 
 impl<'a> Constraints<'a> {
-    /// The rows of `problem`.
+    /// Returns the capacity constraints of `problem`.
     #[must_use]
     pub fn new(problem: &'a Problem, sharing: Sharing) -> Self {
         let mut rows = Vec::new();
@@ -77,32 +78,32 @@ impl<'a> Constraints<'a> {
         Self { problem, rows, class_start }
     }
 
-    /// The problem.
+    /// Returns the problem that the rows belong to.
     #[must_use]
     pub fn problem(&self) -> &'a Problem {
         self.problem
     }
 
-    /// All rows, by class and within a class by resource. A class without capacity has none.
+    /// Returns all rows, ordered by class and within a class by resource. A class without capacity has no rows.
     #[must_use]
     pub fn rows(&self) -> &[Row] {
         &self.rows
     }
 
-    /// Indices of the rows of class `i`.
+    /// Returns the indices of the rows of class `i`.
     #[must_use]
     pub fn class_rows(&self, i: usize) -> std::ops::Range<usize> {
         self.class_start[i]..self.class_start[i + 1]
     }
 
-    /// Whether class `i` has a single row of time.
+    /// Returns whether class `i` has a single row of time.
     #[must_use]
     pub fn is_time_shared(&self, i: usize) -> bool {
         matches!(self.rows[self.class_rows(i)], [Row { kind: RowKind::Time, .. }])
     }
 
-    /// What one task of user `n` uses of the rows of class `i`, by position in
-    /// [`Constraints::class_rows`]; `None` where it cannot run (`gamma_ni = 0`).
+    /// Returns the usage of one task of user `n` on the rows of class `i`, by position in
+    /// [`Constraints::class_rows`]. Returns `None` where the task cannot run (`gamma_ni = 0`).
     #[must_use]
     pub fn usage(&self, n: usize, i: usize) -> Option<Usage<'_>> {
         if !self.problem.can_run(n, i) {
@@ -115,7 +116,7 @@ impl<'a> Constraints<'a> {
         })
     }
 
-    /// The row of class `i` for a resource, or for time; `None` where the class lacks it.
+    /// Returns the row of class `i` for a resource, or for time. Returns `None` where the class has no such row.
     #[must_use]
     pub fn row_of(&self, i: usize, kind: RowKind) -> Option<usize> {
         let rows = self.class_rows(i);
@@ -124,9 +125,9 @@ impl<'a> Constraints<'a> {
     }
 }
 
-/// Where the row of a kind stands among the rows of one class.
+/// Returns the position of the row of this kind among the rows of one class.
 fn position_of(rows: &[Row], kind: RowKind) -> Option<usize> {
-    // Most classes have all resources, or lack the last ones.
+    // Most classes have all resources, or lack only the last ones: then row `r` stands at position `r`.
     if let RowKind::Resource(r) = kind
         && rows.get(r).is_some_and(|row| row.kind == kind)
     {

@@ -1,4 +1,4 @@
-//! Dedicated clouds (DRFH, section IV-D): what every user runs alone, on whole servers of its own.
+//! Dedicated clouds (DRFH, section IV-D): the tasks that every user runs alone, on whole servers of its own.
 
 use rug::{Integer, Rational};
 
@@ -6,14 +6,17 @@ use crate::allocation::{Allocation, Arithmetic};
 use crate::constraint::Sharing;
 use crate::problem::Problem;
 
-/// The tasks of every user on its own part of the servers, the benchmark that DRFH compares a shared cluster with.
+/// Returns the tasks that every user runs on its own share of the servers. DRFH compares a shared cluster with this
+/// benchmark.
 ///
-/// The servers are dealt out by weight, class by class and each to one user: a user gets its part of a class rounded
-/// down, and the rest go to those who are furthest behind their part of all servers so far. A part of a class where a
-/// user may not run is its own as well, and of no use. `whole` tasks fill each server alone; else they are divided.
+/// The servers are dealt out by weight, class by class. Each server goes to one user. A user first gets its share
+/// of a class, rounded down. The remaining servers go to the users that are furthest below their share of all
+/// servers so far. A user also gets its share of a class on which it may not run, where it is of no use.
+///
+/// With `whole`, every server runs whole tasks. Otherwise tasks are divisible.
 ///
 /// # Examples
-/// Two equal users: the first gets two of the three small servers, so that the large one is the second's.
+/// Two users have equal weights. The first gets two of the three small servers, so the second gets the large one.
 /// ```
 /// use evenhand_problem::{dedicated, format::Source};
 /// let text = r#"{"kind": "allocation-problem", "resources": ["cpu"],
@@ -48,7 +51,7 @@ pub fn dedicated(problem: &Problem, whole: bool) -> Allocation {
     allocation
 }
 
-/// The servers of each user, by class.
+/// Returns the number of servers of each user, by class.
 fn own_servers(problem: &Problem) -> Vec<Vec<Integer>> {
     let weights: Vec<Rational> = (0..problem.n_users())
         .map(|n| if problem.is_active(n) { problem.users()[n].weight().clone() } else { Rational::new() })
@@ -59,7 +62,7 @@ fn own_servers(problem: &Problem) -> Vec<Vec<Integer>> {
         return own;
     }
     let parts: Vec<Rational> = weights.into_iter().map(|weight| weight / &all).collect();
-    // How far each user is behind its part of the servers so far.
+    // The number of servers by which each user is below its share so far.
     let mut behind = vec![Rational::new(); parts.len()];
     for (i, class) in problem.servers().iter().enumerate() {
         let count = Integer::from(class.count());
@@ -70,7 +73,7 @@ fn own_servers(problem: &Problem) -> Vec<Vec<Integer>> {
             left -= &own[n][i];
             behind[n] += part - &own[n][i];
         }
-        // Fewer are left than there are users, as each lost less than a server by rounding.
+        // Fewer servers remain than there are users, since rounding cost each user less than one server.
         let mut order: Vec<usize> = (0..parts.len()).filter(|n| parts[*n] > 0).collect();
         order.sort_by(|a, b| behind[*b].cmp(&behind[*a]));
         for &n in order.iter().take(left.to_usize().unwrap_or_default()) {

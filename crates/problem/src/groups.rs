@@ -1,8 +1,8 @@
-//! Groups of users (queues, teams, accounts) in a tree, with what they are promised and allowed.
+//! The tree of groups of users (queues, teams, accounts), with their guarantees and limits.
 //!
-//! A user is one shape of tasks; the users of a group and its subgroups share what the group has. The root,
-//! which has no name, holds the groups without a parent and the users without a group. The definition of all
-//! amounts is in docs/theory.md, section 9.
+//! A user is one shape of tasks. The users of a group and its subgroups share what the group has. The root has no
+//! name and holds the groups without a parent and the users without a group. docs/theory.md, section 9, defines all
+//! amounts.
 
 use std::collections::HashSet;
 
@@ -15,11 +15,11 @@ use crate::problem_error::{ProblemError, ProblemErrorKind};
 pub use crate::quantities::Named;
 use crate::resolve::{Index, index_names, named, not_negative, resolve, whole};
 
-/// Groups, the members of each, and how siblings are compared.
+/// The groups, the membership of each user, and the rule for comparing siblings.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Groups {
     list: Vec<Group>,
-    /// By user.
+    /// Group, gang and pinned tasks, by user.
     members: Vec<Member>,
     share: GroupShare,
 }
@@ -29,89 +29,90 @@ pub struct Groups {
 pub struct Group {
     /// Name of the group.
     pub name: String,
-    /// Index of the group that it stands in; `None`: the root.
+    /// Index of the parent group. `None` means the root.
     pub parent: Option<usize>,
-    /// Weight among its siblings, at least 0.
+    /// Weight among the siblings, at least 0.
     pub weight: Rational,
-    /// Siblings of a higher priority come first, beyond the guarantees.
+    /// Priority. Beyond the guarantees, siblings of a higher priority come first.
     pub priority: i64,
-    /// What it is promised; `None` where it states none (then what its subgroups are promised adds up to it).
+    /// Guaranteed amounts. `None` where none are stated: then the guarantee is the sum of the subgroups'
+    /// guarantees.
     pub guarantee: Option<Named>,
-    /// The most that it may hold.
+    /// The most that the group may use.
     pub limit: Named,
-    /// What others may use of its guarantee while it does not; a resource that is not named is lent whole.
+    /// The part of an unused guarantee that others may use. A resource that is not named is lent completely.
     pub lend: Named,
-    /// What it may hold on some server classes, ascending by these.
+    /// The most that the group may use on some server classes, in ascending order of the classes.
     pub on: Vec<On>,
 }
 
-/// What is said of a user beside its demand.
+/// The statements about a user that are not about its demand.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Member {
-    /// Index of its group; `None`: it stands beside the groups of the root.
+    /// Index of the user's group. `None` means the root.
     pub group: Option<usize>,
-    /// Tasks that run together or not at all; `None`: one by one.
+    /// Number of tasks that start together. `None` means one at a time.
     pub gang: Option<u64>,
-    /// Tasks that may not be taken; `None`: none.
+    /// Tasks that may not be stopped. `None` means none.
     pub pinned: Option<Rational>,
 }
 
-/// The share by which siblings are compared.
+/// The definition of the share by which siblings are compared.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct GroupShare {
-    /// What is counted.
+    /// The amount that is counted.
     pub of: ShareOf,
-    /// What it is divided by.
+    /// The amount that it is divided by.
     pub over: ShareOver,
-    /// `(resource, m_r)`, ascending, those that are not 1.
+    /// `(resource, m_r)` in ascending order, for the multipliers that are not 1.
     pub multipliers: Named,
-    /// Whether resources `flavour/name` of one name are added before the largest is taken.
+    /// Whether resources `flavour/name` with the same name are added before the largest is taken.
     pub families: bool,
-    /// What a weight of 0 means.
+    /// The meaning of a weight of 0.
     pub zero_weight: ZeroWeight,
-    /// What guarantees are for.
+    /// The role of guarantees.
     pub guarantees: Guarantees,
 }
 
-/// What a share counts.
+/// The numerator of a share.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ShareOf {
-    /// All that a group holds.
+    /// The group's whole usage.
     #[default]
     Usage,
-    /// What it holds beyond its guarantee.
+    /// The group's usage beyond its guarantee.
     Surplus,
 }
 
-/// What a share is divided by.
+/// The denominator of a share.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ShareOver {
     /// The capacity of all servers.
     #[default]
     Cluster,
-    /// What can be had where the group stands.
+    /// The most that the parent could have, less the amounts that its children keep back.
     Lendable,
     /// The guarantee of the group.
     Guarantee,
 }
 
-/// What a weight of 0 means.
+/// The meaning of a weight of 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ZeroWeight {
     /// The group comes after all its siblings.
     #[default]
     Last,
-    /// It gets nothing beyond its guarantee.
+    /// The group gets nothing beyond its guarantee.
     Never,
 }
 
-/// What guarantees are for.
+/// The role of guarantees.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Guarantees {
-    /// They come before shares.
+    /// Guarantees are served before shares are compared.
     #[default]
     First,
-    /// Only shares know them: usage over the guarantee, or what exceeds it.
+    /// Guarantees only enter the shares, as the denominator or by subtracting them from usage.
     Compared,
 }
 
@@ -134,59 +135,59 @@ crate::names! { Guarantees:
     Compared = "compared", "only shares know them";
 }
 
-/// A group, as stated.
+/// A group as stated, before it is checked.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct GroupSpec {
     /// Name of the group.
     pub name: String,
-    /// Name of the group that it stands in.
+    /// Name of the parent group.
     pub parent: Option<String>,
-    /// Weight, at least 0; 1 if absent.
+    /// Weight, at least 0. The default is 1.
     pub weight: Option<Rational>,
-    /// Priority, a whole number; 0 if absent.
+    /// Priority, a whole number. The default is 0.
     pub priority: Option<Rational>,
-    /// Amounts by resource.
+    /// Guaranteed amounts by resource.
     pub guarantee: Option<Vec<(String, Rational)>>,
-    /// Amounts by resource.
+    /// Limits by resource.
     pub limit: Vec<(String, Rational)>,
-    /// Amounts by resource.
+    /// Lent amounts by resource.
     pub lend: Vec<(String, Rational)>,
-    /// What is said of it on some server classes.
+    /// Limits on some server classes.
     pub on: Vec<OnSpec>,
 }
 
-/// What is said of a user beside its demand, as stated.
+/// The statements about a user that are not about its demand, before they are checked.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct MemberSpec {
-    /// Name of its group.
+    /// Name of the user's group.
     pub group: Option<String>,
-    /// Tasks that run together, a whole number of at least 1.
+    /// Number of tasks that start together, a whole number of at least 1.
     pub gang: Option<Rational>,
-    /// Tasks that may not be taken, at least 0.
+    /// Number of tasks that may not be stopped, at least 0.
     pub pinned: Option<Rational>,
 }
 
-/// How siblings are compared, as stated.
+/// The share by which siblings are compared, before it is checked.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct GroupShareSpec {
-    /// What is counted.
+    /// The amount that is counted.
     pub of: ShareOf,
-    /// What it is divided by.
+    /// The amount that it is divided by.
     pub over: ShareOver,
     /// Multipliers by resource, above 0.
     pub multipliers: Vec<(String, Rational)>,
-    /// Whether flavours of a resource are added.
+    /// Whether the flavours of a resource are added.
     pub families: bool,
-    /// What a weight of 0 means.
+    /// The meaning of a weight of 0.
     pub zero_weight: ZeroWeight,
-    /// What guarantees are for.
+    /// The role of guarantees.
     pub guarantees: Guarantees,
 }
 
 crate::names::getters! { Groups:
     /// The groups, in the order of the file.
     list: [Group];
-    /// How siblings are compared.
+    /// The definition of the share by which siblings are compared.
     share: GroupShare;
 }
 
@@ -224,12 +225,12 @@ impl Groups {
         Ok((Self { list, members: Vec::new(), share }, index))
     }
 
-    /// Makes room for so many users.
+    /// Reserves memory for this many users.
     pub(crate) fn reserve(&mut self, users: usize) {
         self.members.reserve_exact(users);
     }
 
-    /// Adds what is said of the next user. The places of errors are those within it.
+    /// Adds the group, gang and pinned tasks of the next user. Places in errors are relative to the user.
     pub(crate) fn join(&mut self, spec: MemberSpec, index: &Index) -> Result<(), ProblemError> {
         let at = Place::root();
         let group = spec.group.map(|name| resolve("group", &name, index, || at.key("group"))).transpose()?;
@@ -241,18 +242,18 @@ impl Groups {
         Ok(())
     }
 
-    /// The same groups with other users.
+    /// Returns the same groups with other members.
     pub(crate) fn with(&self, members: Vec<Member>) -> Self {
         Self { list: self.list.clone(), members, share: self.share.clone() }
     }
 
-    /// What is said of user `n`.
+    /// Returns the group, gang and pinned tasks of user `n`.
     #[must_use]
     pub fn member(&self, n: usize) -> &Member {
         &self.members[n]
     }
 
-    /// Whether nothing is said of groups: neither is there one, nor a gang or a pinned task, nor another share.
+    /// Returns whether the problem states nothing about groups: no group, no gang, no pinned task and no share.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
@@ -260,39 +261,39 @@ impl Groups {
             && self.members.iter().all(|member| *member == Member::default())
     }
 
-    /// Whether a group holds anything back from its users or from others: it names a limit or what it lends, or has
-    /// the weight 0 and gets nothing beyond its guarantee.
+    /// Returns whether a group holds anything back from its users or from others. It does so by a limit, by naming
+    /// what it lends, or by a weight of 0 that gives it nothing beyond its guarantee.
     #[must_use]
     pub fn hold_back(&self) -> bool {
         self.have_limits() || self.keep_back()
     }
 
-    /// The same but for limits: whether a group names what it lends, or has the weight 0 and gets nothing beyond its
-    /// guarantee.
+    /// Returns whether a group keeps capacity back without a limit: it names what it lends, or its weight of 0
+    /// gives it nothing beyond its guarantee.
     #[must_use]
     pub fn keep_back(&self) -> bool {
         let never = self.share.zero_weight == ZeroWeight::Never;
         self.list.iter().any(|group| !group.lend.is_empty() || (never && group.weight.is_zero()))
     }
 
-    /// Whether a group has a limit, on the whole cluster or on some server classes.
+    /// Returns whether a group has a limit, on the whole cluster or on some server classes.
     #[must_use]
     pub fn have_limits(&self) -> bool {
         self.list.iter().any(|group| !group.limit.is_empty() || !group.on.is_empty())
     }
 
-    /// Whether a group may hold only so much on some server classes.
+    /// Returns whether a group has a limit on some server classes.
     #[must_use]
     pub fn limit_classes(&self) -> bool {
         self.list.iter().any(|group| !group.on.is_empty())
     }
 
-    /// The group `from` and those that it stands in, from the innermost on.
+    /// Returns the group `from` and its ancestors, from the innermost outwards.
     pub fn above(&self, from: Option<usize>) -> impl Iterator<Item = usize> + '_ {
         std::iter::successors(from, |v| self.list[*v].parent)
     }
 
-    /// All groups, each after its subgroups.
+    /// Returns all groups, each after its subgroups.
     #[must_use]
     pub fn from_the_leaves(&self) -> Vec<usize> {
         let mut children = vec![Vec::new(); self.list.len()];
@@ -346,22 +347,22 @@ impl Group {
     }
 }
 
-/// A group that is above itself.
+/// Returns a group that is its own ancestor, if there is one.
 fn first_on_a_cycle(list: &[Group]) -> Option<usize> {
-    // Whether a group is known to end at the root.
-    let mut ends = vec![false; list.len()];
+    // Groups whose ancestors are known to end at the root.
+    let mut is_rooted = vec![false; list.len()];
     for start in 0..list.len() {
-        let mut way = Vec::new();
-        let mut on_way = HashSet::new();
+        let mut path = Vec::new();
+        let mut on_path = HashSet::new();
         let mut next = Some(start);
-        while let Some(v) = next.filter(|v| !ends[*v]) {
-            if !on_way.insert(v) {
+        while let Some(v) = next.filter(|v| !is_rooted[*v]) {
+            if !on_path.insert(v) {
                 return Some(v);
             }
-            way.push(v);
+            path.push(v);
             next = list[v].parent;
         }
-        way.into_iter().for_each(|v| ends[v] = true);
+        path.into_iter().for_each(|v| is_rooted[v] = true);
     }
     None
 }

@@ -1,8 +1,8 @@
-//! Allocation problems of several resources on server classes, in exact numbers.
+//! Allocation problems with several resources and server classes, in exact numbers.
 //!
-//! This crate holds the nouns of the engine and nothing that solves: [`Problem`] and
-//! [`Allocation`], the capacity [`Constraints`] of a problem, exact [`number`]s and the file
-//! formats. Users are indexed by `n`, server classes by `i` and resources by `r`, in that order.
+//! This crate defines the data types of the engine and solves nothing: [`Problem`] and [`Allocation`], the capacity
+//! [`Constraints`] of a problem, exact [`number`]s and the file formats. Users are indexed by `n`, server classes
+//! by `i` and resources by `r`, in that order.
 #![forbid(unsafe_code)]
 
 pub mod allocation;

@@ -1,15 +1,14 @@
-//! Names: closed sets of them, on the command line and in files; the known one that somebody may have meant; and those
-//! of fields that a type lends.
+//! Closed sets of names on the command line and in files, suggestions for misspelt names, and a macro for getters.
 
 use thiserror::Error;
 
-/// A name that none of a set has.
+/// The error for a name that is not in its closed set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("there is no such name")]
 pub struct UnknownName;
 
-/// Gives the members of an enum their names: `name`, `Display`, `FromStr`, and `NAMES`, which says in one
-/// line what each one means, for help and completions.
+/// Gives the members of an enum their names: `name`, `Display`, `FromStr`, and `NAMES`. `NAMES` describes each
+/// member in one line, for help and completions.
 ///
 /// # Examples
 /// ```
@@ -25,10 +24,10 @@ pub struct UnknownName;
 macro_rules! names {
     ($set:ident: $($member:ident = $name:literal, $about:literal;)+) => {
         impl $set {
-            /// Every member's name, and what it means.
+            /// The name and the description of every member.
             pub const NAMES: &'static [(&'static str, &'static str)] = &[$(($name, $about)),+];
 
-            /// As on the command line and in files.
+            /// Returns the name on the command line and in files.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self {
@@ -56,11 +55,13 @@ macro_rules! names {
     };
 }
 
-/// Longest name, in characters, that is compared: edit distances take the product of the lengths.
+/// Longest name, in characters, that is compared. Computing an edit distance takes time in proportion to the
+/// product of the lengths.
 const LONGEST: usize = 64;
 
-/// The known name nearest to `name`, if it is near: at most one edit in three characters (insertions,
-/// deletions, replacements, swaps), capitals apart. The first among equals.
+/// Returns the known name nearest to `name`, if it is near: at most one edit in three characters. Edits are
+/// insertions, deletions, replacements and swaps; capitals do not count. Among equally near names it returns the
+/// first.
 ///
 /// # Examples
 /// ```
@@ -88,7 +89,7 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     near.min_by_key(|(edits, _)| *edits).map(|(_, known)| known)
 }
 
-/// ` (did you mean `x`?)`, or nothing.
+/// Returns ` (did you mean `x`?)`, or an empty string where no known name is near.
 #[must_use]
 pub fn hint<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     did_you_mean(nearest(name, known))
@@ -98,7 +99,7 @@ pub(crate) fn did_you_mean(nearest: Option<&str>) -> String {
     nearest.map_or_else(String::new, |name| format!(" (did you mean `{name}`?)"))
 }
 
-/// Methods that lend the fields of a type, each under the name of its field.
+/// Methods that return a reference to a field of a type, each with the name of the field.
 macro_rules! getters {
     ($type:ty: $($(#[$about:meta])+ $field:ident: $of:ty;)+) => {
         impl $type {

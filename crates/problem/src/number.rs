@@ -1,9 +1,9 @@
 //! Exact numbers: how text becomes a [`Rational`] and back.
 //!
-//! Accepted are a decimal (`-0.5`, `1e-3`) and a quotient of integers (`3/7`), and for quantities the suffixes of
-//! Kubernetes (`64000m`, `1007Gi`). Both are bounded, so
-//! that a file of a few bytes cannot ask for gigabytes of digits. There are limits for one number, of
-//! two kinds ([`MAX_DIGITS`] and [`MAX_RESULT_DIGITS`]), and one for all numbers of a document ([`DigitBudget`]).
+//! Accepted are decimals (`-0.5`, `1e-3`) and quotients of integers (`3/7`), and for quantities the suffixes of
+//! Kubernetes (`64000m`, `1007Gi`). Their lengths are limited, so that a file of a few bytes cannot ask for
+//! gigabytes of digits. The limits for one number are [`MAX_DIGITS`] for inputs and [`MAX_RESULT_DIGITS`] for
+//! results. [`DigitBudget`] limits all numbers of a document together.
 
 mod stated;
 
@@ -15,32 +15,32 @@ use thiserror::Error;
 pub(crate) use stated::{between_doubles, format_hashed};
 pub use stated::{format_stated, stated};
 
-/// Most digits of a number that somebody states, before and after the point (or in numerator and
-/// denominator) together.
+/// Most digits of an input number: before and after the point together, or in numerator and denominator together.
 pub const MAX_DIGITS: usize = 400;
-/// Most digits of a number that was computed (in an allocation or in the evidence of a
-/// certificate): the exact answer of a real cluster has thousands.
+/// Most digits of a computed number (in an allocation or in the evidence of a certificate). The exact answer for a
+/// real cluster has thousands.
 pub const MAX_RESULT_DIGITS: usize = 100_000;
-/// Largest absolute decimal exponent of a stated number.
+/// Largest absolute decimal exponent of an input number.
 pub const MAX_EXPONENT: u32 = 400;
-/// Largest absolute decimal exponent of a computed number: no more zeros than it may have digits.
+/// Largest absolute decimal exponent of a computed number. Writing it out gives no more zeros than the number may
+/// have digits.
 pub const MAX_RESULT_EXPONENT: u32 = 100_000;
 
-/// Most digits of one number, and its largest absolute decimal exponent.
+/// The limits for one number: its digits and its absolute decimal exponent.
 #[derive(Clone, Copy)]
 struct NumberLimits {
     digits: usize,
     exponent: u32,
 }
 
-/// Why a text is not an exact number.
+/// The reason why a text is not an exact number.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum NumberError {
-    /// Neither a decimal nor a quotient of integers.
+    /// The text is neither a decimal nor a quotient of integers.
     #[error("`{0}` is not a number: expected a decimal such as 0.25 or a quotient such as \"3/7\"")]
     Syntax(String),
-    /// More digits than the limit.
+    /// The number has more digits than the limit.
     #[error("a number with {found} digits: at most {limit} are accepted")]
     TooManyDigits {
         /// Digits in the text.
@@ -57,14 +57,14 @@ pub enum NumberError {
         limit: u32,
     },
     /// The denominator of a quotient is zero.
-    #[error("`{0}` has a zero denominator")]
+    #[error("`{0}` has a zero denominator: expected a denominator of at least 1")]
     ZeroDenominator(String),
 }
 
-/// Reads a decimal or a quotient exactly: `0.1` is 1/10, never the nearest binary number.
+/// Reads a decimal or a quotient exactly. `0.1` is 1/10, not the nearest binary number.
 ///
 /// # Errors
-/// [`NumberError`] when the text is neither, or is out of bounds.
+/// [`NumberError`] when the text is neither, or exceeds a limit.
 ///
 /// # Examples
 /// ```
@@ -76,7 +76,7 @@ pub fn parse(text: &str) -> Result<Rational, NumberError> {
     parse_within(text, NumberLimits { digits: MAX_DIGITS, exponent: MAX_EXPONENT })
 }
 
-/// [`parse`] for numbers that a solver computed: up to [`MAX_RESULT_DIGITS`] digits.
+/// Reads a number that a solver computed like [`parse`], but with up to [`MAX_RESULT_DIGITS`] digits.
 ///
 /// # Errors
 /// As [`parse`].
@@ -100,11 +100,11 @@ const DECIMAL: [(&str, i32); 9] =
 /// Binary suffixes and the powers of two that they stand for.
 const BINARY: [(&str, u32); 6] = [("Ki", 10), ("Mi", 20), ("Gi", 30), ("Ti", 40), ("Pi", 50), ("Ei", 60)];
 
-/// [`parse`], or a decimal with a suffix (n u m k M G T P E Ki Mi Gi Ti Pi Ei). `1E3` is a thousand,
-/// `1E` an exa.
+/// Reads a number like [`parse`], or a decimal with a suffix (n u m k M G T P E Ki Mi Gi Ti Pi Ei). `1E3` is a
+/// thousand, `1E` an exa.
 ///
 /// # Errors
-/// [`NumberError`] as [`parse`].
+/// As [`parse`].
 ///
 /// # Examples
 /// ```
@@ -117,7 +117,7 @@ const BINARY: [(&str, u32); 6] = [("Ki", 10), ("Mi", 20), ("Gi", 30), ("Ti", 40)
 /// ```
 pub fn parse_quantity(text: &str) -> Result<Rational, NumberError> {
     let Some((decimal, factor)) = split_suffix(text) else { return parse(text) };
-    // A quotient or an exponent beside a suffix is more likely a slip than meant.
+    // A quotient or an exponent with a suffix is more likely a slip than intended.
     if decimal.contains(['/', 'e', 'E']) {
         return Err(NumberError::Syntax(excerpt(text)));
     }
@@ -128,7 +128,7 @@ pub fn parse_quantity(text: &str) -> Result<Rational, NumberError> {
     Ok(value * factor)
 }
 
-/// The number before a suffix, and what the suffix stands for.
+/// Returns the number before a suffix, and the factor that the suffix means.
 fn split_suffix(text: &str) -> Option<(&str, Rational)> {
     for (suffix, power) in BINARY {
         if let Some(decimal) = text.strip_suffix(suffix) {
@@ -144,7 +144,7 @@ fn split_suffix(text: &str) -> Option<(&str, Rational)> {
     None
 }
 
-/// A rational as the formats write it: `7` or `5/7`, in lowest terms.
+/// Returns a rational as the formats write it: `7` or `5/7`, in lowest terms.
 #[must_use]
 pub fn format(value: &Rational) -> String {
     match value.numer().to_u64() {
@@ -153,17 +153,18 @@ pub fn format(value: &Rational) -> String {
     }
 }
 
-/// The nearest floating-point number, ties to even; infinite when out of range.
+/// Returns the nearest floating-point number, with ties to even. It is infinite when out of range.
 #[must_use]
 pub fn to_f64(value: &Rational) -> f64 {
-    /// Up to here whole numbers are doubles, and so is the nearest to their quotient what is found by dividing them.
+    /// Whole numbers up to this one are doubles, so dividing two of them in floating point gives the nearest double
+    /// to their quotient.
     const DOUBLES: u64 = 1 << f64::MANTISSA_DIGITS;
     if let (Some(numerator), Some(denominator)) = (value.numer().to_i64(), value.denom().to_u64())
         && numerator.unsigned_abs().max(denominator) <= DOUBLES
     {
         return numerator as f64 / denominator as f64;
     }
-    // GMP rounds towards zero, so the nearest is this or its neighbour away from zero.
+    // GMP rounds towards zero, so the nearest double is this one or its neighbour away from zero.
     let inner = value.to_f64();
     let negative = *value < 0;
     let outer = if negative { inner.next_down() } else { inner.next_up() };
@@ -177,10 +178,10 @@ pub fn to_f64(value: &Rational) -> f64 {
     if to_outer < to_inner || (to_outer == to_inner && outer_is_even) { outer } else { inner }
 }
 
-/// A double within two units of the last place, in a tenth of the time of the nearest.
+/// Returns a double within two units in the last place, in a tenth of the time of [`to_f64`].
 #[must_use]
 pub fn near(value: &Rational) -> f64 {
-    /// Bits of whole numbers whose quotients doubles hold.
+    /// Bits up to which integers, and hence their quotients, are in the range of doubles.
     const BITS: u32 = 1000;
     let (numerator, denominator) = (value.numer(), value.denom());
     if numerator.significant_bits() < BITS && denominator.significant_bits() < BITS {
@@ -190,10 +191,10 @@ pub fn near(value: &Rational) -> f64 {
     }
 }
 
-/// The decimal that a floating-point number prints as (0.1 is 1/10); `None` for NaN and infinities.
+/// Returns the decimal that a floating-point number prints as (0.1 is 1/10), or `None` for NaN and infinities.
 ///
-/// A result read back from a file is this number, so a solver that hands on this one and not the
-/// binary value gives what its file gives.
+/// Reading a result from a file gives this decimal. A solver that returns it instead of the binary value therefore
+/// returns the same number as its file.
 #[must_use]
 pub fn from_f64(value: f64) -> Option<Rational> {
     if value.is_finite() { parse(&format!("{value:e}")).ok() } else { None }
@@ -247,10 +248,10 @@ fn parse_decimal(text: &str, limits: NumberLimits) -> Result<Rational, NumberErr
     Ok(signed(negative, value))
 }
 
-/// Digits for which a machine word always has room; most numbers have no more.
+/// Digits that always fit into a machine word. Most numbers have no more.
 const SHORT: usize = 19;
 
-/// Only called on texts made of ASCII digits.
+/// Returns the digits of both texts as one integer. Both must consist of ASCII digits.
 fn joined(whole: &str, fraction: &str) -> Integer {
     if whole.len() + fraction.len() > SHORT {
         return integer(&format!("{whole}{fraction}"));
@@ -258,7 +259,7 @@ fn joined(whole: &str, fraction: &str) -> Integer {
     Integer::from(short(whole.bytes().chain(fraction.bytes())))
 }
 
-/// At most [`SHORT`] ASCII digits.
+/// Returns the value of at most [`SHORT`] ASCII digits.
 fn short(digits: impl Iterator<Item = u8>) -> u64 {
     digits.fold(0, |value, digit| 10 * value + u64::from(digit - b'0'))
 }
@@ -270,7 +271,7 @@ fn power_of_ten(exponent: u32) -> Integer {
     Integer::from(10).pow(exponent)
 }
 
-/// `None`: not an exponent; `Some(None)`: out of range.
+/// Reads an exponent. Returns `None` when the text is not an exponent, and `Some(None)` when it is out of range.
 fn parse_exponent(text: &str, limit: u32) -> Option<Option<i32>> {
     let (negative, digits) = match text.strip_prefix('+') {
         Some(rest) => (false, rest),
@@ -297,7 +298,7 @@ fn check_digits(found: usize, limit: usize) -> Result<(), NumberError> {
     if found > limit { Err(NumberError::TooManyDigits { found, limit }) } else { Ok(()) }
 }
 
-/// Only called on text made of ASCII digits.
+/// Returns the value of a text that consists of ASCII digits.
 fn integer(digits: &str) -> Integer {
     digits.parse().unwrap_or_default()
 }
@@ -315,19 +316,19 @@ fn excerpt(text: &str) -> String {
     format!("{head}...")
 }
 
-/// Digits that the numbers of one document may have together, those counted that an exponent writes
-/// out: about 110 MB of limbs. A million users with five demands of ten digits use a fifth of it.
+/// Most digits of all numbers of one document together, counting those that an exponent writes out. They take about
+/// 110 MB of limbs. A million users with five demands of ten digits use a fifth of this budget.
 pub const MAX_TOTAL_DIGITS: u64 = 1 << 28;
 
-/// The numbers of a document have more digits than the budget of the reader.
+/// The error that the numbers of a document have more digits than the reader's budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("too large: the numbers have more than {limit} digits together, the budget of the reader")]
 pub struct TooManyDigitsTogether {
-    /// [`MAX_TOTAL_DIGITS`], or what the budget was made with.
+    /// [`MAX_TOTAL_DIGITS`], or the limit that the budget was created with.
     pub limit: u64,
 }
 
-/// The digits that a reader may still turn into numbers. It is charged before a number is made.
+/// The digits that a reader may still turn into numbers. A number is charged before it is created.
 #[derive(Debug, Clone)]
 pub struct DigitBudget {
     limit: u64,
@@ -335,16 +336,16 @@ pub struct DigitBudget {
 }
 
 impl DigitBudget {
-    /// A budget of so many decimal digits.
+    /// Creates a budget of `limit` decimal digits.
     #[must_use]
     pub fn new(limit: u64) -> Self {
         Self { limit, left: Cell::new(limit) }
     }
 
-    /// Takes what the number written as `text` will need: its digits, and those of its exponent.
+    /// Takes the digits that the number written as `text` needs, including those that its exponent writes out.
     ///
     /// # Errors
-    /// [`TooManyDigitsTogether`] when less is left; the budget is empty from then on.
+    /// [`TooManyDigitsTogether`] when fewer digits are left. The budget is empty from then on.
     pub fn charge(&self, text: &str) -> Result<(), TooManyDigitsTogether> {
         let left = self.left.get().checked_sub(cost(text));
         self.left.set(left.unwrap_or(0));
@@ -355,7 +356,7 @@ impl DigitBudget {
         self.left.get()
     }
 
-    /// Takes so many digits, if so many are left.
+    /// Takes `digits` from the budget if that many are left, and returns whether they were.
     pub(crate) fn takes(&self, digits: u64) -> bool {
         let left = self.left.get().checked_sub(digits);
         left.is_some_and(|left| {
@@ -371,11 +372,11 @@ impl Default for DigitBudget {
     }
 }
 
-/// Digits that the number `text` has when its exponent is written out.
+/// Returns the digits of the number `text` when its exponent is written out.
 pub(crate) fn cost(text: &str) -> u64 {
     let Some(e) = text.bytes().position(|byte| matches!(byte, b'e' | b'E')) else { return text.len() as u64 };
     let exponent = &text[e + 1..];
-    // An exponent out of range is refused by the parser, which makes nothing of it.
+    // The parser refuses an exponent out of range, so it needs no digits.
     let exponent = exponent.trim_start_matches(['+', '-']).parse().unwrap_or(0u32);
     let written_out = if exponent > MAX_RESULT_EXPONENT { 0 } else { exponent };
     text.len() as u64 + u64::from(written_out)

@@ -1,8 +1,9 @@
-//! What is said of a group on some of the server classes.
+//! Limits of a group on some of the server classes.
 //!
-//! A set of classes is named in two ways: `"on": {"a100": {...}, "h100, a100": {...}}`, by the name of one class or by
-//! names that commas part, and `"on": [{"servers": ["a100", "h100"], ...}]`, which is also how it is written, since a
-//! name may hold a comma. A key that is the name of a class is that class.
+//! A set of classes is named in one of two forms. As a key, `"on": {"a100": {...}, "h100, a100": {...}}`, it is one
+//! class name or several separated by commas. As a list, it is `"on": [{"servers": ["a100", "h100"], ...}]`. Files
+//! are written in the second form, since a name may contain a comma. A key that is itself the name of a class means
+//! that class.
 
 use std::collections::HashSet;
 
@@ -13,32 +14,32 @@ use crate::problem_error::{ProblemError, ProblemErrorKind};
 use crate::quantities::Named;
 use crate::resolve::{Index, named, set};
 
-/// The most that a group may hold on some server classes together.
+/// The most that a group may use on some server classes together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct On {
-    /// Indices of the classes, ascending; never empty.
+    /// Indices of the classes, ascending and never empty.
     pub servers: Vec<usize>,
-    /// By resource; never empty.
+    /// Limits by resource, never empty.
     pub limit: Named,
 }
 
-/// What is said of a group on some server classes, as stated.
+/// A group's limit on some server classes, before it is checked.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct OnSpec {
-    /// How the classes are named.
+    /// The form in which the classes are named.
     pub servers: ServersSpec,
-    /// Amounts by resource.
+    /// Limits by resource.
     pub limit: Vec<(String, Rational)>,
-    /// Whether there is a field `guarantee`.
+    /// Whether the forbidden field `guarantee` is present.
     pub has_guarantee: bool,
-    /// Whether there is a field `lend`.
+    /// Whether the forbidden field `lend` is present.
     pub has_lend: bool,
 }
 
-/// How a set of server classes is named.
+/// The form in which a set of server classes is named.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ServersSpec {
-    /// The name of one, or names that commas part.
+    /// One name, or several names separated by commas.
     Key(String),
     /// A list of names.
     List(Vec<String>),
@@ -50,7 +51,7 @@ impl Default for ServersSpec {
     }
 }
 
-/// What a group says on server classes, sorted by these.
+/// Reads the limits of a group on server classes, sorted by these classes.
 pub(crate) fn read(
     specs: Vec<OnSpec>,
     resources: &Index,
@@ -89,7 +90,7 @@ fn names(spec: &ServersSpec) -> String {
     }
 }
 
-/// A name without ASCII white space around it: other spaces belong to the name (docs/formats.md, "Names").
+/// Returns a name without ASCII white space around it. Other spaces belong to the name (docs/formats.md, "Names").
 fn trimmed(name: &str) -> &str {
     name.trim_matches(|c: char| c.is_ascii_whitespace())
 }

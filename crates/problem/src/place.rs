@@ -1,8 +1,8 @@
-//! Where in a document something stands: `users[3].demand.cpu`.
+//! Positions in a document, such as `users[3].demand.cpu`.
 
 use std::fmt;
 
-/// A path from the root of a document.
+/// The path from the root of a document to a value.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Place {
     steps: Vec<PlaceStep>,
@@ -23,31 +23,31 @@ crate::names::getters! { Place:
 }
 
 impl Place {
-    /// The document itself.
+    /// Returns the path of the document itself.
     #[must_use]
     pub fn root() -> Self {
         Self::default()
     }
 
-    /// The field `name` of the object at this place.
+    /// Returns the path of the field `name` of the object at this place.
     #[must_use]
     pub fn key(&self, name: &str) -> Self {
         self.step(PlaceStep::Key(name.to_owned()))
     }
 
-    /// The element `position` of the array at this place.
+    /// Returns the path of the element `position` of the array at this place.
     #[must_use]
     pub fn index(&self, position: usize) -> Self {
         self.step(PlaceStep::Index(position))
     }
 
-    /// The place that `inner` names within the value at this place.
+    /// Returns the path that `inner` names, relative to the value at this place.
     #[must_use]
     pub fn join(&self, inner: &Self) -> Self {
         Self { steps: self.steps.iter().chain(&inner.steps).cloned().collect() }
     }
 
-    /// What a step leads to from here.
+    /// Returns the path one step further.
     pub(crate) fn step(&self, step: PlaceStep) -> Self {
         let mut steps = self.steps.clone();
         steps.push(step);
@@ -74,7 +74,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// Longer keys are cut when a place is shown.
+/// Length in bytes above which a key is cut when a place is shown.
 const LONGEST_SHOWN: usize = 60;
 
 fn is_plain(name: &str) -> bool {

@@ -1,32 +1,32 @@
-//! Names of a file, as people are shown them: no name drives a terminal, ends its line, becomes markup or
-//! a formula, or reads in another direction than what stands around it.
+//! Escaping of the names in a file before people see them. A shown name cannot control a terminal, end its line,
+//! become markup or a formula, or change the direction of the surrounding text.
 
-/// What shows a text to a person.
+/// The medium in which a text is shown to a person.
 ///
-/// Every medium shows control characters, characters that change the direction of writing and invisible
-/// characters as `\u{..}`. What it would take for something else than text, it gets escaped.
+/// Every medium shows control characters, characters that change the direction of writing, and invisible characters
+/// as `\u{..}`. Characters with a meaning in the medium are escaped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Medium {
-    /// A line that is shown as it stands: on a terminal, in a log, in a picture whose writer escapes markup, in a
+    /// A line that is shown unchanged: on a terminal, in a log, in a picture whose writer escapes markup, or in a
     /// comment that ends with its line.
     Text,
-    /// A line of Markdown (GitHub's).
+    /// A line of Markdown, as GitHub reads it.
     Markdown,
-    /// A cell of a table in Markdown, where nothing can begin but text.
+    /// A cell of a table in Markdown, where no heading or list can begin.
     MarkdownCell,
     /// Text or the value of an attribute, in HTML and in SVG.
     Html,
     /// A cell of a table in LaTeX.
     Latex,
-    /// A field of comma-separated values (RFC 4180). Where a spreadsheet would take the text for a formula, an
-    /// apostrophe stands before it; numbers stay numbers.
+    /// A field of comma-separated values (RFC 4180). An apostrophe is put in front of a text that a spreadsheet
+    /// would read as a formula. Numbers stay numbers.
     Csv,
-    /// A part of a comment of Coq, which reads strings and comments inside of comments.
+    /// Text in a comment of Coq, which reads strings and comments inside comments.
     Coq,
 }
 
 impl Medium {
-    /// The text as this medium may show it, on one line.
+    /// Returns the text as this medium may show it, on one line.
     ///
     /// # Examples
     /// ```
@@ -53,7 +53,7 @@ impl Medium {
     }
 }
 
-/// Text as a terminal may show it: [`Medium::Text`].
+/// Returns a text as a terminal may show it: [`Medium::Text`].
 ///
 /// # Examples
 /// ```
@@ -67,15 +67,15 @@ pub fn printable(text: &str) -> String {
     each(text, |c| is_hidden(c).then(|| c.escape_unicode().to_string()))
 }
 
-/// Several lines, each [`printable`].
+/// Returns several lines, each [`printable`].
 #[must_use]
 pub fn printable_lines(text: &str) -> String {
     let lines = text.split('\n').map(|line| printable(line.strip_suffix('\r').unwrap_or(line)));
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// A document of JSON as a terminal or a log may show it: what is hidden in its strings is escaped as JSON has it,
-/// so that the document means the same.
+/// Returns a JSON document as a terminal or a log may show it. Hidden characters in its strings are escaped as JSON
+/// escapes, so the document keeps its meaning.
 ///
 /// # Examples
 /// ```
@@ -88,12 +88,12 @@ pub fn printable_json(document: &str) -> String {
         let mut units = [0; 2];
         let escaped =
             || c.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")).collect::<String>();
-        // Line breaks stand between strings: in strings they are escaped.
+        // A line break stands between strings: inside a string it is escaped already.
         (c != '\n' && is_hidden(c)).then(escaped)
     })
 }
 
-/// The text with some characters replaced.
+/// Returns the text with some characters replaced.
 fn each<S: AsRef<str>>(text: &str, replaced: impl Fn(char) -> Option<S>) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
@@ -110,7 +110,7 @@ fn markdown(c: char) -> Option<String> {
     is_markup.then(|| format!("\\{c}"))
 }
 
-/// A line of Markdown that begins no heading, list, rule, table or block of code.
+/// Returns a line of Markdown that begins no heading, list, rule, table or block of code.
 fn begun(text: &str) -> String {
     let text = text.trim_start();
     let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
@@ -142,28 +142,29 @@ fn latex(c: char) -> Option<String> {
         '>' => "\\textgreater{}".to_owned(),
         '|' => "\\textbar{}".to_owned(),
         '&' | '%' | '$' | '#' | '_' | '{' | '}' => format!("\\{c}"),
-        // After the end of a row these would be its arguments.
+        // After the end of a row, LaTeX would read these characters as its arguments.
         '[' | '*' => format!("{{{c}}}"),
         _ => return None,
     })
 }
 
 fn coq(c: char) -> Option<String> {
-    // `\u{..}` of a hidden character is left as it is.
+    // A hidden character is `\u{..}` by now and must stay so.
     let is_plain = c.is_ascii_alphanumeric() || " -_.,:/+=\\{}".contains(c);
     (!is_plain).then(|| c.escape_unicode().to_string())
 }
 
+/// Returns a text as a field of comma-separated values.
 fn field(text: String) -> String {
-    // Beside what Excel names, the wide forms that it takes for the same in some languages.
+    // Excel names the first four. The wide forms mean the same in its versions for some languages.
     let begins = text.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']);
     let text = if begins && !is_number(&text) { format!("'{text}") } else { text };
-    // Some spreadsheets part fields at semicolons.
+    // Some spreadsheets also separate fields at semicolons.
     let is_plain = !text.contains([',', ';', '"']) && text.trim() == text;
     if is_plain { text } else { format!("\"{}\"", text.replace('"', "\"\"")) }
 }
 
-/// Whether it is one number: digits with a point, an exponent, or a quotient.
+/// Returns whether the text is one number: digits with a point, an exponent, or a quotient.
 fn is_number(text: &str) -> bool {
     let is_unsigned =
         |text: &str| text.starts_with(|c: char| c.is_ascii_digit()) && text.parse::<f64>().is_ok();
@@ -174,9 +175,9 @@ fn is_number(text: &str) -> bool {
     }
 }
 
-/// Whether a terminal would obey the character or show nothing for it (docs/formats.md, "Names"): control characters and the
-/// ends of lines and paragraphs, what Unicode 15 calls default ignorable code points, interlinear annotation (U+FFF9 to U+FFFB),
-/// and the empty Braille pattern.
+/// Returns whether a terminal would obey the character or show nothing for it (docs/formats.md, "Names"). These are
+/// control characters and the ends of lines and paragraphs, the default ignorable code points of Unicode 15,
+/// interlinear annotation (U+FFF9 to U+FFFB), and the empty Braille pattern.
 fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(

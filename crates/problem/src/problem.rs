@@ -1,11 +1,11 @@
 //! The allocation problem: resources, server classes and users, in exact numbers.
 //!
-//! Users are indexed by `n` in `0..n_users()`, server classes by `i` in `0..n_servers()` and
-//! resources by `r` in `0..n_resources()`, in the order of the problem file, and vectors are
-//! indexed in that order: `demand(n, i)[r]`, `capacity(i)[r]`.
+//! Users are indexed by `n` in `0..n_users()`, server classes by `i` in `0..n_servers()` and resources by `r` in
+//! `0..n_resources()`, in the order of the problem file. Vectors are indexed in that order: `demand(n, i)[r]`,
+//! `capacity(i)[r]`.
 //!
-//! A [`Problem`] is valid once built: [`Problem::new`] checks everything that the rest of the
-//! engine relies on, and nothing can change it afterwards.
+//! A [`Problem`] is valid once built: [`Problem::new`] checks everything that the rest of the engine relies on, and
+//! nothing can change it afterwards.
 
 mod builder;
 mod joined;
@@ -40,7 +40,8 @@ pub struct Problem {
     hash: Hash,
 }
 
-/// The hash of the problem, once it is asked for; it follows from the rest, and makes no difference beside it.
+/// The hash of the problem, computed when it is first needed. It follows from the other fields, so all hashes
+/// compare as equal.
 #[derive(Debug, Clone, Default)]
 struct Hash(OnceLock<String>);
 
@@ -50,7 +51,7 @@ impl PartialEq for Hash {
     }
 }
 
-/// `count` identical servers.
+/// A class of `count` identical servers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ServerClass {
     name: String,
@@ -81,27 +82,28 @@ crate::names::getters! { Problem:
     servers: [ServerClass];
     /// The users, by `n`.
     users: [User];
-    /// The groups of the users, and what is said of each user beside its demand.
+    /// The groups of the users, with the group, gang and pinned tasks of each user.
     groups: Groups;
     /// Capacity of all servers together, by resource: the sum over `i` of `k_i c_ir`.
     total_capacity: [Rational];
 }
 
 impl Problem {
-    /// Checks a stated problem.
+    /// Checks a stated problem and builds it.
     ///
     /// # Errors
-    /// [`ProblemError`] with the place of the first fault: a duplicate, empty or unknown name, a
-    /// negative quantity, a weight or rate that is not positive, a bad count, a demand for nothing.
+    /// [`ProblemError`] with the place of the first fault: a duplicate, empty or unknown name, a negative quantity,
+    /// a weight or rate that is not positive, an invalid count, a user that demands nothing.
     pub fn new(spec: ProblemSpec) -> Result<Self, ProblemError> {
         Self::grouped(spec, Vec::new(), GroupShareSpec::default(), Vec::new())
     }
 
-    /// [`new`](Self::new) with groups, and with what is said of each user beside its demand.
+    /// Builds a problem like [`new`](Self::new), with groups and with the group, gang and pinned tasks of each
+    /// user.
     ///
     /// # Errors
-    /// Besides: an unknown parent or group, a group in itself, amounts that are negative or contradict each
-    /// other, a gang or a priority that is not whole.
+    /// As [`new`](Self::new), and: an unknown parent or group, a group that is its own ancestor, amounts that are
+    /// negative or contradict each other, a gang or a priority that is not a whole number.
     pub fn grouped(
         spec: ProblemSpec,
         groups: Vec<GroupSpec>,
@@ -114,11 +116,11 @@ impl Problem {
         Self::one_by_one(spec, groups, share, users)
     }
 
-    /// [`grouped`](Self::grouped) with users that are stated one by one beside the specification: what they
-    /// all state together may be much longer than the problem.
+    /// Builds a problem like [`grouped`](Self::grouped), with users that an iterator states one by one. All
+    /// statements together may take much more memory than the problem.
     ///
     /// # Errors
-    /// The same.
+    /// As [`grouped`](Self::grouped).
     pub fn one_by_one(
         spec: ProblemSpec,
         groups: Vec<GroupSpec>,
@@ -132,15 +134,16 @@ impl Problem {
         Ok(builder.finish())
     }
 
-    /// A copy that is to be changed, of which no hash is known.
+    /// Returns a copy that may be changed, without the stored hash.
     fn changed(&self) -> Self {
         Self { hash: Hash::default(), ..self.clone() }
     }
 
-    /// The same problem with `more` of resource `r` on class `i` as a whole, the same part of it on each of its servers.
+    /// Returns the same problem with `more` of resource `r` on class `i` as a whole. Each server of the class gets
+    /// the same share of it.
     ///
     /// # Panics
-    /// Where there is no such class or resource.
+    /// When there is no such class or resource.
     #[must_use]
     pub fn with_more(&self, i: usize, r: usize, more: &Rational) -> Self {
         let mut problem = self.changed();
@@ -152,7 +155,7 @@ impl Problem {
         problem
     }
 
-    /// The same problem with other weights, by user; users beyond the list keep theirs.
+    /// Returns the same problem with other weights, by user. Users beyond the list keep their weights.
     #[must_use]
     pub fn with_weights(&self, weights: Vec<Rational>) -> Self {
         let mut problem = self.changed();
@@ -162,7 +165,7 @@ impl Problem {
         problem
     }
 
-    /// The same problem where these users have no tasks.
+    /// Returns the same problem in which these users have no tasks.
     #[must_use]
     pub fn without_tasks_of(&self, users: &[usize]) -> Self {
         let mut problem = self.changed();
@@ -174,48 +177,48 @@ impl Problem {
         problem
     }
 
-    /// What `of` says is the hash, which is computed once.
-    pub(crate) fn hashed(&self, of: impl FnOnce(&Self) -> String) -> &str {
-        self.hash.0.get_or_init(|| of(self))
+    /// Returns the hash, which `compute` is called for once.
+    pub(crate) fn hashed(&self, compute: impl FnOnce(&Self) -> String) -> &str {
+        self.hash.0.get_or_init(|| compute(self))
     }
 
-    /// Number of resources, `m`.
+    /// Returns the number of resources, `m`.
     #[must_use]
     pub fn n_resources(&self) -> usize {
         self.resources.len()
     }
 
-    /// Number of server classes.
+    /// Returns the number of server classes.
     #[must_use]
     pub fn n_servers(&self) -> usize {
         self.servers.len()
     }
 
-    /// Number of users, `N`.
+    /// Returns the number of users, `N`.
     #[must_use]
     pub fn n_users(&self) -> usize {
         self.users.len()
     }
 
-    /// Number of single servers in all classes together.
+    /// Returns the number of single servers in all classes together.
     #[must_use]
     pub fn n_single_servers(&self) -> u128 {
         self.servers.iter().map(|s| u128::from(s.count)).sum()
     }
 
-    /// Demand of one task of user `n` on a server of class `i`, by resource: `d_nir`.
+    /// Returns the demand of one task of user `n` on a server of class `i`, by resource: `d_nir`.
     #[must_use]
     pub fn demand(&self, n: usize, i: usize) -> &Quantities {
         self.users[n].demand_on(i)
     }
 
-    /// `gamma_ni`: tasks of user `n` when it has all of class `i`; 0 where it may not run.
+    /// Returns `gamma_ni`, the tasks of user `n` when it has all of class `i`; 0 where it may not run.
     #[must_use]
     pub fn gamma(&self, n: usize, i: usize) -> Rational {
         if self.users[n].may_use(i) { self.unconstrained_gamma(n, i) } else { Rational::new() }
     }
 
-    /// `gamma_ni` as if there were no placement constraint.
+    /// Returns `gamma_ni` as if there were no placement constraint.
     #[must_use]
     pub fn unconstrained_gamma(&self, n: usize, i: usize) -> Rational {
         let user = &self.users[n];
@@ -228,13 +231,13 @@ impl Problem {
         per_server.map_or_else(Rational::new, |tasks| tasks * server.count)
     }
 
-    /// `gamma_n`: the sum of `gamma_ni` over the classes that user `n` may use.
+    /// Returns `gamma_n`, the sum of `gamma_ni` over the classes that user `n` may use.
     #[must_use]
     pub fn total_gamma(&self, n: usize) -> Rational {
         self.users[n].classes(self.n_servers()).map(|i| self.unconstrained_gamma(n, i)).sum()
     }
 
-    /// Whether user `n` can be given anything: it has tasks and fits on a class that it may use.
+    /// Returns whether user `n` can be given anything: it has tasks, and they fit on a class that it may use.
     ///
     /// A user that is not active takes part in no share and no sum of weights (THEORY, section 1).
     #[must_use]
@@ -243,15 +246,15 @@ impl Problem {
         has_tasks && self.classes_of(n).next().is_some()
     }
 
-    /// The classes on which user `n` may run and can (`gamma_ni > 0`), ascending.
+    /// Returns the classes that user `n` may use and on which its tasks fit (`gamma_ni > 0`), ascending.
     ///
-    /// A user that names its classes costs no more than those.
+    /// If the user lists its classes, only these are visited.
     pub fn classes_of(&self, n: usize) -> impl Iterator<Item = usize> + '_ {
         let user = &self.users[n];
         user.classes(self.n_servers()).filter(|&i| self.fits(user, i))
     }
 
-    /// Whether `gamma_ni > 0`: user `n` may use class `i`, and its task fits there divisibly.
+    /// Returns whether `gamma_ni > 0`: user `n` may use class `i`, and a fraction of its task fits there.
     #[must_use]
     pub fn can_run(&self, n: usize, i: usize) -> bool {
         let user = &self.users[n];
@@ -265,40 +268,40 @@ impl Problem {
             || user.demand_on(i).entries().iter().all(|(r, _)| capacity.has(*r))
     }
 
-    /// Whether some user is barred from some class.
+    /// Returns whether some user is barred from some class.
     #[must_use]
     pub fn has_placement_constraints(&self) -> bool {
         self.users.iter().any(|u| u.servers.as_ref().is_some_and(|s| s.len() < self.n_servers()))
     }
 
-    /// What a reader of the problem should know although it is no error.
+    /// Returns what a reader of the problem should know although it is no error.
     #[must_use]
     pub fn warnings(&self) -> Vec<Warning> {
-        let nobody = self.users.is_empty().then_some(Warning::NoUsers);
+        let no_users = self.users.is_empty().then_some(Warning::NoUsers);
         let without_class = (0..self.n_users()).filter(|&n| self.classes_of(n).next().is_none());
         let nowhere = without_class.map(|n| Warning::FitsNowhere(self.users[n].name.clone()));
-        nobody.into_iter().chain(nowhere).chain(self.promises_not_kept()).collect()
+        no_users.into_iter().chain(nowhere).chain(self.promises_not_kept()).collect()
     }
 
-    /// The names of server classes, parted by commas.
+    /// Returns the names of server classes, separated by commas.
     #[must_use]
     pub fn class_names(&self, servers: &[usize]) -> String {
         servers.iter().map(|i| self.servers[*i].name()).collect::<Vec<_>>().join(", ")
     }
 
-    /// The index of every user by name.
+    /// Returns the index of every user by name.
     #[must_use]
     pub fn user_index(&self) -> HashMap<&str, usize> {
         self.users.iter().enumerate().map(|(n, user)| (user.name.as_str(), n)).collect()
     }
 
-    /// The index of every server class by name.
+    /// Returns the index of every server class by name.
     #[must_use]
     pub fn server_index(&self) -> HashMap<&str, usize> {
         self.servers.iter().enumerate().map(|(i, server)| (server.name.as_str(), i)).collect()
     }
 
-    /// The index of a user by name; for many names, [`Problem::user_index`].
+    /// Returns the index of the user with this name. For many names, use [`Problem::user_index`].
     #[must_use]
     pub fn user_named(&self, name: &str) -> Option<usize> {
         self.users.iter().position(|u| u.name == name)
@@ -313,14 +316,14 @@ crate::names::getters! { ServerClass:
 }
 
 impl ServerClass {
-    /// Number of identical servers, `k_i`.
+    /// Returns the number of identical servers, `k_i`.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Whether some user gives its `gamma` on this class directly. Such a class has one unit of
-    /// time, which its users share, in place of its resources.
+    /// Returns whether some user states its `gamma` on this class directly. The users of such a class share one
+    /// unit of time instead of its resources.
     #[must_use]
     pub fn is_time_shared(&self) -> bool {
         self.time_shared
@@ -343,31 +346,31 @@ crate::names::getters! { User:
 }
 
 impl User {
-    /// Tasks `T_n` that the user has; `None`: unlimited.
+    /// Returns the number of tasks `T_n` that the user has. `None` means unlimited.
     #[must_use]
     pub fn tasks(&self) -> Option<&Rational> {
         self.tasks.as_ref()
     }
 
-    /// Demand of one task on class `i`, by resource: `d_nir`.
+    /// Returns the demand of one task on class `i`, by resource: `d_nir`.
     #[must_use]
     pub fn demand_on(&self, i: usize) -> &Quantities {
         lookup(&self.demand_overrides, i).unwrap_or(&self.base_demand)
     }
 
-    /// The classes that the user may use, in ascending order; `None`: all.
+    /// Returns the classes that the user may use, in ascending order. `None` means all.
     #[must_use]
     pub fn servers(&self) -> Option<&[usize]> {
         self.servers.as_deref()
     }
 
-    /// `delta_ni`: whether the user may run on class `i`.
+    /// Returns `delta_ni`: whether the user may run on class `i`.
     #[must_use]
     pub fn may_use(&self, i: usize) -> bool {
         self.servers.as_ref().is_none_or(|list| list.binary_search(&i).is_ok())
     }
 
-    /// The classes that the user may use, of `n_servers`, ascending.
+    /// Returns the classes that the user may use, out of `n_servers`, ascending.
     pub(crate) fn classes(&self, n_servers: usize) -> impl Iterator<Item = usize> + '_ {
         let listed = self.servers.as_deref();
         let all = if listed.is_none() { 0..n_servers } else { 0..0 };
@@ -380,7 +383,7 @@ fn lookup<T>(entries: &[(usize, T)], i: usize) -> Option<&T> {
     Some(&entries[position].1)
 }
 
-/// A problem as it could have been stated, without its groups.
+/// Turns a problem back into a statement of it, without its groups.
 impl From<&Problem> for ProblemSpec {
     fn from(problem: &Problem) -> Self {
         let class = |i: &usize| problem.servers()[*i].name().to_owned();

@@ -1,4 +1,4 @@
-//! What can be wrong with a stated problem, and what is merely worth knowing.
+//! Errors of a stated problem, and warnings about a valid one.
 
 use rug::Rational;
 use thiserror::Error;
@@ -6,26 +6,26 @@ use thiserror::Error;
 use crate::names::did_you_mean;
 use crate::place::Place;
 
-/// Largest count of identical servers in one class.
+/// Largest number of identical servers in one class.
 pub const MAX_COUNT: u64 = 1_000_000_000_000;
-/// Most groups that stand in each other: far more than any organisation has levels, and few enough to walk up from
-/// every user.
+/// Greatest depth of groups inside groups. No organisation has nearly as many levels, and walking up from every
+/// user stays fast.
 pub const MOST_DEPTH: usize = 100;
 
-/// Something a reader of the problem should know although it is no error.
+/// Something that a reader of the problem should know although it is no error.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Warning {
-    /// There are no users.
+    /// The problem has no users.
     #[error("the problem has no users: there is nothing to allocate")]
     NoUsers,
-    /// The user can run nowhere and gets no task.
+    /// The user fits on no server and gets no task.
     #[error("user `{0}` fits on no server that it may use and gets 0 tasks")]
     FitsNowhere(String),
-    /// What a group may hold on some server classes leaves less than it is promised.
+    /// A group's limit on some server classes leaves less than its guarantee.
     #[error(
-        "group `{group}`: the guarantee of {resource} is {promised}, and what it may hold on {servers} leaves \
-         {available}"
+        "group `{group}`: the guarantee of {resource} is {promised}, but the group can use at most {available}: its \
+         limit on {servers} leaves no more"
     )]
     LimitedPromise {
         /// Name of the group.
@@ -34,35 +34,35 @@ pub enum Warning {
         servers: String,
         /// Name of the resource.
         resource: String,
-        /// What is promised.
+        /// The guarantee.
         promised: Rational,
-        /// The limit on these classes, and all that the others have.
+        /// The limit on these classes, plus the capacity of all other classes.
         available: Rational,
     },
-    /// Groups are promised more than there is.
+    /// Guarantees add up to more than there is.
     #[error(
-        "{}: the guarantees of {resource} add up to {promised}, and there is {available}",
+        "{}: the guarantees of {resource} add up to {promised}, but there is only {available}",
         group.as_ref().map_or_else(|| "all groups".to_owned(), |name| format!("the subgroups of `{name}`"))
     )]
     BrokenPromise {
-        /// The group whose subgroups are promised more than it is; `None`: all groups and all servers.
+        /// The group whose subgroups are guaranteed more than the group. `None` means all groups and all servers.
         group: Option<String>,
         /// Name of the resource.
         resource: String,
-        /// What is promised.
+        /// The sum of the guarantees.
         promised: Rational,
-        /// What there is: the group's own guarantee, or the capacity.
+        /// The group's own guarantee, or the capacity of all servers.
         available: Rational,
     },
 }
 
-/// Why a stated problem is not one.
+/// The reason why a stated problem is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{kind}")]
 pub struct ProblemError {
-    /// Where in the stated problem.
+    /// Place of the fault in the stated problem.
     pub place: Place,
-    /// What is wrong there.
+    /// The fault.
     pub kind: ProblemErrorKind,
 }
 
@@ -73,26 +73,26 @@ impl Place {
 }
 
 impl ProblemError {
-    /// The same of what stands at a place.
+    /// Returns the same error, with its place relative to the value at `at`.
     pub(crate) fn within(self, at: &Place) -> Self {
         Self { place: at.join(&self.place), ..self }
     }
 }
 
-/// What can be wrong with a stated problem.
+/// The faults of a stated problem.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ProblemErrorKind {
     /// No resource is named.
     #[error("expected at least one resource")]
     NoResources,
-    /// No server class is given.
+    /// No server class is stated.
     #[error("expected at least one server class")]
     NoServers,
-    /// A name is given twice.
+    /// A name occurs twice.
     #[error("the {what} `{name}` is named twice")]
     DuplicateName {
-        /// resource, server or user
+        /// The kind of thing that is named, such as `resource`, `server` or `user`.
         what: &'static str,
         /// The name.
         name: String,
@@ -100,14 +100,14 @@ pub enum ProblemErrorKind {
     /// A name is empty.
     #[error("a {0} needs a name that is not empty")]
     EmptyName(&'static str),
-    /// A reference to something that is not there.
+    /// A name that is not defined.
     #[error("there is no {what} `{name}`{hint}", hint = did_you_mean(nearest.as_deref()))]
     Unknown {
-        /// resource, server or user
+        /// The kind of thing that is named, such as `resource`, `server` or `user`.
         what: &'static str,
         /// The name.
         name: String,
-        /// The name that may be meant.
+        /// A similar name that may be meant.
         nearest: Option<String>,
     },
     /// A quantity below zero.
@@ -119,7 +119,7 @@ pub enum ProblemErrorKind {
     /// A count that is not an integer from 1 to [`MAX_COUNT`].
     #[error("{0} is not a count of servers: expected an integer from 1 to 10^12")]
     BadCount(String),
-    /// A demand that asks for nothing.
+    /// A user that demands nothing.
     #[error("user `{0}` demands nothing: expected at least one resource with a demand above 0")]
     DemandsNothing(String),
     /// The user may run on no server class at all.
@@ -128,59 +128,63 @@ pub enum ProblemErrorKind {
     /// A job type that demands nothing, so that any number of its jobs would fit.
     #[error("job type `{0}` demands nothing: expected at least one resource with a demand above 0")]
     TypeDemandsNothing(String),
-    /// A job type that fits on no server, or stands in no configuration.
-    #[error("job type `{0}` fits on no server, not even alone")]
+    /// A job type that fits on no server, or occurs in no configuration.
+    #[error(
+        "job type `{0}` fits on no server, not even alone: expected a server with room for at least one of its jobs"
+    )]
     FitsNoServer(String),
-    /// More jobs fit on one server than can be counted: at most [`MAX_COUNT`].
-    #[error("more than 10^12 jobs of type `{0}` fit on one server")]
+    /// More than [`MAX_COUNT`] jobs of a type fit on one server.
+    #[error("more than 10^12 jobs of type `{0}` fit on one server: expected at most 10^12")]
     TooManyFit(String),
     /// A number of jobs that is not an integer from 0 to [`MAX_COUNT`].
     #[error("{0} is not a number of jobs: expected an integer from 0 to 10^12")]
     BadJobs(String),
-    /// Some pools with a count and some without.
-    #[error("a pool without `count` beside others with one: give it to all pools or to none")]
+    /// Some pools have a count and others have none.
+    #[error("this pool has no `count`, but others do: state it for all pools or for none")]
     CountMissing,
-    /// Capacities or demands beside a list of configurations.
-    #[error("`{0}` beside `configurations`: give configurations, or capacities and demands")]
+    /// Capacities or demands are stated together with a list of configurations.
+    #[error(
+        "`{0}` cannot stand next to `configurations`: state either configurations, or capacities and demands"
+    )]
     BesideConfigurations(&'static str),
-    /// A group whose parents lead back to it.
-    #[error("group `{0}` stands in itself, by way of its parents")]
+    /// A group that is its own ancestor.
+    #[error("group `{0}` stands in itself: expected parents that lead to a group without a parent")]
     GroupInItself(String),
-    /// A group below too many others.
-    #[error("group `{0}` stands in more than {most} others", most = MOST_DEPTH - 1)]
+    /// A group with too many ancestors.
+    #[error("group `{0}` has more than {most} groups above it: expected at most {most}", most = MOST_DEPTH - 1)]
     GroupTooDeep(String),
-    /// A gang that is not a whole number of tasks.
+    /// A gang that is not a whole number of tasks from 1 to [`MAX_COUNT`].
     #[error("{0} is not a number of tasks that run together: expected a whole number from 1 to 10^12")]
     BadGang(String),
-    /// A priority that is not a whole number.
+    /// A priority that is not a whole number, or too large.
     #[error("{0} is not a priority: expected a whole number")]
     BadPriority(String),
-    /// More is promised than allowed.
-    #[error("the guarantee {guarantee} is above the limit {limit}")]
+    /// A guarantee above the limit of the same group.
+    #[error("the guarantee {guarantee} is above the limit {limit}: expected at most {limit}")]
     GuaranteeAboveLimit {
-        /// What is promised.
+        /// The guarantee.
         guarantee: String,
-        /// What is allowed.
+        /// The limit.
         limit: String,
     },
-    /// A set of server classes without one.
+    /// An empty set of server classes.
     #[error("expected at least one server class")]
     EmptySet,
-    /// Something is said twice of the same server classes.
-    #[error("the server classes `{0}` are named together twice")]
+    /// Two entries about the same set of server classes.
+    #[error("there are two entries for the server classes `{0}`: expected one")]
     DuplicateSet(String),
-    /// A promise on some server classes.
+    /// A guarantee, or a statement of what is lent, for some server classes.
     #[error(
-        "a `{0}` on some server classes is not supported, only `limit` is: what a group holds there is not \
-         decided while its tasks may run elsewhere; give the `{0}` for all servers"
+        "a `{0}` on some server classes is not supported, only `limit` is: state the `{0}` for all servers, since \
+         the group's tasks may also run elsewhere"
     )]
     OnlyLimitOn(&'static str),
-    /// More tasks may not be taken than the user has.
-    #[error("{pinned} tasks are pinned of a user that has {tasks}")]
+    /// More tasks are pinned than the user has.
+    #[error("{pinned} tasks are pinned, but the user has {tasks}: expected at most {tasks}")]
     PinnedAboveTasks {
-        /// Tasks that may not be taken.
+        /// Number of pinned tasks.
         pinned: String,
-        /// All its tasks.
+        /// Number of tasks that the user has.
         tasks: String,
     },
     /// An empty list of configurations.

@@ -1,4 +1,5 @@
-//! What groups are promised, subgroups added up, and what of it is kept back for them (theory, section 9).
+//! The guarantees of groups, with subgroups added up, and the amounts that are kept back for them
+//! (theory, section 9).
 
 use std::collections::BTreeMap;
 
@@ -9,22 +10,24 @@ use crate::problem::Problem;
 use crate::problem_error::Warning;
 use crate::quantities::Named;
 
-/// By group; amounts of the resources that are named.
+/// Guarantees and kept-back amounts by group, for the resources that are named.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Promises {
-    /// `G_v`: the guarantee that a group states, else the sum of its subgroups', where one of them has any; `None`
-    /// where nothing is promised.
+    /// `G_v`: the guarantee that a group states, or else the sum of its subgroups' guarantees. `None` where neither
+    /// exists.
     pub guarantee: Vec<Option<Named>>,
-    /// `K_v`: what is promised and not lent, and at least what is kept back for the subgroups; without zeros.
+    /// `K_v`: the part of the guarantee that is not lent, and at least what is kept back for the subgroups. Without
+    /// zeros.
     pub kept: Vec<Named>,
 }
 
 impl Promises {
-    /// Of the groups of a problem, in memory linear in what they and the groups above them name.
+    /// Computes the guarantees of the groups. The memory is linear in the number of resources that they and their
+    /// ancestors name.
     #[must_use]
     pub fn new(groups: &Groups) -> Self {
         let list = groups.list();
-        // What the subgroups of a group are promised, and what is kept back for them.
+        // Sums over the subgroups of each group: their guarantees, and the amounts that are kept back for them.
         let mut promised: Vec<Option<BTreeMap<usize, Rational>>> = vec![None; list.len()];
         let mut below: Vec<BTreeMap<usize, Rational>> = vec![BTreeMap::new(); list.len()];
         let mut promises = Self { guarantee: vec![None; list.len()], kept: vec![Named::new(); list.len()] };
@@ -44,7 +47,7 @@ impl Promises {
             if let Some(parent) = group.parent {
                 add(&mut below[parent], kept.iter().map(|(r, amount)| (*r, amount)));
                 if let Some(guarantee) = &guarantee {
-                    // A guarantee that names nothing is one all the same.
+                    // A guarantee that names no resource also counts as stated.
                     let sum = promised[parent].get_or_insert_with(BTreeMap::new);
                     add(sum, guarantee.iter().map(|(r, amount)| (*r, amount)));
                 }
@@ -55,7 +58,7 @@ impl Promises {
         promises
     }
 
-    /// What a group is promised of a resource, where that is named.
+    /// Returns the guarantee of group `v` for resource `r`, if it names that resource.
     #[must_use]
     pub fn promised(&self, v: usize, r: usize) -> Option<&Rational> {
         amount(self.guarantee[v].as_ref(), r)
@@ -63,8 +66,8 @@ impl Promises {
 }
 
 impl Problem {
-    /// Promises that cannot all be kept: those of groups that are promised more together than there is, then those of
-    /// which a limit on some server classes leaves too little.
+    /// Returns a warning for each guarantee that cannot be honoured. First come guarantees that together exceed
+    /// what there is, then guarantees above what the limits on some server classes leave.
     pub(crate) fn promises_not_kept(&self) -> Vec<Warning> {
         if self.groups().list().is_empty() {
             return Vec::new();
@@ -75,7 +78,8 @@ impl Problem {
         found
     }
 
-    /// Where the guarantees of a group's subgroups exceed its own, or those of all groups the capacity.
+    /// Returns a warning where the guarantees of a group's subgroups exceed its own, or those of all groups the
+    /// capacity.
     fn broken_promises(&self, promises: &Promises) -> Vec<Warning> {
         let list = self.groups().list();
         let mut sums: Vec<BTreeMap<usize, Rational>> = vec![BTreeMap::new(); list.len() + 1];
@@ -106,8 +110,8 @@ impl Problem {
         broken
     }
 
-    /// Groups of which a limit on some server classes, with all that the others have, is less than what the group is
-    /// promised.
+    /// Returns a warning where a group's limit on some server classes, plus the capacity of all other classes, is
+    /// less than its guarantee.
     fn limited_promises(&self, promises: &Promises) -> Vec<Warning> {
         let mut limited = Vec::new();
         for (v, group) in self.groups().list().iter().enumerate() {

@@ -1,18 +1,18 @@
-//! Amounts by resource, of which most are 0 where there are thousands of resources.
+//! Amounts by resource, stored sparsely. Where there are thousands of resources, most amounts are 0.
 
 use std::ops::Index;
 use std::sync::Arc;
 
 use rug::Rational;
 
-/// Amounts of some resources, of all servers together: `(resource, amount)`, ascending by resource. One that is
-/// named with 0 is not the same as one that is not named.
+/// Amounts of some resources on all servers together: `(resource, amount)`, ascending by resource. A resource that
+/// is named with 0 differs from one that is not named.
 pub type Named = Vec<(usize, Rational)>;
 
-/// Amounts by resource `r`, held as the entries that are not 0; clones share them.
+/// Amounts by resource `r`, stored as the entries that are not 0. Clones share the entries.
 ///
-/// It reads like a slice (`quantities[r]`, [`iter`](Self::iter)), and what has to be linear in the
-/// problem file goes over [`entries`](Self::entries).
+/// It reads like a slice (`quantities[r]`, [`iter`](Self::iter)). Code whose time has to be linear in the length of
+/// the problem file visits only [`entries`](Self::entries).
 ///
 /// # Examples
 /// ```
@@ -26,19 +26,19 @@ pub type Named = Vec<(usize, Rational)>;
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Quantities {
     len: usize,
-    /// `(r, amount)`, ascending by `r`, none 0.
+    /// `(r, amount)`, ascending by `r`, without zeros.
     entries: Arc<[(usize, Rational)]>,
 }
 
 crate::names::getters! { Quantities:
-    /// `(r, amount)` of the resources whose amount is not 0, ascending.
+    /// The pairs `(r, amount)` of the resources whose amount is not 0, ascending.
     entries: [(usize, Rational)];
 }
 
 impl Quantities {
-    /// From `(r, amount)` in any order, of `len` resources. Zeros are dropped.
+    /// Creates quantities of `len` resources from pairs `(r, amount)` in any order. Zeros are dropped.
     ///
-    /// The caller has checked that no `r` stands twice or is `len` or above.
+    /// The caller must make sure that each `r` is below `len` and occurs once.
     pub(crate) fn new(len: usize, mut entries: Vec<(usize, Rational)>) -> Self {
         entries.retain(|(_, amount)| !amount.is_zero());
         entries.sort_unstable_by_key(|(r, _)| *r);
@@ -47,41 +47,41 @@ impl Quantities {
         Self { len, entries: entries.into() }
     }
 
-    /// Number of resources, those of amount 0 included.
+    /// Returns the number of resources, including those of amount 0.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are no resources at all.
+    /// Returns whether there are no resources at all.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Whether every amount is 0.
+    /// Returns whether every amount is 0.
     #[must_use]
     pub fn is_zero(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// Whether no amount is 0.
+    /// Returns whether no amount is 0.
     pub(crate) fn has_all(&self) -> bool {
         self.entries.len() == self.len
     }
 
-    /// Whether the amount of resource `r` is not 0.
+    /// Returns whether the amount of resource `r` is not 0.
     #[must_use]
     pub fn has(&self, r: usize) -> bool {
         self.position(r).is_some()
     }
 
-    /// All amounts by resource, zeros included.
+    /// Returns an iterator over all amounts by resource, including zeros.
     pub fn iter(&self) -> Iter<'_> {
         Iter { entries: &self.entries, next: 0, len: self.len }
     }
 
-    /// All amounts by resource, zeros included.
+    /// Returns all amounts by resource, including zeros.
     #[must_use]
     pub fn to_vec(&self) -> Vec<Rational> {
         self.iter().cloned().collect()
@@ -98,7 +98,7 @@ impl Quantities {
 impl Index<usize> for Quantities {
     type Output = Rational;
 
-    /// The amount of resource `r`; 0 as well where there is no such resource.
+    /// Returns the amount of resource `r`, or 0 where there is no such resource.
     fn index(&self, r: usize) -> &Rational {
         self.position(r).map_or(Rational::ZERO, |at| &self.entries[at].1)
     }
@@ -123,10 +123,10 @@ impl<'a> IntoIterator for &'a Quantities {
     }
 }
 
-/// All amounts of some [`Quantities`], zeros included.
+/// An iterator over all amounts of some [`Quantities`], including zeros.
 #[derive(Debug, Clone)]
 pub struct Iter<'a> {
-    /// Those not passed yet.
+    /// The entries that are not passed yet.
     entries: &'a [(usize, Rational)],
     next: usize,
     len: usize,

@@ -1,10 +1,10 @@
 //! The reservation problem: jobs of several types, packed for reward into pools of identical servers.
 //!
-//! Pools are indexed by `i` in `0..n_pools()`, job types by `j` in `0..n_types()` and resources by
-//! `r`, in the order of the file; a configuration `k` has one number of jobs for each type. Which
-//! configurations a server takes is said by capacities and demands (`sum_j k_j d_jr <= c_r`), or by
-//! the list of the maximal ones (Reservation, section 2: all that the theory needs is that a part of
-//! a feasible configuration is feasible).
+//! Pools are indexed by `i` in `0..n_pools()`, job types by `j` in `0..n_types()` and resources by `r`, in the
+//! order of the file. A configuration `k` has one number of jobs for each type. The configurations that a server
+//! takes are given either by capacities and demands (`sum_j k_j d_jr <= c_r`), or by a list of the maximal ones.
+//! The theory only needs that removing jobs from a feasible configuration leaves it feasible
+//! (Reservation, section 2).
 //!
 //! A [`Reservation`] is valid once built, like a [`Problem`](crate::Problem).
 
@@ -51,16 +51,16 @@ crate::names::getters! { Reservation:
     resources: [String];
     /// The pools, by `i`; at least one.
     pools: [ServerPool];
-    /// The job types, by `j`, in the order that decides ties; may be none.
+    /// The job types, by `j`; may be empty. Their order decides ties.
     jobs: [JobType];
 }
 
 impl Reservation {
-    /// Checks a stated problem.
+    /// Checks a stated problem and builds it.
     ///
     /// # Errors
-    /// [`ProblemError`] with the place of the first fault: a duplicate, empty or unknown name, a
-    /// negative quantity, a bad count, a type that demands nothing or fits on no server.
+    /// [`ProblemError`] with the place of the first fault: a duplicate, empty or unknown name, a negative quantity,
+    /// an invalid count, a type that demands nothing or fits on no server.
     pub fn new(spec: ReservationSpec) -> Result<Self, ProblemError> {
         let at = Place::root();
         let listed = spec.configurations.is_some();
@@ -90,7 +90,7 @@ impl Reservation {
         Ok(problem)
     }
 
-    /// Every type fits somewhere, and nowhere more often than can be counted.
+    /// Checks that every type fits somewhere, and nowhere more than [`MAX_COUNT`] times.
     fn check_fits(&self, at: &Place) -> Result<(), ProblemError> {
         for (j, job) in self.jobs.iter().enumerate() {
             let mut fits = false;
@@ -120,38 +120,38 @@ impl Reservation {
         }
     }
 
-    /// The stated maximal configurations, if they take the place of capacities and demands. They
-    /// hold on the servers of every pool, and so does every part of them.
+    /// Returns the stated maximal configurations, if they replace capacities and demands. They apply to the servers
+    /// of every pool. Any configuration below one of them is feasible too.
     #[must_use]
     pub fn configurations(&self) -> Option<&[Vec<u64>]> {
         self.configurations.as_deref()
     }
 
-    /// Number of pools.
+    /// Returns the number of pools.
     #[must_use]
     pub fn n_pools(&self) -> usize {
         self.pools.len()
     }
 
-    /// Number of job types, `J`.
+    /// Returns the number of job types, `J`.
     #[must_use]
     pub fn n_types(&self) -> usize {
         self.jobs.len()
     }
 
-    /// Number of servers of all pools, `L`, if it is stated.
+    /// Returns the number of servers of all pools, `L`, if it is stated.
     #[must_use]
     pub fn n_servers(&self) -> Option<u128> {
         self.pools.iter().map(|pool| pool.count.map(u128::from)).sum()
     }
 
-    /// Jobs of type `j` that fit on one server of pool `i` alone.
+    /// Returns the number of jobs of type `j` that fit on one otherwise empty server of pool `i`.
     #[must_use]
     pub fn most(&self, i: usize, j: usize) -> u64 {
         self.stated_most(i, j).to_u64().unwrap_or(MAX_COUNT)
     }
 
-    /// Whether a server of pool `i` takes the configuration `k`.
+    /// Returns whether a server of pool `i` takes the configuration `k`.
     #[must_use]
     pub fn is_feasible(&self, i: usize, k: &[u64]) -> bool {
         if k.len() != self.n_types() {
@@ -171,20 +171,19 @@ impl Reservation {
         }
     }
 
-    /// Reward of a full configuration, `U(k)`.
+    /// Returns the reward of a full configuration, `U(k)`.
     #[must_use]
     pub fn reward(&self, k: &[u64]) -> Rational {
         self.jobs.iter().zip(k).map(|(job, k)| Rational::from(&job.reward * k)).sum()
     }
 
-    /// Loads per server, by type: `rho_j`.
+    /// Returns the loads per server, by type: `rho_j`.
     #[must_use]
     pub fn loads(&self) -> Vec<Rational> {
         self.jobs.iter().map(|job| job.load.clone()).collect()
     }
 
-    /// The same types on the same servers with these loads, by type and per server; how many servers there are is
-    /// left open.
+    /// Returns the same problem with other loads per server, by type. The number of servers is left open.
     #[must_use]
     pub fn with_loads(&self, loads: &[Rational]) -> Self {
         let mut other = self.clone();
@@ -193,20 +192,20 @@ impl Reservation {
         other
     }
 
-    /// Rewards by type: `u_j`.
+    /// Returns the rewards by type: `u_j`.
     #[must_use]
     pub fn rewards(&self) -> Vec<Rational> {
         self.jobs.iter().map(|job| job.reward.clone()).collect()
     }
 
-    /// Fractions of all servers, by pool; their sum is 1.
+    /// Returns each pool's fraction of all servers. The fractions add up to 1.
     #[must_use]
     pub fn fractions(&self) -> Vec<Rational> {
         self.pools.iter().map(|pool| pool.fraction.clone()).collect()
     }
 
-    /// Whole jobs of every type when `L` servers are offered the loads: `floor(rho_j L)`; `None`
-    /// without a number of servers.
+    /// Returns the whole jobs of every type when `L` servers are offered the loads: `floor(rho_j L)`. Returns
+    /// `None` when the number of servers is not stated.
     #[must_use]
     pub fn whole_jobs(&self) -> Option<Vec<Integer>> {
         let servers = Integer::from(self.n_servers()?);
@@ -218,12 +217,12 @@ impl Reservation {
 crate::names::getters! { ServerPool:
     /// Name of the pool.
     name: str;
-    /// Capacity of one server, by resource; empty beside stated configurations.
+    /// Capacity of one server, by resource; empty where configurations are stated.
     capacity: Quantities;
 }
 
 impl ServerPool {
-    /// Number of servers, if it is stated.
+    /// Returns the number of servers, if it is stated.
     #[must_use]
     pub fn count(&self) -> Option<u64> {
         self.count
@@ -233,7 +232,7 @@ impl ServerPool {
 crate::names::getters! { JobType:
     /// Name of the type.
     name: str;
-    /// Demand of one job, by resource: `d_jr`; empty beside stated configurations.
+    /// Demand of one job, by resource: `d_jr`; empty where configurations are stated.
     demand: Quantities;
     /// Reward of one job per unit of time, `u_j`.
     reward: Rational;
@@ -285,7 +284,7 @@ fn pools(
     Ok(pools)
 }
 
-/// Capacities or demands, of which there are none beside listed configurations.
+/// Reads capacities or demands. They must be absent where configurations are listed.
 fn amounts(
     stated: Vec<(String, Rational)>,
     resources: &Index,
@@ -320,7 +319,8 @@ fn configurations(
     list.into_iter().enumerate().map(configuration).collect()
 }
 
-/// The largest rational of which all values (at least 0) are multiples; `None` where all are 0.
+/// Returns the largest rational of which all values (at least 0) are integer multiples. Returns `None` where all
+/// are 0.
 ///
 /// # Examples
 /// ```

@@ -1,4 +1,4 @@
-//! Names as positions, and amounts that are possible, or an error with the place.
+//! Resolution of names to positions, and checks of amounts. Errors name the place.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use crate::place::Place;
 use crate::problem_error::{MAX_COUNT, ProblemError, ProblemErrorKind};
 use crate::quantities::{Named, Quantities};
 
-/// Names of one kind of things, each once, and their positions.
+/// The names of one kind of thing, each once, and their positions.
 #[derive(Default)]
 pub(crate) struct Index {
     positions: HashMap<String, usize>,
@@ -17,7 +17,7 @@ pub(crate) struct Index {
 }
 
 impl Index {
-    /// Number of names.
+    /// Returns the number of names.
     pub(crate) fn len(&self) -> usize {
         self.names.len()
     }
@@ -26,18 +26,19 @@ impl Index {
         self.positions.get(name).copied()
     }
 
-    /// [`get`](Self::get) of what likely stands at a position.
+    /// Returns the position of a name, trying a likely position first.
     fn near(&self, name: &str, likely: usize) -> Option<usize> {
         let is_there = self.names.get(likely).is_some_and(|known| known == name);
         if is_there { Some(likely) } else { self.get(name) }
     }
 
-    /// The name at a position.
+    /// Returns the name at a position.
     pub(crate) fn name_of(&self, position: usize) -> &str {
         self.names.get(position).map_or("", String::as_str)
     }
 }
 
+/// Indexes names. Refuses empty and repeated ones.
 pub(crate) fn index_names<'a>(
     what: &'static str,
     names: impl ExactSizeIterator<Item = &'a str>,
@@ -58,6 +59,7 @@ pub(crate) fn index_names<'a>(
     Ok(Index { positions, names: list })
 }
 
+/// Returns the position of a name, or the error that it is unknown.
 pub(crate) fn resolve(
     what: &'static str,
     name: &str,
@@ -67,7 +69,7 @@ pub(crate) fn resolve(
     index.get(name).ok_or_else(|| unknown(what, name, index, at()))
 }
 
-/// That a name is not known, with the least among the nearest ones.
+/// Returns the error that a name is unknown. Among equally near known names it suggests the alphabetically first.
 fn unknown(what: &'static str, name: &str, index: &Index, at: Place) -> ProblemError {
     let mut known: Vec<&str> = index.names.iter().map(String::as_str).collect();
     known.sort_unstable();
@@ -75,7 +77,8 @@ fn unknown(what: &'static str, name: &str, index: &Index, at: Place) -> ProblemE
     at.error(ProblemErrorKind::Unknown { what, name: name.to_owned(), nearest })
 }
 
-/// What is stated by name, by index in ascending order; no name may be stated twice.
+/// Resolves entries that are stated by name. Returns them by index in ascending order, and refuses a name that
+/// occurs twice.
 pub(crate) fn by_index<T, U>(
     what: &'static str,
     stated: Vec<(impl AsRef<str>, T)>,
@@ -87,7 +90,7 @@ pub(crate) fn by_index<T, U>(
     for (name, value) in stated {
         let name = name.as_ref();
         let place = || at().key(name);
-        // Most documents state things in their order.
+        // Most documents state entries in the order of the index.
         let next = entries.last().map_or(0, |(before, _)| before + 1);
         let position = index.near(name, next).ok_or_else(|| unknown(what, name, index, place()))?;
         entries.push((position, checked(value, &place)?));
@@ -100,7 +103,7 @@ pub(crate) fn by_index<T, U>(
     Ok(entries)
 }
 
-/// The positions of names in ascending order; none may be named twice.
+/// Returns the positions of names in ascending order, and refuses a name that occurs twice.
 pub(crate) fn set<'n>(
     what: &'static str,
     names: impl IntoIterator<Item = &'n str>,
@@ -119,7 +122,7 @@ pub(crate) fn set<'n>(
     Ok(set.into_iter().map(|(position, _)| position).collect())
 }
 
-/// Amounts of resources that are there, none negative, each named once.
+/// Reads amounts of existing resources. Refuses negative amounts and resources that are named twice.
 pub(crate) fn named(
     stated: Vec<(impl AsRef<str>, Rational)>,
     resources: &Index,
@@ -128,7 +131,7 @@ pub(crate) fn named(
     by_index("resource", stated, resources, at, not_negative)
 }
 
-/// The same, zeros left out.
+/// Reads amounts like [`named`], and leaves out zeros.
 pub(crate) fn quantities(
     stated: Vec<(impl AsRef<str>, Rational)>,
     resources: &Index,
@@ -151,7 +154,7 @@ pub(crate) fn positive(value: Rational, at: &dyn Fn() -> Place) -> Result<Ration
     Ok(value)
 }
 
-/// A whole number from `least` to [`MAX_COUNT`].
+/// Returns the value as an integer, if it is a whole number from `least` to [`MAX_COUNT`].
 pub(crate) fn whole(value: &Rational, least: u64) -> Option<u64> {
     let whole = if value.is_integer() { value.numer().to_u64() } else { None };
     whole.filter(|whole| (least..=MAX_COUNT).contains(whole))

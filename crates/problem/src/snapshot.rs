@@ -1,17 +1,18 @@
-//! What a scheduler's cluster looked like at one moment: who asks for what, what runs where, what waits.
+//! The state of a scheduler's cluster at one moment: the users, the running tasks and the waiting tasks.
 //!
-//! A [`Snapshot`] is a problem and an allocation with the names that single servers and tasks have in the cluster. It
-//! says what the scheduler reports of itself, where the data came from, and what of it the problem leaves out.
+//! A [`Snapshot`] is a problem and an allocation, with the names that single servers and tasks have in the cluster.
+//! It also says what the scheduler reports about itself, where the data came from, and which parts of the data the
+//! problem leaves out.
 
 use rug::Rational;
 
 use crate::allocation::Allocation;
 use crate::problem::Problem;
 
-/// Most names that a [`NotModelled`] gives.
+/// Most names in a [`NotModelled`].
 pub const MOST_NAMES: usize = 20;
 
-/// The systems whose dumps are imported.
+/// The systems whose dumps are imported, with the kind of their users' tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum System {
     /// Pods of namespaces.
@@ -28,7 +29,7 @@ pub enum System {
     Slurm,
     /// Tasks of frameworks by role.
     Mesos,
-    /// Three tables.
+    /// Tasks, teams and nodes in three tables.
     Csv,
 }
 
@@ -44,84 +45,88 @@ crate::names! { System:
 }
 
 impl System {
-    /// Whether its tasks are pods, which their owners may start again when they are deleted.
+    /// Returns whether the tasks are pods, which their owners may start again after they are deleted.
     #[must_use]
     pub fn starts_pods_again(self) -> bool {
         matches!(self, Self::Kubernetes | Self::Kueue | Self::Kai | Self::Volcano)
     }
 }
 
-/// A cluster at one moment.
+/// The state of a cluster at one moment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Snapshot {
-    /// Whose dump it was; `None` where it was written by hand.
+    /// The system that wrote the dump. `None` for a snapshot written by hand.
     pub system: Option<System>,
-    /// Servers, groups, and users with the tasks that run or wait.
+    /// Servers, groups, and users with their running and waiting tasks.
     pub problem: Problem,
-    /// What runs.
+    /// The running tasks.
     pub allocation: Allocation,
-    /// By class the names of its single servers, in the order of their indices; empty where none are known.
+    /// The names of the single servers of each class, in the order of their indices. Empty where none are known.
     pub servers: Vec<Vec<String>>,
-    /// The tasks that wait.
+    /// The waiting tasks.
     pub waiting: Vec<Waiting>,
-    /// Names of the tasks that run.
+    /// Names of the running tasks.
     pub running: Vec<Running>,
-    /// What the scheduler says of itself.
+    /// Numbers that the scheduler reports.
     pub reported: Vec<Reported>,
-    /// Where the data came from.
+    /// The files that the data came from.
     pub sources: Vec<Origin>,
-    /// What the data says and the problem does not.
+    /// Parts of the data that the problem does not express.
     pub not_modelled: Vec<NotModelled>,
-    /// What the servers of a class have beyond what the problem says.
+    /// The amounts that servers of a class have beyond the capacity in the problem.
     pub rounded: Vec<Rounded>,
-    /// What decides where and with whom tasks start, and which of them may be stopped; at most one entry for a user.
+    /// Rules about where and with which other tasks the tasks of a user start, and which of them may be stopped. At
+    /// most one entry for each user.
     pub constraints: Vec<Constraint>,
-    /// Which tasks a group may stop for its own, where the scheduler says so; at most one entry for a group.
+    /// The tasks that a group may stop for its own, where the scheduler states them. At most one entry for each
+    /// group.
     pub preemption: Vec<Preemption>,
-    /// Server classes on which the scheduler starts no task, and why.
+    /// The server classes on which the scheduler starts no task, and the reasons.
     pub closed: Vec<Closed>,
 }
 
-/// Rules for the tasks of one user that the problem itself cannot state (docs/verdict.md, "What could start").
+/// Rules for the tasks of one user that the problem itself cannot express (docs/verdict.md, "What could start").
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Constraint {
     /// Index of the user.
     pub user: usize,
-    /// Tasks of a higher priority come first; 0 where nothing is stated.
+    /// Priority. Tasks of a higher priority come first. The default is 0.
     pub priority: i64,
-    /// Tasks that are never stopped, such as pods of the system.
+    /// Whether the tasks are never stopped, such as pods of the system.
     pub protected: bool,
-    /// Each task of a gang needs a server of its own.
+    /// Whether each task of a gang needs a server of its own.
     pub distinct_servers: bool,
-    /// All tasks of a gang run on the classes of one of these sets; empty: on any classes that the user may use. Each set
-    /// ascends.
+    /// Sets of classes, each in ascending order. All tasks of a gang run on the classes of one set. Empty where
+    /// they may run on any classes that the user may use.
     pub class_sets: Vec<Vec<usize>>,
-    /// Users with the same word start one gang each at the same moment, or none does; empty: the user starts alone.
+    /// The label of users that start together: each starts one gang at the same moment, or none does. Empty where
+    /// the user starts alone.
     pub together: String,
-    /// What else decides whether a task could start, and the snapshot cannot tell; empty: nothing.
+    /// Further rules about whether a task could start, which the snapshot does not model. Empty where there are
+    /// none.
     pub not_modelled: Vec<String>,
-    /// Tasks that the scheduler has admitted and that have no server yet. They count as used, and are no part of the
-    /// allocation.
+    /// Number of tasks that the scheduler has admitted and that have no server yet. They count as used, but are not
+    /// part of the allocation.
     pub admitted: u64,
 }
 
-/// Whose tasks a group may stop.
+/// The tasks of other groups that a group may stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Preemption {
     /// Index of the group.
     pub group: usize,
-    /// Tasks of other groups that it may stop.
+    /// The tasks of other groups that the group may stop.
     pub across: Victims,
 }
 
-/// Which tasks may be stopped.
+/// The set of tasks that may be stopped.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Victims {
-    /// None.
+    /// No tasks.
     Never,
-    /// Only those of a lower priority.
+    /// Only tasks of a lower priority.
     LowerPriority,
-    /// Those of any priority.
+    /// Tasks of any priority.
     #[default]
     Any,
 }
@@ -132,25 +137,25 @@ crate::names! { Victims:
     Any = "any", "tasks of any priority";
 }
 
-/// A class of servers that take no new task.
+/// A server class that takes no new task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Closed {
     /// Index of the class.
     pub server: usize,
-    /// Why, in the scheduler's words, such as `cordoned`.
+    /// The reason in the scheduler's words, such as `cordoned`.
     pub reason: String,
 }
 
-/// Tasks of one user that wait for one reason.
+/// Tasks of one user that wait for the same reason.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Waiting {
     /// Index of the user.
     pub user: usize,
-    /// How many wait.
+    /// Number of waiting tasks.
     pub tasks: u64,
-    /// Names of some or all of them.
+    /// Names of some or all of the tasks.
     pub names: Vec<String>,
-    /// Why, in the scheduler's words; may be empty.
+    /// The reason in the scheduler's words; may be empty.
     pub reason: String,
 }
 
@@ -161,19 +166,20 @@ pub struct Running {
     pub user: usize,
     /// Index of the server class.
     pub server: usize,
-    /// Which of its servers, from 0.
+    /// Index of the server within its class, from 0.
     pub index: u64,
-    /// Names of some or all of the tasks, those that started first in front.
+    /// Names of some or all of the tasks. The tasks that started first come first.
     pub names: Vec<String>,
-    /// Of each name what keeps its task running, as `KIND NAMESPACE/NAME` (empty: nothing does): a Job, a Workload or a
-    /// `ReplicaSet` starts a deleted pod again. Empty where the owners are not known.
+    /// The owner of each named task, which starts the task again when it is deleted: a Job, a Workload or a
+    /// `ReplicaSet`, as `KIND NAMESPACE/NAME`. A text is empty where a task has no owner. The list is empty where
+    /// owners are not known.
     pub owners: Vec<String>,
-    /// Of each name the gang that its task is of, such as `Workload NAMESPACE/NAME` (empty: none): tasks of one gang stop
-    /// together. Empty where gangs are not known.
+    /// The gang of each named task, such as `Workload NAMESPACE/NAME`. Tasks of one gang stop together. A text is
+    /// empty where a task has no gang. The list is empty where gangs are not known.
     pub gangs: Vec<String>,
 }
 
-/// What a number is about.
+/// The subject of a reported number.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Subject {
     /// Index of a group.
@@ -186,59 +192,60 @@ pub enum Subject {
     Cluster,
 }
 
-/// A number that the scheduler states.
+/// A number that the scheduler reports.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reported {
-    /// What it is about.
+    /// The subject of the number.
     pub of: Subject,
-    /// The scheduler's own word for it.
+    /// The scheduler's own word for the number.
     pub what: String,
-    /// The resource, where it is about one.
+    /// Name of the resource, for a number about one resource.
     pub resource: Option<String>,
-    /// The number; `None` for an infinite one.
+    /// The number. `None` means infinite.
     pub value: Option<Rational>,
 }
 
-/// A file that was read.
+/// A file that the snapshot was made from.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Origin {
-    /// Its name.
+    /// Name of the file.
     pub file: String,
-    /// What wrote it, with the version; may be empty.
+    /// The program that wrote the file, with its version; may be empty.
     pub version: String,
-    /// When, as it says; may be empty.
+    /// The time that the file states; may be empty.
     pub time: String,
     /// SHA-256 of its bytes as they were read, in hexadecimal digits; may be empty.
     pub sha256: String,
 }
 
-/// What a snapshot says it leaves out where guarantees are sums over flavours, of which shares by flavour do not follow.
+/// The entry of [`Snapshot::not_modelled`] for guarantees that are sums over flavours. Shares of single flavours do
+/// not follow from such sums.
 pub const SUMMED_FLAVOURS: &str =
     "nominal quotas by flavour: what is guaranteed is the sum over the flavours of a resource";
 
-/// What was left out, or counts in another way than in the cluster.
+/// Something in the cluster that was left out of the snapshot, or that counts differently than in the cluster.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NotModelled {
-    /// What it is, in words.
+    /// Description in words.
     pub what: String,
-    /// How many there are.
+    /// Number of occurrences.
     pub count: u64,
-    /// Names of the first of them, at most [`MOST_NAMES`].
+    /// Names of the first occurrences, at most [`MOST_NAMES`].
     pub names: Vec<String>,
 }
 
-/// Servers of a class that have more than the class says.
+/// The amounts of a resource that servers have beyond the capacity of their class.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rounded {
     /// Index of the class.
     pub server: usize,
     /// Index of the resource.
     pub resource: usize,
-    /// The most that one server has beyond.
+    /// The largest amount that one server has beyond the class.
     pub most: Rational,
-    /// What all of them have beyond together.
+    /// The sum of these amounts over all servers of the class.
     pub in_all: Rational,
-    /// What single servers have beyond the class, as pairs of the index of the server in the class and the amount.
+    /// The amounts that single servers have beyond the class, as pairs of the index of the server in the class and the amount.
     ///
     /// The indices ascend, and servers that have exactly what the class has are not listed. The list is empty where the
     /// snapshot does not say which servers have more. Otherwise the amounts add up to `in_all`, and the largest is `most`.
@@ -258,7 +265,7 @@ impl Rounded {
 }
 
 impl Snapshot {
-    /// Only a problem and what runs.
+    /// Creates a snapshot of a problem and its running tasks, and nothing else.
     #[must_use]
     pub fn new(problem: Problem, allocation: Allocation) -> Self {
         Self {
@@ -278,8 +285,8 @@ impl Snapshot {
         }
     }
 
-    /// What people call a single server: its name, or `class #index` where none is known (the class alone where it has
-    /// one server).
+    /// Returns the name of a single server for people: its name in the cluster, or `class #index` where none is
+    /// known. A class with a single server is shown without an index.
     #[must_use]
     pub fn server_name(&self, server: usize, index: u64) -> String {
         let of_class = self.servers.get(server).zip(usize::try_from(index).ok());
@@ -290,7 +297,7 @@ impl Snapshot {
         if class.count() == 1 { class.name().to_owned() } else { format!("{} #{index}", class.name()) }
     }
 
-    /// The tasks that wait, by user.
+    /// Returns the number of waiting tasks, by user.
     #[must_use]
     pub fn waiting_by_user(&self) -> Vec<u64> {
         let mut tasks = vec![0; self.problem.n_users()];

@@ -1,11 +1,11 @@
-//! Sums of rationals that are not reduced before they are asked for.
+//! Sums of rationals that are reduced only at the end.
 //!
-//! The denominators of one answer divide the same number, so that hardly any term needs a greatest common divisor, which takes
-//! many times as long as the term.
+//! The denominators of one answer mostly divide the same number. Hence few terms need a greatest common divisor,
+//! which takes many times as long as adding the term.
 
 use rug::{Integer, Rational};
 
-/// Some sums over one denominator.
+/// Several sums over one common denominator.
 #[derive(Debug, Clone)]
 pub struct Sums {
     numerators: Vec<Integer>,
@@ -13,13 +13,13 @@ pub struct Sums {
 }
 
 impl Sums {
-    /// So many sums of nothing.
+    /// Creates `count` sums of nothing.
     #[must_use]
     pub fn new(count: usize) -> Self {
         Self { numerators: vec![Integer::new(); count], denominator: Integer::from(1) }
     }
 
-    /// One of each number.
+    /// Creates one sum for each number, with that value.
     #[must_use]
     pub fn of(numbers: &[Rational]) -> Self {
         let denominator = numbers.iter().fold(Integer::from(1), |all, number| all.lcm(number.denom()));
@@ -27,7 +27,7 @@ impl Sums {
         Self { numerators: numbers.iter().map(over_all).collect(), denominator }
     }
 
-    /// So many times as much.
+    /// Multiplies all sums by a factor.
     #[must_use]
     pub fn times(mut self, factor: &Rational) -> Self {
         self.numerators.iter_mut().for_each(|numerator| *numerator *= factor.numer());
@@ -35,7 +35,8 @@ impl Sums {
         self
     }
 
-    /// Makes the denominator a multiple of another one; by what a numerator over that one is multiplied then, if not by 1.
+    /// Makes the common denominator a multiple of `denominator`. Returns the factor for a numerator over
+    /// `denominator`, or `None` if the factor is 1.
     fn include(&mut self, denominator: &Integer) -> Option<Integer> {
         if self.denominator == *denominator {
             return None;
@@ -49,8 +50,9 @@ impl Sums {
         Some(self.denominator.div_exact_ref(denominator).into())
     }
 
-    /// Adds `long * short` to the first sum. The denominator of the short one, a user's own rate, say, mostly divides what is
-    /// above the line in the other: it is cancelled first, or the common denominator would become a multiple of all of them.
+    /// Adds `long * short` to the first sum. The denominator of `short`, such as a user's rate, often divides the
+    /// numerator of `long`. Common factors are cancelled first, since otherwise the common denominator would become
+    /// a multiple of all these denominators.
     pub fn add_product(&mut self, long: &Rational, short: &Rational) {
         if *short.denom() == 1 {
             return self.add_over(long.numer(), short.numer(), long.denom());
@@ -71,7 +73,7 @@ impl Sums {
         }
     }
 
-    /// Adds as many others.
+    /// Adds other sums, one to each.
     pub fn add(&mut self, more: &Self) {
         let times = self.include(&more.denominator);
         for (sum, more) in self.numerators.iter_mut().zip(&more.numerators) {
@@ -82,20 +84,20 @@ impl Sums {
         }
     }
 
-    /// Bits of the longest numerator and of the denominator together, as they are before they are reduced.
+    /// Returns the bits of the longest numerator and of the denominator together, before they are reduced.
     #[must_use]
     pub fn bits(&self) -> u32 {
         let longest = self.numerators.iter().map(Integer::significant_bits).max().unwrap_or(0);
         longest + self.denominator.significant_bits()
     }
 
-    /// The first sum.
+    /// Returns the first sum.
     #[must_use]
     pub fn first(self) -> Rational {
         self.rationals().next().unwrap_or_default()
     }
 
-    /// The sums.
+    /// Returns all sums, reduced.
     pub fn rationals(self) -> impl Iterator<Item = Rational> {
         let Self { numerators, denominator } = self;
         numerators.into_iter().map(move |numerator| Rational::from((numerator, denominator.clone())))

@@ -1,4 +1,4 @@
-//! What one task uses of the rows of one class.
+//! The usage of one task on the rows of one class.
 
 use std::ops::Index;
 
@@ -7,18 +7,19 @@ use rug::Rational;
 use crate::constraint::{Row, RowKind};
 use crate::quantities::Quantities;
 
-/// What one task of a user uses of the rows of a class on which it can run, by position among them.
+/// The usage of one task of a user on the rows of a class on which it can run, by position of the row in the class.
 ///
-/// `usage[k]` and [`iter`](Self::iter) have a value for every row of the class;
-/// [`entries`](Self::entries) only those that are not 0.
+/// `usage[k]` and [`iter`](Self::iter) have a value for every row of the class. [`entries`](Self::entries) has only
+/// the values that are not 0.
 #[derive(Debug, Clone, Default)]
 pub struct Usage<'a>(Amounts<'a>);
 
 #[derive(Debug, Clone)]
 enum Amounts<'a> {
-    /// `1 / gamma_ni` of the only row.
+    /// `1 / gamma_ni` on the only row.
     Time(Rational),
-    /// `d_nir` of the rows, which are those of all demanded resources and maybe more.
+    /// `d_nir` by resource, and the rows of the class. There is a row for every demanded resource, and there may be
+    /// more.
     Resources { demand: &'a [(usize, Rational)], rows: &'a [Row] },
 }
 
@@ -37,7 +38,7 @@ impl<'a> Usage<'a> {
         Self(Amounts::Resources { demand: demand.entries(), rows })
     }
 
-    /// Number of rows of the class.
+    /// Returns the number of rows of the class.
     #[must_use]
     pub fn len(&self) -> usize {
         match &self.0 {
@@ -46,13 +47,13 @@ impl<'a> Usage<'a> {
         }
     }
 
-    /// Whether the class has no rows.
+    /// Returns whether the class has no rows.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// `(position, amount)` of the rows that the task uses, ascending.
+    /// Returns the pairs `(position, amount)` of the rows that the task uses, ascending.
     pub fn entries(&self) -> impl Iterator<Item = (usize, &Rational)> {
         let (time, demand, rows): (_, &[(usize, Rational)], &[Row]) = match &self.0 {
             Amounts::Time(amount) => (Some((0, amount)), &[], &[]),
@@ -62,7 +63,7 @@ impl<'a> Usage<'a> {
         let resources = demand.iter().filter_map(move |(r, amount)| {
             let rest = &rows[from..];
             let kind = RowKind::Resource(*r);
-            // Who demands all resources uses the next row.
+            // A task that demands all resources always uses the next row.
             let step = match rest.first() {
                 Some(row) if row.kind == kind => 0,
                 _ => rest.binary_search_by_key(&kind, |row| row.kind).ok()?,
@@ -73,7 +74,7 @@ impl<'a> Usage<'a> {
         time.into_iter().chain(resources)
     }
 
-    /// The amounts of all rows of the class, in their order.
+    /// Returns the amounts of all rows of the class, in their order.
     pub fn iter(&self) -> impl Iterator<Item = &Rational> {
         let mut entries = self.entries().peekable();
         (0..self.len()).map(move |position| match entries.next_if(|(at, _)| *at == position) {
@@ -82,7 +83,7 @@ impl<'a> Usage<'a> {
         })
     }
 
-    /// The amounts of all rows of the class, in their order.
+    /// Returns the amounts of all rows of the class, in their order.
     #[must_use]
     pub fn to_vec(&self) -> Vec<Rational> {
         self.iter().cloned().collect()
@@ -103,7 +104,7 @@ impl<'a> Usage<'a> {
 impl Index<usize> for Usage<'_> {
     type Output = Rational;
 
-    /// The amount of the row at a position of the class; 0 as well where there is no such row.
+    /// Returns the amount of the row at a position of the class, or 0 where there is no such row.
     fn index(&self, position: usize) -> &Rational {
         self.at(position).unwrap_or(Rational::ZERO)
     }

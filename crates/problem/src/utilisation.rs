@@ -1,4 +1,4 @@
-//! How much of the servers an allocation uses, and what share of them a user holds.
+//! The fraction of the servers that an allocation uses, and the share of each user.
 
 use evenhand_budget::each;
 use rug::Rational;
@@ -10,10 +10,10 @@ use crate::{
     sums::Sums,
 };
 
-/// The dominant share of user `n`, its weight not in it: the maximum over resources of the amount
-/// that it holds as a fraction of all servers, `sum_i k_i c_ir`. See [`held`].
+/// Returns the dominant share of user `n`, not divided by its weight. It is the maximum over resources of the
+/// amount that the user has (see [`held`]) as a fraction of the amount on all servers, `sum_i k_i c_ir`.
 ///
-/// Resources of which there is nothing do not count.
+/// Resources that no server has do not count.
 #[must_use]
 pub fn dominant_share(problem: &Problem, allocation: &Allocation, n: usize) -> Rational {
     let shares = held(problem, allocation, n).into_iter().zip(problem.total_capacity());
@@ -21,9 +21,10 @@ pub fn dominant_share(problem: &Problem, allocation: &Allocation, n: usize) -> R
     shares.max().unwrap_or_default()
 }
 
-/// What user `n` holds of every resource over all servers together, in the units of the problem: `x_ni d_nir` on a
-/// class whose resources are divided. On one that is shared by time, because a user states its `gamma` there, the
-/// user holds the whole class for `x_ni / gamma_ni` of the time, and that part of each of its resources.
+/// Returns the usage of user `n` of every resource over all servers together, in the units of the problem. On a
+/// class whose resources are divided it is `x_ni d_nir`. On a class that is shared by time, because a user states
+/// its `gamma` there, the user has the whole class for the fraction `x_ni / gamma_ni` of the time, and counts as
+/// using that fraction of each of its resources.
 #[must_use]
 pub fn held(problem: &Problem, allocation: &Allocation, n: usize) -> Vec<Rational> {
     let mut used = vec![Rational::new(); problem.n_resources()];
@@ -31,8 +32,8 @@ pub fn held(problem: &Problem, allocation: &Allocation, n: usize) -> Vec<Rationa
     used
 }
 
-/// Use of every resource over all servers together, as a fraction of its capacity; `None` where the
-/// capacity is 0. Classes on which a user states its `gamma` do not count: on them time is used, not
+/// Returns the usage of every resource over all servers together, as a fraction of its capacity, or `None` where
+/// the capacity is 0. Classes on which a user states its `gamma` do not count: there users share time, not
 /// resources.
 #[must_use]
 pub fn by_resource(problem: &Problem, allocation: &Allocation) -> Vec<Option<Rational>> {
@@ -54,8 +55,8 @@ pub fn by_resource(problem: &Problem, allocation: &Allocation) -> Vec<Option<Rat
     used.into_iter().zip(&total).map(|(used, total)| fraction(used, total)).collect()
 }
 
-/// Use of the time of the servers that are shared by time because a user states its `gamma` there, as a fraction of
-/// it; `None` where there are none.
+/// Returns the used fraction of the time of the servers that are shared by time because a user states its `gamma`
+/// there. Returns `None` where there are no such servers.
 #[must_use]
 pub fn time(problem: &Problem, allocation: &Allocation) -> Option<Rational> {
     let mut of_class = vec![Sums::new(1); problem.n_servers()];
@@ -77,17 +78,17 @@ pub fn time(problem: &Problem, allocation: &Allocation) -> Option<Rational> {
     fraction(used, &total)
 }
 
-/// The part of the time of class `i` that `x` tasks of user `n` take; none where it cannot run.
+/// Returns the fraction of the time of class `i` that `x` tasks of user `n` take, or 0 where the user cannot run.
 fn time_of(problem: &Problem, n: usize, i: usize, x: &Rational) -> Rational {
     let gamma = problem.gamma(n, i);
     if gamma.is_zero() { Rational::new() } else { x / gamma }
 }
 
-/// Use of every capacity of every class, as a fraction of it; `None` where the capacity is 0.
+/// Returns the usage of every capacity of every class, as a fraction of it, or `None` where the capacity is 0.
 ///
-/// A class whose resources are divided has its resources, one that is shared by time because a user
-/// states its `gamma` there has the one row [`RowKind::Time`]. A class that the allocation shares by
-/// time has its resources and then its time.
+/// A class whose resources are divided has one entry for each resource. A class that is shared by time because a
+/// user states its `gamma` there has the single entry [`RowKind::Time`]. If the allocation shares a class by time,
+/// the class has its resources and then its time.
 #[must_use]
 pub fn by_class(problem: &Problem, allocation: &Allocation) -> Vec<Vec<(RowKind, Option<Rational>)>> {
     let mut classes = used_rows(problem, allocation, Sharing::Rdm);
@@ -102,11 +103,12 @@ pub fn by_class(problem: &Problem, allocation: &Allocation) -> Vec<Vec<(RowKind,
     classes
 }
 
-/// Whether users state their `gamma` on every class.
+/// Returns whether every class has a user that states its `gamma` there.
 fn shares_only_time(problem: &Problem) -> bool {
     problem.servers().iter().all(ServerClass::is_time_shared)
 }
 
+/// Returns the used fraction of every row of every class.
 fn used_rows(
     problem: &Problem,
     allocation: &Allocation,
@@ -126,7 +128,8 @@ fn used_rows(
     (0..problem.n_servers()).map(class).collect()
 }
 
-/// What tasks, by user and class, use of every row. Tasks where a user cannot run use nothing.
+/// Returns the usage of every row by tasks that are given by user and class. Tasks on a class where their user
+/// cannot run use nothing.
 #[must_use]
 pub fn of_rows(constraints: &Constraints<'_>, tasks: &[Vec<(usize, Rational)>]) -> Vec<Rational> {
     let n_users = tasks.len().min(constraints.problem().n_users());
@@ -153,11 +156,12 @@ pub fn of_rows(constraints: &Constraints<'_>, tasks: &[Vec<(usize, Rational)>]) 
     used.into_iter().flat_map(Sums::rationals).collect()
 }
 
-/// Parts of the users, which threads may share.
+/// Number of blocks of users. Threads may share the blocks.
 const PARTS: usize = 8;
 
-/// What each group holds of every resource, with the groups inside it: as guarantees and limits count it, by base demands wherever
-/// tasks run; where classes are shared by time as [`held`] has it.
+/// Returns the usage of every resource by each group and the groups inside it, as guarantees and limits count it. A
+/// task counts with its base demand wherever it runs. Where classes are shared by time, usage is defined by
+/// [`held`].
 #[must_use]
 pub fn by_group(problem: &Problem, allocation: &Allocation) -> Vec<Vec<Rational>> {
     let groups = problem.groups();
@@ -173,7 +177,7 @@ pub fn by_group(problem: &Problem, allocation: &Allocation) -> Vec<Vec<Rational>
         };
         all[group].add(&held);
     }
-    // Groups inside others first, so that few sums are long.
+    // Deeper groups come first, which keeps most sums short.
     let mut upwards: Vec<usize> = (0..all.len()).collect();
     upwards.sort_by_key(|v| std::cmp::Reverse(groups.above(Some(*v)).count()));
     for v in upwards {
@@ -185,6 +189,7 @@ pub fn by_group(problem: &Problem, allocation: &Allocation) -> Vec<Vec<Rational>
     all.into_iter().map(|sums| sums.rationals().collect()).collect()
 }
 
+/// Adds the usage of user `n` to `used`.
 fn add_usage(used: &mut [Rational], problem: &Problem, allocation: &Allocation, n: usize) {
     for (i, x) in &allocation.tasks[n] {
         let server = &problem.servers()[*i];
@@ -201,6 +206,7 @@ fn add_usage(used: &mut [Rational], problem: &Problem, allocation: &Allocation, 
     }
 }
 
+/// Returns the used fraction of a capacity, or `None` where the capacity is 0.
 fn fraction(used: Rational, capacity: &Rational) -> Option<Rational> {
     if capacity.is_zero() { None } else { Some(used / capacity) }
 }

@@ -1,11 +1,11 @@
 //! A sparse problem with thousands of users, classes and resources takes little memory.
 //!
-//! One process and one test, so that the largest memory it ever had says something.
+//! It is the only test of its process, since it measures the peak memory of the process.
 
 use evenhand_problem::format::Source;
 use evenhand_problem::{Constraints, Sharing};
 
-/// The most memory that this process has had, in MB, where the system says it.
+/// Returns the peak memory of this process in MB, on systems that report it.
 fn peak() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;

@@ -1,4 +1,4 @@
-//! Why a line has no result, and how one is computed within its own limits.
+//! Reasons why a line has no result, and computation within the limits of a line.
 
 use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -10,14 +10,14 @@ use evenhand_mechanisms::MechanismError;
 use evenhand_problem::format::{FormatError, ReadError};
 use evenhand_problem::names;
 
-/// What is to blame.
+/// The cause of a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cause {
-    /// What was asked for or is written in a file.
+    /// The request or a file.
     Input,
     /// A limit of work, memory or time.
     Limit,
-    /// A solver, which has no answer.
+    /// A solver that has no answer.
     Solver,
     /// This software.
     Defect,
@@ -30,10 +30,10 @@ names! { Cause:
     Defect = "defect", "this software";
 }
 
-/// Why a line has no result.
+/// The reason why a line has no result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// What is to blame; none where the mechanism is not defined for the problem, which is no failure.
+    /// The cause. `None` where the mechanism is not defined for the problem, which is no failure.
     pub cause: Option<Cause>,
     /// What is wrong, with its place.
     pub what: String,
@@ -42,19 +42,19 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// A failure.
+    /// Creates a failure.
     #[must_use]
     pub fn new(cause: Cause, what: impl Display) -> Self {
         Self { cause: Some(cause), what: what.to_string(), field: None }
     }
 
-    /// The mechanism is not defined for the problem.
+    /// Creates the fault that the mechanism is not defined for the problem.
     #[must_use]
     pub fn not_applicable(what: impl Display) -> Self {
         Self { cause: None, what: what.to_string(), field: None }
     }
 
-    /// A fault of this software.
+    /// Creates a fault of this software.
     #[must_use]
     pub fn defect(what: impl Display) -> Self {
         Self::new(Cause::Defect, format!("this is a defect of evenhand, please report it: {what}"))
@@ -118,7 +118,8 @@ impl From<CertifyError> for Fault {
     }
 }
 
-/// Computes within these limits, which the threads of the pool in which it runs serve too. A panic is a fault of this line.
+/// Computes within the given limits, which also apply to the threads of the current pool. A panic becomes a fault
+/// of this line.
 pub fn attempt<T: Send>(limits: &Limits, work: impl FnOnce() -> Result<T, Fault> + Send) -> Result<T, Fault> {
     let outside = handle();
     let done = catch_unwind(AssertUnwindSafe(|| {
@@ -132,7 +133,7 @@ pub fn attempt<T: Send>(limits: &Limits, work: impl FnOnce() -> Result<T, Fault>
     match done {
         Ok(Ok(done)) => done,
         Ok(Err(exceeded)) => Err(exceeded.into()),
-        // The limits of somebody further out.
+        // The limits of an outer computation were reached.
         Err(payload) if exceeded(&*payload).is_some() => resume_unwind(payload),
         Err(payload) => {
             let words = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());

@@ -22,12 +22,12 @@ const KIND: &str = "sweep";
 const FIELDS: &[&str] =
     &["kind", "problems", "vary", "mechanisms", "certify", "axioms", "tolerance", "exact"];
 
-/// Most lines of a grid: a billion seconds are thirty years.
+/// Most lines of a grid. A billion seconds are thirty years.
 pub const MOST_LINES: u64 = 1_000_000_000;
-/// Most paths that the patterns of a grid lead to: they are held in memory.
+/// Most paths that the patterns of a grid match. They are all in memory.
 pub const MOST_PATHS: usize = 1_000_000;
 
-/// Problems, what is varied in them, and mechanisms.
+/// A grid of problems, varied parameters and mechanisms.
 #[derive(Debug)]
 pub struct Grid {
     problems: Vec<Entry>,
@@ -35,12 +35,12 @@ pub struct Grid {
     tasks: Vec<Task>,
     judging: Judging,
     folder: PathBuf,
-    /// The part of all combinations of what is varied that one value of each takes.
+    /// Number of combinations of the values of all varied parameters.
     combinations: u64,
     sha256: String,
 }
 
-/// A problem of a grid: what messages call it, and where it is.
+/// A problem of a grid: a file, or a text with the name that messages use.
 #[derive(Debug, Clone)]
 enum Entry {
     Path(String),
@@ -48,10 +48,10 @@ enum Entry {
 }
 
 impl Grid {
-    /// Reads a grid, whose paths are relative to `folder`; `seed` is that of everything random.
+    /// Reads a grid, whose paths are relative to `folder`. `seed` is the seed of all random numbers.
     ///
     /// # Errors
-    /// [`FormatError`] with the place of what is wrong.
+    /// [`FormatError`] with the place of the fault.
     pub fn read(source: &Source<'_>, folder: &Path, seed: u64) -> Result<Self, FormatError> {
         let document = source.document()?;
         let object = document.object(document.root())?;
@@ -76,13 +76,14 @@ impl Grid {
         Ok(grid)
     }
 
-    /// The hash of the grid: of its text, the paths that its patterns lead to, the seed and the version of this software.
+    /// Returns the hash of the grid. It covers its text, the paths that its patterns match, the seed and the
+    /// version of this software.
     #[must_use]
     pub fn sha256(&self) -> &str {
         &self.sha256
     }
 
-    /// The files of the problems.
+    /// Returns the paths of the problem files.
     pub fn paths(&self) -> impl Iterator<Item = PathBuf> {
         self.problems.iter().filter_map(|entry| match entry {
             Entry::Path(path) => Some(self.folder.join(path)),
@@ -90,22 +91,22 @@ impl Grid {
         })
     }
 
-    /// How many lines there are.
+    /// Returns the number of lines.
     #[must_use]
     pub fn n_lines(&self) -> u64 {
         self.problems.len() as u64 * self.combinations * self.tasks.len() as u64
     }
 
-    /// The number of the problem that a line is about.
+    /// Returns the number of the problem that a line is about.
     #[must_use]
     pub fn problem_of(&self, line: u64) -> u64 {
         line / self.tasks.len() as u64
     }
 
-    /// Reads the problem of that number.
+    /// Reads the problem with this number.
     ///
     /// # Errors
-    /// [`Fault`].
+    /// [`Fault`] when the problem cannot be read.
     pub fn subject(&self, number: u64, limits: &Limits) -> Result<Subject, Fault> {
         let entry = &self.problems[(number / self.combinations) as usize];
         attempt(limits, || {
@@ -119,7 +120,7 @@ impl Grid {
         })
     }
 
-    /// What a line is about.
+    /// Returns the problem, parameters and mechanism of a line.
     #[must_use]
     pub fn head(&self, line: u64, subject: &Result<Subject, Fault>) -> Head {
         let (number, task) = (self.problem_of(line), self.task(line));
@@ -149,7 +150,7 @@ impl Grid {
         &self.tasks[(line % self.tasks.len() as u64) as usize]
     }
 
-    /// The values of what is varied; the last parameter changes fastest.
+    /// Returns the values of the varied parameters. The last parameter changes fastest.
     fn values(&self, number: u64) -> Vec<&RawValue> {
         let mut rest = number % self.combinations;
         let mut values: Vec<&RawValue> = Vec::with_capacity(self.vary.len());
@@ -161,7 +162,8 @@ impl Grid {
         values
     }
 
-    /// A pointer that leads nowhere in the first problem leads nowhere in most.
+    /// Checks that every pointer leads to a value in the first problem. Otherwise it is likely wrong for most
+    /// problems.
     fn try_pointers<'t>(&self, document: &Document<'t>, object: &Object<'t>) -> Result<(), FormatError> {
         let (Some(raw), Some(entry)) = (object.get("vary"), self.problems.first()) else { return Ok(()) };
         let Ok(mut text) = entry.text(&self.folder) else { return Ok(()) };
@@ -186,7 +188,7 @@ impl Entry {
             Self::Text { text, .. } => return Ok(text.clone()),
             Self::Path(path) => path,
         };
-        // Messages name it as the grid does, wherever the grid is read from.
+        // Messages name the file as the grid does, wherever the grid is read from.
         read_text(&folder.join(path)).map_err(|error| match error {
             ReadError::Io { source, .. } => Fault::new(Cause::Input, format!("{path}: {source}")),
             ReadError::TooLarge { limit, .. } => ReadError::TooLarge { file: path.clone(), limit }.into(),
@@ -221,7 +223,8 @@ fn problems<'t>(
     Ok(all)
 }
 
-/// The files that a pattern leads to, in alphabetical order; one that is there under this very name is no pattern.
+/// Returns the files that a pattern matches, in alphabetical order. A file with exactly this name takes precedence
+/// over the pattern.
 fn paths(pattern: &str, folder: &Path, all: &mut Vec<Entry>) -> Result<(), String> {
     if pattern.is_empty() || pattern == "-" {
         return Err(format!("found `{pattern}`: expected the path of a problem"));

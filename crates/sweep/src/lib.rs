@@ -1,10 +1,11 @@
-//! Many problems under many mechanisms.
+//! Many problems solved by many mechanisms.
 //!
-//! A [`Grid`] is a file that names problems, parameters that are varied, mechanisms with their settings and axioms. Every
-//! problem and mechanism makes a [`Line`] of JSON, which says what came of it, also where nothing did. The program and the
-//! Python package both take their lines from here, so that they write the same bytes.
+//! A [`Grid`] is a file that names problems, varied parameters, mechanisms with their settings, and axioms. Every
+//! combination of a problem and a mechanism gives a [`Line`] of JSON with its result, or with the reason why there
+//! is none. The program and the Python package both use this crate, so they write the same bytes.
 //!
-//! Nothing here prints, and a line needs no other: whoever works through a part of a grid gets these lines of the whole.
+//! Nothing here prints. A line does not depend on other lines, so computing a part of a grid gives exactly these
+//! lines of the whole.
 #![forbid(unsafe_code)]
 
 mod fault;

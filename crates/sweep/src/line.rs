@@ -1,4 +1,4 @@
-//! What a line says.
+//! The content of a line.
 
 use evenhand_problem::{Rational, number};
 use serde::ser::SerializeMap;
@@ -8,67 +8,67 @@ use serde_json::value::RawValue;
 use crate::fault::Fault;
 use crate::text::spaced;
 
-/// What a line is about.
+/// The problem, parameters and mechanism of a line.
 #[derive(Debug, Clone)]
 pub struct Head {
-    /// The name of the problem, and its hash; none where the problem cannot be read.
+    /// The name and the hash of the problem. `None` where the problem cannot be read.
     pub problem: Option<(String, String)>,
-    /// The number of the problem in the grid, from 0.
+    /// Number of the problem in the grid, from 0.
     pub number: u64,
-    /// The values of what is varied, JSON by its pointer.
+    /// The values of the varied parameters, as JSON by pointer.
     pub varied: Vec<(String, Box<RawValue>)>,
-    /// What the mechanism is called.
+    /// Name of the mechanism in the lines.
     pub mechanism: String,
-    /// Its settings, an object of JSON with numbers as texts.
+    /// Settings of the mechanism, as a JSON object with numbers as strings.
     pub settings: Box<RawValue>,
 }
 
-/// A line.
+/// A line with its result.
 #[derive(Debug, Clone)]
 pub struct Line {
-    /// What it is about.
+    /// The problem, parameters and mechanism.
     pub head: Head,
-    /// What came of it.
+    /// The result, or the reason why there is none.
     pub found: Result<Found, Fault>,
 }
 
-/// What a mechanism gives, summed up.
+/// A summary of a mechanism's result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Found {
-    /// How it ended.
+    /// The status in which the mechanism ended.
     pub status: &'static str,
     /// Tasks of every user that has any.
     pub tasks: Vec<(String, Rational)>,
-    /// Tasks of all users.
+    /// Tasks of all users together.
     pub total: Rational,
     /// The least dominant share of a user.
     pub least: Rational,
-    /// Jain's index of the dominant shares; none where all are 0.
+    /// Jain's index of the dominant shares. `None` where all are 0.
     pub jain: Option<Rational>,
-    /// By resource the part that is used; none where there is none of it.
+    /// Used fraction of each resource. `None` where there is none of it.
     pub utilisation: Vec<(String, Option<Rational>)>,
-    /// The verdicts, where axioms were examined.
+    /// The verdicts, if axioms were examined.
     pub axioms: Option<Vec<Verdict>>,
 }
 
-/// What was found of an axiom.
+/// The verdict on an axiom.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verdict {
     /// The axiom, with its parameters.
     pub name: String,
-    /// Whether it holds; none where it does not apply or was not decided.
+    /// Whether it holds. `None` where it does not apply or was not decided.
     pub holds: Option<bool>,
-    /// The same in a word.
+    /// The verdict in a word.
     pub verdict: &'static str,
-    /// Its margin.
+    /// Margin of the axiom.
     pub margin: Option<Rational>,
 }
 
 impl Line {
-    /// Its text, without the line break.
+    /// Returns the text of the line, without the line break.
     #[must_use]
     pub fn to_json(&self) -> String {
-        // Texts, truth values and whole numbers are all there is.
+        // The line has only strings, booleans and whole numbers, so serialising it never fails.
         spaced(self).unwrap_or_default()
     }
 }
@@ -129,7 +129,7 @@ impl Serialize for Verdict {
     }
 }
 
-/// An object whose fields stand in this order.
+/// An object whose fields keep this order.
 struct Entries<'a, K, V>(&'a [(K, V)]);
 
 impl<K: Serialize, V: Serialize> Serialize for Entries<'_, K, V> {
@@ -138,41 +138,41 @@ impl<K: Serialize, V: Serialize> Serialize for Entries<'_, K, V> {
     }
 }
 
-/// A line that is read back: what it is about and how it ended, numbers as texts.
+/// A line that is read from a file: its problem, mechanism and status, with numbers as strings.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReadLine {
     /// The name of the problem.
     pub problem: Option<String>,
-    /// Its number in the grid.
+    /// Number of the problem in the grid.
     pub number: u64,
-    /// Its hash.
+    /// Hash of the problem.
     pub sha256: Option<String>,
-    /// The values of what is varied.
+    /// The values of the varied parameters.
     pub varied: Option<Box<RawValue>>,
-    /// What the mechanism is called.
+    /// Name of the mechanism in the lines.
     pub mechanism: String,
-    /// Its settings.
+    /// Settings of the mechanism.
     pub settings: Box<RawValue>,
-    /// How the mechanism ended.
+    /// The status in which the mechanism ended.
     pub status: Option<String>,
     /// Tasks by user.
     pub tasks: Option<Box<RawValue>>,
-    /// Tasks of all users.
+    /// Tasks of all users together.
     pub total_tasks: Option<String>,
     /// The least dominant share.
     pub least_dominant_share: Option<String>,
-    /// Jain's index.
+    /// Jain's index of the dominant shares.
     pub jain: Option<String>,
-    /// By resource the part that is used.
+    /// Used fraction of each resource.
     pub utilisation: Option<Box<RawValue>>,
-    /// The verdicts.
+    /// The verdicts on the axioms.
     pub axioms: Option<Box<RawValue>>,
-    /// Why the mechanism is not defined for the problem.
+    /// The reason why the mechanism is not defined for the problem.
     pub not_applicable: Option<String>,
-    /// Why there is no result.
+    /// The reason why there is no result.
     pub failed: Option<String>,
-    /// What is to blame for that.
+    /// The cause of the failure.
     pub cause: Option<String>,
 }
 
@@ -180,12 +180,12 @@ impl ReadLine {
     /// Reads a line.
     ///
     /// # Errors
-    /// It is none.
+    /// The text is not a line.
     pub fn parse(text: &str) -> Result<Self, serde_json::Error> {
         serde_json::from_str(text)
     }
 
-    /// Whether it is about this, a problem of this name and hash included.
+    /// Returns whether the line has this problem (by name and hash), these parameters and this mechanism.
     #[must_use]
     pub fn is_about(&self, head: &Head) -> bool {
         let varied = (!head.varied.is_empty()).then(|| spaced(&Entries(&head.varied)).unwrap_or_default());

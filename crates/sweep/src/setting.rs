@@ -1,4 +1,4 @@
-//! Settings of mechanisms as a grid states them: as on the command line, with the values of JSON.
+//! Settings of mechanisms in a grid. They are those of the command line, with JSON values.
 
 use evenhand_mechanisms::flags::{Flag, Takes};
 use evenhand_mechanisms::{Flags, Mechanism};
@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use crate::text::spaced;
 
-/// A value as lines state it: numbers as texts.
+/// A setting's value as lines state it, with numbers as strings.
 #[derive(Debug, Clone)]
 enum Shown {
     Bool(bool),
@@ -18,7 +18,7 @@ enum Shown {
     Numbers(Vec<(String, String)>),
 }
 
-/// Sets the flags that an object of settings names; gives the object as lines state it.
+/// Sets the flags that an object of settings names. Also returns the object as lines state it.
 pub fn settings<'t>(
     document: &Document<'t>,
     raw: &'t RawValue,
@@ -71,7 +71,7 @@ fn value<'t>(document: &Document<'t>, raw: &'t RawValue) -> Result<Shown, Format
     }
 }
 
-/// Whether a flag takes a value, as far as that is known without a problem.
+/// Checks whether a flag accepts a value, as far as that does not depend on the problem.
 fn check(flag: &Flag, value: &Shown, text: &str) -> Result<(), String> {
     let is_flag = matches!(value, Shown::Bool(_));
     match flag.takes {
@@ -90,7 +90,7 @@ fn check(flag: &Flag, value: &Shown, text: &str) -> Result<(), String> {
 }
 
 impl Shown {
-    /// As the command line has it.
+    /// Returns the value as the command line writes it.
     fn text(&self) -> String {
         match self {
             Self::Bool(_) => String::new(),

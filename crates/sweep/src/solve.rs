@@ -1,4 +1,4 @@
-//! What comes of a problem under a mechanism.
+//! The result of a mechanism on a problem.
 
 use std::sync::Arc;
 
@@ -14,25 +14,25 @@ use serde_json::value::RawValue;
 use crate::fault::{Fault, attempt};
 use crate::line::{Found, Verdict};
 
-/// A problem with what its lines say of it.
+/// A problem with the data about it that lines state.
 #[derive(Debug, Clone)]
 pub struct Subject {
     /// The problem.
     pub problem: Arc<Problem>,
-    /// Its hash.
+    /// Hash of the problem.
     pub sha256: String,
     bytes: u64,
 }
 
 impl Subject {
-    /// A problem.
+    /// Creates a subject from a problem.
     #[must_use]
     pub fn new(problem: Arc<Problem>) -> Self {
         let (sha256, bytes) = (problem_sha256(&problem), problem_to_json(&problem).len() as u64);
         Self { problem, sha256, bytes }
     }
 
-    /// Bytes of its canonical form, by which limits that are not stated grow.
+    /// Returns the bytes of the problem's canonical form. Default limits grow with it.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes
@@ -42,31 +42,31 @@ impl Subject {
 /// A mechanism with its settings.
 #[derive(Debug, Clone)]
 pub struct Task {
-    /// What the lines call it.
+    /// Name of the mechanism in the lines.
     pub name: String,
     /// The settings as the lines state them.
     pub settings: Box<RawValue>,
     /// The mechanism.
     pub mechanism: &'static Mechanism,
-    /// What is asked of it.
+    /// The settings as flags.
     pub flags: Flags,
 }
 
-/// How allocations are judged.
+/// The settings for examining allocations.
 #[derive(Debug, Clone, Default)]
 pub struct Judging {
     /// Whether axioms are examined at all.
     pub certify: bool,
-    /// The axioms by name; none: the usual ones.
+    /// The axioms by name. `None` means the default ones.
     pub axioms: Option<Vec<String>>,
-    /// The tolerance; none: 0 for exact allocations, 1e-9 for others.
+    /// The tolerance. `None` means 0 for exact allocations and 1e-9 for others.
     pub tolerance: Option<Rational>,
 }
 
-/// Solves and judges.
+/// Solves a problem and examines the result.
 ///
 /// # Errors
-/// [`Fault`].
+/// [`Fault`] when there is no result.
 pub fn solved(
     subject: &Subject,
     mechanism: &Mechanism,
@@ -80,7 +80,8 @@ pub fn solved(
         if outcome.findings.entitlements.is_some() {
             return Err(Fault::not_applicable("its answer is what groups are entitled to, and no tasks"));
         }
-        // What is judged is what a file would state: numbers of floating point are the decimals that are written.
+        // The allocation is written and read before it is examined, so that floating-point numbers are the decimals
+        // that a file would have.
         let text = json::allocation(&subject.problem, &outcome).to_json().map_err(Fault::defect)?;
         let file = Source { name: "allocation", text: &text }.allocation(&subject.problem)?;
         let status = outcome.findings.status.map_or("solved", |status| status.name());
@@ -88,10 +89,10 @@ pub fn solved(
     })
 }
 
-/// Judges an allocation from elsewhere; `also` names axioms to examine beside the usual ones.
+/// Examines an allocation from elsewhere. `also` names axioms in addition to the default ones.
 ///
 /// # Errors
-/// [`Fault`].
+/// [`Fault`] when the examination fails.
 pub fn judged(
     subject: &Subject,
     file: &AllocationFile,
@@ -165,7 +166,7 @@ fn verdicts(
     let skipped = found.skipped(&requests);
     let skipped =
         skipped.iter().map(|request| open(axiom_title(request.axiom, &request.parameters, problem)));
-    // An axiom that is asked for twice has one verdict.
+    // An axiom that is requested twice has one verdict.
     let mut all: Vec<Verdict> = Vec::new();
     for verdict in claims.chain(undecided).chain(skipped) {
         match all.iter_mut().find(|other| other.name == verdict.name) {

@@ -1,5 +1,5 @@
-//! Lines as a table of Parquet. Its columns are the same for every grid, so that the files of parts are one table too:
-//! exact numbers are texts, with the nearest double beside them, and what has fields of its own is JSON.
+//! Lines as a Parquet table. Its columns are the same for every grid, so the files of several parts form one table.
+//! Exact numbers are strings, with the nearest double in a column of its own, and nested values are JSON.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -14,13 +14,13 @@ use parquet::schema::types::Type;
 
 use crate::line::ReadLine;
 
-/// Why a table cannot be written.
+/// The error that a table cannot be written.
 pub type TableError = ParquetError;
 
-/// Bytes of text that are gathered before they are written.
+/// Bytes of text that are collected before they are written.
 const GATHERED: usize = 16 << 20;
 
-/// A column of texts: its name, and what a line has in it.
+/// A column of strings: its name, and the function that returns a line's value.
 type Text = (&'static str, fn(&ReadLine) -> Option<&str>);
 
 const TEXTS: [Text; 15] = [
@@ -41,14 +41,14 @@ const TEXTS: [Text; 15] = [
     ("cause", |line| line.cause.as_deref()),
 ];
 
-/// Columns of doubles, beside the texts from which they come.
+/// Columns of doubles, with the function that returns the string they are computed from.
 const DOUBLES: [Text; 3] = [
     ("total_tasks_double", |line| line.total_tasks.as_deref()),
     ("least_dominant_share_double", |line| line.least_dominant_share.as_deref()),
     ("jain_double", |line| line.jain.as_deref()),
 ];
 
-/// A table that is being written, line by line.
+/// A table that is being written line by line.
 pub struct Rows<W: Write + Send> {
     file: SerializedFileWriter<W>,
     gathered: Vec<ReadLine>,
@@ -56,10 +56,10 @@ pub struct Rows<W: Write + Send> {
 }
 
 impl<W: Write + Send> Rows<W> {
-    /// A table without rows.
+    /// Creates a table without rows.
     ///
     /// # Errors
-    /// [`TableError`], as all of these: it cannot be written.
+    /// [`TableError`] if the table cannot be written.
     pub fn new(out: W) -> Result<Self, TableError> {
         let number = Type::primitive_type_builder("number", Physical::INT64);
         let mut fields = vec![Arc::new(number.with_repetition(Repetition::REQUIRED).build()?)];
@@ -82,7 +82,7 @@ impl<W: Write + Send> Rows<W> {
     /// Adds the text of a line.
     ///
     /// # Errors
-    /// [`TableError`].
+    /// [`TableError`] if the text is not a line, or the table cannot be written.
     pub fn add(&mut self, text: &str) -> Result<(), TableError> {
         let line = ReadLine::parse(text).map_err(|error| ParquetError::External(Box::new(error)))?;
         self.gathered.push(line);
@@ -90,10 +90,10 @@ impl<W: Write + Send> Rows<W> {
         if self.bytes > GATHERED { self.write() } else { Ok(()) }
     }
 
-    /// Writes what is left, and the end of the table.
+    /// Writes the remaining lines and the end of the table.
     ///
     /// # Errors
-    /// [`TableError`].
+    /// [`TableError`] if the table cannot be written.
     pub fn finish(mut self) -> Result<(), TableError> {
         self.write()?;
         self.file.close().map(drop)
@@ -131,7 +131,7 @@ impl<W: Write + Send> Rows<W> {
     }
 }
 
-/// Definition levels: 1 where there is a value.
+/// Returns Parquet's definition levels: 1 where there is a value, and otherwise 0.
 fn are_there<T>(values: &[Option<T>]) -> Vec<i16> {
     values.iter().map(|value| i16::from(value.is_some())).collect()
 }

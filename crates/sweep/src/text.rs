@@ -1,4 +1,4 @@
-//! JSON on one line, with a blank after every comma and colon, as Python writes it.
+//! JSON on one line, with a space after every comma and colon, as Python writes it.
 
 use std::io::{self, Write};
 
@@ -22,17 +22,18 @@ impl Formatter for Spaced {
     }
 }
 
-/// The text of what is serialised.
+/// Returns the JSON text of a value.
 ///
 /// # Errors
-/// It has a key that is no text, or the like.
+/// The value cannot be serialised as JSON, for example since it has a key that is not a string.
 pub fn spaced(value: &(impl Serialize + ?Sized)) -> Result<String, serde_json::Error> {
     let mut bytes = Vec::new();
     value.serialize(&mut Serializer::with_formatter(&mut bytes, Spaced))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// JSON with the same blanks and no others, numbers as they are written.
+/// Returns the JSON text with a space after every comma and colon, and no other white space. Numbers keep their
+/// spelling.
 pub(crate) fn on_one_line(json: &str) -> String {
     let (mut out, mut in_string, mut escaped) = (String::with_capacity(json.len()), false, false);
     for c in json.chars() {

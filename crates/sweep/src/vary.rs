@@ -1,10 +1,10 @@
-//! Parameters of a problem that are varied: values put into its text.
+//! Varied parameters of a problem: values that are inserted into its text.
 
 use evenhand_problem::format::{Document, Object, Source};
 use serde_json::value::RawValue;
 
-/// A place in a problem as a JSON pointer (RFC 6901): `/users/0/weight`. Elements of a list may also be named by their
-/// field `name`: `/users/batch/weight`.
+/// A place in a problem as a JSON pointer (RFC 6901), such as `/users/0/weight`. An element of a list may also be
+/// named by its field `name`: `/users/batch/weight`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pointer {
     text: String,
@@ -12,7 +12,7 @@ pub struct Pointer {
 }
 
 impl Pointer {
-    /// Reads it; what is wrong, in words.
+    /// Parses a pointer. The error says what is wrong, in words.
     pub fn parse(text: &str) -> Result<Self, String> {
         let Some(rest) = text.strip_prefix('/') else {
             return Err(format!("found `{text}`: expected a JSON pointer such as /users/0/weight"));
@@ -21,14 +21,15 @@ impl Pointer {
         Ok(Self { text: text.to_owned(), steps })
     }
 
-    /// As it is written.
+    /// Returns the pointer as it was written.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The text of a document with this value at the place, where an object may have no such field yet.
+    /// Returns the text of a document in which `value` stands at this place. The last step may name a field that
+    /// the object does not have yet.
     ///
-    /// What is wrong, in words.
+    /// The error says what is wrong, in words.
     pub fn put(&self, text: &str, value: &str) -> Result<String, String> {
         let document = Source { name: "the problem", text }.document().map_err(|error| error.to_string())?;
         let Some((last, before)) = self.steps.split_last() else { return Err("an empty pointer".to_owned()) };
@@ -53,7 +54,7 @@ fn offset(text: &str, part: &RawValue) -> usize {
     part.get().as_ptr() as usize - text.as_ptr() as usize
 }
 
-/// The text with one more field in an object, before all others.
+/// Returns the text with one more field in an object, before all others.
 fn with_field(text: &str, object: &Object<'_>, name: &str, value: &str) -> String {
     let inside = offset(text, object.raw()) + 1;
     let comma = if object.fields().is_empty() { "" } else { ", " };
@@ -61,7 +62,7 @@ fn with_field(text: &str, object: &Object<'_>, name: &str, value: &str) -> Strin
     format!("{}{key}: {value}{comma}{}", &text[..inside], &text[inside..])
 }
 
-/// The field of an object or the element of a list that a step leads to.
+/// Returns the field of an object or the element of a list that a step leads to.
 fn child<'t>(document: &Document<'t>, here: &'t RawValue, step: &str) -> Option<&'t RawValue> {
     if let Ok(object) = document.object(here) {
         return object.get(step);

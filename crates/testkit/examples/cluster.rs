@@ -1,4 +1,5 @@
-//! Writes the dump of a made-up cluster to standard output: `cluster NODES PODS QUEUES SEED kubernetes|v1beta1|v1beta2`.
+//! Writes the dump of an invented cluster to standard output: `cluster NODES PODS QUEUES SEED
+//! kubernetes|v1beta1|v1beta2`.
 
 use std::io::{BufWriter, Write};
 

@@ -1,10 +1,13 @@
-//! The kernel and the plain judges on one certificate: whatever a test makes or damages goes through both.
+//! The kernel and the plain judges on one certificate. Every certificate that a test makes or damages goes through
+//! both.
 //!
-//! They are written apart, from the definitions: the kernel is trusted, the plain judges of this kit are loops that are
-//! used where a certificate is small enough for them. The kernel accepts nothing in which they find something false,
-//! and refuses nothing in which they find nothing false. One difference is tolerated, between refused and malformed:
-//! the reader of `exact` reads a file before anything is judged, while the kernel reads evidence as it judges it, so
-//! that something false can keep it from reading what is malformed behind.
+//! They are written independently, from the definitions. The kernel is trusted. The plain judges of this kit are
+//! simple loops, used where a certificate is small enough for them. The kernel must accept nothing that they find
+//! false, and refuse nothing that they find true.
+//!
+//! One difference is tolerated, between refused and malformed. The reader of `exact` reads the whole file before
+//! anything is judged, while the kernel reads evidence as it judges it. A false statement can therefore keep the
+//! kernel from reaching a malformed part behind it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -16,23 +19,23 @@ use evenhand_problem::{Allocation, Problem, Rational, Sharing};
 
 use crate::{examples, judges};
 
-/// What is said of a text, with the reason.
+/// The verdict on a text, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Finding {
-    /// Everything that it states is true.
+    /// Everything that the certificate states is true.
     Accepted,
     /// Something is false, or not shown.
     Refused(String),
-    /// It is no certificate.
+    /// The text is not a certificate.
     Malformed(String),
-    /// Judging it would take more than is allowed.
+    /// Judging the certificate would exceed a limit.
     TooLarge(String),
-    /// It panicked, which nothing that is read may cause.
+    /// The judge panicked, which no input may cause.
     Crashed(String),
 }
 
 impl Finding {
-    /// The exit status of a program that finds this.
+    /// Returns the exit status of a program with this verdict.
     #[must_use]
     pub const fn status(&self) -> u8 {
         match self {
@@ -44,7 +47,7 @@ impl Finding {
         }
     }
 
-    /// Why it is not accepted.
+    /// Returns the reason why the certificate is not accepted.
     #[must_use]
     pub fn reason(&self) -> Option<&str> {
         match self {
@@ -56,11 +59,11 @@ impl Finding {
 
 /// A certificate that was read from a text.
 pub enum Read {
-    /// Of an allocation.
+    /// A certificate of an allocation.
     Allocation(Box<Certificate>),
-    /// Of greedy and the optimum at given loads.
+    /// A certificate of greedy and the optimum at given loads.
     Ratio(Box<RatioCertificate>),
-    /// Of the worst loads.
+    /// A certificate of the worst loads.
     WorstLoad(Box<WorstLoadCertificate>),
 }
 
@@ -68,7 +71,7 @@ impl Read {
     /// Reads a certificate of any kind.
     ///
     /// # Errors
-    /// What `exact` says of a text that is none.
+    /// The verdict of `exact` on a text that is not a certificate.
     pub fn parse(text: &str) -> Result<Self, Finding> {
         let source = Source { name: "certificate", text };
         let read = if ratio::is_ratio_certificate(&source) {
@@ -84,7 +87,7 @@ impl Read {
         })
     }
 
-    /// How it says that servers are shared.
+    /// Returns how the certificate says that servers are shared.
     #[must_use]
     pub fn sharing(&self) -> Option<Sharing> {
         match self {
@@ -93,7 +96,8 @@ impl Read {
         }
     }
 
-    /// Whether nothing in it is false; `None` where it is too large for plain loops. Its text has so many bytes.
+    /// Returns whether the certificate is true, or `None` where it is too large for plain loops. `length` is the
+    /// length of its text in bytes.
     #[must_use]
     pub fn truth(&self, length: usize) -> Option<bool> {
         match self {
@@ -115,7 +119,7 @@ impl From<&Verdict> for Finding {
     }
 }
 
-/// What the kernel finds when nothing is asked but that the certificate is true.
+/// Returns the kernel's verdict on whether the certificate is true.
 #[must_use]
 pub fn of_kernel(text: &str, sharing: Option<Sharing>) -> Finding {
     match catch_unwind(AssertUnwindSafe(|| check_text(text, sharing))) {
@@ -128,27 +132,28 @@ pub fn of_kernel(text: &str, sharing: Option<Sharing>) -> Finding {
     }
 }
 
-/// What is said of one text.
+/// The verdicts on one text.
 #[derive(Debug)]
 pub struct Judged {
-    /// By the kernel.
+    /// The verdict of the kernel.
     pub kernel: Finding,
-    /// By the reader of `exact`, where it cannot read it.
+    /// The verdict of the reader of `exact`, where it cannot read the text.
     pub unread: Option<Finding>,
-    /// Whether the plain judges find nothing false; `None` where it is no certificate, or too large for them.
+    /// Whether the plain judges find nothing false. `None` where the text is not a certificate, or too large for
+    /// them.
     pub truth: Option<bool>,
-    /// How it says that servers are shared.
+    /// The kind of sharing that the certificate states.
     pub sharing: Option<Sharing>,
 }
 
 impl Judged {
-    /// Asks all of them.
+    /// Asks all judges.
     #[must_use]
     pub fn of(text: &str) -> Self {
         Self::with(text, |sharing| of_kernel(text, sharing))
     }
 
-    /// Asks the others, and the kernel by `kernel`.
+    /// Asks the reader and the plain judges, and calls `kernel` for the kernel's verdict.
     fn with(text: &str, kernel: impl FnOnce(Option<Sharing>) -> Finding) -> Self {
         let read = Read::parse(text);
         let sharing = read.as_ref().ok().and_then(Read::sharing);
@@ -156,7 +161,7 @@ impl Judged {
         Self { kernel: kernel(sharing), unread: read.err(), truth, sharing }
     }
 
-    /// What is wrong with what they say.
+    /// Returns the kind of disagreement between the judges, if there is one.
     #[must_use]
     pub fn failure(&self) -> Option<&'static str> {
         let status = self.kernel.status();
@@ -167,7 +172,7 @@ impl Judged {
             let is_alike = unread.status() == status || unread.status() == 2 && status == 1;
             return (!is_alike).then_some("disagreement");
         }
-        // The plain judge knows margins with roots in them to 40 digits only.
+        // The plain judge computes margins with roots to 40 digits only.
         let digit = "claim `proportional`: the margin is stated as";
         let is_digit = || self.kernel.reason().is_some_and(|why| why.starts_with(digit));
         match (self.truth, status) {
@@ -178,10 +183,10 @@ impl Judged {
     }
 }
 
-/// What the kernel says of a certificate, with which the plain judges agree.
+/// Returns the kernel's verdict on a certificate, after the plain judges have agreed with it.
 ///
 /// # Panics
-/// When they disagree.
+/// When the judges disagree.
 #[track_caller]
 pub fn agreed(certificate: &impl Document) -> Verdict {
     let text = certificate.text();
@@ -191,10 +196,10 @@ pub fn agreed(certificate: &impl Document) -> Verdict {
     verdict
 }
 
-/// What the kernel says of one claim, alone in a certificate, with which the plain judges agree.
+/// Returns the kernel's verdict on a certificate with only this claim, after the plain judges have agreed with it.
 ///
 /// # Panics
-/// When they disagree.
+/// When the judges disagree.
 #[track_caller]
 pub fn agreed_claim(
     problem: &Problem,
@@ -206,21 +211,21 @@ pub fn agreed_claim(
     agreed(&Certificate { tolerance: tolerance.clone(), ..alone })
 }
 
-/// The kernel accepts one claim, alone in a certificate, and the plain judges agree; of an infeasible allocation it
-/// refuses every claim but that.
+/// Checks that the kernel accepts a certificate with only this claim, and that the plain judges agree. For an
+/// infeasible allocation it may refuse the claim, since only the infeasibility may be claimed.
 ///
 /// # Panics
-/// When it refuses the claim itself, or they disagree.
+/// When the kernel refuses the claim for another reason, or the judges disagree.
 #[track_caller]
 pub fn assert_shown(problem: &Problem, allocation: &Allocation, claim: &Claim, tolerance: &Rational) {
     let reason = agreed_claim(problem, allocation, claim, tolerance).reason;
     assert!(reason.as_ref().is_none_or(|why| why.contains("infeasible")), "{claim:?}: {reason:?}");
 }
 
-/// What the kernel says of a text, with which the plain judges agree.
+/// Returns the kernel's verdict on a text, after the plain judges have agreed with it.
 ///
 /// # Panics
-/// When they disagree.
+/// When the judges disagree.
 #[track_caller]
 #[must_use]
 pub fn agreed_text(text: &str) -> Finding {
@@ -229,17 +234,17 @@ pub fn agreed_text(text: &str) -> Finding {
     judged.kernel
 }
 
-/// The same of a certificate of an allocation that may be damaged, which the plain judge takes whatever its size; and
-/// whether it could be read.
+/// Returns the kernel's verdict on a possibly damaged certificate of an allocation, and whether it could be read.
+/// The plain judge must agree, whatever the size of the certificate.
 ///
 /// # Panics
-/// Where they differ.
+/// When the judges disagree.
 #[track_caller]
 pub fn agreed_by_all(text: &str) -> (Finding, bool) {
     let judged = Judged::of(text);
     assert!(judged.failure().is_none(), "{judged:?}\n{text}");
     let Judged { kernel, truth, .. } = judged;
-    // What is too large for most tests is not for this one.
+    // Certificates that are too large for most tests are still judged here.
     let of_large = || match Read::parse(text) {
         Ok(Read::Allocation(certificate)) => Some(crate::plain::fault(&certificate).is_none()),
         _ => None,

@@ -1,10 +1,10 @@
-//! Certificates of every kind: valid ones, well-formed ones that state something false, and texts that are no
+//! Certificates of every kind: valid ones, well-formed ones that state something false, and texts that are not
 //! certificates.
 //!
-//! The valid ones are files, `certificates/KIND/accept/NAME.json`. The others are made of them: a row of
-//! `certificates/KIND/reject.json` and `malformed.json` is `[name, base, patches, message]`, the name of an
-//! accepted certificate, what is changed in it (see [`patch`]), and words of what a checker or a reader says
-//! about the result. Those of `unread.json` stay valid.
+//! The valid ones are files, `certificates/KIND/accept/NAME.json`. The others are made from them. A row of
+//! `certificates/KIND/reject.json` and `malformed.json` is `[name, base, patches, message]`: `base` is the name of
+//! an accepted certificate, the patches are the changes (see [`patch`]), and `message` is a part of the message of
+//! a checker or a reader. The certificates of `unread.json` stay valid.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::patch;
 
-/// What a certificate is about.
+/// The subject of a certificate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// An allocation: `"kind": "certificate"`.
@@ -24,10 +24,10 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 3] = [Self::Allocation, Self::Ratio, Self::WorstLoad];
 
-    /// Where the files of this kind are.
+    /// Returns the folder with the files of this kind.
     #[must_use]
     pub fn folder(self) -> PathBuf {
         let name = match self {
@@ -39,38 +39,38 @@ impl Kind {
     }
 }
 
-/// A document, and what is to be said about it.
+/// A document with its expected verdict.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fixture {
-    /// What the document is, or was made of.
+    /// The kind of the document, or of the certificate that it was made from.
     pub kind: Kind,
-    /// Unique among the fixtures of its kind with the same verdict.
+    /// Name of the fixture, which is unique among those of its kind with the same verdict.
     pub name: String,
     /// The document.
     pub text: String,
-    /// Words of the message that refuses it; empty for what is accepted.
+    /// Part of the message that refuses the document. Empty for accepted documents.
     pub message: String,
 }
 
-/// Valid certificates.
+/// Returns the valid certificates.
 #[must_use]
 pub fn accepted() -> Vec<Fixture> {
     Kind::ALL.into_iter().flat_map(accepted_of).collect()
 }
 
-/// Certificates that are well-formed, and state something false or prove it badly.
+/// Returns the certificates that are well-formed, but state something false or prove it wrongly.
 #[must_use]
 pub fn rejected() -> Vec<Fixture> {
     Kind::ALL.into_iter().flat_map(rejected_of).collect()
 }
 
-/// Documents that are no certificates.
+/// Returns the documents that are not certificates.
 #[must_use]
 pub fn malformed() -> Vec<Fixture> {
     Kind::ALL.into_iter().flat_map(malformed_of).collect()
 }
 
-/// Those of [`accepted`] of one kind.
+/// Returns the [`accepted`] certificates of one kind.
 ///
 /// # Panics
 ///
@@ -92,19 +92,20 @@ pub fn accepted_of(kind: Kind) -> Vec<Fixture> {
     all
 }
 
-/// Those of [`rejected`] of one kind.
+/// Returns the [`rejected`] certificates of one kind.
 #[must_use]
 pub fn rejected_of(kind: Kind) -> Vec<Fixture> {
     patched(kind, "reject.json")
 }
 
-/// Certificates of allocations that were changed where nobody reads: in evidence of what an allocation shows by itself.
+/// Returns certificates of allocations that are changed only where no judge reads: in evidence for claims that the
+/// allocation decides by itself.
 #[must_use]
 pub fn unread() -> Vec<Fixture> {
     patched(Kind::Allocation, "unread.json")
 }
 
-/// Those of [`malformed`] of one kind: patched documents, and texts that are no JSON documents of distinct
+/// Returns the [`malformed`] documents of one kind: patched ones, and texts that are not JSON documents of distinct
 /// keys and moderate depth.
 #[must_use]
 pub fn malformed_of(kind: Kind) -> Vec<Fixture> {
@@ -124,11 +125,11 @@ pub fn malformed_of(kind: Kind) -> Vec<Fixture> {
     all
 }
 
-/// The certificate with so many claims of `proportional` in place of its own.
+/// Returns the certificate with `count` claims of `proportional` instead of its own.
 ///
 /// # Panics
 ///
-/// When it is no certificate of an allocation.
+/// When the text is not a certificate of an allocation.
 #[must_use]
 pub fn with_claims(good: &str, count: usize) -> String {
     let claim =
@@ -139,7 +140,7 @@ pub fn with_claims(good: &str, count: usize) -> String {
     format!("{before}\"claims\": [{}],\"not_checked\"{after}", claims.join(","))
 }
 
-/// What becomes of a document whose text is damaged, and words of what is said about it.
+/// Returns documents with damaged text, each with a part of the expected message.
 fn broken(good: &str) -> [(&'static str, String, &'static str); 5] {
     let (before, after) = good.split_once("\"version\":").expect("a version");
     [
@@ -159,7 +160,7 @@ fn parsed(path: &Path) -> Value {
     serde_json::from_str(&read(path)).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The documents that a list of patches makes of accepted ones.
+/// Returns the documents that a list of patches makes from accepted ones.
 fn patched(kind: Kind, list: &str) -> Vec<Fixture> {
     let path = kind.folder().join(list);
     let row = |row: &Value| {

@@ -1,5 +1,5 @@
-//! Dumps of made-up clusters, as `kubectl get ... -o json` writes them: nodes whose memory differs a little, pods, and with
-//! Kueue flavours, cohorts, queues and workloads.
+//! Dumps of invented clusters, as `kubectl get ... -o json` writes them: nodes whose memory differs slightly, and
+//! pods. With Kueue there are also flavours, cohorts, queues and workloads.
 
 use std::io::{self, Write};
 
@@ -9,26 +9,26 @@ use rand::seq::IndexedRandom;
 use rand_pcg::Pcg64Mcg;
 use serde_json::{Value, json};
 
-/// How large, and what is in it.
+/// The size and the contents of a cluster.
 #[derive(Debug, Clone, Copy)]
 pub struct ClusterSize {
-    /// Nodes.
+    /// Number of nodes.
     pub nodes: usize,
-    /// Pods that run or wait, daemons among them.
+    /// Number of running and waiting pods, including those of daemons.
     pub pods: usize,
-    /// Namespaces, or cluster queues.
+    /// Number of namespaces, or of cluster queues.
     pub queues: usize,
-    /// Whether there is Kueue, and in which version of its API.
+    /// The version of Kueue's API. `None` without Kueue.
     pub kueue: Option<&'static str>,
-    /// Whether there is what real clusters have of oddities: cordoned nodes, taints, pods where their selectors no longer
-    /// lead, init containers, pods that ask for nothing or are finished.
+    /// Whether the dump has oddities of real clusters: cordoned nodes, taints, pods on nodes that their selectors
+    /// no longer match, init containers, and pods that are finished or request nothing.
     pub odd: bool,
 }
 
-/// Kinds of nodes: label, processors, GiB, GPUs.
+/// Kinds of nodes: label, processors, memory in GiB, GPUs.
 const TIERS: [(&str, u32, u64, u32); 4] =
     [("standard", 64, 256, 0), ("large", 128, 1_024, 0), ("a100", 96, 512, 8), ("h100", 192, 2_048, 8)];
-/// Request shapes: processors in thousandths, MiB, GPUs.
+/// Shapes of requests: millicores, memory in MiB, GPUs.
 const SHAPES: [(u32, u32, u32); 8] = [
     (500, 1_024, 0),
     (1_000, 2_048, 0),
@@ -40,21 +40,21 @@ const SHAPES: [(u32, u32, u32); 8] = [
     (16_000, 131_072, 4),
 ];
 
-/// Every so many pods one is a daemon's.
+/// One of this many pods belongs to a daemon.
 const DAEMONS: usize = 12;
 
 struct Maker {
     random: Pcg64Mcg,
     size: ClusterSize,
-    /// By node: what is free, in thousandths, KiB and pieces; whether tasks start there.
+    /// Free millicores, KiB and GPUs of each node, and whether tasks may start there.
     free: Vec<([u64; 3], bool)>,
     tiers: Vec<usize>,
 }
 
-/// Writes a dump: the same for the same size and seed.
+/// Writes a dump. The same size and seed give the same dump.
 ///
 /// # Errors
-/// What the writer says.
+/// Errors of the writer.
 pub fn write_cluster(out: &mut impl Write, size: ClusterSize, seed: u64) -> io::Result<()> {
     let random = Pcg64Mcg::seed_from_u64(seed);
     let mut maker = Maker { random, size, free: Vec::new(), tiers: Vec::new() };
@@ -80,7 +80,7 @@ pub fn write_cluster(out: &mut impl Write, size: ClusterSize, seed: u64) -> io::
             put(out, object)?;
         }
         next += 1;
-        // Workloads that wait have no pods.
+        // Waiting workloads have no pods, so the number of pods alone may never be reached.
         if next > 4 * size.pods {
             break;
         }
@@ -120,7 +120,7 @@ impl Maker {
                 "images": [{"names": ["registry.example/image@sha256:0"], "sizeBytes": 1}]}})
     }
 
-    /// Flavours, cohorts in a tree, and a local queue for each cluster queue.
+    /// Returns flavours, a tree of cohorts, and a local queue for each cluster queue.
     fn quotas(&mut self, version: &str) -> Vec<Value> {
         let api = format!("kueue.x-k8s.io/{version}");
         let is_new = version == "v1beta2";
@@ -161,12 +161,12 @@ impl Maker {
         objects
     }
 
-    /// A pod, or a workload with its pods.
+    /// Returns a pod, or a workload with its pods.
     fn task(&mut self, t: usize) -> Vec<Value> {
         let (cpu, mib, gpu) = *SHAPES.choose(&mut self.random).expect("shapes");
         let queue = self.random.random_range(0..self.size.queues.max(1));
         let is_daemon = t.is_multiple_of(DAEMONS);
-        // Daemons are small, or alike nodes would not be alike.
+        // Daemons are small. Otherwise nodes of one kind would differ too much.
         let (cpu, mib, gpu) = if is_daemon { (100, 128, 0) } else { (cpu, mib, gpu) };
         let mut spec = json!({"containers": [{"name": "main", "image": "registry.example/image",
             "env": [{"name": "CPU", "value": "8x"}], "resources": {"requests": {"cpu": format!("{cpu}m"), "memory": format!("{mib}Mi")},
@@ -197,7 +197,7 @@ impl Maker {
             spec["nodeSelector"] = json!({"tier": TIERS[tier].0});
         }
         let name = format!("pod-{t}");
-        let node = if self.random.random_range(0..5) > 0 { self.find(&spec) } else { None };
+        let node = if self.random.random_range(0..5) > 0 { self.reserve(&spec) } else { None };
         vec![self.pod(&name, queue, spec, node, if is_daemon { "DaemonSet" } else { "ReplicaSet" }, &name)]
     }
 
@@ -210,7 +210,7 @@ impl Maker {
             let mut placed = spec.clone();
             placed["nodeSelector"] = json!({"tier": TIERS[tier].0});
             for k in 0..count {
-                let Some(node) = self.find(&placed) else { break };
+                let Some(node) = self.reserve(&placed) else { break };
                 pods.push(self.pod(
                     &format!("{owner}-{k}"),
                     queue,
@@ -264,8 +264,9 @@ impl Maker {
             "spec": spec, "status": {"phase": phase, "conditions": conditions}})
     }
 
-    /// A node with room, of those that the selector allows, if one of a few is.
-    fn find(&mut self, spec: &Value) -> Option<usize> {
+    /// Reserves the resources of a pod on a node that the selector allows. Only a few random nodes are tried.
+    /// Returns the node, or `None` where none of them has room.
+    fn reserve(&mut self, spec: &Value) -> Option<usize> {
         const TRIES: usize = 12;
         let tier = spec["nodeSelector"]["tier"].as_str();
         let [cpu, kib, gpu] = self.asked(spec);
@@ -273,7 +274,7 @@ impl Maker {
             let node = self.random.random_range(0..self.free.len().max(1));
             let (free, is_open) = self.free.get_mut(node)?;
             let is_allowed = tier.is_none_or(|tier| TIERS[self.tiers[node]].0 == tier);
-            // Tasks that run stay when a node is cordoned.
+            // Running tasks stay when a node is cordoned.
             if is_allowed && (*is_open || self.size.odd) && free[0] >= cpu && free[1] >= kib && free[2] >= gpu
             {
                 (free[0], free[1], free[2]) = (free[0] - cpu, free[1] - kib, free[2] - gpu);
@@ -283,14 +284,14 @@ impl Maker {
         None
     }
 
-    /// At least what a pod takes: thousandths, KiB, pieces.
+    /// Returns an upper bound on the usage of a pod: millicores, KiB and GPUs.
     fn asked(&self, spec: &Value) -> [u64; 3] {
         let requests = &spec["containers"][0]["resources"]["requests"];
         let number = |name: &str| -> u64 {
             let text = requests[name].as_str().unwrap_or("0");
             text.trim_end_matches(|c: char| !c.is_ascii_digit()).parse().expect("a number")
         };
-        // Twice the processors for an init container, and the overhead.
+        // The factor 2 covers an init container, and the constants cover the overhead.
         [number("cpu") * 2 + 450, (number("memory") + 200) * 1_024, number("nvidia.com/gpu")]
     }
 }

@@ -1,4 +1,4 @@
-//! Documents damaged at random: numbers, names and structure, so that most of them are still read.
+//! Documents damaged at random, in numbers, names and structure. Most of them can still be read.
 
 use evenhand_problem::{Rational, number};
 use rand::seq::IndexedRandom;
@@ -6,10 +6,10 @@ use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use serde_json::{Map, Value, json};
 
-/// Changes that [`mutated`] makes at most: with more of them hardly a document is read.
+/// Most changes of [`mutated`]. With more changes hardly any document can be read.
 const MOST_CHANGES: u32 = 4;
 
-/// Numbers at the edges of what formats and doubles can say.
+/// Numbers at the limits of formats and doubles.
 const EXTREMES: [&str; 24] = [
     "0",
     "-1",
@@ -37,28 +37,28 @@ const EXTREMES: [&str; 24] = [
     "1500m",
 ];
 
-/// Strings that are awkward to read, to print or to find again.
+/// Strings that are hard to read, to print or to match.
 const WORDS: [&str; 8] =
     ["", "\u{202e}", "\u{0}", "a\nb", "\u{1b}[31m", "time", "satisfied", "é\u{301}\u{1f600}"];
 
-/// A place in a document: keys and positions from the root.
+/// A position in a document: keys and positions from the root.
 type Path = Vec<String>;
 
-/// How much is changed at a time.
+/// The strength of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Force {
-    /// Numbers stay near those of the document, which slow judges can bear, and most documents are read.
+    /// Numbers stay near those of the document, so that slow judges can handle them and most documents can be read.
     Mild,
     /// Also [`EXTREMES`], [`WORDS`], and values of another type.
     Wild,
 }
 
-/// Damages the document in one way; what was done, in words.
+/// Damages the document with one change. Returns a description of the change.
 pub fn damage(document: &mut Value, rng: &mut Pcg64) -> String {
     change(document, rng, Force::Mild).unwrap_or_else(|| "nothing".to_owned())
 }
 
-/// The text with one or two of its bytes changed, dropped or doubled, or cut short.
+/// Returns the text with one or two of its bytes changed, dropped or doubled, or cut off.
 pub fn damaged_text(text: &str, rng: &mut Pcg64) -> String {
     let mut bytes = text.as_bytes().to_vec();
     for _ in 0..rng.random_range(1..3) {
@@ -67,7 +67,7 @@ pub fn damaged_text(text: &str, rng: &mut Pcg64) -> String {
         }
         let position = rng.random_range(0..bytes.len());
         match rng.random_range(0..4) {
-            // Another digit leaves a document that is read.
+            // A document with another digit can still be read.
             _ if bytes[position].is_ascii_digit() => bytes[position] = rng.random_range(b'0'..=b'9'),
             0 => bytes[position] = b"0123456789-/\"{}[],:. ntf"[rng.random_range(0..23)],
             1 => drop(bytes.remove(position)),
@@ -78,7 +78,8 @@ pub fn damaged_text(text: &str, rng: &mut Pcg64) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// The document with a few changes, extreme numbers among them; `None` when the bytes are no JSON document.
+/// Returns the document with a few changes, which may be extreme numbers. Returns `None` when the bytes are not a
+/// JSON document.
 #[must_use]
 pub fn mutated(bytes: &[u8], seed: u32) -> Option<Vec<u8>> {
     let mut document: Value = serde_json::from_slice(bytes).ok()?;
@@ -89,8 +90,8 @@ pub fn mutated(bytes: &[u8], seed: u32) -> Option<Vec<u8>> {
     Some(document.to_string().into_bytes())
 }
 
-/// The first document with a part of the second in place of a part of its own, of the same name if
-/// possible; `None` when one of them is no JSON document.
+/// Returns the first document with one of its values replaced by a value of the second, under the same key if
+/// possible. Returns `None` when one of them is not a JSON document.
 #[must_use]
 pub fn crossed(first: &[u8], second: &[u8], seed: u32) -> Option<Vec<u8>> {
     let mut document: Value = serde_json::from_slice(first).ok()?;
@@ -98,8 +99,8 @@ pub fn crossed(first: &[u8], second: &[u8], seed: u32) -> Option<Vec<u8>> {
     let mut rng = Pcg64::seed_from_u64(seed.into());
     let to = paths(&document).choose(&mut rng)?.clone();
     let all = paths(&other);
-    let alike: Vec<&Path> = all.iter().filter(|path| path.last() == to.last()).collect();
-    let from = alike.choose(&mut rng).copied().or_else(|| all.choose(&mut rng))?;
+    let same_key: Vec<&Path> = all.iter().filter(|path| path.last() == to.last()).collect();
+    let from = same_key.choose(&mut rng).copied().or_else(|| all.choose(&mut rng))?;
     let part = at(&mut other, from)?.clone();
     *at(&mut document, &to)? = part;
     Some(document.to_string().into_bytes())
@@ -141,7 +142,7 @@ fn as_number(value: &Value) -> Option<Rational> {
     }
 }
 
-/// One change; `None` where nothing can be changed in the way that was drawn.
+/// Makes one change. Returns `None` where the chosen kind of change is not possible.
 fn change(document: &mut Value, rng: &mut Pcg64, force: Force) -> Option<String> {
     let all = paths(document);
     let any = all.choose(rng)?.clone();
@@ -176,16 +177,16 @@ fn change(document: &mut Value, rng: &mut Pcg64, force: Force) -> Option<String>
         }
         18..=20 => {
             let kind = std::mem::discriminant(at(document, &any)?);
-            let alike = |value: &Value| std::mem::discriminant(value) == kind;
+            let same_kind = |value: &Value| std::mem::discriminant(value) == kind;
             let mut others: Vec<&Path> = all.iter().filter(|b| !b.starts_with(&any)).collect();
-            others.retain(|b| !any.starts_with(b) && at(document, b).is_some_and(|value| alike(value)));
+            others.retain(|b| !any.starts_with(b) && at(document, b).is_some_and(|value| same_kind(value)));
             let other = others.choose(rng)?;
             swap(document, &any, other)
         }
         21 | 22 => {
-            // What stands under the same name is of the same form.
-            let alike: Vec<&Path> = all.iter().filter(|path| path.last() == any.last()).collect();
-            let other = alike.choose(rng)?;
+            // Values under the same key have the same form.
+            let same_key: Vec<&Path> = all.iter().filter(|path| path.last() == any.last()).collect();
+            let other = same_key.choose(rng)?;
             swap(document, &any, other)
         }
         23 => {
@@ -220,7 +221,7 @@ fn change(document: &mut Value, rng: &mut Pcg64, force: Force) -> Option<String>
 fn swap(document: &mut Value, a: &[String], b: &[String]) -> Option<String> {
     let (x, y) = (at(document, a)?.clone(), at(document, b)?.clone());
     *at(document, a)? = y;
-    // A part of what was replaced is no longer there.
+    // If `b` is inside the replaced value, it no longer exists.
     *at(document, b)? = x;
     Some(format!("{a:?} and {b:?} change places"))
 }
@@ -236,7 +237,7 @@ fn other_number(value: &Rational, other: &Rational, rng: &mut Pcg64, force: Forc
         4 => other.to_string(),
         5 => (value + Rational::from((1, 1_000_000_007))).to_string(),
         6 => Rational::from(value + other).to_string(),
-        // The same number in another spelling: nothing changes.
+        // The same number in another spelling: its value does not change.
         7 => format!("{}/{}", value.numer().clone() * 6u32, value.denom().clone() * 6u32),
         8 => Rational::from(value + 1u32).to_string(),
         9 => Rational::from(value - 1u32).to_string(),
@@ -245,7 +246,7 @@ fn other_number(value: &Rational, other: &Rational, rng: &mut Pcg64, force: Forc
         12 => return json!(number::to_f64(value)),
         _ => (*EXTREMES.choose(rng).unwrap_or(&"0")).to_owned(),
     };
-    // A number in JSON, or a string.
+    // The number is written as a JSON number or as a string.
     let bare = rng.random_bool(0.3).then(|| serde_json::from_str(&text).ok()).flatten();
     bare.unwrap_or(Value::String(text))
 }
@@ -260,7 +261,8 @@ fn remove(document: &mut Value, path: &[String]) -> Option<()> {
     Some(())
 }
 
-/// Puts what is at the path once more beside it; with another name, if it has one, half of the time.
+/// Inserts a second copy of a value into its list or object. In a list, a copy with a name gets another name half
+/// of the time.
 fn double(document: &mut Value, path: &[String], rng: &mut Pcg64) -> Option<()> {
     let (last, parent) = path.split_last()?;
     let mut copy = at(document, path)?.clone();

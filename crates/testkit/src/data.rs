@@ -3,9 +3,9 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// What stands at `name` in the folder of the data (`EVENHAND_DATA`, or `../shared/data` beside the checkout); `None`
-/// where it is not there, which is said on standard error past the test harness: a test that did not run must
-/// not look like one that passed.
+/// Returns the path of `name` in the folder of the data (`EVENHAND_DATA`, or `../shared/data` next to the
+/// checkout). Returns `None` where it does not exist, and reports this on standard error past the test harness: a
+/// test that did not run must not look like one that passed.
 pub fn data(name: &str) -> Option<PathBuf> {
     let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     let path = std::env::var_os("EVENHAND_DATA").map_or_else(beside, PathBuf::from).join(name);
@@ -16,10 +16,10 @@ pub fn data(name: &str) -> Option<PathBuf> {
     None
 }
 
-/// Says on standard error, past the test harness, that the test does not examine something, and why.
+/// Reports on standard error, past the test harness, that a test skips something, and why.
 pub fn not_run(why: &str) {
     let test = std::thread::current().name().unwrap_or("a test").to_owned();
     let line = format!("\nNOT RUN: {test}: {why}\n");
-    // The harness keeps what the macros print. Nothing is left to be done when standard error is gone.
+    // The harness captures output of the print macros, so this writes directly. Failing to write cannot be handled.
     let _ = std::io::stderr().write_all(line.as_bytes());
 }

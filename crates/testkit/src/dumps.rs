@@ -1,7 +1,7 @@
-//! Dumps of schedulers changed at random: words, numbers, lines and structure, so that many of them are still read.
+//! Dumps of schedulers changed at random, in words, numbers, lines and structure. Many of them can still be read.
 //!
-//! A dump is the name of a scheduler on the first line, then files with a line `----` between them, as in the corpus of the
-//! fuzz target `importers`.
+//! A dump has the name of a scheduler on its first line, followed by files that are separated by a line `----`, as
+//! in the corpus of the fuzz target `importers`.
 
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
@@ -9,15 +9,15 @@ use rand_pcg::Pcg64;
 
 use crate::damage::mutated;
 
-/// Changes of one dump at most: with more of them hardly a dump is read.
+/// Most changes of one dump. With more changes hardly any dump can be read.
 const MOST_CHANGES: u32 = 4;
-/// Bytes of a changed dump at most.
+/// Most bytes of a changed dump.
 const MOST_BYTES: usize = 1 << 17;
-/// Stands between two files.
+/// Separator between two files.
 const BETWEEN: &[u8] = b"\n----\n";
 
-/// Words that take the place of others: numbers at the edges of what readers accept, lists that stand for much, and marks of
-/// the languages of dumps.
+/// Words that replace others: numbers at the limits of readers, short lists that expand to many entries, and syntax
+/// of the dump languages.
 const WORDS: [&str; 44] = [
     "",
     "0",
@@ -65,7 +65,7 @@ const WORDS: [&str; 44] = [
     "a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a",
 ];
 
-/// The dump with a few changes: the same for the same seed.
+/// Returns the dump with a few changes. The same seed gives the same dump.
 #[must_use]
 pub fn mutated_dump(bytes: &[u8], seed: u32) -> Vec<u8> {
     let mut random = Pcg64::seed_from_u64(seed.into());
@@ -90,7 +90,7 @@ pub fn mutated_dump(bytes: &[u8], seed: u32) -> Vec<u8> {
     dump
 }
 
-/// The files of a dump after its first line.
+/// Returns the files of a dump after its first line.
 #[must_use]
 pub fn split(mut bytes: &[u8]) -> Vec<Vec<u8>> {
     let mut files = Vec::new();
@@ -102,7 +102,7 @@ pub fn split(mut bytes: &[u8]) -> Vec<Vec<u8>> {
     files
 }
 
-/// Changes a file as a document where it is one, else as words, lines or bytes.
+/// Changes a file as a JSON document if it is one, or as words, lines or bytes.
 fn change(file: &mut Vec<u8>, random: &mut Pcg64) {
     if random.random_bool(0.4)
         && let Some(document) = mutated(file, random.random())
@@ -117,7 +117,7 @@ fn change(file: &mut Vec<u8>, random: &mut Pcg64) {
     }
 }
 
-/// Puts another word, or a word of the file, in place of a word; or takes it out, or repeats it.
+/// Replaces a word by another word or by a word of the file, removes it, or repeats it.
 fn word(file: &mut Vec<u8>, random: &mut Pcg64) {
     let is_mark = |byte: u8| byte.is_ascii_whitespace() || b"\"=,:;|()[]{}%&/".contains(&byte);
     let mut words: Vec<(usize, usize)> = Vec::new();
@@ -143,7 +143,7 @@ fn word(file: &mut Vec<u8>, random: &mut Pcg64) {
     file.splice(at.0..at.1, new);
 }
 
-/// Takes a line out, repeats it, moves it, or cuts the file there.
+/// Removes a line, repeats it, moves it, joins it with another, or cuts off the file there.
 fn line(file: &mut Vec<u8>, random: &mut Pcg64) {
     let mut lines: Vec<Vec<u8>> = file.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
     let (at, to) = (random.random_range(0..lines.len()), random.random_range(0..lines.len()));
@@ -163,7 +163,7 @@ fn line(file: &mut Vec<u8>, random: &mut Pcg64) {
     *file = lines.join(&b'\n');
 }
 
-/// Changes, drops or repeats a byte or a few.
+/// Changes, drops or repeats one or a few bytes.
 fn byte(file: &mut Vec<u8>, random: &mut Pcg64) {
     if file.is_empty() {
         return;

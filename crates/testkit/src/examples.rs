@@ -25,7 +25,7 @@ pub fn tasks(entries: &[&[(usize, &str)]]) -> Tasks {
     entries.iter().map(|on| on.iter().map(|(i, x)| (*i, q(x))).collect()).collect()
 }
 
-/// DRFH, Figure 1.
+/// Returns the problem of DRFH, Figure 1.
 pub fn figure_1() -> Problem {
     problem(
         r#"{"kind": "allocation-problem", "name": "two servers", "resources": ["cpu", "memory"],
@@ -36,12 +36,12 @@ pub fn figure_1() -> Problem {
     )
 }
 
-/// Its DRFH allocation: 10 tasks each, dominant share 5/7.
+/// Returns the DRFH allocation of Figure 1: 10 tasks each, dominant share 5/7.
 pub fn figure_1_fair(problem: &Problem) -> Allocation {
     allocation(problem, r#"{"user 1": {"high-memory": 10}, "user 2": {"high-cpu": 10}}"#)
 }
 
-/// Its allocation by DRF in every server: 6 tasks each.
+/// Returns the allocation of Figure 1 by DRF in every server: 6 tasks each.
 pub fn figure_1_naive(problem: &Problem) -> Allocation {
     allocation(
         problem,
@@ -49,7 +49,7 @@ pub fn figure_1_naive(problem: &Problem) -> Allocation {
     )
 }
 
-/// Prices that prove that both users together never have more than 20 tasks.
+/// Returns prices that prove that both users together never have more than 20 tasks.
 pub fn figure_1_prices(instance: &Instance<'_>) -> Prices {
     let mut prices = Prices::zero(instance);
     prices.user_weights = vec![q("1"), q("1")];
@@ -70,7 +70,8 @@ pub fn derived(instance: &Instance<'_>) -> Vec<Claim> {
     derived_within(instance, &Rational::new())
 }
 
-/// All claims that need no evidence from outside; of an infeasible allocation only that.
+/// Returns all claims that need no evidence from a solver. For an infeasible allocation, these are only the claims
+/// that it is infeasible.
 pub fn derived_within(instance: &Instance<'_>, tolerance: &Rational) -> Vec<Claim> {
     let axioms = [
         Axiom::Feasible,
@@ -87,7 +88,7 @@ pub fn derived_within(instance: &Instance<'_>, tolerance: &Rational) -> Vec<Clai
     judged.iter().map(|axiom| Claim::derive(*axiom, instance, tolerance).unwrap()).collect()
 }
 
-/// One vector of prices that covers these users.
+/// Returns one vector of prices that covers these users.
 pub fn level(covers: &[usize], prices: &Prices) -> Level {
     Level { covers: covers.to_vec(), prices: PriceVector::of(prices) }
 }
@@ -105,7 +106,7 @@ pub fn certificate(problem: &Problem, allocation: &Allocation, claims: Vec<Claim
     }
 }
 
-/// Valid, and still so after a round trip through its text.
+/// Checks that the certificate is valid, also after a round trip through its text.
 pub fn assert_valid(certificate: &Certificate) {
     let verdict = agreed(certificate);
     assert!(verdict.valid, "{:?}", verdict.reason);
@@ -117,7 +118,7 @@ pub fn assert_valid(certificate: &Certificate) {
     assert!(agreed(&read).valid);
 }
 
-/// Good certificates with evidence of every form, of yes and of no.
+/// Returns good certificates with evidence of every form, for claims that hold and claims that are violated.
 pub fn good_certificates() -> Vec<(&'static str, Certificate)> {
     let mut all = Vec::new();
     let two = figure_1();
@@ -137,7 +138,7 @@ pub fn good_certificates() -> Vec<(&'static str, Certificate)> {
     drfh_of_two.problem_sha256 = Some(problem_sha256(&two));
     all.push(("figure-1-drfh", drfh_of_two));
 
-    // The same in doubles: an ulp too much, a trace below nothing.
+    // The allocation of Figure 1 in doubles: one number is an ulp too large, and one is slightly negative.
     let x = allocation(
         &two,
         r#"{"user 1": {"high-memory": 10.000000000000002}, "user 2": {"high-memory": -1e-17, "high-cpu": 10}}"#,
@@ -173,7 +174,7 @@ pub fn good_certificates() -> Vec<(&'static str, Certificate)> {
     let instance = Instance::new(&two, &x).unwrap();
     all.push(("figure-1-violated", certificate(&two, &x, derived(&instance))));
 
-    // One resource, three users: one satisfied, one barred from the second server.
+    // One resource and three users. One user has all its tasks, and one may not use the second server.
     let one = problem(
         r#"{"kind": "allocation-problem", "resources": ["cpu"],
         "servers": [{"name": "a", "count": 2, "capacity": {"cpu": 3}}, {"name": "b", "capacity": {"cpu": 10}}],
@@ -183,7 +184,7 @@ pub fn good_certificates() -> Vec<(&'static str, Certificate)> {
     );
     let x = allocation(&one, r#"{"small": {"b": 1}, "bound": {"a": 5}, "free": {"a": "1/2", "b": "9/2"}}"#);
     let instance = Instance::new(&one, &x).unwrap();
-    // U: 1/16, 5/16, 5/16: everything is used, and bound and free share the rest 1 to 2 in cpu.
+    // The levels are 1/16, 5/16 and 5/16. Everything is used, and `bound` and `free` share the rest 1 to 2 in CPU.
     let mut levels = Prices::zero(&instance);
     levels.user_weights = vec![q("16"), q("16"), q("32")];
     levels.rows = vec![q("1"), q("1")];
@@ -209,7 +210,7 @@ pub fn good_certificates() -> Vec<(&'static str, Certificate)> {
     let fair = x.tasks.clone();
     all.push(("one-resource", certificate(&one, &x, claims)));
 
-    // Bound has less than free, which could come down.
+    // `bound` has less than `free`, which could come down.
     let x = allocation(&one, r#"{"small": {"b": 1}, "bound": {"a": 3}, "free": {"a": "3/2", "b": "9/2"}}"#);
     let instance = Instance::new(&one, &x).unwrap();
     let mut claims = derived(&instance);
@@ -220,7 +221,7 @@ pub fn good_certificates() -> Vec<(&'static str, Certificate)> {
     claims.push(with(Axiom::MaxMin, Some(Share::TaskShare), rise(None), &instance));
     all.push(("one-resource-uneven", certificate(&one, &x, claims)));
 
-    // Figure 1 with time-shared servers: a task of user 1 takes 1/10 of the time of the first.
+    // Figure 1 with time-shared servers: a task of user 1 takes 1/10 of the time of the first server.
     let mut x = figure_1_fair(&two);
     x.sharing = Sharing::Tdm;
     let instance = Instance::new(&two, &x).unwrap();
@@ -233,7 +234,7 @@ pub fn good_certificates() -> Vec<(&'static str, Certificate)> {
     claims.push(with(Axiom::MaxMin, drfh, Evidence::Levels(vec![level(&[0, 1], &prices)]), &instance));
     all.push(("figure-1-tdm", certificate(&two, &x, claims)));
 
-    // Shares and demands that depend on the class, a price on finite tasks, and a tolerance.
+    // Shares and demands that depend on the class, a price of finite tasks, and a tolerance.
     let three = generic();
     for (name, v, tolerance) in [("generic", "3/4", "0"), ("generic-tolerance", "0.7499", "1/100")] {
         let tasks =
@@ -281,7 +282,7 @@ pub fn good_certificates() -> Vec<(&'static str, Certificate)> {
     all
 }
 
-/// Kesidis, Table II, its second server three times.
+/// Returns the problem of Kesidis, Table II, with the second server three times.
 pub fn kesidis() -> Problem {
     problem(
         r#"{"kind": "allocation-problem", "resources": ["cpu", "memory"],
@@ -292,7 +293,7 @@ pub fn kesidis() -> Problem {
     )
 }
 
-/// An allocation with the tasks of users 1 and 2 on single servers.
+/// Returns an allocation with the tasks of users 1 and 2 on single servers.
 pub fn placed(problem: &Problem, single: &[(&str, u64, &str, &str)]) -> Allocation {
     let single = single.iter().map(|(server, index, one, two)| {
         format!(r#"{{"server": "{server}", "index": {index}, "tasks": {{"1": "{one}", "2": "{two}"}}}}"#)
@@ -302,7 +303,7 @@ pub fn placed(problem: &Problem, single: &[(&str, u64, &str, &str)]) -> Allocati
     Source { name: "allocation", text: &text }.allocation(problem).unwrap().allocation
 }
 
-/// Certificates about whole tasks on single servers.
+/// Returns certificates about whole tasks on single servers.
 fn whole_tasks() -> Vec<(&'static str, Certificate)> {
     let three = kesidis();
     let good = [("a", 0, "19", "2"), ("b", 0, "2", "18"), ("b", 2, "2", "18"), ("b", 1, "6", "0")];
@@ -340,7 +341,7 @@ fn whole_tasks() -> Vec<(&'static str, Certificate)> {
         let it = certificate(&three, &x, claims);
         all.push((name, it));
     }
-    // Half a unit is left, which is no task of anybody: prices prove it.
+    // Half a unit is left, which is less than a task of any user. Prices prove it.
     let half = problem(
         r#"{"kind": "allocation-problem", "resources": ["cpu"],
         "servers": [{"name": "a", "capacity": {"cpu": "19/2"}}],
@@ -360,7 +361,7 @@ fn whole_tasks() -> Vec<(&'static str, Certificate)> {
     all
 }
 
-/// PS-DSF, Figure 2: four users, two servers of which the second has no bandwidth.
+/// Returns the problem of PS-DSF, Figure 2: four users and two servers. The second server has no bandwidth.
 pub fn ps_dsf_2() -> Problem {
     problem(
         r#"{"kind": "allocation-problem", "resources": ["cpu", "memory", "bandwidth"],
@@ -373,7 +374,7 @@ pub fn ps_dsf_2() -> Problem {
     )
 }
 
-/// Certificates about PS-DSF, of yes and of no, with finite tasks and a tolerance.
+/// Returns certificates about PS-DSF that hold and that are violated, with finite tasks and a tolerance.
 fn per_server() -> Vec<(&'static str, Certificate)> {
     let mut all = Vec::new();
     let two = ps_dsf_2();
@@ -388,7 +389,7 @@ fn per_server() -> Vec<(&'static str, Certificate)> {
         let instance = Instance::new(&two, &x).unwrap();
         all.push((name, certificate(&two, &x, derived(&instance))));
     }
-    // Two classes and a user in between that has half a task: THEORY, section 4.
+    // Two classes, and a user that may use both and has half a task: THEORY, section 4.
     let finite = problem(
         r#"{"kind": "allocation-problem", "resources": ["cpu"],
         "servers": [{"name": "a", "capacity": {"cpu": 1}}, {"name": "b", "capacity": {"cpu": 1}}],
@@ -411,7 +412,7 @@ fn per_server() -> Vec<(&'static str, Certificate)> {
     all
 }
 
-/// NJC, Figure 2: a pool of two resources, one task each, equal entitlements.
+/// Returns the problem of NJC, Figure 2: a pool of two resources, one task for each user, equal entitlements.
 pub fn pool() -> Problem {
     problem(
         r#"{"kind": "allocation-problem", "resources": ["cpu", "memory"],
@@ -422,7 +423,7 @@ pub fn pool() -> Problem {
     )
 }
 
-/// Certificates about no justified complaints and proportional fairness, of yes and of no.
+/// Returns certificates about no justified complaints and proportional fairness that hold and that are violated.
 fn of_the_pool() -> Vec<(&'static str, Certificate)> {
     let mut all = Vec::new();
     let pool = pool();
@@ -440,7 +441,7 @@ fn of_the_pool() -> Vec<(&'static str, Certificate)> {
     claims.push(with(Axiom::Proportional, alpha("1/2"), Evidence::Better(other), &instance));
     all.push(("pool", certificate(&pool, &x, claims)));
 
-    // By DRF, where the third user complains.
+    // The allocation by DRF, in which the third user has a justified complaint.
     let drf = allocation(&pool, r#"{"1": {"pool": "2/5"}, "2": {"pool": "2/5"}, "3": {"pool": "1/2"}}"#);
     let instance = Instance::new(&pool, &drf).unwrap();
     let mut claims = derived(&instance);
@@ -457,7 +458,7 @@ fn of_the_pool() -> Vec<(&'static str, Certificate)> {
     claims.push(Claim::not_applicable(Axiom::Proportional, Some(Share::Generic), "no criterion".to_owned()));
     all.push(("pool-nothing", certificate(&pool, &x, claims)));
 
-    // Rounded numbers, a tolerance, a price on finite tasks and an alpha of each kind.
+    // Rounded numbers, a tolerance, a price of finite tasks, and an alpha of each kind.
     let cluster = problem(
         r#"{"kind": "allocation-problem", "resources": ["cpu"],
         "servers": [{"name": "a", "count": 3, "capacity": {"cpu": 1}}, {"name": "b", "capacity": {"cpu": 2}}],
@@ -489,7 +490,7 @@ fn of_the_pool() -> Vec<(&'static str, Certificate)> {
     certificate_of_it.tolerance = tolerance;
     all.push(("cluster-tolerance", certificate_of_it));
 
-    // Two servers shared by time, and the share `generic`.
+    // Two time-shared servers, and the share `generic`.
     let three = generic();
     let tasks_of_three = r#"{"t": {"a": "1/2"}, "u": {"b": "7/8"}, "v": {"a": "3/4", "b": "1/8"}}"#;
     let mut x = allocation(&three, tasks_of_three);
@@ -515,7 +516,7 @@ fn of_the_pool() -> Vec<(&'static str, Certificate)> {
     all
 }
 
-/// Three users whose criterion, and one whose demand, depends on the class.
+/// Returns a problem with three users whose criterion depends on the class. The demand of one of them does too.
 pub fn generic() -> Problem {
     problem(
         r#"{"kind": "allocation-problem", "resources": ["cpu"],

@@ -3,7 +3,7 @@
 use evenhand_problem::{Allocation, Problem, ProblemSpec, Rational, ServerSpec, UserSpec, number};
 use serde_json::{Value, json};
 
-/// All cases whose id starts with `prefix`: at least one.
+/// Returns all cases whose id starts with `prefix`. There is at least one.
 pub fn cases(prefix: &str) -> Vec<Value> {
     let cases: Vec<Value> = serde_json::from_str(include_str!("../golden/cases.json")).expect("a list");
     let cases: Vec<Value> = cases.into_iter().filter(|case| id(case).starts_with(prefix)).collect();
@@ -11,12 +11,12 @@ pub fn cases(prefix: &str) -> Vec<Value> {
     cases
 }
 
-/// The cases of hierarchical filling: a problem each, with the tasks of every user.
+/// Returns the cases of hierarchical filling: problems with the tasks of every user.
 pub fn trees() -> Vec<Value> {
     serde_json::from_str(include_str!("../golden/tree.json")).expect("a list")
 }
 
-/// The case of that id.
+/// Returns the case with this id.
 pub fn case(id_of_it: &str) -> Value {
     let found = cases(id_of_it).into_iter().find(|case| id(case) == id_of_it);
     found.unwrap_or_else(|| panic!("{id_of_it} is not among the golden cases"))
@@ -26,7 +26,7 @@ pub fn id(case: &Value) -> &str {
     case["id"].as_str().expect("an id")
 }
 
-/// A text or a JSON number as the decimal that it is written as.
+/// Returns the value of a string or a JSON number, as the decimal that is written.
 pub fn exact(value: &Value) -> Rational {
     let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     number::parse(&text).unwrap_or_else(|error| panic!("{text}: {error}"))
@@ -44,7 +44,7 @@ pub fn floats(value: &Value) -> Vec<f64> {
     exacts(value).iter().map(number::to_f64).collect()
 }
 
-/// Classes by capacity and users by demand, weight and tasks.
+/// Returns a problem with these capacities by class, and these demands, weights and tasks by user.
 pub fn problem(
     capacities: &[Vec<Rational>],
     demands: &[Vec<Rational>],
@@ -70,17 +70,18 @@ pub fn problem(
     Problem::new(ProblemSpec { servers, users, resources, ..ProblemSpec::default() }).expect("a problem")
 }
 
-/// One pool of capacity 1 per resource, one task each: requests `r`, entitlements `e`.
+/// Returns a pool of capacity 1 for each resource, with one task for each user. `requests` are the demands and
+/// `entitlements` the weights.
 pub fn pool(requests: &[Vec<Rational>], entitlements: &[Rational]) -> Problem {
     problem(&[vec![Rational::from(1); requests[0].len()]], requests, entitlements, Some(1))
 }
 
-/// The pool of a golden case.
+/// Returns the pool of a golden case.
 pub fn pool_of(case: &Value) -> Problem {
     pool(&matrix(&case["inputs"]["r"]), &exacts(&case["inputs"]["e"]))
 }
 
-/// The allocation that grants every user the fraction `x` of its request.
+/// Returns the allocation that grants every user the fraction `x` of its request.
 pub fn granted(x: &[Rational]) -> Allocation {
     let tasks = x.iter().map(|x| if x.is_zero() { Vec::new() } else { vec![(0, x.clone())] });
     Allocation { tasks: tasks.collect(), ..Allocation::default() }
@@ -118,7 +119,8 @@ fn written(capacity: &str, servers: &str, jobs: &[(Vec<Rational>, Rational, Rati
         .to_string()
 }
 
-/// The reservation problem of a golden case, with its loads or others, on so many servers.
+/// Returns the reservation problem of a golden case with its own loads or others. `servers` is the number of
+/// servers.
 pub fn reservation(case: &Value, servers: &str, loads: Option<&[Rational]>) -> String {
     let items = matrix(&case["inputs"]["items"]);
     let loads = loads.map_or_else(|| exacts(&case["inputs"]["rho"]), <[Rational]>::to_vec);

@@ -1,20 +1,22 @@
-//! The plain checkers, on what is small enough for them.
+//! The plain checkers, applied only to certificates that are small enough for them.
 
 use evenhand_exact::{Certificate, ratio};
 use evenhand_problem::{Integer, Rational};
 
 use crate::plain;
 
-/// Users, classes and resources multiplied: dense loops take no more.
+/// Most users times classes times resources for dense loops.
 const MOST_CELLS: usize = 300;
 /// Longest certificate, in bytes.
 const LONGEST: usize = 20_000;
-/// Weights and tasks of which roots are judged are between about 1e-20 and 1e20.
+/// Bits by which numerator and denominator may differ where roots are judged: weights and tasks are then between
+/// about 1e-20 and 1e20.
 const MODERATE_BITS: u32 = 66;
-/// Job types of which all configurations are listed.
+/// Most job types for which all configurations are listed.
 const MOST_TYPES: usize = 4;
 
-/// What is false in the certificate, if anything; `None` where it is too large for plain loops.
+/// Returns the false statement in the certificate, if there is one. Returns `None` where the certificate is too
+/// large for plain loops.
 pub fn fault(certificate: &Certificate, length: usize) -> Option<Option<String>> {
     let problem = &certificate.problem;
     let cells = problem.n_users() * problem.n_servers() * problem.n_resources();
@@ -24,7 +26,7 @@ pub fn fault(certificate: &Certificate, length: usize) -> Option<Option<String>>
     small.then(|| plain::fault(certificate))
 }
 
-/// Whether roots to 200 digits after the point say something about this problem.
+/// Returns whether roots with 200 digits after the point are precise enough for this problem.
 fn is_moderate(certificate: &Certificate) -> bool {
     let Certificate { problem, allocation, .. } = certificate;
     let far = |value: &Rational| {
@@ -35,13 +37,13 @@ fn is_moderate(certificate: &Certificate) -> bool {
     users.into_iter().all(|(n, user)| !far(user.weight()) && !far(&allocation.total(n)))
 }
 
-/// Whether everything in a ratio certificate is true; `None` where it is too large.
+/// Returns whether everything in a ratio certificate is true, or `None` where it is too large.
 pub fn is_true(certificate: &ratio::RatioCertificate, length: usize) -> Option<bool> {
     let small = certificate.problem.n_types() <= MOST_TYPES && length <= LONGEST;
     if small { plain::ratio::is_true(certificate) } else { None }
 }
 
-/// Whether everything in a worst-load certificate is true; `None` where it is too large.
+/// Returns whether everything in a worst-load certificate is true, or `None` where it is too large.
 pub fn is_worst(certificate: &ratio::worst_load::WorstLoadCertificate, length: usize) -> Option<bool> {
     let small = certificate.problem.n_types() <= MOST_TYPES && length <= LONGEST;
     if small { plain::worst_load::is_true(certificate) } else { None }

@@ -1,4 +1,4 @@
-//! What the tests of the workspace share; no crate depends on it but for its tests.
+//! Helpers that the tests of the workspace share. Other crates depend on this one only for their tests.
 //!
 //! | module | what it owns |
 //! |---|---|
@@ -16,10 +16,10 @@
 //! | [`dumps`] | dumps of schedulers changed at random |
 //! | [`vipr`] | a reader and checker of VIPR files, by the text of the format |
 //!
-//! Integration tests use it. Unit tests inside `src` of a crate that this one depends on cannot: they would
-//! see every type of that crate twice.
+//! Only integration tests can use it. A unit test inside `src` of a crate that this one depends on would see two
+//! versions of that crate's types.
 #![forbid(unsafe_code)]
-// Helpers whose names say what they are.
+// The names of the helpers describe them.
 #![allow(missing_docs)]
 
 pub mod agreement;

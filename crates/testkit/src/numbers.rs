@@ -2,7 +2,7 @@
 
 use evenhand_problem::{Rational, number};
 
-/// A rational number as the formats write it: `3`, `0.5`, `3/7`.
+/// Returns a rational number from its spelling in files: `3`, `0.5`, `3/7`.
 pub fn q(text: &str) -> Rational {
     number::parse_result(text).unwrap_or_else(|error| panic!("{text}: {error}"))
 }

@@ -1,4 +1,4 @@
-//! Changes of JSON documents, written down as data.
+//! Changes of JSON documents, described as data.
 //!
 //! | patch | what it does |
 //! |---|---|
@@ -6,12 +6,12 @@
 //! | `[path]` | deletes what is at the path |
 //! | `[path, "copy", from]` | inserts a copy of what is at `from` into a list, before the position `path` |
 //!
-//! The steps of a path are keys and positions, with `/` between them; in a list of claims the name of an
-//! axiom is its first claim.
+//! The steps of a path are keys and positions, separated by `/`. In a list of claims, the name of an axiom means
+//! its first claim.
 
 use serde_json::Value;
 
-/// Applies one patch; `None` where its path leads nowhere, or nothing would change.
+/// Applies one patch. Returns `None` where its path leads nowhere, or where nothing would change.
 #[must_use]
 pub fn apply(document: &mut Value, patch: &[Value]) -> Option<()> {
     let text = |at: usize| patch.get(at).and_then(Value::as_str);
@@ -46,7 +46,7 @@ fn insert(document: &mut Value, path: &str, value: Value) -> Option<()> {
     Some(())
 }
 
-/// The path of the parent, and the last step.
+/// Returns the path of the parent, and the last step.
 fn split(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or(("", path))
 }

@@ -1,10 +1,10 @@
-//! An independent reference, slow and plain: a dense simplex method in rationals with Bland's rule,
-//! and the textbook rounds of lexicographic max-min on it. No solver, no groups, no columns left out.
+//! A slow and simple independent reference: a dense simplex method in rationals with Bland's rule, and the textbook
+//! rounds of lexicographic max-min. It uses no external solver and no groups, and leaves out no columns.
 
 use evenhand_exact::ShareCoefficients;
 use evenhand_problem::{Problem, Rational, Sharing};
 
-/// What became of a programme.
+/// The result of a linear programme.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Solved {
     Infeasible,
@@ -21,7 +21,7 @@ impl Solved {
     }
 }
 
-/// `max c x`, `a x <= b`, `x >= 0`.
+/// The linear programme `max c x` with `a x <= b` and `x >= 0`.
 #[derive(Debug, Clone, Default)]
 pub struct Dense {
     pub costs: Vec<Rational>,
@@ -55,14 +55,14 @@ impl Dense {
     }
 }
 
-/// A condensed tableau; the last entry of every row is its right-hand side.
+/// A condensed tableau. The last entry of every row is its right-hand side.
 struct Table {
     /// Variable of each nonbasic column.
     columns: Vec<usize>,
     /// Variable of each row.
     basic: Vec<usize>,
     rows: Vec<Vec<Rational>>,
-    /// Reduced costs, and minus the value.
+    /// Reduced costs, followed by minus the objective value.
     objective: Vec<Rational>,
 }
 
@@ -71,7 +71,7 @@ impl Table {
         &self.rows[row][self.columns.len()]
     }
 
-    /// Phase 1 with one artificial variable.
+    /// Runs phase 1 with one artificial variable. Returns whether the programme is feasible.
     fn make_feasible(&mut self, artificial: usize) -> bool {
         let worst = (0..self.rows.len()).min_by(|&a, &b| self.rhs(a).cmp(self.rhs(b)));
         let Some(worst) = worst.filter(|&row| *self.rhs(row) < 0) else { return true };
@@ -118,7 +118,7 @@ impl Table {
         }
     }
 
-    /// To the optimum by Bland's rule; `false` when there is none.
+    /// Moves to the optimum by Bland's rule. Returns `false` when there is none.
     fn ascend(&mut self) -> bool {
         loop {
             let improving = (0..self.columns.len()).filter(|&column| self.objective[column] > 0);
@@ -163,8 +163,8 @@ impl Table {
     }
 }
 
-/// Capacity and task rows of a problem, one column for every user on every class that it may use,
-/// and one more column at the end for free use.
+/// The capacity and task rows of a problem. There is a column for every user on every class that it may use, and
+/// one more column at the end for free use.
 pub struct Programme {
     /// `(user, class)` by column.
     pub placements: Vec<(usize, usize)>,
@@ -176,7 +176,7 @@ impl Programme {
         let is_timed = |i: usize| sharing == Sharing::Tdm || problem.servers()[i].is_time_shared();
         let mut placements = Vec::new();
         for (n, user) in problem.users().iter().enumerate() {
-            // Where a resource is missing, a row of capacity 0 says so; a gamma of 0 has no row.
+            // Where a resource is missing, a row of capacity 0 bars the user. A gamma of 0 has no such row.
             let fits = |i: &usize| !is_timed(*i) || !problem.unconstrained_gamma(n, *i).is_zero();
             placements
                 .extend((0..problem.n_servers()).filter(|&i| user.may_use(i)).filter(fits).map(|i| (n, i)));
@@ -207,7 +207,7 @@ impl Programme {
         programme
     }
 
-    /// Adds `sum a(n, i) x_ni <= b`.
+    /// Adds the row `sum a(n, i) x_ni <= b`.
     pub fn push(&mut self, a: impl Fn(usize, usize) -> Rational, b: Rational) {
         self.rows.push((self.row(a, Rational::new()), b));
     }
@@ -216,7 +216,7 @@ impl Programme {
         self.placements.iter().map(|&(n, i)| a(n, i)).chain([last]).collect()
     }
 
-    /// `max sum c(n, i) x_ni` over the rows and `extra`.
+    /// Maximises `sum c(n, i) x_ni` over the rows and `extra`.
     pub fn maximise(
         &self,
         costs: impl Fn(usize, usize) -> Rational,
@@ -228,15 +228,16 @@ impl Programme {
     }
 }
 
-/// `U_n` of the weighted lexicographic maximum, by user: raise the least, test everybody one by one
-/// for whether it can rise above with the others kept, fix those that cannot, go on.
+/// Returns `U_n` of the weighted lexicographic maximum, by user. Each round raises the least level, and tests for
+/// each user whether it can rise further while the others keep their levels. Users that cannot are fixed at that
+/// level.
 pub fn lexicographic(problem: &Problem, sharing: Sharing, share: &ShareCoefficients) -> Vec<Rational> {
     let programme = Programme::new(problem, sharing);
     let value = |n: usize, i: usize| Rational::from(share.of(n, i) / problem.users()[n].weight());
     let of = |k: usize, sign: i32| {
         move |n: usize, i: usize| if n == k { value(n, i) * sign } else { Rational::new() }
     };
-    // `U_n >= level`, and `U_n >= t`.
+    // The rows `U_n >= level` and `U_n >= t`.
     let at_least =
         |n: usize, level: &Rational| (programme.row(of(n, -1), Rational::new()), Rational::from(-level));
     let at_least_t = |n: usize| (programme.row(of(n, -1), Rational::from(1)), Rational::new());

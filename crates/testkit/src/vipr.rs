@@ -1,41 +1,41 @@
-//! A reader and checker of VIPR certificates, version 1.0 (Cheung, Gleixner, Steffy: Verifying Integer
-//! Programming Results), written from the text of the format and nothing else.
+//! A reader and checker of VIPR certificates, version 1.0 (Cheung, Gleixner, Steffy: Verifying Integer Programming
+//! Results), written only from the text of the format.
 //!
-//! Everything is read and everything that is derived is judged, in rationals, as the definitions say:
-//! suitable combinations, rounding, domination, assumptions. What refers to a cutoff (`{ sol }`) is read
-//! and refused: the format does not say which bound it proves.
+//! It reads the whole file and judges every derivation in rationals, as the definitions say: suitable combinations,
+//! rounding, domination, assumptions. Derivations that refer to a cutoff (`{ sol }`) are read and refused, since
+//! the format does not say which bound they prove.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::str::SplitWhitespace;
 
 use evenhand_problem::{Rational, number};
 
-/// What a valid file states.
+/// The content of a valid file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checked {
     pub variables: Vec<String>,
-    /// Whether every variable, by index, has to be a whole number.
+    /// Whether each variable, by index, must be a whole number.
     pub integer: Vec<bool>,
     pub minimise: bool,
     pub objective: Linear,
     pub constraints: Vec<Constraint>,
     pub goal: Goal,
     pub solutions: Vec<Linear>,
-    /// Number of derivations, and how many of them round.
+    /// Number of derivations, and number of those that round.
     pub derivations: usize,
     pub rounded: usize,
-    /// Coefficients and multipliers that are 0: some readers compare with them.
+    /// Number of coefficients and multipliers that are 0. Some readers compare constraints including such zeros.
     pub zeros: usize,
 }
 
-/// What is proven.
+/// The statement that is proven.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Goal {
     Infeasible,
     Range { lower: Option<Rational>, upper: Option<Rational> },
 }
 
-/// Coefficients by variable, none 0.
+/// Coefficients by variable, without zeros.
 pub type Linear = BTreeMap<usize, Rational>;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,14 +65,14 @@ enum Reason {
 struct Derived {
     constraint: Constraint,
     assumptions: BTreeSet<usize>,
-    /// No constraint after this one may refer to it.
+    /// Index of the last constraint that may refer to this one.
     last: Option<usize>,
 }
 
 /// Reads a file and checks everything in it.
 ///
 /// # Errors
-/// What is wrong with it, in words.
+/// The fault, in words.
 pub fn check(text: &str) -> Result<Checked, String> {
     let mut reader = Reader::after_comments(text)?;
     reader.expect("VER")?;
@@ -197,7 +197,7 @@ impl Checked {
             left: left.clone(),
         };
         match (&self.goal, self.minimise) {
-            // Only an absurdity dominates one.
+            // Only a contradiction dominates this goal.
             (Goal::Infeasible, _) => proven(goal(Sense::AtLeast, &Rational::from(1), &Linear::new())),
             (Goal::Range { lower: Some(lower), .. }, true) => {
                 proven(goal(Sense::AtLeast, lower, &self.objective))
@@ -209,7 +209,7 @@ impl Checked {
         }
     }
 
-    /// The assumptions under which a constraint follows.
+    /// Returns the assumptions under which a constraint follows.
     fn follows(
         &self,
         constraint: &Constraint,
@@ -273,7 +273,7 @@ impl Checked {
         Ok(())
     }
 
-    /// Whether one of the two holds at every whole point.
+    /// Returns whether one of the two holds at every whole point.
     fn is_split(&self, one: &Constraint, other: &Constraint) -> bool {
         let (below, above) = match (one.sense, other.sense) {
             (Sense::AtMost, Sense::AtLeast) => (one, other),
@@ -308,7 +308,7 @@ impl Constraint {
     }
 }
 
-/// A suitable linear combination.
+/// Returns a suitable linear combination of constraints.
 fn combination(parts: &[(&Derived, &Rational)]) -> Result<Constraint, String> {
     let (mut most, mut least) = (false, false);
     let mut sum = Constraint {
@@ -386,7 +386,7 @@ impl<'t> Reader<'t> {
         Ok(pairs)
     }
 
-    /// Coefficients of `n` variables, or the word for those of the objective.
+    /// Reads the coefficients of `n` variables, or the word that stands for those of the objective.
     fn linear(&mut self, n: usize, objective: Option<&Linear>) -> Result<Linear, String> {
         let word = self.word()?;
         if let Some(objective) = objective.filter(|_| word == "OBJ") {

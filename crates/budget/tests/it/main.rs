@@ -1,4 +1,4 @@
-//! Limits hold, whoever spends.
+//! Limits of work, memory and time, in one thread and in several.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
@@ -71,7 +71,7 @@ fn inner_limits_are_paid_by_the_outer_ones_too() {
     let outer = within(&work(100), || {
         assert!(within(&work(10), || charge(11, "inner")).is_err());
         assert_eq!(within(&work(60), || charge(50, "inner")), Ok(()));
-        // The 11 steps that were refused inside never reached the outer limits.
+        // The outer limits were never charged the 11 steps that the inner limit refused.
         assert_eq!((spent(), work_left()), (50, Some(50)));
         within(&work(1_000), || charge(51, "beyond the outer limit"))
     });
@@ -164,17 +164,17 @@ fn stated_limits_do_not_grow() {
 
 #[test]
 fn what_is_found_of_each_place_stands_there_whoever_found_it() {
-    for looks in [0, 1, 3, 100, 100_000] {
-        let few = for_a_thread(looks);
+    for visits in [0, 1, 3, 100, 100_000] {
+        let few = for_a_thread(visits);
         for count in [0, 1, few - 1, few, 10 * few + 1] {
             let squares: Vec<usize> = (0..count).map(|place| place * place).collect();
-            assert_eq!(each(count, looks, |place| place * place), squares);
-            assert_eq!(each_of((0..count).collect(), looks, |place| place * place), squares);
-            assert_eq!(both(count * looks, || count, || squares.len()), (count, count));
+            assert_eq!(each(count, visits, |place| place * place), squares);
+            assert_eq!(each_of((0..count).collect(), visits, |place| place * place), squares);
+            assert_eq!(both(count * visits, || count, || squares.len()), (count, count));
         }
-        // Few are left to the thread that asks.
+        // Below the threshold, all work stays on the calling thread.
         let here = std::thread::current().id();
-        let found = each(few - 1, looks, |_| std::thread::current().id());
+        let found = each(few - 1, visits, |_| std::thread::current().id());
         assert!(found.iter().all(|found| *found == here));
     }
 }

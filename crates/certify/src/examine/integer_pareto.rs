@@ -1,8 +1,8 @@
 //! Evidence for and against Pareto optimality among whole tasks on single servers.
 //!
-//! Prices of the greatest divisible sum that leaves no user worse off prove it where that sum gains less than
-//! a task. Else HiGHS looks for whole tasks that dominate; what it finds is rounded and verified exactly.
-//! That it finds nothing is no proof.
+//! First the greatest divisible sum of tasks that leaves no user worse off is computed. If it gains less than a
+//! whole task, its prices prove optimality. Otherwise HiGHS searches for whole tasks that dominate, and its result
+//! is rounded and verified exactly. If HiGHS finds none, nothing is proven.
 
 use evenhand_exact::{Axiom, Claim, Evidence, Instance, Prices};
 use evenhand_levels::LevelsError;
@@ -13,21 +13,21 @@ use evenhand_problem::{Placement, Rational};
 
 use super::Undecided;
 
-/// Most columns, one for each user and single server where it can run.
+/// Most columns of the model. There is one for each user and each single server on which it can run.
 const MAX_COLUMNS: u128 = 20_000;
 
 /// Seconds that the search may take.
 const TIME_LIMIT: f64 = 20.0;
 
-/// One server and its columns.
+/// A single server and its columns in the model.
 struct Single {
     server: usize,
     index: u64,
-    /// `(user, column)`.
+    /// Pairs `(user, column)`.
     on: Vec<(usize, usize)>,
 }
 
-/// The claim, with evidence of yes or of no.
+/// Returns the claim with evidence for or against it.
 ///
 /// # Errors
 /// [`Undecided`].
@@ -49,7 +49,7 @@ pub(super) fn claim(instance: &Instance<'_>, tolerance: &Rational) -> Result<Cla
         .map_err(|dominating| Undecided::Neither { proof: refusal, refutation: dominating.to_string() })
 }
 
-/// Prices of the greatest sum of tasks in which no user has less.
+/// Returns the prices of the greatest sum of tasks in which no user has fewer tasks.
 fn prices(instance: &Instance<'_>) -> Result<Prices, LevelsError> {
     let users = 0..instance.problem().n_users();
     let worth = vec![Rational::from(1); users.len()];
@@ -64,7 +64,7 @@ fn prices(instance: &Instance<'_>) -> Result<Prices, LevelsError> {
     Ok(Prices { user_weights: weights.collect(), rows: optimum.prices, users: optimum.user_prices })
 }
 
-/// Whole tasks on single servers that give no user less and, as HiGHS finds, some user more.
+/// Returns whole tasks on single servers that give no user fewer tasks and, according to HiGHS, some user more.
 fn dominating(instance: &Instance<'_>) -> Result<Vec<Placement>, Undecided> {
     let problem = instance.problem();
     let constraints = instance.constraints();

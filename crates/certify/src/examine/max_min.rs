@@ -1,10 +1,11 @@
 //! Max-min of a share, for any feasible allocation.
 //!
-//! The level duals of the exact optimum `x*` prove every allocation with the same shares. Where the shares
-//! differ by no more than the tolerance they still bound every rise. Else the optimum refutes most
-//! allocations: of the users that have less in `x` than in `x*` the one with the least share rises on the
-//! way there. What neither decides, the programme of each user's rise does: its dual covers the user
-//! within the tolerance, or its optimum shows a rise beyond.
+//! The level duals of the exact optimum `x*` prove every allocation with the same shares. Where the shares differ
+//! by no more than the tolerance, the duals still bound every rise. Otherwise the optimum refutes most allocations:
+//! among the users with less in `x` than in `x*`, the one with the least share rises on the way from `x` to `x*`.
+//!
+//! If neither decides, the linear programme of each user's rise does. Either its dual covers the user within the
+//! tolerance, or its optimum shows a larger rise.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +17,7 @@ use evenhand_problem::Rational;
 use super::optima::Optimum;
 use super::{Prover, Undecided, supports};
 
-/// What decides max-min of one share.
+/// Evidence that decides max-min of one share.
 enum Decided {
     /// Levels that cover every user within the tolerance.
     Levels(Vec<Level>),
@@ -75,7 +76,7 @@ impl Prover<'_> {
             }
             cover = first_cover()?;
         }
-        // Without the optimum, which knows no limits of groups, the programmes of the rises decide alone.
+        // The optimum ignores the limits of groups. With such limits, only the programmes of the rises decide.
         if has_no_limits && let Ok(optimum) = self.optimum(share, &coefficients) {
             for dual in &optimum.duals {
                 cover.add(dual.prices.clone())?;
@@ -90,8 +91,8 @@ impl Prover<'_> {
         self.decide_by_rises(&coefficients, cover)
     }
 
-    /// The prices that the allocation itself gives away, with the weights of a share that does not depend on
-    /// the class.
+    /// Returns prices that follow from the allocation itself, weighted by the share. Returns `None` if the share
+    /// depends on the class.
     fn vector_of_supports(&self, coefficients: &ShareCoefficients) -> Option<PriceVector> {
         let mut prices = supports::prices(self.instance)?;
         let users = self.instance.problem().users();
@@ -103,8 +104,9 @@ impl Prover<'_> {
         Some(PriceVector::of(&prices))
     }
 
-    /// Prices of the tasks of users that lack less than all of them, but no more than the tolerance, each for itself: whoever
-    /// has more than such a user may come down to it, so that one level for all would bound only the least of them.
+    /// Returns prices of the task limits of users that lack some of their tasks, but no more than the tolerance.
+    /// Each of these users gets a price vector of its own. Users with more than such a user may fall to its level,
+    /// so one common vector would bound only the least of them.
     fn bounds_by_tasks(&self, coefficients: &ShareCoefficients) -> Vec<PriceVector> {
         let (instance, users) = (self.instance, self.instance.problem().users());
         let nearly = |n: &usize| {
@@ -120,7 +122,7 @@ impl Prover<'_> {
         (0..users.len()).filter(|n| instance.is_active(*n)).filter(nearly).filter_map(prices).collect()
     }
 
-    /// Asks for the rise of every user that is not covered within the tolerance.
+    /// Solves the linear programme of the rise of every user that is not covered within the tolerance.
     fn decide_by_rises(
         &self,
         coefficients: &ShareCoefficients,
@@ -158,7 +160,8 @@ impl Prover<'_> {
         Ok(Decided::Levels(cover.into_levels()))
     }
 
-    /// A user that rises beyond the tolerance on the way to the optimum, and where it has.
+    /// Returns a user that rises beyond the tolerance on the way to the optimum, and an allocation in which it
+    /// does.
     fn refuting_step(
         &self,
         coefficients: &ShareCoefficients,
@@ -175,7 +178,7 @@ impl Prover<'_> {
         Ok(is_beyond.then_some((user, tasks)))
     }
 
-    /// A step towards the optimum, short enough that no user that loses falls below `user`.
+    /// Returns a step towards the optimum that is short enough that no losing user falls below `user`.
     fn short_step(&self, present: &[Rational], possible: &[Rational], user: usize, optimum: &Tasks) -> Tasks {
         let rise = Rational::from(&possible[user] - &present[user]);
         let mut step = Rational::from(1);
@@ -202,17 +205,18 @@ impl Prover<'_> {
     }
 }
 
-/// Levels and what they prove so far.
+/// Levels, and the bounds that they prove so far.
 struct Cover<'a, 'b> {
     standing: &'a Standing<'a, 'b>,
     prices: Vec<PriceVector>,
-    /// By user: the bound on its rise by the levels before the last one; `None` for users that need none.
+    /// The bound on each user's rise by the levels before the last one. `None` for users that need no bound.
     bounds: Vec<Option<RiseBound>>,
-    /// What the last level proves: where there is no other, no rise has to be found.
+    /// The curve of the last level. If it is the only level, single rises need not be computed.
     last: Option<Curve<'a, 'a, 'b>>,
 }
 
-/// The least bound, over what the user would have alone, and the level that proves it; `None`: no level covers the user yet.
+/// The least proven bound on a rise, divided by what the user would have alone, and the index of its level. `None`
+/// if no level covers the user yet.
 type RiseBound = Option<(Rational, usize)>;
 
 impl<'a, 'b> Cover<'a, 'b> {
@@ -224,7 +228,7 @@ impl<'a, 'b> Cover<'a, 'b> {
         Self { standing, prices: Vec::new(), bounds, last: None }
     }
 
-    /// Adds a level that covers the users for which it proves more than those before.
+    /// Adds a level. It will cover the users for which it proves a smaller bound than the levels before.
     fn add(&mut self, prices: PriceVector) -> Result<(), Undecided> {
         let curve = self.standing.curve(&prices)?;
         self.settle();
@@ -233,7 +237,7 @@ impl<'a, 'b> Cover<'a, 'b> {
         Ok(())
     }
 
-    /// Finds what the last level proves of everybody.
+    /// Updates the bounds of all users with those of the last level.
     fn settle(&mut self) {
         let Some(curve) = self.last.take() else { return };
         for (n, rise) in curve.rises() {
@@ -254,7 +258,7 @@ impl<'a, 'b> Cover<'a, 'b> {
         (0..self.bounds.len()).filter(|&n| !self.is_covered(n, tolerance)).collect()
     }
 
-    /// Whether no user can rise at all.
+    /// Returns whether no user can rise at all.
     fn is_exact(&self) -> bool {
         self.is_within(&Rational::new())
     }
@@ -263,7 +267,7 @@ impl<'a, 'b> Cover<'a, 'b> {
         (0..self.bounds.len()).all(|n| self.is_covered(n, tolerance))
     }
 
-    /// The levels that cover anybody, each with the users that it covers best.
+    /// Returns the levels that cover some user, each with the users for which it proves the least bound.
     fn into_levels(mut self) -> Vec<Level> {
         if self.prices.len() > 1 {
             self.settle();

@@ -1,8 +1,9 @@
-//! Examining an allocation: solvers look for evidence, and `evenhand-exact` computes what it shows.
+//! Examination of an allocation: solvers search for evidence, and `evenhand-exact` computes what the evidence
+//! shows.
 //!
-//! What is judged is the allocation after its repair; of one that is infeasible beyond the tolerance
-//! nothing is claimed but that (THEORY, section 7). Pareto optimality and max-min are decided for every
-//! allocation: linear programming duality gives prices that prove them or an allocation that refutes them.
+//! The allocation is repaired before it is judged. If it is infeasible beyond the tolerance, the only claim is that
+//! it is infeasible (THEORY, section 7). Pareto optimality and max-min are decided for every allocation: linear
+//! programming duality gives either prices that prove them or an allocation that refutes them.
 
 mod integer_pareto;
 mod max_min;
@@ -35,56 +36,56 @@ use optima::{Duals, Solved};
 pub use timed::certify_within;
 pub use undecided::Undecided;
 
-/// What allocations in floating point are held to where nothing else is said: a billionth of what a user
-/// would have alone, far above what double precision leaves and far below what anybody notices.
+/// Default tolerance for allocations in floating point: a billionth of what a user would have alone. It is far
+/// above the rounding errors of double precision and far below any difference that matters in practice.
 pub(crate) const FLOAT_TOLERANCE: (u32, u32) = (1, 1_000_000_000);
 
-/// Pairs of a user and a class on which it can run, up to which the exact optimum is asked at once: it takes some milliseconds,
-/// and its margin is nearer to the truth than that of prices of doubles. Of 6,000 pairs it takes ten times as long as those,
-/// and where numbers are long it does not end.
+/// Pairs of a user and a class on which it can run, up to which the exact optimum is computed first. It then takes
+/// some milliseconds, and its margin is closer to the truth than that of prices in floating point. For 6,000 pairs
+/// it takes ten times as long as these prices, and with long numbers it may not end.
 const FEW: usize = 1_000;
 
-/// An axiom to examine; max-min is about a share, proportional about an exponent.
+/// An axiom to examine, with its parameters: a share for max-min, an exponent for proportional.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {
     /// The axiom.
     pub axiom: Axiom,
-    /// What it is about; what is absent is taken from the allocation's mechanism.
+    /// Parameters of the axiom. Absent parameters are taken from the allocation's mechanism.
     pub parameters: Parameters,
 }
 
 impl Request {
-    /// The axiom, about whatever the allocation's mechanism is about.
+    /// Returns a request for the axiom with the parameters of the allocation's mechanism.
     #[must_use]
     pub fn of(axiom: Axiom) -> Self {
         Self { axiom, parameters: Parameters::default() }
     }
 }
 
-/// What came of an examination.
+/// The result of an examination.
 #[derive(Debug, Clone)]
 pub struct Examination {
-    /// The claims with their evidence, ready to be written and checked by anybody.
+    /// The claims with their evidence, ready to be written and checked independently.
     pub certificate: Certificate,
-    /// By claim: its margin in tasks of the user that it is about.
+    /// The margin of each claim, in tasks of the user that it is about.
     pub in_tasks: Vec<Option<Rational>>,
-    /// The largest `|x_ni - stated x_ni| / g_n` of the repair.
+    /// The repair of the allocation: the largest `|x_ni - stated x_ni| / g_n`.
     pub repair: Rational,
     /// Whether the allocation is infeasible beyond the tolerance, so that nothing else is claimed.
     pub infeasible: bool,
-    /// By axiom that was not decided: why.
+    /// The undecided axioms, with the reasons.
     pub undecided: Vec<(Axiom, Undecided)>,
-    /// Why the kernel gave no verdict on the certificate: judging it would take more than it is allowed.
+    /// The reason why the kernel gave no verdict on the certificate: judging it would exceed the kernel's limits.
     pub unchecked: Option<String>,
-    /// The text of the certificate that the kernel was asked about; none where it was not asked.
+    /// The text of the certificate that the kernel judged. `None` if the kernel was not asked.
     pub text: Option<String>,
-    /// By claim: of one that is violated the least tolerance at which it holds, where that is below 1 and known; empty unless
-    /// it was looked for.
+    /// The least tolerance at which each violated claim would hold, where it is below 1 and known. Empty unless
+    /// [`look_for_least_tolerances`](Self::look_for_least_tolerances) was called.
     pub least_tolerances: Vec<Option<Rational>>,
 }
 
 impl Examination {
-    /// The same after the kernel was asked, where there is something to ask it.
+    /// Asks the kernel about the certificate, if it has claims, and stores the result.
     fn tested(
         mut self,
         ask: impl FnOnce(String, Sharing) -> Result<Tested, Refused>,
@@ -97,13 +98,13 @@ impl Examination {
         Ok(self)
     }
 
-    /// The claim of an axiom about these parameters.
+    /// Returns the claim of an axiom with these parameters.
     #[must_use]
     pub fn claim(&self, axiom: Axiom, parameters: &Parameters) -> Option<&Claim> {
         self.certificate.claims.iter().find(|c| c.axiom == axiom && c.parameters() == *parameters)
     }
 
-    /// Those of the requests that were not looked at, since the allocation is infeasible.
+    /// Returns the requests that were not examined because the allocation is infeasible.
     #[must_use]
     pub fn skipped(&self, asked: &[Request]) -> Vec<Request> {
         let is_answered = |request: &Request| {
@@ -115,7 +116,7 @@ impl Examination {
     }
 }
 
-/// Why an allocation cannot be examined at all.
+/// The reason why an allocation cannot be examined at all.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum CertifyError {
@@ -125,22 +126,22 @@ pub enum CertifyError {
     /// A parameter belongs to another axiom, or is out of bounds.
     #[error("{0}")]
     Parameters(String),
-    /// Max-min was asked for without a share, and the allocation's mechanism implies none.
+    /// Max-min was requested without a share, and the allocation's mechanism implies none.
     #[error("max-min needs a share: name it (drfh, cdrf, tsf, asset, generic, resource:NAME)")]
     NoShare,
-    /// The system makes no thread.
+    /// The system cannot start a thread.
     #[error("no thread can be started: {0}")]
     Thread(String),
     /// The kernel refuses the certificate.
     #[error(transparent)]
     Refused(#[from] Refused),
-    /// A tolerance that means nothing.
-    #[error("the tolerance is a number from 0 to below 1")]
+    /// A tolerance outside the valid range.
+    #[error("the tolerance is out of range: expected a number from 0 to below 1")]
     Tolerance,
 }
 
-/// The axioms that are examined when none is named: the usual ones, whole tasks where they are placed, and
-/// the one that the mechanism of the allocation is made to satisfy, if it names one.
+/// Returns the axioms that are examined when none is named: the usual ones, integer feasibility if tasks are placed
+/// on servers, and the axiom that the allocation's mechanism is designed to satisfy.
 #[must_use]
 pub fn default_requests(problem: &Problem, allocation: &Allocation) -> Vec<Request> {
     let groups = problem.groups().list();
@@ -153,8 +154,8 @@ pub fn default_requests(problem: &Problem, allocation: &Allocation) -> Vec<Reque
             Axiom::SharingIncentive,
         ]
     } else {
-        // A queue is many users, so that what compares users says little; and what groups keep back may be better for
-        // somebody.
+        // A queue consists of many users, so axioms that compare users say little. And if groups keep capacity
+        // back, releasing it may be better for some user, so Pareto optimality is not expected.
         let mut usual = vec![Axiom::Feasible, Axiom::Limits, Axiom::Guarantees, Axiom::WorkConserving];
         if !problem.groups().keep_back() {
             usual.push(Axiom::ParetoOptimal);
@@ -178,8 +179,8 @@ pub fn default_requests(problem: &Problem, allocation: &Allocation) -> Vec<Reque
     requests
 }
 
-/// The tolerance where none is stated: 0 for an allocation that says it is exact and states neither a gap,
-/// nor an interval, nor that it is not solved; a billionth for any other.
+/// Returns the default tolerance. It is 0 for an allocation that is exact and states neither a gap, nor an
+/// interval, nor that it is not solved. Otherwise it is a billionth.
 #[must_use]
 pub fn default_tolerance(file: &AllocationFile) -> Rational {
     if file.allocation.arithmetic == Arithmetic::Exact && file.is_final {
@@ -189,13 +190,13 @@ pub fn default_tolerance(file: &AllocationFile) -> Rational {
     }
 }
 
-/// Examines `requests` and makes a certificate, which the kernel has accepted unless it was too large for it
-/// ([`Examination::unchecked`]); axioms that do not hold are in it as well, with evidence. A margin below
-/// `-tolerance` violates.
+/// Examines `requests` and creates a certificate. The kernel has accepted the certificate, unless it was too large
+/// for the kernel ([`Examination::unchecked`]). Axioms that do not hold are in it too, with evidence. An axiom is
+/// violated if its margin is below `-tolerance`.
 ///
 /// # Errors
-/// [`CertifyError`] when the allocation does not fit the problem, an axiom cannot be asked for, or the kernel refuses
-/// the certificate. A solver that fails makes an axiom undecided, never passed.
+/// [`CertifyError`] when the allocation does not fit the problem, a request is invalid, or the kernel refuses the
+/// certificate. An axiom whose solver fails becomes undecided, never accepted.
 pub fn certify(
     problem: &Problem,
     allocation: &Allocation,
@@ -206,8 +207,9 @@ pub fn certify(
         .tested(self_test_of_text)?)
 }
 
-/// [`certify`] for one of several allocations of `problem`, which share the optima of its shares. The kernel is not
-/// asked: [`self_test`](crate::self_test()) has to be, before the certificate is written.
+/// Examines one of several allocations of `problem` like [`certify`]. These allocations share the optima of the
+/// problem's shares. The kernel is not asked: call [`self_test`](crate::self_test()) before the certificate is
+/// written.
 ///
 /// # Errors
 /// As [`certify`].
@@ -218,7 +220,7 @@ pub fn certify_among(
     tolerance: &Rational,
     optima: &Optima,
 ) -> Result<Examination, CertifyError> {
-    let found = Mutex::new(Found::default());
+    let found = Mutex::new(Results::default());
     examine(problem, allocation, requests, tolerance, optima, &found)?;
     Ok(certificate(
         problem,
@@ -228,36 +230,36 @@ pub fn certify_among(
     ))
 }
 
-/// What has been found so far.
+/// The results so far.
 #[derive(Default, Clone)]
-struct Found {
-    /// In any order, as those that are undecided, which have their place first.
+struct Results {
+    /// Unordered, like `undecided`. The first field of an entry of `undecided` is its position.
     answers: Vec<Answer>,
     undecided: Vec<(usize, Axiom, Undecided)>,
     repair: Rational,
     infeasible: bool,
 }
 
-/// A claim, with its place among the questions.
+/// A claim, with the position of its question.
 #[derive(Clone)]
 struct Answer {
-    place: usize,
+    position: usize,
     claim: Claim,
     in_tasks: Option<Rational>,
 }
 
-/// A question, with its place.
+/// A question, with its position.
 type Question = (usize, Axiom, Parameters);
 
-/// Decides the requests, each with an equal part of the work that is left; what is only computed beside what is searched for,
-/// where there is much of both.
+/// Decides the requests, each with an equal share of the remaining work. If there is much of both, claims that are
+/// only computed are decided in parallel with those whose evidence is searched for.
 fn examine(
     problem: &Problem,
     allocation: &Allocation,
     requests: &[Request],
     tolerance: &Rational,
     optima: &Optima,
-    found: &Mutex<Found>,
+    found: &Mutex<Results>,
 ) -> Result<(), CertifyError> {
     if *tolerance < 0 || *tolerance >= 1 {
         return Err(CertifyError::Tolerance);
@@ -285,15 +287,15 @@ fn examine(
             asked.push((asked.len(), request.axiom, parameters));
         }
     }
-    // Whether the question is to be asked again, with more work.
-    let ask = |(place, axiom, parameters): &Question, part: Option<u64>, is_last: bool| {
-        match in_its_part(part, || prover.claim(*axiom, parameters.clone())) {
+    // Answers a question. Returns whether it should be asked again with more work.
+    let ask = |(position, axiom, parameters): &Question, part: Option<u64>, is_last: bool| {
+        match within_share(part, || prover.claim(*axiom, parameters.clone())) {
             Ok(claim) => {
                 let in_tasks = explain::in_tasks(&instance, allocation, &claim);
-                lock().answers.push(Answer { place: *place, claim, in_tasks });
+                lock().answers.push(Answer { position: *position, claim, in_tasks });
             }
             Err(why) if why.needs_work() && !is_last => return true,
-            Err(why) => lock().undecided.push((*place, *axiom, why)),
+            Err(why) => lock().undecided.push((*position, *axiom, why)),
         }
         false
     };
@@ -306,15 +308,15 @@ fn examine(
         asked.into_iter().partition(|(_, axiom, _)| is_divided && search_of(*axiom).is_none());
     let limits = handle();
     let mut again = std::thread::scope(|scope| {
-        let beside = (!computed.is_empty()).then(|| scope.spawn(|| limits.enter(|| ask_all(computed))));
+        let computing = (!computed.is_empty()).then(|| scope.spawn(|| limits.enter(|| ask_all(computed))));
         let mut again = ask_all(searched);
-        if let Some(beside) = beside {
-            again.extend(beside.join().unwrap_or_else(|payload| resume_unwind(payload)));
+        if let Some(computing) = computing {
+            again.extend(computing.join().unwrap_or_else(|payload| resume_unwind(payload)));
         }
         again
     });
-    // What needs more than its part of the work is asked again with what the others have left.
-    again.sort_by_key(|(place, ..)| *place);
+    // Questions that need more than their share of the work are asked again, with what the others have left.
+    again.sort_by_key(|(position, ..)| *position);
     for (at, question) in again.iter().enumerate() {
         let others = (again.len() - at) as u64;
         ask(question, work_left().map(|left| left / others), true);
@@ -322,14 +324,14 @@ fn examine(
     Ok(())
 }
 
-/// Pairs of a user and a class on which it can run, above which claims are decided beside each other: of fewer all take some
-/// hundredths of a second.
+/// Pairs of a user and a class on which it can run, above which claims are decided in parallel. With fewer pairs,
+/// all claims together take some hundredths of a second.
 const ENOUGH_FOR_TWO: usize = 20_000;
 
-/// How the evidence of a claim is found.
+/// A function that searches for the evidence of a claim.
 type Search = fn(&Prover<'_>, Axiom, &Parameters) -> Result<Claim, Undecided>;
 
-/// The search for the evidence of an axiom; `None` where it follows from the allocation.
+/// Returns the search for the evidence of an axiom, or `None` where the claim follows from the allocation.
 fn search_of(axiom: Axiom) -> Option<Search> {
     Some(match axiom {
         Axiom::ParetoOptimal => |prover, _, _| prover.pareto_optimal(),
@@ -349,21 +351,21 @@ fn search_of(axiom: Axiom) -> Option<Search> {
     })
 }
 
-/// Whether an axiom is examined of an allocation that is infeasible.
+/// Returns whether the axiom is examined even for an infeasible allocation.
 fn is_about_limits(axiom: Axiom) -> bool {
     matches!(axiom, Axiom::Feasible | Axiom::IntegerFeasible)
 }
 
-/// A claim that may take so much work; what is too expensive, or would need too large a table, leaves one axiom undecided, and
-/// not all.
-fn in_its_part(
+/// Computes a claim within its share of the work. A claim that exceeds it, or that needs too large a table, leaves
+/// only its own axiom undecided.
+fn within_share(
     part: Option<u64>,
     claim: impl FnOnce() -> Result<Claim, Undecided>,
 ) -> Result<Claim, Undecided> {
     let part = Limits { work: part, ..Limits::default() };
     match catch_unwind(AssertUnwindSafe(|| within(&part, claim))) {
         Ok(found) => found.unwrap_or_else(|limit| Err(Undecided::TooLarge(limit))),
-        // Memory is free again after a table that was not made.
+        // A table that was not created takes no memory, so the other claims can go on.
         Err(payload) => match exceeded(&*payload) {
             Some(limit @ Exceeded { kind: Kind::Memory { .. }, .. }) => {
                 Err(Undecided::TooLarge(limit.clone()))
@@ -373,16 +375,16 @@ fn in_its_part(
     }
 }
 
-/// The certificate of what was found.
+/// Returns the certificate of the results.
 fn certificate(
     problem: &Problem,
     allocation: &Allocation,
     tolerance: &Rational,
-    found: Found,
+    found: Results,
 ) -> Examination {
-    let Found { mut answers, mut undecided, repair, infeasible } = found;
-    answers.sort_by_key(|answer| answer.place);
-    undecided.sort_by_key(|(place, ..)| *place);
+    let Results { mut answers, mut undecided, repair, infeasible } = found;
+    answers.sort_by_key(|answer| answer.position);
+    undecided.sort_by_key(|(position, ..)| *position);
     let (claims, in_tasks): (Vec<_>, Vec<_>) =
         answers.into_iter().map(|answer| (answer.claim, answer.in_tasks)).unzip();
     let examined = |axiom: Axiom| claims.iter().any(|c| c.axiom == axiom);
@@ -410,16 +412,16 @@ fn certificate(
 struct Prover<'a> {
     instance: &'a Instance<'a>,
     tolerance: &'a Rational,
-    /// What the allocation's mechanism is made to satisfy.
+    /// The axiom that the allocation's mechanism is designed to satisfy.
     own: Option<(Axiom, Parameters)>,
-    /// The tasks as the allocation states them.
+    /// The tasks as the allocation states them, before its repair.
     stated: &'a Tasks,
     sharing: Sharing,
     optima: &'a Optima,
 }
 
 impl Prover<'_> {
-    /// The parameters of a request, those of the allocation's mechanism where none are stated.
+    /// Returns the parameters of a request. Parameters that are not stated are those of the allocation's mechanism.
     fn parameters(&self, request: &Request) -> Result<Parameters, CertifyError> {
         let mut parameters = request.parameters.clone();
         if let Some((_, own)) = self.own.as_ref().filter(|(axiom, _)| *axiom == request.axiom) {
@@ -449,14 +451,15 @@ impl Prover<'_> {
         self.optima.exact(self.instance, self.sharing, share, coefficients)
     }
 
-    /// What nearly proves the optimum, where that may be enough and takes less time than the optimum itself.
+    /// Returns duals that nearly prove the optimum, where they may suffice and take less time than the optimum
+    /// itself.
     fn duals_nearly(&self, share: Share, coefficients: &ShareCoefficients) -> Option<Duals> {
         let is_enough =
             *self.tolerance > 0 && self.has_more_pairs(FEW) && !self.optima.has(self.sharing, share);
         is_enough.then(|| self.optima.nearly(self.instance, self.stated, self.sharing, share, coefficients))
     }
 
-    /// Whether there are more pairs of a user and a class on which it can run.
+    /// Returns whether there are more than `than` pairs of a user and a class on which it can run.
     fn has_more_pairs(&self, than: usize) -> bool {
         let problem = self.instance.problem();
         (0..problem.n_users()).flat_map(|n| problem.classes_of(n)).nth(than).is_some()

@@ -1,4 +1,4 @@
-//! The exact optima of the shares of one problem and what nearly proves them, each found once.
+//! The exact optima of a problem's shares and the duals that nearly prove them, each computed once.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -16,20 +16,21 @@ use evenhand_problem::{Constraints, Problem, Rational, Sharing};
 
 use super::{Undecided, tree};
 
-/// Exact optima of one problem found so far, by the way of sharing and by share, and its filling; clones share them.
+/// Results for one problem so far: the exact optima and duals by kind of sharing and by share, and the hierarchical
+/// filling. Clones share them.
 #[derive(Debug, Clone, Default)]
 pub struct Optima {
     exact: Arc<Table<Solved>>,
-    /// What nearly proves them.
+    /// Duals that nearly prove the optima.
     nearly: Arc<Table<Duals>>,
-    /// What hierarchical filling ends with.
+    /// Evidence of the result of hierarchical filling.
     filling: Arc<OnceLock<Result<Evidence, Undecided>>>,
 }
 
 pub(super) type Solved = Result<Arc<Optimum>, LevelsError>;
 pub(super) type Duals = Arc<Vec<LevelDual>>;
 
-/// The exact lexicographic maximum of a share, and what proves it.
+/// The exact lexicographic maximum of a share, and the duals that prove it.
 #[derive(Debug)]
 pub(super) struct Optimum {
     pub(super) tasks: Tasks,
@@ -56,28 +57,24 @@ impl<T: Clone> Table<T> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&key)
     }
 
-    /// What is known, or what `find` finds, during which others may look for other things.
-    fn get_or(&self, key: Key, find: impl FnOnce() -> T) -> T {
+    /// Returns the stored value, or computes and stores it. The table is not locked during the computation.
+    fn get_or(&self, key: Key, compute: impl FnOnce() -> T) -> T {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
         known.unwrap_or_else(|| {
-            let found = find();
-            self.insert(key, found.clone());
-            found
+            let computed = compute();
+            self.insert(key, computed.clone());
+            computed
         })
     }
 }
 
-/// The problem in which users that are alike are one, and classes too, unless they are shared in time.
+/// Returns the problem in which equivalent users are merged, and identical classes too unless they are time-shared.
 fn reduced(problem: &Problem, sharing: Sharing) -> Option<Reduced<'_>> {
     Reduced::new(problem, &Equals::ByWeight, sharing == Sharing::Rdm)
 }
 
-/// The optimum by way of the reduced problem; `None` where nothing is alike.
-fn reduced_optimum(
-    problem: &Problem,
-    sharing: Sharing,
-    share: Share,
-) -> Option<Result<Optimum, LevelsError>> {
+/// Computes the optimum of the reduced problem. Returns `None` where nothing can be merged.
+fn reduced_optimum(problem: &Problem, sharing: Sharing, share: Share) -> Option<Result<Optimum, LevelsError>> {
     let reduced = reduced(problem, sharing)?;
     let u = share.coefficients(reduced.problem()).ok()?;
     let optimum = lexicographic(&Constraints::new(reduced.problem(), sharing), &u, &Settings::default());
@@ -89,8 +86,8 @@ fn reduced_optimum(
     )
 }
 
-/// What nearly proves the optimum, in short numbers, by way of the reduced problem where something is alike. The tasks that may be
-/// the optimum are where the search begins: doubles of them will do.
+/// Returns duals in short numbers that nearly prove the optimum, using the reduced problem where something can be
+/// merged. The search begins at `tasks`, which may be the optimum; doubles of them suffice.
 fn duals_nearly(
     instance: &Instance<'_>,
     tasks: &Tasks,
@@ -121,7 +118,7 @@ impl Optima {
         self.nearly.get_or((sharing, share), || Arc::new(duals_nearly(instance, tasks, sharing, share, u)))
     }
 
-    /// Whether an exact optimum is known.
+    /// Returns whether an exact optimum is stored.
     pub(super) fn has(&self, sharing: Sharing, share: Share) -> bool {
         self.exact.has((sharing, share))
     }
@@ -146,8 +143,8 @@ impl Optima {
         })
     }
 
-    /// Keeps what a mechanism has found, so that nothing solves for it again.
-    pub(crate) fn keep(&self, outcome: &Outcome) {
+    /// Stores the optimum that a mechanism has computed, so that it is not computed again.
+    pub(crate) fn store(&self, outcome: &Outcome) {
         let allocation = &outcome.allocation;
         let share = registry::axiom_of(allocation).and_then(|(_, parameters)| parameters.share);
         let (Some(duals), Some(share)) = (outcome.findings.levels.clone(), share) else { return };

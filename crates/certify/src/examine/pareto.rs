@@ -1,9 +1,10 @@
 //! Pareto optimality of any feasible allocation.
 //!
-//! The prices that made the allocation prove most optimal ones without a programme. Else the greatest sum
-//! of tasks, each over what its user would have alone, that leaves no user worse off decides: its dual
-//! proves yes and leaves just what that sum gains, its optimum dominates. It has a row for every user, so that of
-//! many the prices of the mechanism are taken where they prove enough.
+//! For most optimal allocations, prices from the mechanism or from the allocation itself prove optimality without
+//! solving a linear programme. Otherwise the programme of the greatest sum of tasks decides, in which no user is
+//! worse off and each user's tasks are divided by what it would have alone. Its dual proves optimality up to what
+//! that sum gains, and its optimum dominates the allocation. The programme has a row for every user. With many
+//! users, the mechanism's prices are therefore used where they prove enough.
 
 use evenhand_exact::{Axiom, Claim, Evidence, Prices, Share, ShareCoefficients};
 use evenhand_levels::level::LevelDual;
@@ -13,9 +14,9 @@ use evenhand_problem::Rational;
 
 use super::{Prover, Undecided, supports};
 
-/// Pairs of a user and a class on which it can run, beyond which the programme is solved only where no prices prove
-/// optimality within the tolerance: its answer is a margin nearer to the truth, which takes a second of processor time for so
-/// many, and half a minute for five times as many.
+/// Pairs of a user and a class on which it can run, above which the programme is solved only if no prices prove
+/// optimality within the tolerance. Its margin is closer to the truth, but for this many pairs it takes a second of
+/// processor time, and for five times as many half a minute.
 const MANY: usize = 20_000;
 
 impl Prover<'_> {
@@ -23,7 +24,7 @@ impl Prover<'_> {
         let (instance, tolerance) = (self.instance, self.tolerance);
         let judge =
             |evidence| Claim::with_evidence(Axiom::ParetoOptimal, None, evidence, instance, tolerance);
-        // Prices that leave something may leave more than the best ones do.
+        // If prices leave a positive margin, the best prices may leave a smaller one.
         let is_exact = |claim: &Claim| claim.margin.as_ref().is_none_or(Rational::is_zero);
         let raised = |prices: Prices| judge(Evidence::Prices(self.raised(prices))).ok();
         if let Some(claim) = supports::prices(instance).and_then(raised).filter(is_exact) {
@@ -77,50 +78,51 @@ impl Prover<'_> {
         })
     }
 
-    /// The same prices times the least factor of at least 1 with which every weight is at least `1 / g_n`.
+    /// Multiplies the prices by the least factor of at least 1 with which every weight is at least `1 / g_n`.
     fn raised(&self, mut prices: Prices) -> Prices {
-        if let Some(factor) = self.needed(&prices).filter(|factor| *factor > 1) {
+        if let Some(factor) = self.needed_factor(&prices).filter(|factor| *factor > 1) {
             scale(&mut prices, &factor);
         }
         prices
     }
 
-    /// The same prices times the least factor with which every weight is at least `1 / g_n`: they leave the least then.
+    /// Multiplies the prices by the least factor with which every weight is at least `1 / g_n`. This gives the
+    /// smallest margin.
     fn tight(&self, mut prices: Prices) -> Prices {
-        if let Some(factor) = self.needed(&prices) {
+        if let Some(factor) = self.needed_factor(&prices) {
             scale(&mut prices, &factor);
         }
         prices
     }
 
-    fn needed(&self, prices: &Prices) -> Option<Rational> {
+    fn needed_factor(&self, prices: &Prices) -> Option<Rational> {
         let weights = prices.user_weights.iter().enumerate().filter(|(n, _)| self.instance.is_active(*n));
         let weights = weights.filter(|(_, weight)| !weight.is_zero());
         weights.map(|(n, weight)| Rational::from(weight * self.instance.scale(n)).recip()).max()
     }
 
-    /// Prices from the level duals of the mechanism that made the allocation.
+    /// Returns prices from the exact level duals of the mechanism that computed the allocation.
     fn prices_of_levels(&self) -> Option<Prices> {
-        let (share, coefficients) = self.levelled()?;
+        let (share, coefficients) = self.equalised_share()?;
         let optimum = self.optimum(share, &coefficients).ok()?;
-        self.added_up(&optimum.duals, &coefficients)
+        self.sum_of_duals(&optimum.duals, &coefficients)
     }
 
-    /// The same from duals that are short, where those are enough.
+    /// Returns prices from short level duals, where those suffice.
     fn prices_of_levels_nearly(&self) -> Option<Prices> {
-        let (share, coefficients) = self.levelled()?;
+        let (share, coefficients) = self.equalised_share()?;
         let duals = self.duals_nearly(share, &coefficients)?;
-        self.added_up(&duals, &coefficients)
+        self.sum_of_duals(&duals, &coefficients)
     }
 
-    /// The share that the mechanism which made the allocation levels.
-    fn levelled(&self) -> Option<(Share, ShareCoefficients)> {
+    /// Returns the share that the mechanism of the allocation equalises.
+    fn equalised_share(&self) -> Option<(Share, ShareCoefficients)> {
         let share = self.own.as_ref().filter(|(axiom, _)| *axiom == Axiom::MaxMin)?.1.share?;
         Some((share, share.coefficients(self.instance.problem()).ok()?))
     }
 
-    /// The sum of level duals as prices of tasks.
-    fn added_up(&self, duals: &[LevelDual], coefficients: &ShareCoefficients) -> Option<Prices> {
+    /// Adds up level duals to prices of tasks.
+    fn sum_of_duals(&self, duals: &[LevelDual], coefficients: &ShareCoefficients) -> Option<Prices> {
         let problem = self.instance.problem();
         let mut prices = Prices::zero(self.instance);
         duals.iter().for_each(|dual| prices.add(&dual.prices));
@@ -128,7 +130,7 @@ impl Prover<'_> {
             let per_task = Rational::from(coefficients.uniform(n)? / problem.users()[n].weight());
             prices.user_weights[n] *= per_task;
             if prices.user_weights[n].is_zero() {
-                // Blocked at no level: it has all its tasks, and its limit has a price.
+                // The user is blocked at no level: it has all its tasks, and only its limit has a price.
                 problem.users()[n].tasks()?;
                 let most = self.instance.scale(n).clone().recip();
                 prices.users[n] += &most;
@@ -138,8 +140,8 @@ impl Prover<'_> {
         Some(prices)
     }
 
-    /// Prices of the sum of utilities that the mechanism which made the allocation maximises; a user's
-    /// weight is what a task costs it where it is cheapest.
+    /// Returns prices of the sum of utilities that the mechanism of the allocation maximises. A user's weight is
+    /// the cost of a task on the cheapest class.
     fn prices_of_sum(&self) -> Option<Prices> {
         let (_, parameters) = self.own.as_ref().filter(|(axiom, _)| *axiom == Axiom::Proportional)?;
         let (instance, problem) = (self.instance, self.instance.problem());

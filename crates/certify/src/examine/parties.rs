@@ -1,6 +1,6 @@
-//! The group forms of sharing incentive and envy-free: what every party could gain, by a linear programme each.
+//! The group forms of sharing incentive and envy-freeness. A linear programme computes how much a party could gain.
 //!
-//! Prices that were found for a party often bound its gain from others as well: then those need no programme.
+//! Prices for one comparison of a party often also bound its gain in others, which then need no programme.
 
 use evenhand_exact::axiom::parties::Parties;
 use evenhand_exact::{Axiom, Claim, Evidence, Instance, Party, PartyPrices, PriceVector, Tasks};
@@ -9,23 +9,23 @@ use evenhand_problem::Rational;
 
 use super::Undecided;
 
-/// What was found so far.
+/// The results so far.
 #[derive(Default)]
-struct Found {
-    /// The largest gain, whose it is, and what shows it.
+struct Results {
+    /// The largest gain, the party that gains, the party that it envies if any, and the tasks that show it.
     most: Option<(Rational, Party, Option<Party>, Tasks)>,
     proofs: Vec<PartyPrices>,
 }
 
-/// Whether no user gains more than the tolerance.
+/// Returns the claim that no user gains more than the tolerance.
 ///
 /// # Errors
 /// [`Undecided`].
 pub(super) fn claim(instance: &Instance<'_>, axiom: Axiom, tolerance: &Rational) -> Result<Claim, Undecided> {
     let parties = Parties::new(instance).map_err(evenhand_exact::Refusal::from)?;
     let compared = parties.compared(axiom == Axiom::GroupEnvyFree).map_err(evenhand_exact::Refusal::from)?;
-    let mut found = Found::default();
-    // Those of one party stand together.
+    let mut found = Results::default();
+    // All comparisons of one party follow each other.
     let mut first = 0;
     for (party, other) in compared {
         if found.proofs.last().is_some_and(|proof| proof.party != party) {
@@ -43,8 +43,8 @@ pub(super) fn claim(instance: &Instance<'_>, axiom: Axiom, tolerance: &Rational)
     }
 }
 
-impl Found {
-    /// Compares a party with another, or with its own part; its proofs are those from `first` on.
+impl Results {
+    /// Compares a party with another one, or with its own share. The proofs of this party start at `first`.
     fn compare(
         &mut self,
         instance: &Instance<'_>,

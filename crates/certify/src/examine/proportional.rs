@@ -1,5 +1,5 @@
-//! Proportional and alpha fairness of any allocation: prices with their exact gap, or an allocation with a
-//! larger sum.
+//! Proportional and alpha fairness of any allocation. The evidence is prices with their exact gap, or an allocation
+//! with a larger sum.
 
 use evenhand_exact::axiom::proportional::{has_nothing, lift_prices, worth};
 use evenhand_exact::{Axiom, Claim, Evidence, Instance, Parameters};
@@ -9,11 +9,11 @@ use evenhand_problem::Rational;
 
 use super::Undecided;
 
-/// Whether the allocation is proportionally (or alpha) fair within the tolerance.
+/// Returns the claim that the allocation is proportionally (or alpha) fair within the tolerance.
 ///
-/// Prices of a floating-point optimum prove most allocations that are, an allocation that the
-/// floating-point programme finds refutes most that are not; where neither decides, the exact
-/// programme does: its value is the least gap there is.
+/// Prices of a floating-point optimum prove most fair allocations, and an allocation from the floating-point
+/// programme refutes most others. Where neither decides, the exact programme does: its value is the least possible
+/// gap.
 ///
 /// # Errors
 /// [`Undecided`].
@@ -35,7 +35,7 @@ pub(super) fn claim(
     }
     let constraints = instance.constraints();
     let limits = Some(instance.limits());
-    // The optimum knows no limits of groups.
+    // The optimum ignores the limits of groups.
     let optimum = match instance.limits().list().is_empty() {
         true => FairOptimum::find(constraints, &alpha, share.as_ref()),
         false => None,

@@ -1,19 +1,20 @@
-//! Prices that the allocation itself gives away: at an optimum no user runs where a task costs more than
-//! elsewhere, so that who runs on several classes says how their full rows compare.
+//! Prices that follow from the allocation itself. In an optimum, no user runs on a class where its task costs more
+//! than on another. A user that runs on several classes therefore gives equations for the prices of their full
+//! rows.
 //!
-//! At a vertex there are just as many such equations as full rows but one, and their solution is the dual
-//! of the level: no programme has to be solved again. What comes out is only a guess; the exact crate
-//! decides what it proves.
+//! At a vertex there is one such equation fewer than there are full rows, and their solution is the dual of the
+//! level. No linear programme has to be solved again. The result is only a guess: the exact crate decides what it
+//! proves.
 
 use evenhand_exact::{Instance, Prices};
 use evenhand_problem::Rational;
 
-/// Most full rows: the elimination grows with their cube.
+/// Most full rows. The cost of the elimination grows with their cube.
 const MOST_ROWS: usize = 200;
 
-/// Prices of the full rows that make every class on which a user runs cost it the same, with what a task of
-/// each active user costs where it is cheapest as its weight; `None` where they are not determined, or one is
-/// negative.
+/// Returns prices of the full rows at which every class on which a user runs costs it the same. An active user's
+/// weight is the cost of its task on the cheapest class. Returns `None` where the prices are not determined or one
+/// is negative.
 pub(super) fn prices(instance: &Instance<'_>) -> Option<Prices> {
     let rows: Vec<usize> = (0..instance.constraints().rows().len())
         .filter(|&row| instance.slack(row).is_zero())
@@ -33,14 +34,15 @@ pub(super) fn prices(instance: &Instance<'_>) -> Option<Prices> {
     Some(prices)
 }
 
-/// What a task of user `n` costs on class `i`.
+/// Returns the cost of a task of user `n` on class `i`.
 fn cost(instance: &Instance<'_>, prices: &[Rational], n: usize, i: usize) -> Option<Rational> {
     let start = instance.constraints().class_rows(i).start;
     let usage = instance.constraints().usage(n, i)?;
     Some(usage.entries().map(|(at, d)| Rational::from(&prices[start + at] * d)).sum())
 }
 
-/// One for each class of a user beyond its first: the difference of what a task costs there, by full row.
+/// Returns one equation for each class of a user beyond its first: the difference between the costs of a task on
+/// the two, by full row.
 fn equations(instance: &Instance<'_>, rows: &[usize]) -> Option<Vec<Vec<Rational>>> {
     let mut equations = Vec::new();
     for n in 0..instance.problem().n_users() {
@@ -65,8 +67,8 @@ fn equations(instance: &Instance<'_>, rows: &[usize]) -> Option<Vec<Vec<Rational
     Some(equations)
 }
 
-/// The vector that all equations map to 0, up to its length; `None` unless there is just one and it has no
-/// negative entry.
+/// Returns the vector that all equations map to 0, up to scaling. Returns `None` unless there is exactly one and
+/// none of its entries is negative.
 fn null_vector(mut equations: Vec<Vec<Rational>>, columns: usize) -> Option<Vec<Rational>> {
     let mut pivots: Vec<usize> = Vec::new();
     let mut free = None;

@@ -1,4 +1,4 @@
-//! Examining as much of an allocation as a time allows.
+//! Examination of an allocation within a time limit.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::channel;
@@ -10,20 +10,23 @@ use evenhand_exact::Axiom;
 use evenhand_problem::{Allocation, Problem, Rational};
 
 use super::{
-    CertifyError, Examination, Found, Optima, Request, Undecided, certificate, examine, is_about_limits,
+    CertifyError, Examination, Optima, Request, Results, Undecided, certificate, examine, is_about_limits,
 };
 use crate::self_test::self_test_within;
 
-/// Stack of the thread that looks for evidence, in bytes: the proofs of whole tasks are trees.
+/// Stack size of the thread that searches for evidence, in bytes. It is large because the proofs of whole tasks are
+/// trees that are walked recursively.
 const STACK: usize = 1 << 26;
-/// Part of the time that is kept for the kernel: it takes less than the search for what it judges.
-const OF_THE_KERNEL: f64 = 0.25;
+/// Fraction of the time that is reserved for the kernel. It takes less time than the search for the evidence that
+/// it judges.
+const KERNEL_FRACTION: f64 = 0.25;
 
-/// [`certify`](super::certify) within a time: axioms that are not decided by then are not checked.
+/// Examines an allocation like [`certify`](super::certify), but within a time limit. Axioms that are not decided by
+/// then are not checked.
 ///
-/// They are looked for on a thread of its own. Where a solver does not see that the time is up it is left alone, and
-/// runs until the process ends. The kernel judges what was found in the time that is left, a quarter at least; where
-/// it has no verdict by then, [`Examination::unchecked`] says so.
+/// The search runs on a thread of its own. If a solver does not notice that the time is up, its thread keeps
+/// running until the process ends. The kernel judges the results in the remaining time, which is at least a
+/// quarter. If it has no verdict by then, [`Examination::unchecked`] says so.
 ///
 /// # Errors
 /// As [`certify`](super::certify).
@@ -35,27 +38,27 @@ pub fn certify_within(
     tolerance: &Rational,
 ) -> Result<Examination, CertifyError> {
     let begun = Instant::now();
-    let of_the_search = time.mul_f64(1.0 - OF_THE_KERNEL);
-    let found = Arc::new(Mutex::new(Found::default()));
+    let search_time = time.mul_f64(1.0 - KERNEL_FRACTION);
+    let found = Arc::new(Mutex::new(Results::default()));
     let (sender, receiver) = channel();
     let run = {
         let (problem, allocation, found) = (Arc::clone(problem), Arc::clone(allocation), Arc::clone(&found));
         let (requests, tolerance, limits) = (requests.to_vec(), tolerance.clone(), handle());
         move || {
             let search = || examine(&problem, &allocation, &requests, &tolerance, &Optima::default(), &found);
-            let timed = Limits { time: Some(of_the_search), ..Limits::default() };
+            let timed = Limits { time: Some(search_time), ..Limits::default() };
             let ended = catch_unwind(AssertUnwindSafe(|| limits.enter(|| within(&timed, search))));
-            // The receiver is gone where the time has run out.
+            // The receiver no longer exists if the time has run out.
             let _ = sender.send(ended);
         }
     };
     let thread = std::thread::Builder::new().stack_size(STACK).spawn(run);
     thread.map_err(|error| CertifyError::Thread(error.to_string()))?;
-    match receiver.recv_timeout(of_the_search) {
+    match receiver.recv_timeout(search_time) {
         Ok(Ok(Ok(examined))) => examined?,
-        // The limits of the whole command, or a panic.
+        // A limit of the whole command was reached, or the search panicked.
         Ok(Err(payload)) => resume_unwind(payload),
-        // The time was up, as the search saw or did not see.
+        // The time was up, whether the search noticed it or not.
         Ok(Ok(Err(_))) | Err(_) => {}
     }
     let mut found = found.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -67,8 +70,8 @@ pub fn certify_within(
     Ok(examination.tested(|text, sharing| self_test_within(text, sharing, left))?)
 }
 
-/// The axioms that were asked for and have no answer.
-fn late(found: &Found, requests: &[Request]) -> Vec<Axiom> {
+/// Returns the axioms that were requested and have no answer.
+fn late(found: &Results, requests: &[Request]) -> Vec<Axiom> {
     let answered = found.answers.iter().map(|answer| answer.claim.axiom);
     let answered: Vec<Axiom> = answered.chain(found.undecided.iter().map(|(_, axiom, _)| *axiom)).collect();
     let asked = requests.iter().map(|request| request.axiom);
@@ -88,14 +91,14 @@ mod tests {
     fn what_has_no_answer_is_late() {
         let asked = [Axiom::Feasible, Axiom::EnvyFree, Axiom::ParetoOptimal].map(Request::of);
         let claim = Claim::not_applicable(Axiom::EnvyFree, None, "for this test");
-        let answers = vec![Answer { place: 0, claim, in_tasks: None }];
+        let answers = vec![Answer { position: 0, claim, in_tasks: None }];
         let undecided = vec![(1, Axiom::ParetoOptimal, Undecided::NoShare)];
-        let mut found = Found { answers, ..Found::default() };
+        let mut found = Results { answers, ..Results::default() };
         assert_eq!(late(&found, &asked), [Axiom::Feasible, Axiom::ParetoOptimal]);
         found.undecided = undecided;
         assert_eq!(late(&found, &asked), [Axiom::Feasible]);
-        // Of an allocation that is infeasible nothing else is asked.
-        let infeasible = Found { infeasible: true, ..Found::default() };
+        // For an infeasible allocation, no other axiom is examined.
+        let infeasible = Results { infeasible: true, ..Results::default() };
         assert_eq!(late(&infeasible, &asked), [Axiom::Feasible]);
     }
 }

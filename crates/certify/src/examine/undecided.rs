@@ -1,77 +1,77 @@
-//! Why an axiom stays undecided.
+//! Reasons why an axiom stays undecided.
 
 use evenhand_budget::{Exceeded, Kind};
 use evenhand_exact::{InstanceError, Refusal, ShareError};
 use evenhand_levels::LevelsError;
 use thiserror::Error;
 
-/// Why an axiom is neither proven nor refuted.
+/// The reason why an axiom is neither proven nor refuted.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum Undecided {
-    /// Max-min without a share.
-    #[error("no share is named")]
+    /// Max-min was requested without a share.
+    #[error("no share is named: request max-min with one, such as max-min:drfh")]
     NoShare,
     /// The share is not defined for the problem.
     #[error(transparent)]
     Share(#[from] ShareError),
-    /// An allocation that was found does not fit the problem.
+    /// A computed allocation does not fit the problem.
     #[error(transparent)]
     Instance(#[from] InstanceError),
-    /// A linear programme has no answer.
+    /// A linear programme has no solution, or its solver failed.
     #[error(transparent)]
     Lp(#[from] LevelsError),
-    /// A mechanism whose answer would be the evidence has none.
+    /// The mechanism whose answer would be the evidence gives none.
     #[error("{0}")]
     Mechanism(String),
-    /// The evidence is refused, or the axiom is not about this problem.
+    /// The evidence is refused, or the axiom does not apply to this problem.
     #[error("{0}")]
     Refused(String),
-    /// Neither the evidence for it nor that against it is accepted.
+    /// Neither the evidence for the axiom nor the evidence against it is accepted.
     #[error("neither proven ({proof}) nor refuted ({refutation})")]
     Neither {
-        /// Why it is not proven.
+        /// Why the proof is not accepted.
         proof: String,
-        /// Why it is not refuted.
+        /// Why the refutation is not accepted.
         refutation: String,
     },
-    /// The last evidence that there is is refused.
+    /// The last possible evidence is refused.
     #[error("neither proven nor refuted ({0})")]
     Last(String),
-    /// Max-min: the programme of a user's rise decides nothing.
+    /// Max-min: the linear programme of a user's rise decides nothing.
     #[error("neither a rise of user `{user}` nor a bound on it was found")]
     Rise {
-        /// Its name.
+        /// Name of the user.
         user: String,
     },
-    /// Whole tasks: more numbers of tasks than are searched.
-    #[error("{numbers} numbers of tasks on single servers are too many to be searched")]
+    /// Whole tasks: the search would have too many variables.
+    #[error("the search has {numbers} pairs of a user and a single server, which are too many")]
     TooMany {
-        /// How many there are.
+        /// Number of variables.
         numbers: u128,
     },
     /// Whole tasks: the search ended without an answer.
-    #[error("HiGHS finds no whole tasks that dominate, which is no proof")]
+    #[error("HiGHS found no better whole tasks, which does not prove that there are none")]
     NoneFound,
-    /// The time for all axioms was over.
+    /// The time for all axioms was up.
     #[error("it was not decided in {seconds} seconds")]
     Late {
-        /// The time that all had.
+        /// The time for all axioms.
         seconds: f64,
     },
-    /// It needs more work or memory than is allowed.
+    /// The search exceeds a limit of work or memory.
     #[error("{0}")]
     TooLarge(Exceeded),
-    /// Whole tasks: the time for the search was over.
-    #[error("no whole tasks that dominate were found in {seconds} seconds")]
+    /// Whole tasks: the time for the search was up.
+    #[error("no better whole tasks were found in {seconds} seconds")]
     OutOfTime {
-        /// The time that it had.
+        /// The time for the search.
         seconds: f64,
     },
 }
 
 impl Undecided {
-    /// Whether more work than it was allowed may decide it.
+    /// Returns whether more work may decide the axiom.
     pub(super) fn needs_work(&self) -> bool {
         matches!(self, Self::TooLarge(Exceeded { kind: Kind::Work { .. }, .. }))
     }

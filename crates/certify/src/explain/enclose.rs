@@ -1,38 +1,38 @@
-//! Between which bounds the tasks of the optimum of a fair sum lie, given an allocation near it and its proven gap.
+//! Bounds on the tasks in the optimum of a fair sum, given an allocation near the optimum and its proven gap.
 //!
-//! For a feasible `x` with the gap `e` the optimum `y` of `sum_n w_n g_a(U_n)` has
-//! `sum_n w_n (y_n - x_n) / x_n^a <= e`, and as an optimum `sum_n w_n (x_n - y_n) / y_n^a <= 0`. In the sum of both,
-//! `sum_n w_n (y_n - x_n) (x_n^-a - y_n^-a) <= e`, no summand is negative, so that each is at most `e`. With
-//! `y_n = (1 + d) x_n` and `E = e / (w_n x_n^(1-a))` that is `d (1 - (1 + d)^-a) <= E`. By the mean value theorem
-//! `a d^2 <= E` where `d <= 0`, and `a d^2 <= E (1 + t)^(a+1)` where `0 <= d <= t`.
+//! Let `x` be feasible with the gap `e`. The optimum `y` of `sum_n w_n g_a(U_n)` satisfies `sum_n w_n (y_n - x_n) /
+//! x_n^a <= e`, and as an optimum `sum_n w_n (x_n - y_n) / y_n^a <= 0`. In the sum of both, `sum_n w_n (y_n - x_n)
+//! (x_n^-a - y_n^-a) <= e`, no summand is negative, so each is at most `e`. With `y_n = (1 + d) x_n` and `E = e /
+//! (w_n x_n^(1-a))` this means `d (1 - (1 + d)^-a) <= E`. By the mean value theorem, `a d^2 <= E` where `d <= 0`,
+//! and `a d^2 <= E (1 + t)^(a+1)` where `0 <= d <= t`.
 
 use evenhand_exact::axiom::proportional::{total_worth, worth};
 use evenhand_exact::{Axiom, Certificate, Claim, Evidence, Instance, Parameters, ShareCoefficients};
 use evenhand_problem::{Integer, Rational};
 
-/// An unknown number between two known ones; the same twice where it is known.
+/// An interval that contains an unknown number. Both ends are equal where the number is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Between {
-    /// It is at least this.
+    /// The lower end.
     pub at_least: Rational,
-    /// It is at most this.
+    /// The upper end.
     pub at_most: Rational,
 }
 
 impl Between {
-    /// A known number.
+    /// Returns the interval of a known number.
     #[must_use]
     pub fn known(value: Rational) -> Self {
         Self { at_most: value.clone(), at_least: value }
     }
 
-    /// The number, where it is known.
+    /// Returns the number, where it is known.
     #[must_use]
     pub fn exact(&self) -> Option<&Rational> {
         (self.at_least == self.at_most).then_some(&self.at_least)
     }
 
-    /// How much more `self` is than `other`.
+    /// Returns the interval of the difference of two numbers.
     #[must_use]
     pub fn minus(&self, other: &Self) -> Self {
         Self {
@@ -41,7 +41,7 @@ impl Between {
         }
     }
 
-    /// So many times the number.
+    /// Returns the interval of a multiple of the number.
     #[must_use]
     pub fn times(&self, factor: u32) -> Self {
         Self {
@@ -50,22 +50,22 @@ impl Between {
         }
     }
 
-    /// Whether it can be 0.
+    /// Returns whether the number can be 0.
     #[must_use]
     pub fn can_be_zero(&self) -> bool {
         self.at_least <= 0 && self.at_most >= 0
     }
 }
 
-/// Bits to which roots are rounded up: more than the digits that anybody reads, and short numbers.
+/// Bits to which roots are rounded up. They give short numbers with more digits than anybody reads.
 const ROOT_BITS: u32 = 64;
 
-/// Binary exponents of the `t` that are tried, so that `d <= t` is proven with the least of them.
+/// Binary exponents of the `t` that are tried. The least one that proves `d <= t` is used.
 const EXPONENTS: [i32; 6] = [-32, -16, -8, -3, 0, 4];
 
-/// By user between which bounds its tasks in the optimum for `alpha` are; `None` where `gap` is too large to say so, or
-/// the numbers are too wide. The instance is feasible, has tasks for every active user, and no feasible allocation gains
-/// more than `gap` on it.
+/// Returns an interval of each user's tasks in the optimum for `alpha`. Returns `None` where `gap` is too large for
+/// bounds, or the numbers are too long. The instance must be feasible and have tasks for every active user, and no
+/// feasible allocation may gain more than `gap` on it.
 pub fn optimum(
     instance: &Instance<'_>,
     alpha: &Rational,
@@ -97,16 +97,18 @@ pub fn optimum(
 /// Bounds on the tasks of one user that follow from a claim of `proportional` within a gap.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OptimumBounds {
-    /// The tasks that are judged.
+    /// The tasks in the judged allocation.
     pub tasks: Rational,
-    /// Between which bounds its tasks are in the optimum.
+    /// The interval of the user's tasks in the optimum.
     pub optimum: Between,
     /// The distance between the two bounds, as a fraction of the user's tasks alone.
     pub width: Rational,
 }
 
-/// Returns by user what a claim of `proportional` proves of the optimum (theory, section 3); `None` where the claim is
-/// another one, does not hold or has no gap, or where groups have limits.
+/// Returns the bounds on every user's tasks in the optimum that a claim of `proportional` proves
+/// (theory, section 3).
+///
+/// Returns `None` where the claim is a different one, does not hold or has no gap, or where groups have limits.
 #[must_use]
 pub fn optimum_bounds(certificate: &Certificate, claim: &Claim) -> Option<Vec<OptimumBounds>> {
     let margin = claim.margin.as_ref().filter(|margin| **margin < 0 && claim.holds == Some(true))?;
@@ -121,7 +123,7 @@ pub fn optimum_bounds(certificate: &Certificate, claim: &Claim) -> Option<Vec<Op
     let Parameters { alpha, share, .. } = claim.parameters();
     let alpha = alpha.unwrap_or_else(|| Rational::from(1));
     let share = share.map(|share| share.coefficients(problem)).transpose().ok()?;
-    // The sum is known to more than 50 digits from below.
+    // `total_worth` is a lower bound with more than 50 correct digits, so this factor makes it an upper bound.
     let total = total_worth(&instance, &alpha, share.as_ref()).ok()? * (1 + (Rational::from(1) >> 100_u32));
     let gap = total * margin.clone().abs();
     let worth = worth(&instance, &alpha, share.as_ref()).ok()?;
@@ -142,7 +144,7 @@ pub fn optimum_bounds(certificate: &Certificate, claim: &Claim) -> Option<Vec<Op
         };
         let part = Rational::from(&gap / least) / level;
         let down = root_above(&Rational::from(&part / &alpha)).min(Rational::from(1));
-        // Where no bound is proven, no user has more than alone.
+        // If no bound is proven, the user still has no more tasks than alone.
         let most = relative(&part, &alpha).map_or_else(|| alone.clone(), |(_, up)| (up + 1_u32) * &tasks);
         let optimum = Between { at_least: (1 - down) * &tasks, at_most: most.min(alone.clone()) };
         let width = Rational::from(&optimum.at_most - &optimum.at_least) / alone;
@@ -151,7 +153,7 @@ pub fn optimum_bounds(certificate: &Certificate, claim: &Claim) -> Option<Vec<Op
     (0..problem.n_users()).map(of_user).collect()
 }
 
-/// How much less and how much more the optimum can be, as parts of what there is, for `E = part`.
+/// Returns how much less and how much more the optimum can be, as fractions of the present tasks, for `E = part`.
 fn relative(part: &Rational, alpha: &Rational) -> Option<(Rational, Rational)> {
     let square = Rational::from(part / alpha);
     let down = root_above(&square);
@@ -166,7 +168,7 @@ fn relative(part: &Rational, alpha: &Rational) -> Option<(Rational, Rational)> {
     Some((down, up))
 }
 
-/// The square root of a number that is not negative, rounded up.
+/// Returns the square root of a non-negative number, rounded up.
 fn root_above(value: &Rational) -> Rational {
     let (bits, below) = (value.numer().significant_bits(), value.denom().significant_bits());
     let shift = (below + 2 * ROOT_BITS).saturating_sub(bits) / 2;

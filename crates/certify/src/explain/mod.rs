@@ -1,4 +1,4 @@
-//! Why a user has what it has: what binds it, at what price, and who else holds that.
+//! Explanations of what a user has: the resources that limit it, their prices, and the other users that hold them.
 
 mod enclose;
 mod one_more_unit;
@@ -17,96 +17,97 @@ pub use one_more_unit::{NotMeasured, OneMoreUnit, UnitOfRow};
 pub(crate) use places::in_tasks;
 pub use places::{OneMore, VirtualView};
 
-/// Holders of a bottleneck that are named; the others are counted.
+/// Holders of a bottleneck that are listed. The others are only counted.
 const HOLDERS: usize = 5;
 
-/// Prices up to this are what a method leaves of 0.
+/// Prices up to this one count as 0, since numeric methods leave such residues.
 const NO_PRICE: f64 = 1e-12;
 
-/// In an allocation of floating point, the part of a capacity or of a task limit that counts as
-/// nothing left.
+/// For floating-point allocations, the fraction of a capacity or of a task limit that counts as nothing left.
 const ROUNDING: (u32, u32) = (1, 1_000_000_000);
 
-/// Why a user has what it has. Users, classes and rows by index; rows are those of
+/// The explanation of what a user has. Users, classes and rows are indices, and rows are those of
 /// [`evenhand_problem::Constraints`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Explanation {
     /// The user.
     pub user: usize,
-    /// Its tasks.
+    /// Its number of tasks.
     pub tasks: Rational,
-    /// Its dominant share of the whole cluster, weight not divided out.
+    /// Its dominant share of the whole cluster, not divided by its weight.
     pub dominant_share: Rational,
-    /// The share that the mechanism of the allocation equalises, with the user's level of it.
+    /// The share that the mechanism of the allocation equalises, and the user's level of that share.
     pub level: Option<(Share, Rational)>,
-    /// Its entitlement, and what answers its complaint; for mechanisms that leave no user with one.
+    /// The user's entitlement and the answer to its complaint, for mechanisms that leave no user a justified one.
     pub entitled: Option<Entitled>,
-    /// What keeps it from more.
+    /// The reason why the user has no more tasks.
     pub verdict: ExplanationVerdict,
-    /// What groups above it stop it by, if it wants more.
+    /// The limits by which groups above the user stop it, if it wants more.
     pub stops: Vec<StopKind>,
-    /// Whether the allocation is infeasible beyond rounding, so that it is no answer to the problem.
+    /// Whether the allocation is infeasible beyond rounding, so that it is no solution of the problem.
     pub infeasible: bool,
-    /// Every class that the user can run on, with the saturated rows that it would need there.
+    /// The classes on which the user can run, with the saturated rows that it would need there.
     pub classes: Vec<ClassView>,
-    /// What one more unit of each row brings by the mechanism of the allocation, or why that was not measured.
+    /// The gain from one more unit of each row under the mechanism of the allocation, or the reason why it was not
+    /// measured.
     pub one_more_unit: Result<OneMoreUnit, NotMeasured>,
     /// The classes by virtual dominant share, for the mechanisms of PS-DSF.
     pub virtual_shares: Vec<VirtualView>,
-    /// What is short for one more task on single servers, for allocations with placements.
+    /// The rows that lack capacity for one more task on single servers, for allocations with placements.
     pub one_more: Vec<OneMore>,
 }
 
-/// A user's side of No Justified Complaints.
+/// A user's case in No Justified Complaints.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entitled {
-    /// `e_n`, the part of every saturated row that it is entitled to.
+    /// `e_n`, the fraction of every saturated row to which the user is entitled.
     pub entitlement: Rational,
-    /// The saturated row of which it holds most, with that part.
+    /// The saturated row of which the user holds the largest fraction, with that fraction.
     pub best: Option<(usize, Rational)>,
-    /// `(row, price of one unit)` of the rows where it has tasks, in units of weight: prices near the
-    /// proportionally fair optimum; none where they do not prove the allocation to be close to it.
+    /// `(row, price of one unit)` of the rows that the user's tasks use, in units of weight. The prices are near
+    /// those of the proportionally fair optimum. The list is empty where they do not prove that the allocation is
+    /// close to it.
     pub prices: Vec<(usize, Rational)>,
 }
 
-/// What keeps a user from more tasks.
+/// The reason why a user has no more tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExplanationVerdict {
-    /// It fits on no server that it may use.
+    /// The user fits on no server that it may use.
     FitsNowhere,
-    /// It asked for no tasks.
+    /// The user has no tasks to run.
     NoTasks,
-    /// It has all the tasks that it has.
+    /// All tasks of the user run.
     Satisfied,
-    /// Every class that it can run on has a saturated resource that it needs.
+    /// Every class on which the user can run has a saturated resource that it needs.
     Blocked,
-    /// Some class still has room for it.
+    /// Some class has free capacity for the user.
     Room,
-    /// Some class still has room for it, and a group above it stops it.
+    /// Some class has free capacity for the user, but a group above it stops it.
     Stopped,
 }
 
-/// One class from a user's view.
+/// One class from the view of a user.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClassView {
     /// The class.
     pub server: usize,
     /// Tasks of the user there.
     pub tasks: Rational,
-    /// Saturated rows of which its task needs some.
+    /// Saturated rows that the user's task needs.
     pub bottlenecks: Vec<Bottleneck>,
 }
 
-/// A saturated row and who holds it.
+/// A saturated row and its holders.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bottleneck {
     /// The row.
     pub row: usize,
-    /// `(user, fraction of the row)`, largest first, at most 5 of them.
+    /// `(user, fraction of the row)` of at most 5 holders, the largest first.
     pub holders: Vec<(usize, Rational)>,
-    /// Users that hold some of it, all together.
+    /// Number of users that hold some of the row.
     pub n_holders: usize,
-    /// What this user holds of it, a fraction.
+    /// Fraction of the row that this user holds.
     pub own: Rational,
 }
 
@@ -133,7 +134,7 @@ pub fn explain(
         true => one_more.iter().any(|class| class.fits > 0),
         false => classes.iter().any(|class| class.bottlenecks.is_empty()),
     };
-    // Where groups do not share the problem they stop no user.
+    // Problems without groups have nothing that stops a user by a group.
     let stops = match problem.groups().list().is_empty() {
         true => Vec::new(),
         false => {
@@ -180,7 +181,7 @@ pub fn explain(
     })
 }
 
-/// For allocations that NJC or proportional fairness made.
+/// Returns the user's case, for allocations by NJC or proportional fairness.
 fn entitled(
     instance: &Instance<'_>,
     allocation: &Allocation,
@@ -197,7 +198,7 @@ fn entitled(
     Some(Entitled { entitlement, best, prices: prices(instance, allocation, user).unwrap_or_default() })
 }
 
-/// What the rows that the user holds cost.
+/// Returns the prices of the rows that the user holds.
 fn prices(instance: &Instance<'_>, allocation: &Allocation, user: usize) -> Option<Vec<(usize, Rational)>> {
     let constraints = instance.constraints();
     let alpha = match registry::axiom_of(allocation)? {

@@ -1,5 +1,5 @@
-//! What one more unit of a resource of a class brings a user: the mechanism is asked again, with the unit and with a
-//! thousandth of it, and what it gives is compared with its answer without them.
+//! The gain from one more unit of a resource of a class. The mechanism is run again with the unit and with a
+//! thousandth of it, and the results are compared with its answer without them.
 
 use evenhand_exact::{Axiom, Instance, Parameters, ShareCoefficients};
 use evenhand_levels::level::LevelDual;
@@ -11,86 +11,86 @@ use thiserror::Error;
 use super::ROUNDING;
 use super::enclose::{Between, optimum};
 
-/// Rows for which the mechanism is asked, each twice; beyond them a bound has to do.
+/// Rows for which the mechanism is run, twice each. For further rows, only a bound is computed.
 const MOST_ROWS: usize = 32;
 
-/// The same where users times classes are more than [`LARGE`].
+/// Rows for which the mechanism is run where users times classes exceed [`LARGE`].
 const MOST_ROWS_OF_LARGE: usize = 4;
 
-/// Users times classes from which one answer of a mechanism can take seconds.
+/// Users times classes above which one run of a mechanism can take seconds.
 const LARGE: usize = 20_000;
 
-/// Mechanisms by which a user can have different numbers of tasks.
+/// Mechanisms with several answers, in which a user can have different numbers of tasks.
 const SEVERAL_ANSWERS: [&str; 3] = ["utilitarian", "njc", "ps-dsf"];
 
-/// The part of a unit that stands for a small step.
+/// The fraction of a unit that serves as a small step.
 const STEP: (u32, u32) = (1, 1000);
 
-/// What one more unit of each row brings, measured from the mechanism's own answer.
+/// The gain from one more unit of each row, compared with the mechanism's own answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OneMoreUnit {
-    /// What the mechanism gives the user without the unit.
+    /// The user's tasks in the mechanism's answer without the unit.
     pub tasks: Between,
-    /// Whether the allocation that is explained differs from the mechanism's answer.
+    /// Whether the explained allocation differs from the mechanism's answer.
     pub differs: bool,
-    /// The rows for which the mechanism was asked, the largest gain of the user first.
+    /// The rows for which the mechanism was run, the largest gain of the user first.
     pub rows: Vec<UnitOfRow>,
-    /// Rows for which it was not asked.
+    /// Number of rows for which it was not run.
     pub others: usize,
-    /// None of those brings the user more than this; absent where there are none.
+    /// Upper bound on the user's gain from any of those other rows. `None` where there are none.
     pub others_at_most: Option<Rational>,
 }
 
-/// What one more unit of a row brings.
+/// The gain from one more unit of a row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UnitOfRow {
-    /// The class; it has one unit more as a whole.
+    /// The class that gets the unit. It is spread over all its servers.
     pub server: usize,
     /// The resource.
     pub resource: usize,
-    /// Tasks that the user gains; negative where it loses.
+    /// Tasks that the user gains. Negative where it loses.
     pub tasks: Between,
-    /// The gain of a thousandth of a unit, times 1,000.
+    /// The gain from a thousandth of a unit, times 1,000.
     pub rate: Between,
     /// Every other user that gains or loses, with its gain.
     pub users: Vec<(usize, Between)>,
-    /// Whether the unit also changes what users' shares are parts of.
+    /// Whether the unit also changes the quantities that users' shares are fractions of.
     pub changes_shares: bool,
 }
 
-/// Why nothing was measured.
+/// The reason why nothing was measured.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum NotMeasured {
-    /// The allocation may come from anywhere.
-    #[error("the allocation names no mechanism that could be asked again")]
+    /// The allocation names no mechanism.
+    #[error("the allocation names no mechanism that could be run again with the unit")]
     NoMechanism,
-    /// The mechanism is none of the registry.
-    #[error("the allocation names the mechanism `{0}`, which is not known here")]
+    /// The mechanism is not in the registry.
+    #[error("the allocation names the mechanism `{0}`, which does not exist here")]
     UnknownMechanism(String),
-    /// A difference between two of many answers says nothing.
+    /// The mechanism has several answers, so a difference between two of them shows nothing.
     #[error("{0} can have several answers, and a unit may only lead to another one of them")]
     SeveralAnswers(&'static str),
-    /// As above.
+    /// The mechanism has several answers for this criterion.
     #[error("{0} with a criterion that depends on the class can have several answers")]
     SeveralPlacements(&'static str),
-    /// Whole tasks depend on their order.
+    /// Placements of whole tasks depend on their order.
     #[error(
         "{0} places whole tasks one after another: what a unit changes depends on their order, not on the \
              unit alone"
     )]
     WholeTasks(&'static str),
-    /// The rule divides resources and gives no tasks.
-    #[error("the rule `{0}` says what groups are entitled to, and gives no tasks")]
+    /// The rule divides resources among groups and gives no tasks.
+    #[error("the rule `{0}` computes what groups are entitled to, and gives no tasks")]
     NoTasks(String),
-    /// The irrational answer is not known well enough.
-    #[error("{0} found no answer that is close enough to the optimum to tell differences")]
+    /// The irrational answer is not known precisely enough.
+    #[error("{0} computed no answer that is close enough to the optimum to measure differences")]
     TooFar(&'static str),
-    /// The mechanism gives no allocation.
+    /// The mechanism returns an error.
     #[error(transparent)]
     Mechanism(#[from] MechanismError),
 }
 
-/// What one more unit of each row brings `user` by the mechanism that the allocation names.
+/// Measures the gain of `user` from one more unit of each row, under the mechanism that the allocation names.
 ///
 /// # Errors
 /// [`NotMeasured`].
@@ -99,8 +99,8 @@ pub fn one_more_unit(
     allocation: &Allocation,
     user: usize,
 ) -> Result<OneMoreUnit, NotMeasured> {
-    let asked = Asked::by(problem, allocation)?;
-    let base = asked.answer(problem)?;
+    let mechanism = NamedMechanism::by(problem, allocation)?;
+    let base = mechanism.answer(problem)?;
     let rows = rows(problem);
     let is_large = problem.n_users().saturating_mul(problem.n_servers()) > LARGE;
     let most = if is_large { MOST_ROWS_OF_LARGE } else { MOST_ROWS };
@@ -108,16 +108,18 @@ pub fn one_more_unit(
         (rows, 0, None)
     } else {
         let mut bounded: Vec<(Bound, (usize, usize))> =
-            rows.into_iter().map(|row| (asked.bound(problem, &base, user, row), row)).collect();
-        // Where the bounds are equal the prices still tell which row is worth most.
+            rows.into_iter().map(|row| (mechanism.bound(problem, &base, user, row), row)).collect();
+        // Where the bounds are equal, the prices still tell which row is worth most.
         let order = |bound: &Bound| (bound.gain.clone(), bound.by_prices.clone());
         bounded.sort_by(|a, b| order(&b.0).cmp(&order(&a.0)).then(a.1.cmp(&b.1)));
         let others = bounded.split_off(most);
         let at_most = others.first().map(|(bound, _)| bound.gain.clone());
         (bounded.into_iter().map(|(_, row)| row).collect(), others.len(), at_most)
     };
-    let mut measured =
-        rows.into_iter().map(|row| asked.row(problem, &base, user, row)).collect::<Result<Vec<_>, _>>()?;
+    let mut measured = rows
+        .into_iter()
+        .map(|row| mechanism.row(problem, &base, user, row))
+        .collect::<Result<Vec<_>, _>>()?;
     let middle = |gain: &Between| Rational::from(&gain.at_least + &gain.at_most);
     measured.sort_by(|a, b| {
         let by_gain = middle(&b.tasks).cmp(&middle(&a.tasks)).then(middle(&b.rate).cmp(&middle(&a.rate)));
@@ -128,8 +130,8 @@ pub fn one_more_unit(
     Ok(OneMoreUnit { tasks, differs, rows: measured, others, others_at_most })
 }
 
-/// The class and the resource of every row that a unit can matter for: where a class has some of a resource, or where a
-/// user demands a resource of which the class has none.
+/// Returns the class and the resource of every row for which a unit can matter: the class has some of the resource,
+/// or some user demands it.
 fn rows(problem: &Problem) -> Vec<(usize, usize)> {
     let mut is_demanded = vec![false; problem.n_resources()];
     for n in 0..problem.n_users() {
@@ -145,7 +147,7 @@ fn rows(problem: &Problem) -> Vec<(usize, usize)> {
     (0..problem.n_servers()).flat_map(of_class).collect()
 }
 
-/// Whether somebody has another number of tasks than the mechanism gives it, beyond rounding.
+/// Returns whether some user's tasks differ from those in the mechanism's answer by more than rounding.
 fn differs(problem: &Problem, allocation: &Allocation, tasks: &[Between]) -> bool {
     (0..problem.n_users()).any(|n| {
         let stated = allocation.total(n);
@@ -157,31 +159,31 @@ fn differs(problem: &Problem, allocation: &Allocation, tasks: &[Between]) -> boo
     })
 }
 
-/// A mechanism with its settings.
-struct Asked {
+/// The mechanism of an allocation, with its settings.
+struct NamedMechanism {
     mechanism: &'static Mechanism,
     flags: Flags,
     parameters: Option<(Axiom, Parameters)>,
 }
 
-/// What one more unit of a row can bring the user.
+/// Upper bounds on the user's gain from one more unit of a row.
 struct Bound {
-    /// It gains no more than this.
+    /// Upper bound on the gain.
     gain: Rational,
-    /// The most tasks that it has then by prices alone, where there are any.
+    /// Upper bound on the user's tasks with the unit that follows from prices, where there are prices.
     by_prices: Option<Rational>,
 }
 
-/// The answer without the unit.
+/// The mechanism's answer without the unit.
 struct Answer {
     tasks: Vec<Between>,
     outcome: Outcome,
-    /// What shares are parts of.
+    /// The quantities that shares are fractions of.
     references: Vec<Rational>,
 }
 
-impl Asked {
-    /// The mechanism that an allocation names, with the settings that it states.
+impl NamedMechanism {
+    /// Returns the mechanism that an allocation names, with the settings that it states.
     fn by(problem: &Problem, allocation: &Allocation) -> Result<Self, NotMeasured> {
         let name = allocation.mechanism.as_deref().ok_or(NotMeasured::NoMechanism)?;
         let mechanism = registry::find(name).ok_or_else(|| NotMeasured::UnknownMechanism(name.to_owned()))?;
@@ -206,16 +208,16 @@ impl Asked {
                 None => flags = flags.with("rule", word),
             }
         }
-        let asked = Self { mechanism, flags, parameters };
-        if let Some(share) = asked.share(problem)
+        let mechanism = Self { mechanism, flags, parameters };
+        if let Some(share) = mechanism.share(problem)
             && (0..problem.n_users()).any(|n| problem.is_active(n) && share.uniform(n).is_none())
         {
             return Err(NotMeasured::SeveralPlacements(id));
         }
-        Ok(asked)
+        Ok(mechanism)
     }
 
-    /// The share that is equalised, or summed up in place of tasks.
+    /// Returns the share that the mechanism equalises, or whose sum it maximises instead of tasks.
     fn share(&self, problem: &Problem) -> Option<ShareCoefficients> {
         self.parameters.as_ref()?.1.share?.coefficients(problem).ok()
     }
@@ -231,7 +233,8 @@ impl Asked {
         Ok((outcome, tasks))
     }
 
-    /// What everybody has in the optimum, if no allocation gains more than `gap` on that of the outcome.
+    /// Returns intervals of all users' tasks in the optimum, if no allocation gains more than `gap` on that of
+    /// `outcome`.
     fn enclosed(&self, problem: &Problem, outcome: &Outcome, gap: &Rational) -> Option<Vec<Between>> {
         let allocation = &outcome.allocation;
         if gap.is_zero() {
@@ -247,7 +250,7 @@ impl Asked {
         Ok(Answer { tasks, outcome, references: self.references(problem) })
     }
 
-    /// What shares are parts of. A fair sum knows no shares.
+    /// Returns the quantities that shares are fractions of. A fair sum uses no shares.
     fn references(&self, problem: &Problem) -> Vec<Rational> {
         let users = 0..problem.n_users();
         match &self.parameters {
@@ -255,7 +258,7 @@ impl Asked {
             Some((Axiom::MaxMin, _)) => self.share(problem).map_or_else(Vec::new, |share| {
                 users.map(|n| share.uniform(n).cloned().unwrap_or_default()).collect()
             }),
-            // Each class is compared by what a user would have with all of it.
+            // Such mechanisms compare users on each class by the tasks that they would have with all of it.
             _ if self.mechanism.takes("rule") => match problem.groups().share().over {
                 ShareOver::Guarantee => Vec::new(),
                 ShareOver::Cluster | ShareOver::Lendable => problem.total_capacity().to_vec(),
@@ -267,6 +270,7 @@ impl Asked {
         }
     }
 
+    /// Measures one more unit of a row.
     fn row(
         &self,
         problem: &Problem,
@@ -290,8 +294,8 @@ impl Asked {
         })
     }
 
-    /// The user gains no more than this by one more unit of a row. No user has more than with everything to itself; and
-    /// prices bound what it can have.
+    /// Returns an upper bound on the user's gain from one more unit of a row. No user has more than with the whole
+    /// cluster to itself, and prices also bound what it can have.
     fn bound(
         &self,
         problem: &Problem,
@@ -300,7 +304,8 @@ impl Asked {
         (server, resource): (usize, usize),
     ) -> Bound {
         let has_some = problem.servers()[server].capacity()[resource] > 0;
-        // If the class lacks the resource, a unit changes what a user would have alone only if the user demands it.
+        // If the class lacks the resource, the unit changes what the user would have alone only if the user demands
+        // the resource.
         let opens = || problem.users()[user].may_use(server) && problem.demand(user, server)[resource] > 0;
         if !has_some && !opens() {
             let alone = problem.total_gamma(user);
@@ -311,12 +316,13 @@ impl Asked {
         let alone = with_unit.total_gamma(user);
         let alone = problem.users()[user].tasks().map_or(alone.clone(), |tasks| alone.min(tasks.clone()));
         let constraints = Constraints::new(problem, Sharing::Rdm);
-        // Prices say nothing of tasks on a class that lacks the resource: no such tasks were possible.
+        // If the class lacks the resource, no task that uses it was possible there, so the prices say nothing about
+        // such tasks.
         let row = constraints.row_of(server, RowKind::Resource(resource)).filter(|_| has_some);
         let Findings { prices, levels, gap, .. } = &base.outcome.findings;
         let by_prices = match (&self.parameters, row) {
             (Some((Axiom::Proportional, _)), Some(row)) => prices.as_ref().and_then(|prices| {
-                // The price of the unit is what the best allocation with it can gain more.
+                // The price of the unit bounds how much more the best allocation with it can gain.
                 let gap = Rational::from(gap.as_ref()? + prices.rows.get(row)?);
                 Some(self.enclosed(problem, &base.outcome, &gap)?.swap_remove(user).at_most)
             }),
@@ -331,25 +337,25 @@ impl Asked {
     }
 }
 
-/// What bounds the tasks of a max-min answer with one more unit of a row.
+/// Data for bounds on the tasks of a max-min answer with one more unit of a row.
 struct Levels<'a> {
     constraints: &'a Constraints<'a>,
     share: ShareCoefficients,
-    /// By user: what it has at least.
+    /// Lower bound on each user's tasks.
     least: Vec<Rational>,
 }
 
 impl<'a> Levels<'a> {
-    /// `tasks` is the answer without the unit. It is feasible with it too, so that no user whose tasks are not complete
-    /// comes below the least level that such users have in it.
+    /// `tasks` is the answer without the unit, which stays feasible with it. Hence no user that lacks tasks falls
+    /// below the least level that such users have in it.
     fn new(
-        asked: &Asked,
+        mechanism: &NamedMechanism,
         constraints: &'a Constraints<'a>,
         with_unit: &Problem,
         tasks: &[Between],
     ) -> Option<Self> {
-        let share = asked.share(constraints.problem())?;
-        let with_unit_share = asked.share(with_unit)?;
+        let share = mechanism.share(constraints.problem())?;
+        let with_unit_share = mechanism.share(with_unit)?;
         let users = with_unit.users();
         let value = |n: usize| with_unit_share.uniform(n).filter(|u| !u.is_zero() && with_unit.is_active(n));
         let pending = |n: &usize| users[*n].tasks().is_none_or(|limit| tasks[*n].at_least < *limit);
@@ -369,8 +375,8 @@ impl<'a> Levels<'a> {
         Some(Self { constraints, share, least })
     }
 
-    /// The most tasks of the user that the prices of a level leave: with the unit all that users have is worth at most
-    /// its price more, and the others have at least what they have at least.
+    /// Returns the most tasks of the user that the prices of a level allow. With the unit, the tasks of all users
+    /// together are worth at most the price of the unit more, and the other users have at least `least`.
     fn most(&self, dual: &LevelDual, user: usize, row: usize) -> Option<Rational> {
         let users = self.constraints.problem().users();
         let rows = self.constraints.rows();

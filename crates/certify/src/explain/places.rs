@@ -1,5 +1,5 @@
-//! What `explain` says of the places where a user runs: its bottlenecks by virtual dominant share, and
-//! what is short for one more whole task.
+//! Explanations about the classes and servers on which a user runs: its bottlenecks by virtual dominant share, and
+//! the rows that lack capacity for one more whole task.
 
 use std::collections::BTreeMap;
 
@@ -8,36 +8,37 @@ use evenhand_exact::axiom::work_conserving::Room;
 use evenhand_exact::{Claim, Evidence, Instance};
 use evenhand_problem::{Allocation, Constraints, Integer, Placement, Rational, Usage};
 
-/// A class in the eyes of PS-DSF.
+/// A class from the view of PS-DSF.
 #[derive(Debug, Clone, PartialEq)]
 pub struct VirtualView {
     /// The class.
     pub server: usize,
     /// The virtual dominant share of the user there, `x_n / gamma_ni`.
     pub share: Rational,
-    /// The same by weight.
+    /// The virtual dominant share divided by the user's weight.
     pub level: Rational,
-    /// The row that is its bottleneck there, if one is.
+    /// The row that is the user's bottleneck there, if there is one.
     pub bottleneck: Option<usize>,
-    /// The holder of that row with the highest level, the first among equals, and that level.
+    /// The holder of that row with the highest level, and that level. Among equals it is the first holder.
     pub highest: Option<(usize, Rational)>,
 }
 
-/// The single servers of a class, and one more task of the user.
+/// One more task of the user on the single servers of a class.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OneMore {
     /// The class.
     pub server: usize,
-    /// Servers on which one more task fits.
+    /// Number of servers on which one more task fits.
     pub fits: u64,
-    /// Whole tasks that fit on these servers as things stand, as many on each as it has room for.
+    /// Number of whole tasks that fit on these servers, as many on each as have room.
     pub tasks: Integer,
-    /// `(row, servers on which it is short)`, of the others; more than one row can be short on a server.
+    /// `(row, number of servers)` where the row lacks capacity for one more task. More than one row can lack
+    /// capacity on a server.
     pub short: Vec<(usize, u64)>,
 }
 
-/// Every class that the user can run on, where the mechanism is one of PS-DSF. A row counts as a bottleneck
-/// within `rounding` of the tasks that the class could run.
+/// Returns every class on which the user can run, for the mechanisms of PS-DSF. A row counts as a bottleneck within
+/// `rounding` of the tasks that the class could run.
 pub(crate) fn virtual_views(
     instance: &Instance<'_>,
     allocation: &Allocation,
@@ -61,7 +62,7 @@ pub(crate) fn virtual_views(
     (0..problem.n_servers()).filter_map(view).collect()
 }
 
-/// Who holds some of a row and has the highest level on its class.
+/// Returns the user with the highest level on the class among the holders of a row, with that level.
 fn highest_holder(instance: &Instance<'_>, allocation: &Allocation, row: usize) -> Option<(usize, Rational)> {
     let constraints = instance.constraints();
     let server = constraints.rows()[row].server;
@@ -76,7 +77,7 @@ fn highest_holder(instance: &Instance<'_>, allocation: &Allocation, row: usize) 
         .max_by(|a, b| a.1.cmp(&b.1).then(b.0.cmp(&a.0)))
 }
 
-/// For every class that the user can run on; empty for an allocation without placements.
+/// Returns an entry for every class on which the user can run. It is empty for an allocation without placements.
 pub(crate) fn one_more(instance: &Instance<'_>, allocation: &Allocation, user: usize) -> Vec<OneMore> {
     let Some(placements) = &allocation.placements else { return Vec::new() };
     let constraints = instance.constraints();
@@ -108,7 +109,8 @@ pub(crate) fn one_more(instance: &Instance<'_>, allocation: &Allocation, user: u
     (0..instance.problem().n_servers()).filter_map(view).collect()
 }
 
-/// How many whole tasks that take `own` each row of one server with `tasks` has room for, of the rows that they need.
+/// Returns, for each row that a task needs, how many more whole tasks of usage `own` it has room for on one server
+/// that runs `tasks`.
 fn room_by_row(
     constraints: &Constraints<'_>,
     server: usize,
@@ -127,7 +129,8 @@ fn room_by_row(
     rows.map(room).collect()
 }
 
-/// How many more whole tasks of a user fit on single servers as things stand, at most those that it has left.
+/// Returns how many more whole tasks of a user fit on single servers without moving others, and no more than it has
+/// left.
 fn tasks_that_fit(instance: &Instance<'_>, allocation: &Allocation, user: usize) -> Integer {
     let fit: Integer = one_more(instance, allocation, user).iter().map(|class| &class.tasks).sum();
     match instance.problem().users()[user].tasks() {
@@ -139,8 +142,9 @@ fn tasks_that_fit(instance: &Instance<'_>, allocation: &Allocation, user: usize)
     }
 }
 
-/// The margin of a claim in tasks of the user that it is about. That a gang fits on single servers is a yes or no: the
-/// number is then how many tasks fit. Where groups hold something back, which may leave fewer, it is the gang alone.
+/// Returns the margin of a claim, in tasks of the user that it is about. Whether a gang fits on single servers has
+/// a yes-or-no answer, so the number is then that of the tasks that fit. Where groups hold something back, which
+/// may leave fewer, it is the gang alone.
 pub(crate) fn in_tasks(instance: &Instance<'_>, allocation: &Allocation, claim: &Claim) -> Option<Rational> {
     let Evidence::Room(Room { user, index: Some(_), by_class, .. }) = &claim.evidence else {
         return claim.tasks(instance);

@@ -1,4 +1,4 @@
-//! Greedy against optimal: what greedy loses with a reservation problem, and the certificate of it.
+//! Greedy packing compared with the optimum: what greedy loses on a reservation problem, with a certificate.
 //!
 //! | question | answer |
 //! |---|---|
@@ -31,42 +31,44 @@ pub use monotone::{Monotone, Refutation, monotone};
 pub use sweep::{Sweep, SweepPoint, multiples, sweep};
 pub use worst_load::{worst_load, worst_load_within};
 
-/// Why there is no certificate.
+/// The reason why there is no certificate.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum RatioError {
     /// A solver failed or reached a limit.
     #[error(transparent)]
     Packing(#[from] PackingError),
-    /// Judging what the solvers found would take the kernel more than it is allowed.
+    /// Judging the solvers' results would exceed the limits of the kernel.
     #[error("{0}")]
     TooLarge(String),
-    /// The kernel refuses what the solvers found, which is a fault of theirs.
+    /// The kernel refuses the solvers' results, which is a fault of the solvers.
     #[error(transparent)]
     Refused(#[from] Refused),
-    /// More load does not earn less with the loads that were found, which is a fault of the search.
-    #[error("internal error: more load does not earn greedy less with the loads that were found")]
+    /// For the loads that the search returned, more load does not earn less. This is a fault of the search.
+    #[error(
+        "internal error: the search claims that more load earns greedy less, but its loads do not show it"
+    )]
     NoRefutation,
 }
 
 impl<C: Document> Checked<C> {
-    /// The certificate, if the kernel has accepted it.
+    /// Returns the certificate, if the kernel has accepted it.
     ///
     /// # Errors
-    /// [`RatioError::TooLarge`] where it gave no verdict.
+    /// [`RatioError::TooLarge`] where the kernel gave no verdict.
     pub fn accepted(self) -> Result<C, RatioError> {
         self.unchecked.map_or(Ok(self.certificate), |why| Err(RatioError::TooLarge(why)))
     }
 }
 
-/// Greedy's assignment, the optimum and the ratio, exact and proven; with numbers of servers also what
-/// whole servers and jobs earn. The kernel has accepted the certificate.
+/// Returns greedy's assignment, the optimum and their ratio, exact and proven. If numbers of servers are stated, it
+/// includes the rewards of whole servers and jobs. The kernel has accepted the certificate.
 ///
 /// # Errors
 /// [`RatioError`]
 ///
 /// # Examples
-/// The two types of which greedy takes the better one first, as long as it lasts.
+/// There are two types. Greedy takes the better one first, as long as it lasts.
 /// ```
 /// use evenhand_certify::ratio;
 /// use evenhand_problem::{Rational, format::Source};
@@ -83,7 +85,7 @@ pub fn certificate(problem: &Reservation) -> Result<RatioCertificate, RatioError
     certificate_within(problem, &SearchLimits::default())?.accepted()
 }
 
-/// [`certificate`], with what it may cost; also where it is too large for the kernel.
+/// Computes [`certificate`] within limits. It also returns a certificate that is too large for the kernel.
 ///
 /// # Errors
 /// [`RatioError`]
@@ -144,7 +146,7 @@ fn proven_optimum<T>(
     Optimum { assignment, bound, prices, pricing: found.proofs }
 }
 
-/// Which configurations have been proven to be the first.
+/// The configurations that have been proven to be the first.
 struct Proven<'p> {
     problem: &'p Reservation,
     /// `(capacity, open types, configuration)`
@@ -152,7 +154,8 @@ struct Proven<'p> {
 }
 
 impl Proven<'_> {
-    /// Why `k` is the first configuration of the open types on pool `i`: once.
+    /// Returns the proof that `k` is the first configuration of the open types on pool `i`. A repeated question
+    /// refers to the earlier proof.
     fn first(
         &mut self,
         best: &MaxReward<'_>,
@@ -193,11 +196,12 @@ impl Proven<'_> {
     }
 }
 
-/// A part of the optimum that greedy earns at least, without a linear programme.
+/// Returns a fraction of the optimum that greedy earns at least, computed without a linear programme.
 ///
-/// One pool: a piece is a run of steps of one configuration, and while it lasts what is missing to the optimum
-/// shrinks by the factor `1 - tau`, where `tau` is the piece's part of the servers: 1 minus the product of these.
-/// Where servers are left greedy has served all that fits, and the bound is 1. Several pools: 1/2.
+/// With one pool, a piece is a run of steps with one configuration. While it lasts, the difference to the optimum
+/// shrinks by the factor `1 - tau`, where `tau` is the piece's fraction of the servers. The bound is 1 minus the
+/// product of these factors. If servers are left over, greedy has served all jobs that fit, and the bound is 1.
+/// With several pools the bound is 1/2.
 #[must_use]
 pub fn lower_bound(certificate: &RatioCertificate) -> Rational {
     if certificate.problem.pools().len() > 1 {
@@ -212,7 +216,7 @@ pub fn lower_bound(certificate: &RatioCertificate) -> Rational {
             _ => pieces.push((&step.configuration, step.servers.clone())),
         }
     }
-    // The fluid problem has one server in all.
+    // The fluid problem has one server in total.
     let used: Rational = pieces.iter().map(|(_, servers)| servers).sum();
     if used < 1 {
         return Rational::from(1);

@@ -1,4 +1,4 @@
-//! Whether more load may earn greedy less (Reservation, Definition 3.8), with what proves the answer.
+//! Decides whether more load may earn greedy less (Reservation, Definition 3.8), with a proof of the answer.
 
 use evenhand_exact::ratio::RatioCertificate;
 use evenhand_packing::monotone::{self as search, Order};
@@ -7,7 +7,7 @@ use evenhand_problem::Reservation;
 
 use super::{RatioError, certificate_within};
 
-/// Orders that are kept as the proof; all there are with six types, and with most sets of seven.
+/// Most orders that are stored as the proof. This suffices for all sets of six types and for most sets of seven.
 const MOST_KEPT: usize = 10_000;
 
 /// The answer, with its proof.
@@ -15,30 +15,31 @@ const MOST_KEPT: usize = 10_000;
 pub enum Monotone {
     /// More load never earns greedy less.
     Holds {
-        /// In how many orders types can run out.
+        /// Number of orders in which types can run out.
         orders: usize,
-        /// All of them. In each the reward is linear in the loads, no derivative is negative, and loads that differ
-        /// are joined by a way through finitely many. Empty where there are too many to be kept.
+        /// All these orders. In each of them the reward is linear in the loads and no derivative is negative, and a
+        /// path through finitely many of them joins any two loads. Empty where there are too many to be stored.
         proof: Vec<Order>,
     },
-    /// It may: with the larger loads greedy earns less than with the smaller ones.
+    /// More load may earn greedy less: the larger loads earn less than the smaller ones.
     Fails(Box<Refutation>),
 }
 
-/// Two loads, no type with less in the second, of which the second earns greedy less; each with the certificate that proves
-/// what greedy earns.
+/// Two loads of which the larger one earns greedy less. No type has less load in the larger one. A certificate for
+/// each proves what greedy earns.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Refutation {
     /// With the smaller loads.
     pub smaller: RatioCertificate,
     /// With the larger loads.
     pub larger: RatioCertificate,
-    /// Why the kernel gave no verdict on one of them: judging it would take more than it is allowed.
+    /// The reason why the kernel gave no verdict on one of them: judging it would exceed the kernel's limits.
     pub unchecked: Option<String>,
 }
 
-/// Decides whether more load never earns greedy less with the types of a problem of one pool, whose loads and number of
-/// servers play no part. The kernel has accepted the certificates of a no, unless one was too large for it.
+/// Decides whether more load never earns greedy less with the types of a one-pool problem. The problem's own loads
+/// and number of servers are ignored. If the answer is no, the kernel has accepted the certificates, unless one was
+/// too large for it.
 ///
 /// # Errors
 /// [`RatioError`]; [`PackingError::SeveralPools`](evenhand_packing::PackingError::SeveralPools) among them.
@@ -90,7 +91,7 @@ pub fn monotone(problem: &Reservation, limits: &SearchLimits) -> Result<Monotone
 }
 
 impl Refutation {
-    /// Whether no load is smaller in the second, and its reward is.
+    /// Returns whether no type has less load in `larger`, and `larger` earns less.
     fn refutes(&self) -> bool {
         let [less, more] = [&self.smaller, &self.larger].map(|with| with.problem.loads());
         less.iter().zip(&more).all(|(a, b)| a <= b) && self.larger.greedy.reward < self.smaller.greedy.reward

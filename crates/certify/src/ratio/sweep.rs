@@ -5,7 +5,7 @@ use evenhand_packing::greedy::critical_loads;
 use evenhand_packing::{MaxReward, configuration_lp, greedy};
 use evenhand_problem::{Rational, Reservation};
 
-/// A multiple of the loads of a problem, and what they earn per server.
+/// Greedy and the optimum at a multiple of the problem's loads. Rewards are per server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SweepPoint {
     /// The multiple.
@@ -18,22 +18,21 @@ pub struct SweepPoint {
     pub ratio: Option<Rational>,
 }
 
-/// Points of a sweep, and where the picture changes.
+/// The points of a sweep, with the critical loads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sweep {
-    /// In the order of the multiples that were asked for.
+    /// The points at the requested multiples, in their order.
     pub points: Vec<SweepPoint>,
-    /// The same at the critical loads that lie between the least and the largest of them.
+    /// The points at the critical loads that lie strictly between the least and the largest requested multiple.
     pub at_critical_loads: Vec<SweepPoint>,
-    /// The largest multiple of which greedy serves everything; `None` without any load, and with
-    /// several pools.
+    /// The largest multiple at which greedy serves all jobs. `None` without any load, and with several pools.
     pub all_served: Option<Rational>,
-    /// The smallest multiple from which on every server has the first configuration of all types, with
-    /// a job in every slot; `None` where one of its types has no load, and with several pools.
+    /// The smallest multiple from which on every server has the first configuration of all types, with a job in
+    /// every slot. `None` where one of the types in it has no load, and with several pools.
     pub all_best: Option<Rational>,
 }
 
-/// `steps` equal steps from `from` to `to`, both ends included; one step is `from` alone.
+/// Returns `steps` equally spaced values from `from` to `to`, including both ends. One step is `from` alone.
 #[must_use]
 pub fn multiples(from: &Rational, to: &Rational, steps: usize) -> Vec<Rational> {
     let gaps = steps.saturating_sub(1).max(1);
@@ -41,7 +40,7 @@ pub fn multiples(from: &Rational, to: &Rational, steps: usize) -> Vec<Rational> 
     (0..steps).map(|step| from + Rational::from(&width * step)).collect()
 }
 
-/// Greedy and the optimum, exactly, under these multiples, at least 0, of the problem's loads.
+/// Computes greedy's reward and the optimum exactly at these multiples (at least 0) of the problem's loads.
 ///
 /// # Errors
 /// [`PackingError`] where a solver fails or reaches a limit.
@@ -70,7 +69,7 @@ pub fn sweep(
     let (loads, sizes) = (problem.loads(), problem.fractions());
     let mut points = Vec::with_capacity(multiples.len());
     let point = |best: &mut MaxReward<'_>, load: &Rational| -> Result<SweepPoint, PackingError> {
-        // Every point may cost as much as one ratio.
+        // Each point has the full limits of a single ratio.
         best.limits().renew();
         let scaled: Vec<Rational> = loads.iter().map(|rho| Rational::from(rho * load)).collect();
         let greedy = greedy::fluid(best, &scaled, &sizes)?.reward;

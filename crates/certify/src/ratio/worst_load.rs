@@ -1,4 +1,4 @@
-//! The least part of the optimum that greedy earns with some types, whatever the load.
+//! The least fraction of the optimum that greedy earns with given types, over all loads.
 
 use std::collections::HashSet;
 
@@ -10,16 +10,16 @@ use evenhand_problem::{Rational, Reservation};
 use super::{Proven, RatioError};
 use crate::self_test::Checked;
 
-/// The loads that make greedy look worst, over all loads, with the proof that none are worse. The
-/// kernel has accepted the certificate; its two ratios are equal where the search was complete.
-/// `progress` is told the number of claims so far, and the ratio, which no loads found so far undercut.
+/// Returns the loads at which greedy earns the least fraction of the optimum, with the proof that no loads are
+/// worse. The kernel has accepted the certificate. Its two ratios are equal where the search was complete.
+/// `progress` receives the number of claims so far, and the least ratio found so far.
 ///
 /// # Errors
 /// [`RatioError`]; [`PackingError::SeveralPools`](evenhand_packing::PackingError::SeveralPools) among them.
 ///
 /// # Examples
-/// Greedy puts two of a on a server while there are any, and then c alone; one of a beside one of c,
-/// everywhere, earns more.
+/// Greedy first puts two jobs `a` on a server, while there are any, and then `c` alone. One `a` with one `c` on
+/// every server earns more.
 /// ```
 /// use evenhand_certify::ratio::worst_load;
 /// use evenhand_problem::{Rational, format::Source};
@@ -41,7 +41,7 @@ pub fn worst_load(
     worst_load_within(problem, &SearchLimits::default(), progress)?.accepted()
 }
 
-/// [`worst_load`], with what it may cost; also where it is too large for the kernel.
+/// Computes [`worst_load`] within limits. It also returns a certificate that is too large for the kernel.
 ///
 /// # Errors
 /// [`RatioError`]
@@ -57,7 +57,7 @@ pub fn worst_load_within(
     })?)
 }
 
-/// What is said of types without a reward.
+/// Returns the certificate for types without a reward, which has no proof.
 fn nothing(problem: &Reservation) -> WorstLoadCertificate {
     let zeros = || vec![Rational::new(); problem.n_types()];
     WorstLoadCertificate {

@@ -1,4 +1,4 @@
-//! What is found within limits of time and of memory.
+//! Examinations within limits of time, work and memory.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use evenhand_problem::{Allocation, Problem, Rational};
 use evenhand_testkit::agreement::{Finding, agreed_text};
 use evenhand_testkit::examples;
 
-/// Nobody has anything.
+/// Returns the allocation in which no user has any task.
 fn idle(problem: &Problem) -> Allocation {
     Allocation { tasks: vec![Vec::new(); problem.n_users()], ..Allocation::default() }
 }
@@ -32,7 +32,7 @@ fn enough_time_changes_nothing() {
     }
 }
 
-/// Whatever was decided by then is claimed, and all the rest is not checked.
+/// Axioms that were decided in time are claimed, and all others are listed as not checked.
 #[test]
 fn too_little_time_leaves_a_part() {
     let problem = Arc::new(examples::kesidis());
@@ -55,7 +55,7 @@ fn too_little_time_leaves_a_part() {
     }
 }
 
-/// The table of users and classes leaves one axiom undecided.
+/// Only one axiom needs the table of users and classes, and stays undecided.
 #[test]
 fn too_little_memory_leaves_one_axiom() {
     let servers: Vec<String> =
@@ -69,7 +69,7 @@ fn too_little_memory_leaves_one_axiom() {
     let requests = [Axiom::WorkConserving, Axiom::Feasible].map(Request::of);
     let examine = || certify(&problem, &idle(&problem), &requests, &Rational::new()).unwrap();
     let memory = |bytes| Limits { memory: Some(bytes), ..Limits::default() };
-    // Two users on four classes, of four bytes each.
+    // The table has an entry of four bytes for each of two users on four classes.
     assert_eq!(within(&memory(32), examine).unwrap().undecided, []);
     let found = within(&memory(31), examine).unwrap();
     let [(Axiom::WorkConserving, why)] = &found.undecided[..] else { panic!("{:?}", found.undecided) };
@@ -78,7 +78,7 @@ fn too_little_memory_leaves_one_axiom() {
     assert!(found.certificate.not_checked.iter().any(|not| not == "work-conserving"));
 }
 
-/// An axiom that needs more than there is leaves work for the others, also for those after it.
+/// An axiom that needs more than its share leaves work for the others, also for later ones.
 #[test]
 fn too_little_work_leaves_one_axiom() {
     let problem = examples::kesidis();

@@ -1,5 +1,5 @@
-//! Every mechanism's exact result, on random problems full of ties and zeros, proves what the
-//! mechanism promises, and the checker agrees.
+//! The exact result of every mechanism, on random problems full of ties and zeros. It must satisfy the axioms that
+//! the mechanism promises, and the checker must agree.
 
 use evenhand_certify::default_requests;
 use evenhand_certify::{Request, certify};
@@ -15,9 +15,10 @@ use proptest::prelude::*;
 fn promised(mechanism: &str, axiom: Axiom) -> bool {
     match axiom {
         Axiom::Feasible | Axiom::NonWasteful | Axiom::MaxMin | Axiom::Njc => true,
-        // A criterion that depends on the class is not about the number of tasks; proportional
-        // fairness is approximated; the faces of NJC are about one pool; PS-DSF with divided resources
-        // is not always Pareto optimal (THEORY, section 4); whole tasks leave parts over.
+        // These mechanisms do not promise Pareto optimality, for different reasons. A criterion that depends on the
+        // class is not about the number of tasks. Proportional fairness is approximated. The faces of NJC are about
+        // one pool. PS-DSF with divided resources is not always Pareto optimal (THEORY, section 4). Whole tasks
+        // leave capacity over.
         Axiom::ParetoOptimal => {
             !["per-server-drf", "generic", "proportional", "njc", "ps-dsf", "fill", "slots"]
                 .contains(&mechanism)
@@ -42,8 +43,8 @@ fn examine(problem: &Problem, arithmetic: Arithmetic, tolerance: &Rational) {
         let strictly = certify(problem, allocation, &feasible, &Rational::new()).expect("an allocation");
         assert_eq!(strictly.certificate.claims[0].holds, Some(true), "{id}: rounded towards feasibility");
         if arithmetic == Arithmetic::Float && outcome.findings.status.is_some() {
-            // A saturated row without a price leaves an iterative method with half its digits in the
-            // tasks. What it promises is the gap, and a status that says whether it is small.
+            // A saturated row without a price leaves an iterative method with only half the digits of its tasks.
+            // The method promises only the gap, and a status that says whether the gap is small.
             let is_solved = outcome.findings.status == Some(Status::Solved);
             if id == "ps-dsf" {
                 let list =

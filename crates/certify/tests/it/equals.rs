@@ -1,4 +1,5 @@
-//! Users that are alike are solved as one: the answer is the mechanism's own for all of them, found and proven without that.
+//! Equivalent users and identical classes are solved as one. The answer must be one that the mechanism could give
+//! for the original problem, and must be proven for the original problem.
 
 use crate::guarantees::tolerance;
 use evenhand_certify::{Request, certify, default_requests};
@@ -18,10 +19,11 @@ use rand_pcg::Pcg64;
 
 const FEW: Shape = Shape { users: (1, 4), classes: (1, 3), ..SMALL };
 
-/// How much larger a copy of a user is: squares, whose roots are rational.
+/// The sizes of copies of a user. They are squares, whose roots are rational.
 const SIZES: [(u32, u32); 4] = [(1, 1), (4, 1), (9, 4), (1, 16)];
 
-/// Copies of the users of `spec`, `copies[n]` of user `n`: sizes of weights, and the part of that in tasks.
+/// Returns a problem with copies of the users of `spec`. User `n` is copied as `copies[n]` says: each copy has a
+/// size, which multiplies its weight, and its tasks by the size or by its root.
 fn with_copies(spec: &ProblemSpec, copies: &[Vec<usize>], roots: bool) -> Problem {
     let mut spec = spec.clone();
     let users = std::mem::take(&mut spec.users);
@@ -40,8 +42,9 @@ fn with_copies(spec: &ProblemSpec, copies: &[Vec<usize>], roots: bool) -> Proble
     build(spec)
 }
 
-/// Copies of the server classes of `spec`, `copies[i]` of class `i`: how many times as many servers each has. A user that may
-/// not run on the last copy of all tells it apart.
+/// Returns a problem with copies of the server classes of `spec`. `copies[i]` lists how many times as many servers
+/// each copy of class `i` has. With `is_apart`, the first user may not run on the last class of all, so that class is
+/// not identical to any other.
 fn with_classes(spec: &ProblemSpec, copies: &[Vec<u32>], is_apart: bool) -> Problem {
     let mut spec = spec.clone();
     let names: Vec<String> = spec.servers.iter().map(|class| class.name.clone()).collect();
@@ -93,14 +96,15 @@ fn flags(mechanism: &Mechanism, alpha: &str) -> Flags {
     if mechanism.takes("alpha") { flags.with("alpha", alpha) } else { flags }
 }
 
-/// What does not depend on the way: totals where they are unique, the sum that is greatest where they are not.
+/// Returns values that all answers share: the totals where they are unique, and otherwise the sum that is
+/// maximised. Returns `None` where there is neither.
 fn unique(mechanism: &Mechanism, problem: &Problem, outcome: &Outcome) -> Option<Vec<Rational>> {
     let totals = outcome.allocation.totals();
     let is_within_a_gap = outcome.findings.gap.as_ref().is_some_and(|gap| !gap.is_zero());
     match mechanism.info.id {
         "ps-dsf" => None,
         _ if is_within_a_gap => None,
-        // A user with all its tasks may have them on the classes that count more or less.
+        // A user with all its tasks may have them on classes that count more or less.
         "generic" => None,
         "utilitarian" => {
             let weights = problem.users().iter().map(|user| user.weight());
@@ -110,7 +114,7 @@ fn unique(mechanism: &Mechanism, problem: &Problem, outcome: &Outcome) -> Option
     }
 }
 
-/// Whether some mechanism solved a smaller problem in place of this one.
+/// Returns whether some mechanism solved a smaller problem instead of this one.
 fn examine(problem: &Problem, alpha: &str) -> bool {
     let mut any = false;
     for mechanism in registry::ALL {
@@ -170,8 +174,8 @@ proptest! {
     }
 }
 
-/// What an exact mechanism places on classes that are alike is in proportion to their servers, and what proves it has the
-/// same prices there.
+/// The tasks of an exact mechanism on identical classes are in proportion to the number of servers, and its proof
+/// has the same prices on them.
 #[test]
 fn classes_that_are_alike_are_filled_evenly() {
     let text = r#"{"kind": "allocation-problem", "resources": ["cpu", "memory"],
@@ -184,7 +188,7 @@ fn classes_that_are_alike_are_filled_evenly() {
         let outcome = registry::find(id).unwrap().allocate(&problem, Arithmetic::Exact).unwrap();
         let allocation = &outcome.allocation;
         for n in 0..problem.n_users() {
-            // The third user tells `d` from `a` and `c`.
+            // The third user may not run on `d`, so only `a` and `c` are identical.
             assert_eq!(allocation.on(n, 0) * 3, allocation.on(n, 2), "{id} user {n}");
         }
         if let Some(levels) = &outcome.findings.levels {
@@ -213,7 +217,7 @@ fn classes_that_are_alike_are_filled_evenly() {
     assert!(rounded[0].1 <= Rational::from((1, 12)) && rounded[0].1 > Rational::from((1, 13)));
 }
 
-/// What tells classes apart, one thing at a time.
+/// Properties that make two classes different, one at a time.
 #[test]
 fn classes_are_not_alike() {
     let joined = |users: &str, groups: &str| {
@@ -264,11 +268,11 @@ fn every_law_is_met() {
     let merged = Equals::ByRoot(Rational::from(2)).merge(&by_root).unwrap();
     assert_eq!(*merged.problem.users()[0].weight(), 9, "(1 + 2)^2");
     assert_eq!(merged.part_of[1], (0, Rational::from((2, 3))));
-    // The weight that two of weight 1 have together is the root of 2, which is irrational.
+    // Two users of weight 1 together have a weight of the root of 2, which is irrational.
     let equal = spec(&[user("u", 1, 2), user("v", 1, 2)].join(","));
     assert_eq!(n_merged(&equal, Equals::ByRoot(Rational::from((1, 2)))), None);
     assert_eq!(n_merged(&equal, Equals::OfOneWeight), Some(2));
-    // Their sum would have the digits of all.
+    // The sum of the weights would have the digits of all of them.
     let long = |n: u32| {
         let weight = format!("1/1{:0>300}", n * n + 1);
         format!(r#"{{"name": "l{n}", "weight": "{weight}", "demand": {{"cpu": 1, "memory": 1}}}}"#)
@@ -279,8 +283,8 @@ fn every_law_is_met() {
     }
 }
 
-/// A file holds rounded parts in proportion to their weights, exactly: bundles over the weights are compared, and those of
-/// users that are alike are to be equal.
+/// Rounded tasks in a file are exactly in proportion to the weights. Envy compares tasks divided by weights, and
+/// equivalent users must come out equal.
 #[test]
 fn floating_point_parts_are_in_proportion() {
     let weights = ["1", "3", "7", "1/3", "1000"];
@@ -297,7 +301,7 @@ fn floating_point_parts_are_in_proportion() {
     let outcome = registry::find("drfh").unwrap().allocate(&problem, Arithmetic::Float).unwrap();
     let file = AllocationDocument::new(&problem, &outcome.allocation).to_json().unwrap();
     let read = Source { name: "allocation", text: &file }.allocation(&problem).unwrap().allocation;
-    // They are rounded down: nothing has to be repaired.
+    // The tasks are rounded down, so nothing has to be repaired.
     assert_eq!(*Instance::new(&problem, &read).unwrap().repair(), 0, "{file}");
     let over_weight = |n: usize| -> Vec<(usize, Rational)> {
         let weight = problem.users()[n].weight();
@@ -316,7 +320,7 @@ fn floating_point_parts_are_in_proportion() {
     }
 }
 
-/// Users that are alike in one group are one there, and those of different groups are not.
+/// Equivalent users of one group are merged, and those of different groups are not.
 #[test]
 fn copies_in_groups() {
     let mut rng = Pcg64::seed_from_u64(27);
@@ -339,7 +343,7 @@ fn copies_in_groups() {
     assert!(n_merged > 40, "{n_merged}");
 }
 
-/// Of many users Pareto optimality is proven by the prices of the mechanism, without a programme of all of them.
+/// For many users, the prices of the mechanism prove Pareto optimality without a linear programme over all of them.
 #[test]
 fn prices_prove_the_optimum_of_many_in_floating_point() {
     const SHAPES: usize = 40;
@@ -377,7 +381,7 @@ fn prices_prove_the_optimum_of_many_in_floating_point() {
     let tolerance = Rational::from((1, 1_000_000_000));
     let examination = certify(&problem, &outcome.allocation, &requests, &tolerance).unwrap();
     assert_eq!((examination.undecided.as_slice(), examination.unchecked.as_deref()), (&[][..], None));
-    // Parts are rounded down. A repair would give every number the digits of all rows that are too full.
+    // The tasks are rounded down. A repair would give every number the digits of all rows that are too full.
     assert_eq!(examination.repair, 0);
     assert_eq!(examination.text.as_deref(), Some(examination.certificate.to_json().as_str()));
     for axiom in [Axiom::ParetoOptimal, Axiom::MaxMin, Axiom::WorkConserving] {

@@ -1,5 +1,5 @@
-//! Proportional and alpha fairness, and the trajectory: exact optima against closed forms, gaps against
-//! the exact judge, and numbers of any size.
+//! Proportional and alpha fairness, and the trajectory. Exact optima are compared with closed forms, and gaps with
+//! the exact judge, for numbers of any size.
 
 use evenhand_certify::{Request, certify};
 use evenhand_exact::axiom::proportional::{gap, total_worth};
@@ -36,7 +36,8 @@ fn exact(problem: &Problem, alpha: &Rational) -> Outcome {
     solve(problem, alpha, Arithmetic::Exact).unwrap()
 }
 
-/// The stated gap is the one that the prices prove, within the status, and `certify` agrees.
+/// Checks that the stated gap is the one that the prices prove, that it matches the status, and that `certify`
+/// agrees.
 fn judge(problem: &Problem, alpha: &Rational, outcome: &Outcome) -> Result<(), String> {
     let findings = &outcome.findings;
     if findings.status != Some(Status::Solved) {
@@ -64,7 +65,8 @@ fn judge(problem: &Problem, alpha: &Rational, outcome: &Outcome) -> Result<(), S
     }
 }
 
-/// Solving and then certifying ends well, in both arithmetics, for weights up to a million apart.
+/// Every solved problem can be certified, in both arithmetics, for weights that differ by up to a factor of a
+/// million.
 #[test]
 fn what_is_solved_is_certified() {
     let mut failures = Vec::new();
@@ -85,8 +87,8 @@ fn what_is_solved_is_certified() {
     assert!(failures.is_empty(), "{}: {failures:#?}", failures.len());
 }
 
-/// One server, one resource: users are satisfied in the order of `w_n / (d_n T_n^a)`, the rest share what
-/// is left in proportion to `(w_n / d_n)^(1/a)` tasks.
+/// Returns the optimum for one server and one resource. Users get all their tasks in the order of `w_n / (d_n
+/// T_n^a)`. The others share the rest in proportion to `(w_n / d_n)^(1/a)` tasks.
 fn water_filling(
     users: &[(Rational, Rational, Option<Rational>)],
     capacity: &Rational,
@@ -153,8 +155,8 @@ fn one_resource_is_water_filling() {
     }
 }
 
-/// Kesidis, Tables II to V: 65/3 tasks each for every exponent (THEORY, section 8). The conditions are not
-/// linear: every user pays for two resources.
+/// Kesidis, Tables II to V: each user has 65/3 tasks for every exponent (THEORY, section 8). The optimality
+/// conditions are not linear, since every user pays for two resources.
 #[test]
 fn rational_optima_of_systems_that_are_not_linear() {
     let problem = read(
@@ -200,7 +202,7 @@ fn defects_are_mended() {
             judge(&problem, &q(a, b), &exact(&problem, &q(a, b))).unwrap();
         }
     }
-    // Numbers far beyond what doubles divide: an answer, a status or an error, and no panic.
+    // Numbers far beyond the range of doubles lead to an answer, a status or an error, but not to a panic.
     for text in [
         include_str!("../defects/panic-min.json"),
         include_str!("../defects/cli-1-1.json"),
@@ -250,7 +252,7 @@ fn the_trajectory_ends_at_the_proportional_allocation() {
         let requests = [Request::of(Axiom::Feasible), Request::of(Axiom::Njc)];
         let found = certify(&problem, &outcome.allocation, &requests, &tolerance).unwrap();
         assert!(found.certificate.claims.iter().all(|claim| claim.holds == Some(true)), "seed {seed}");
-        // Equation (12) holds on the way: what is free and what is used add up.
+        // Equation (12) holds along the trajectory: free and used capacity add up.
         let steps = outcome.findings.series.unwrap();
         assert!(steps.len() > 10 && steps.windows(2).all(|pair| pair[0].c < pair[1].c));
         let short = trajectory(&problem, Some(Rational::from(10))).unwrap();
@@ -274,7 +276,7 @@ fn where_there_is_no_trajectory() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Numbers of any documented size: an answer, a status or an error.
+    /// Numbers of any documented size lead to an answer, a status or an error.
     #[test]
     fn exponents_of_any_size(
         capacities in prop::collection::vec((1u32..1000, -300i32..300), 4),

@@ -1,4 +1,4 @@
-//! Work-conserving with placements: all tasks of a gang fit at the same time, or the gang does not count.
+//! Work conservation with placements: a gang counts as pending only if all its tasks fit at the same time.
 
 use crate::common;
 
@@ -19,15 +19,16 @@ fn read(problem: &str) -> Problem {
     Source { name: "problem", text: problem }.problem().unwrap()
 }
 
-/// The claim about an allocation with these placements.
+/// Returns the claim about an allocation with these placements.
 fn of_texts(problem: &Problem, placements: &str) -> (Claim, String) {
     let text = format!(r#"{{"kind": "allocation", "arithmetic": "exact", "placements": {placements}}}"#);
     let allocation = Source { name: "x", text: &text }.allocation(problem).unwrap().allocation;
     judged(problem, &allocation)
 }
 
-/// Two servers of the class `old` and one of `new`, each with 4 gpus. Of user `x` in group `a` a task demands 2 gpus; both have
-/// these fields. User `y` runs all its tasks of 1 gpu: so many on each server.
+/// Judges an allocation on two servers of the class `old` and one of `new`, each with 4 GPUs. A task of user `x` in
+/// group `a` demands 2 GPUs. `group` and `x` are further fields of the group and the user. User `y` runs all its
+/// tasks of 1 GPU, `y[k]` of them on server `k`.
 fn judge(group: &str, x: &str, y: [u32; 3]) -> (Claim, String) {
     let problem = read(&format!(
         r#"{{"kind": "allocation-problem", "resources": ["gpu"],
@@ -54,20 +55,20 @@ fn assert_holds(claim: &Claim, holds: bool) {
 #[test]
 fn the_tasks_of_a_gang_may_be_on_several_servers() {
     let pair = r#", "gang": 2"#;
-    // One task fits on the second server of `old`, one on `new`.
+    // One task fits on the second server of `old`, and one on `new`.
     let (claim, text) = judge("", pair, [4, 2, 2]);
     assert_holds(&claim, false);
     let room = Room { user: 0, server: 0, index: Some(1), by_class: vec![(0, 1), (1, 1)] };
     assert_eq!(claim.evidence, Evidence::Room(room));
     assert!(text.contains(r#""index":1,"gang":{"old":1,"new":1}"#), "{text}");
-    // Both fit on a server without tasks.
+    // Both tasks fit on an empty server.
     assert_holds(&judge("", pair, [4, 0, 4]).0, false);
-    // One task fits in total.
+    // Only one task fits in total.
     let (claim, text) = judge("", pair, [4, 2, 3]);
     assert_holds(&claim, true);
     assert_eq!(claim.evidence, Evidence::Short(vec![(0, [0, 1].into())]));
     assert_holds(&judge("", "", [4, 2, 3]).0, false);
-    // The margin, and the numbers that it follows from, are judged anew.
+    // The judges compute the margin again, and the numbers that it follows from.
     for (from, to, is_read) in [
         (r#""margin":"0""#, r#""margin":"-1""#, true),
         (r#""gang":"2""#, r#""gang":"1""#, true),
@@ -104,20 +105,21 @@ fn a_part_of_a_gang_is_not_pending() {
 fn a_limit_on_classes_counts_the_gang_once() {
     let judge = |limits: &str, y| judge(&format!(r#", "on": [{limits}]"#), r#", "gang": 2"#, y);
     let both = |limit: u32| format!(r#"{{"servers": ["old", "new"], "limit": {{"gpu": {limit}}}}}"#);
-    // One task fits on each class, and the limit leaves one on both together.
+    // One task fits on each class, but the limit allows only one on both together.
     let (claim, _) = judge(&both(3), [4, 2, 2]);
     assert_holds(&claim, true);
     let Evidence::ShortOrStopped { stopped, .. } = &claim.evidence else { panic!("{:?}", claim.evidence) };
     let [(0, Stop::Classes { short, limits })] = &stopped[..] else { panic!("{stopped:?}") };
     assert_eq!((short.len(), limits.len()), (0, 2));
     assert_holds(&judge(&both(4), [4, 2, 2]).0, false);
-    // A limit on each class leaves one task there: both together leave the gang.
+    // A limit on each class allows one task there. Together they allow the gang.
     let each = r#"{"servers": ["old"], "limit": {"gpu": 2}}, {"servers": ["new"], "limit": {"gpu": 3}}"#;
     let (claim, _) = judge(each, [4, 0, 0]);
     assert_holds(&claim, false);
     let room = Room { user: 0, server: 0, index: Some(1), by_class: vec![(0, 1), (1, 1)] };
     assert_eq!(claim.evidence, Evidence::Room(room));
-    // The first class that takes the whole gang is named, although the limit leaves a task on the class before it.
+    // The evidence names the first class that takes the whole gang, although the limit allows a task on an earlier
+    // class.
     let (claim, _) = judge(r#"{"servers": ["old"], "limit": {"gpu": 2}}"#, [0, 0, 0]);
     let room = Room { user: 0, server: 1, index: Some(0), by_class: vec![(1, 2)] };
     assert_eq!(claim.evidence, Evidence::Room(room));
@@ -134,7 +136,7 @@ fn limits_leave_whole_gangs() {
             assert_eq!(claim.evidence, Evidence::ShortOrStopped { short: Vec::new(), stopped });
         }
     }
-    // Capacity that another group keeps back.
+    // Capacity that another group keeps back also stops a gang.
     let kept = |lend: u32| {
         read(&format!(
             r#"{{"kind": "allocation-problem", "resources": ["gpu"],
@@ -147,7 +149,7 @@ fn limits_leave_whole_gangs() {
     assert_holds(&of_texts(&kept(2), "[]").0, false);
 }
 
-/// The search on classes backs up: the class that comes first takes too much of the second limit.
+/// The search over classes must backtrack: the first class uses too much of the second limit.
 #[test]
 fn numbers_of_tasks_on_classes_are_searched_for() {
     let problem = |gang: u32| {
@@ -161,7 +163,7 @@ fn numbers_of_tasks_on_classes_are_searched_for() {
                             "demand_on": {{"a": {{"gpu": 1, "net": 4}}, "b": {{"gpu": 4, "net": 1}}, "c": {{"gpu": 3, "net": 3}}}}}}]}}"#
         ))
     };
-    // 2 on `a` and 2 on `b` take 10 of both: no other four tasks fit, and 5 do not.
+    // 2 tasks on `a` and 2 on `b` use 10 of both limits. No other four tasks fit, and no five.
     let (claim, _) = of_texts(&problem(4), "[]");
     assert_holds(&claim, false);
     let Evidence::Room(room) = claim.evidence else { panic!() };
@@ -170,7 +172,7 @@ fn numbers_of_tasks_on_classes_are_searched_for() {
     assert_holds(&of_texts(&problem(5), "[]").0, true);
 }
 
-/// A gang of 10^12 tasks on 10^12 servers is counted, and not enumerated.
+/// A gang of 10^12 tasks on 10^12 servers is counted and not enumerated.
 #[test]
 fn large_gangs_are_counted() {
     let problem = |gang: u64, limit: &str| {
@@ -196,12 +198,12 @@ fn large_gangs_are_counted() {
     assert!(judge(999_999_999_999, "1e12"));
 }
 
-/// The three judges agree on random gangs, and on certificates of them that are damaged.
+/// The three judges agree on random gangs, and on damaged certificates of them.
 #[test]
 fn random_gangs_are_judged_alike() {
     let mut rng = Pcg64::seed_from_u64(31);
-    // By whether the axiom holds; gangs on several classes; users stopped by limits on classes; other verdicts than by
-    // single tasks.
+    // Counts of cases: by whether the axiom holds, gangs on several classes, users stopped by limits on classes,
+    // and verdicts that differ from those for single tasks.
     let (mut holds, mut on_several, mut by_class, mut differs) = ([0; 2], 0, 0, 0);
     let (mut refused, mut accepted) = (0, 0);
     for _ in 0..1200 {

@@ -1,5 +1,5 @@
-//! Allocations of problems with groups: what `tree` fills keeps limits and guarantees, and whatever else is certified
-//! is judged alike by both checkers.
+//! Allocations of problems with groups. The filling by `tree` respects limits and guarantees, and both checkers
+//! agree on all other certified allocations.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ fn filled(problem: &Problem) -> Allocation {
     registry::find("tree").unwrap().allocate(problem, Arithmetic::Exact).unwrap().allocation
 }
 
-/// Accepted by both; with the verdicts and margins of the group axioms.
+/// Returns the verdicts and margins of the axioms, after both checkers have accepted the certificate.
 fn judged(problem: &Problem, allocation: &Allocation, requests: &[Request]) -> Vec<(Axiom, bool, Rational)> {
     let tolerance = Rational::new();
     let examination = certify(problem, allocation, requests, &tolerance).unwrap();
@@ -41,7 +41,8 @@ fn what_is_filled_keeps_every_limit() {
             let problem = of(&mut rng, shape);
             let allocation = filled(&problem);
             let verdicts = judged(&problem, &allocation, &default_requests(&problem, &allocation));
-            // What groups keep back may alone be more than a limit above them: then it cannot be kept.
+            // The amounts that groups keep back may alone exceed the limit of a group above them. Then no
+            // allocation respects that limit.
             let cannot = problem.groups().list().iter().any(|group| !group.lend.is_empty());
             for (axiom, holds, margin) in verdicts {
                 let may_fail = axiom == Axiom::Guarantees || (axiom == Axiom::Limits && cannot);
@@ -51,7 +52,7 @@ fn what_is_filled_keeps_every_limit() {
     }
 }
 
-/// Where promises fit, name every resource and come first, and there is one pool, all are kept.
+/// All guarantees are met if they fit, name every resource and come first, and if there is a single pool.
 #[test]
 fn promises_that_can_be_kept_are() {
     let mut rng = Pcg64::seed_from_u64(6);
@@ -110,7 +111,7 @@ fn other_allocations_are_judged_alike() {
     assert!(found.iter().all(|count| *count > 5), "{found:?}");
 }
 
-/// With limits on server classes: what is filled keeps them, and other allocations are judged alike.
+/// With limits on server classes, the filling respects them, and both checkers agree on other allocations.
 #[test]
 fn limits_on_server_classes() {
     let mut rng = Pcg64::seed_from_u64(8);
@@ -151,7 +152,8 @@ fn limits_on_server_classes() {
     assert!(named > 30 && found.iter().all(|count| *count > 5), "{named} {found:?}");
 }
 
-/// Five GPUs of a kind too many where `a` may hold three, and a certificate that says something else of it.
+/// `a` uses five GPUs more of a class than its limit of three. Certificates that state this differently are
+/// refused.
 #[test]
 fn a_limit_on_server_classes_is_named_by_them() {
     let text = r#"{"kind": "allocation-problem", "resources": ["gpu"],
@@ -177,9 +179,9 @@ fn a_limit_on_server_classes_is_named_by_them() {
     };
     assert_eq!((&over.claims[0].evidence, over.claims[0].holds), (&expected, Some(false)));
     assert_eq!(over.claims[0].margin, Some(Rational::from((-1, 4))));
-    // It lacks four tasks of what it is promised, and old GPUs have no limit.
+    // It lacks four tasks of its guarantee, and old GPUs have no limit.
     assert_eq!(over.claims[1].margin, Some(Rational::from((-4, 20))));
-    // Which limit that is, is told to people; the margin is what is judged.
+    // The name of the limit is information for people. Only the margin is judged.
     for (said, instead, is_read) in [
         (r#""on":["new"]"#, r#""on":["old"]"#, false),
         (r#","on":["new"]"#, "", false),
@@ -191,13 +193,13 @@ fn a_limit_on_server_classes_is_named_by_them() {
         let damaged = agreed_text(&text.replace(said, instead));
         assert_eq!(matches!(damaged, Finding::Refused(_)), is_read, "{said}: {damaged:?}");
     }
-    // Three new and nine old ones: the limit is reached, and so is the promise.
+    // With three new and nine old GPUs, the limit is reached and so is the guarantee.
     let kept = examine(3, 9);
     assert_eq!(kept.claims[0].margin, Some(Rational::new()));
     assert_eq!(kept.claims[1].margin, Some(Rational::new()));
 }
 
-/// Limits on server classes stop users class by class, divisible and on single servers.
+/// Limits on server classes stop users class by class, both for divisible tasks and on single servers.
 #[test]
 fn who_is_stopped_by_limits_on_server_classes_is_not_short() {
     let mut rng = Pcg64::seed_from_u64(9);
@@ -244,7 +246,7 @@ fn who_is_stopped_by_limits_on_server_classes_is_not_short() {
     assert!(found.iter().flatten().all(|count| *count > 10), "{found:?}");
 }
 
-/// Tasks by user and class, of placements.
+/// Returns the tasks by user and class that placements add up to.
 fn sums(problem: &Problem, allocation: &Allocation) -> Vec<Vec<(usize, Rational)>> {
     let mut sums = vec![BTreeMap::new(); problem.n_users()];
     for placement in allocation.placements.iter().flatten() {
@@ -278,11 +280,11 @@ fn what_stops_a_user_class_by_class_is_told() {
     let text = kept.to_json();
     let said = r#""x":{"short":{"old":"gpu"},"limits":{"new":{"group":"a","on":["new"],"limit":"gpu"}}}"#;
     assert!(text.contains(said), "{text}");
-    // Two of the limit are left on new servers, and one old GPU.
+    // The limit allows two more tasks on new servers, and one old GPU is free.
     let idle = examine(1, 3, 6);
     assert_eq!(idle.claims[0].margin, Some(Rational::from((-3, 20))));
     assert_eq!(idle.claims[0].holds, Some(false));
-    // The limit on both closes old servers too.
+    // The limit on both classes also closes the old servers.
     let closed = examine(3, 9, 1);
     assert_eq!(closed.claims[0].holds, Some(true));
 }
@@ -298,7 +300,8 @@ fn a_lack_is_told_in_tasks() {
     let text = r#"{"kind": "allocation", "arithmetic": "exact", "tasks": {"in a": {"pool": 2}, "in b": {"pool": 6}}}"#;
     let allocation = Source { name: "x", text }.allocation(&problem).unwrap().allocation;
     let verdicts = judged(&problem, &allocation, &[Axiom::Limits, Axiom::Guarantees].map(Request::of));
-    // `b` holds 6 of the 5 that it may, a tenth of the cluster too many; `in a` lacks one task of the 5 it could run.
+    // `b` uses 6 where its limit is 5, which is a tenth of the cluster too much. `in a` lacks one task of the 5
+    // that it could run.
     let expected = [
         (Axiom::Limits, false, Rational::from((-1, 10))),
         (Axiom::Guarantees, false, Rational::from((-1, 5))),

@@ -1,4 +1,4 @@
-//! What the documentation lists as guaranteed holds, for every mechanism on random problems.
+//! The guarantees that the documentation lists hold for every mechanism on random problems.
 
 use evenhand_testkit::agreement::agreed;
 use std::path::Path;
@@ -18,7 +18,7 @@ use rand_pcg::Pcg64;
 
 const MARK: &str = "<!-- table: written from crates/mechanisms/src/registry.rs -->\n";
 
-/// What stands below the table.
+/// The text that follows the table.
 const NEXT: &str = "\n## The matrix\n";
 
 #[test]
@@ -35,7 +35,7 @@ fn the_documentation_has_the_table() {
     assert_eq!(written.trim(), registry::guarantees().trim(), "EVENHAND_WRITE_DOCS=1 writes it anew");
 }
 
-/// As `certify` does for the file that `solve` writes.
+/// Returns the tolerance that `certify` uses for the file that `solve` writes.
 pub fn tolerance(outcome: &Outcome) -> Rational {
     let has_gap = outcome.findings.gap.as_ref().is_some_and(|gap| *gap > 0);
     let is_final = !has_gap && outcome.findings.status.is_none_or(|status| status == Status::Solved);
@@ -94,7 +94,7 @@ proptest! {
     }
 }
 
-/// Queues in trees, which only a few mechanisms take.
+/// Guarantees also hold for queues in trees, which only a few mechanisms accept.
 #[test]
 fn guarantees_hold_exactly_with_groups() {
     let (mut rng, mut by_class) = (Pcg64::seed_from_u64(31), Pcg64::seed_from_u64(32));

@@ -1,5 +1,5 @@
-//! Work-conserving where groups hold something back: limits, what is not lent, weights of 0; and what is said of them
-//! falsely.
+//! Work conservation where groups hold capacity back by limits, by amounts that they do not lend, or by weights of
+//! 0. False statements about them are refused.
 
 use crate::common;
 
@@ -24,7 +24,7 @@ fn of_texts(problem: &str, tasks: &str) -> (Claim, String) {
     common::of_texts(problem, tasks, Axiom::WorkConserving)
 }
 
-/// One class of 10 gpus; `fields` of the problem beside.
+/// Returns a problem with one class of 10 GPUs and these further fields.
 fn pool(fields: &str) -> String {
     format!(
         r#"{{"kind": "allocation-problem", "resources": ["gpu"],
@@ -43,7 +43,7 @@ fn a_limit_stops_its_users_and_nobody_else() {
     assert_eq!((claim.holds, claim.margin), (Some(true), Some(Rational::new())));
     let stopped = vec![(0, Stop::Limit { group: 0, resource: 0 })];
     assert_eq!(claim.evidence, Evidence::ShortOrStopped { short: Vec::new(), stopped });
-    // What stops it is told to people; whether anything does is judged anew.
+    // The reason why a user is stopped is information for people. Whether anything stops it is judged again.
     for (from, to, is_read) in [
         (r#"{"group":"a","limit":"gpu"}"#, r#"{"kept_back":"gpu"}"#, false),
         (r#","stopped":{"in a":{"group":"a","limit":"gpu"}}"#, "", false),
@@ -55,10 +55,10 @@ fn a_limit_stops_its_users_and_nobody_else() {
         let found = agreed_text(&damaged);
         assert_eq!(matches!(found, Finding::Refused(_)), is_read, "{from}: {found:?}");
     }
-    // One gpu of the limit is left: one task of 10, and `in b` has all its tasks.
+    // The limit leaves one GPU, which is one task of 10, and `in b` has all its tasks.
     let (claim, _) = of_texts(&problem, r#"{"in a": {"pool": 3}, "in b": {"pool": 2}}"#);
     assert_eq!((claim.holds, claim.margin), (Some(false), Some(Rational::from((-1, 10)))));
-    // Half of the tasks of `in b` are missing, whatever `a` holds.
+    // `in b` lacks half of its tasks, whatever `a` uses.
     let (claim, _) = of_texts(&problem, r#"{"in a": {"pool": 4}, "in b": {"pool": 1}}"#);
     assert_eq!((claim.holds, claim.margin), (Some(false), Some(Rational::from((-1, 2)))));
 }
@@ -72,13 +72,13 @@ fn what_is_not_lent_is_no_waste() {
                      {"name": "in c", "group": "c", "demand": {"gpu": 1}},
                      {"name": "alone", "demand": {"gpu": 1}, "tasks": 1}]"#,
     );
-    // 5 of the 6 are kept back, 2 of them used: 4 and 1 are all that the others may have.
+    // 5 of the 6 are kept back, and 2 of these are used. The others may have 4 and 1 at most.
     let (claim, _) =
         of_texts(&problem, r#"{"in b": {"pool": 2}, "in c": {"pool": 4}, "alone": {"pool": 1}}"#);
     let stopped = vec![(1, Stop::KeptBack { resource: 0 })];
     assert_eq!(claim.holds, Some(true));
     assert_eq!(claim.evidence, Evidence::ShortOrStopped { short: Vec::new(), stopped });
-    // Who keeps it back may use it.
+    // The group that keeps capacity back may use it.
     let (claim, _) =
         of_texts(&problem, r#"{"in b": {"pool": 1}, "in c": {"pool": 4}, "alone": {"pool": 1}}"#);
     assert_eq!((claim.holds, claim.margin), (Some(false), Some(Rational::from((-1, 2)))));
@@ -112,7 +112,7 @@ fn it_does_not_apply_to_time() {
     assert_eq!(of_texts(&free, "{}").0.holds, Some(false));
 }
 
-/// Groups count the base demand of 1, the pool of ten counts 2.
+/// Groups count the base demand of 1, while the pool of ten counts the demand of 2 there.
 #[test]
 fn groups_count_base_demands_and_classes_the_demands_there() {
     let margin = |group: &str, tasks: u32| {
@@ -124,13 +124,13 @@ fn groups_count_base_demands_and_classes_the_demands_there() {
         (claim.holds.unwrap(), claim.margin.unwrap() * 5)
     };
     let of = |holds: bool, tasks: i32| (holds, Rational::from(tasks));
-    // x would have five tasks alone. Two more would be four that a holds; three more fit.
+    // `x` alone would have five tasks. Two more tasks make four that `a` uses; three more would fit into the pool.
     assert_eq!(margin(r#", "limit": {"gpu": 4}"#, 2), of(false, -2));
     assert_eq!(margin(r#", "limit": {"gpu": 2}"#, 2), of(true, 0));
-    // Of the pool a may have eight cards: two more tasks.
+    // `a` may use eight GPUs of the pool, which allows two more tasks.
     assert_eq!(margin(r#", "on": {"pool": {"limit": {"gpu": 8}}}"#, 2), of(false, -2));
     assert_eq!(margin(r#", "on": {"pool": {"limit": {"gpu": 4}}}"#, 2), of(true, 0));
-    // b keeps seven of the ten back: a may hold three.
+    // `b` keeps back seven of the ten, so `a` may use three.
     let keeps = |tasks| {
         let problem = pool(
             r#""groups": [{"name": "a"}, {"name": "b", "guarantee": {"gpu": 7}, "lend": {"gpu": 0}}],
@@ -142,7 +142,7 @@ fn groups_count_base_demands_and_classes_the_demands_there() {
     assert_eq!((keeps(2), keeps(3)), (of(false, -1), of(true, 0)));
 }
 
-/// `tree` leaves nothing idle that groups do not hold back, and `fill` no server on which a task fits.
+/// `tree` leaves no capacity idle that groups do not hold back, and `fill` leaves no server on which a task fits.
 #[test]
 fn what_is_filled_is_work_conserving() {
     let mut rng = Pcg64::seed_from_u64(11);
@@ -162,7 +162,7 @@ fn what_is_filled_is_work_conserving() {
     assert!(stopped > 100, "{stopped}");
 }
 
-/// Allocations with less, and certificates of them with a change: all three say the same.
+/// All three judges agree on allocations with fewer tasks and on modified certificates of them.
 #[test]
 fn damaged_certificates_are_judged_alike() {
     let mut rng = Pcg64::seed_from_u64(12);

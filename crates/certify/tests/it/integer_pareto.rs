@@ -1,4 +1,4 @@
-//! Pareto optimality among whole tasks against the enumeration of all of them.
+//! Pareto optimality among whole tasks, compared with an enumeration of all placements.
 
 use evenhand_certify::{Request, certify};
 use evenhand_exact::Axiom;
@@ -7,7 +7,7 @@ use evenhand_testkit::agreement::agreed;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 
-/// Two users, up to three single servers, two resources.
+/// Returns a random problem with two users, up to three single servers and two resources.
 fn problem(rng: &mut Pcg64) -> Problem {
     let amounts = |rng: &mut Pcg64, from: i32, to: i32| -> Vec<(String, Rational)> {
         ["cpu", "memory"].map(|r| (r.to_owned(), Rational::from((rng.random_range(from..to), 2)))).into()
@@ -29,7 +29,7 @@ fn problem(rng: &mut Pcg64) -> Problem {
     Problem::new(ProblemSpec { name: String::new(), resources, servers, users }).unwrap()
 }
 
-/// All pairs of totals that fit, each with the tasks on every single server.
+/// Returns all pairs of totals that fit, each with its tasks on every single server.
 fn all(problem: &Problem) -> Vec<([i32; 2], Vec<[i32; 2]>)> {
     let mut found: Vec<([i32; 2], Vec<[i32; 2]>)> = vec![([0, 0], Vec::new())];
     for (i, server) in problem.servers().iter().enumerate() {
@@ -68,7 +68,7 @@ fn verdicts_are_those_of_the_enumeration() {
     for _ in 0..150 {
         let problem = problem(&mut rng);
         let all = all(&problem);
-        // One in the middle, and one that nothing dominates.
+        // One pair is random, and the other is dominated by no pair.
         for at in [rng.random_range(0..all.len()), all.len() - 1] {
             let (x, on) = &all[at];
             let dominated = all.iter().any(|(y, _)| y != x && y[0] >= x[0] && y[1] >= x[1]);

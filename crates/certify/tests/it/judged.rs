@@ -1,7 +1,7 @@
-//! Ten thousand allocations that nobody here made: exact ones, written in doubles, perturbed, an ulp over a
-//! limit, infeasible, negative. Every axiom is decided, the certificate is valid, and an independent judge,
-//! which shares nothing but types, finds every claim true. What is Pareto optimal or max-min is compared with a
-//! plain exact simplex method besides.
+//! Ten thousand allocations that do not come from a mechanism unchanged: exact ones, allocations written in
+//! doubles, perturbed, an ulp over a limit, infeasible or negative. Every axiom is decided, and the certificate is
+//! valid. An independent judge, which shares only types, finds every claim true. Pareto optimality and max-min are
+//! also compared with a plain exact simplex method.
 
 use evenhand_certify::Request;
 use evenhand_certify::{Examination, certify, default_requests};
@@ -19,7 +19,7 @@ use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use rayon::prelude::*;
 
-/// Allocations that are judged.
+/// Number of allocations that are judged.
 const MANY: u64 = 10_000;
 
 fn quantity(rng: &mut Pcg64) -> Rational {
@@ -64,7 +64,7 @@ fn problem(rng: &mut Pcg64) -> Problem {
     Problem::new(ProblemSpec { name: String::new(), resources, servers, users }).unwrap()
 }
 
-/// A feasible allocation: of a mechanism, or at random.
+/// Returns a feasible allocation, by a mechanism or at random.
 fn start(problem: &Problem, rng: &mut Pcg64) -> Allocation {
     let names = ["drfh", "tsf", "utilitarian", "asset", "per-server-drf", "ps-dsf-tdm"];
     let mechanism = registry::find(names.choose(rng).unwrap()).unwrap();
@@ -87,7 +87,7 @@ fn start(problem: &Problem, rng: &mut Pcg64) -> Allocation {
     allocation
 }
 
-/// What happens to numbers on the way here.
+/// Changes numbers as rounding, writing and errors would.
 fn disturb(allocation: &mut Allocation, rng: &mut Pcg64) {
     let entries = allocation.tasks.iter_mut().flatten();
     match rng.random_range(0..7) {
@@ -119,7 +119,8 @@ fn requests(problem: &Problem, allocation: &Allocation) -> Vec<Request> {
     requests
 }
 
-/// The largest sum of gains, each over what its user has alone, that leaves nobody worse off.
+/// Returns the largest sum of gains that leaves no user worse off. Each gain is divided by what the user would have
+/// alone.
 fn pareto_gain(plain: &plain::Plain<'_>, problem: &Problem, sharing: Sharing) -> Rational {
     let mut programme = reference::Programme::new(problem, sharing);
     for n in 0..problem.n_users() {

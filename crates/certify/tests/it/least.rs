@@ -1,4 +1,4 @@
-//! The least tolerance at which an axiom holds: at it the axiom does, a little below it does not.
+//! The least tolerance at which an axiom holds. The axiom holds at this tolerance, and not slightly below it.
 
 use evenhand_certify::{Request, certify, default_requests};
 use evenhand_mechanisms::registry;
@@ -6,8 +6,8 @@ use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
 use evenhand_testkit::random::problems::{SMALL, build, random_spec};
 use proptest::prelude::*;
 
-/// An exact answer of which every entry is short of a part of itself, another one for each; none where the mechanism does
-/// not apply.
+/// Returns an exact answer in which every entry lacks a different fraction of itself. Returns `None` where the
+/// mechanism does not apply.
 fn rounded(problem: &Problem, part: u64) -> Option<Allocation> {
     let outcome = registry::find("drfh").unwrap().allocate(problem, Arithmetic::Exact).ok()?;
     let mut allocation = outcome.allocation;
@@ -17,7 +17,7 @@ fn rounded(problem: &Problem, part: u64) -> Option<Allocation> {
     Some(allocation)
 }
 
-/// How many axioms are violated whose least tolerance is known.
+/// Returns the number of violated axioms whose least tolerance is known.
 fn examine(problem: &Problem, part: u64) -> usize {
     let Some(allocation) = rounded(problem, part) else { return 0 };
     let requests = default_requests(problem, &allocation);

@@ -1,4 +1,5 @@
-//! What doubles allocate is proved by short prices of doubles, and what is not fair is refuted all the same.
+//! Answers in floating point are proven by short prices in floating point, and unfair allocations are still
+//! refuted.
 
 use evenhand_certify::{Request, certify};
 use evenhand_exact::{Axiom, Evidence, PriceVector};
@@ -9,7 +10,8 @@ use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use serde_json::{Map, Value, json};
 
-/// Users with long demands on some of the classes, some of them with few tasks, so that there are several levels.
+/// Returns a problem whose users have long demands on some of the classes. Some users have few tasks, so there are
+/// several levels.
 fn problem(seed: u64, users: usize, classes: usize) -> Problem {
     let mut rng = Pcg64::seed_from_u64(seed);
     let resources = ["cpu", "memory", "gpu"];
@@ -35,7 +37,7 @@ fn problem(seed: u64, users: usize, classes: usize) -> Problem {
     Source { name: "problem", text: &text.to_string() }.problem().unwrap()
 }
 
-/// The largest number of bits in prices.
+/// Returns the largest number of bits in prices.
 fn bits(prices: &PriceVector) -> u32 {
     let all = prices.user_weights.iter().chain(&prices.rows).chain(&prices.users);
     all.map(|(_, x)| x.numer().significant_bits().max(x.denom().significant_bits())).max().unwrap_or_default()
@@ -67,7 +69,7 @@ fn short_prices_prove_levels_in_doubles() {
     assert!(levels_with_tasks > 0, "nobody lacked a part of its last task");
 }
 
-/// Somebody has a thousandth less than it could have.
+/// One user has a thousandth less than it could have.
 #[test]
 fn what_is_below_the_levels_is_refuted() {
     let tolerance = Rational::from((1, 1_000_000_000));

@@ -1,4 +1,4 @@
-//! What `explain` says that one more unit brings, against solving a problem that states the unit itself.
+//! The gain that `explain` reports for one more unit, compared with solving a problem that states the unit itself.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ fn measured(
     explain(problem, &allocation, user).unwrap().one_more_unit
 }
 
-/// The problem with so much more of a resource on a class, stated by name.
+/// Returns the problem with more of a resource on a class, stated by name.
 fn raised(spec: &ProblemSpec, server: usize, resource: usize, more: &Rational) -> Problem {
     let mut spec = spec.clone();
     let name = spec.resources[resource].clone();
@@ -41,14 +41,15 @@ fn number(text: &str) -> Rational {
     text.parse().unwrap()
 }
 
-/// The gain of a row in exact numbers: tasks, rate, and the gains of others.
+/// Returns the gain from a row in exact numbers: tasks, rate, and the gains of other users.
 fn row(found: &OneMoreUnit, server: usize, resource: usize) -> (Rational, Rational, Vec<(usize, Rational)>) {
     let row = found.rows.iter().find(|row| (row.server, row.resource) == (server, resource)).unwrap();
     let exact = |value: &Between| value.exact().unwrap().clone();
     (exact(&row.tasks), exact(&row.rate), row.users.iter().map(|(n, gain)| (*n, exact(gain))).collect())
 }
 
-/// The gains are those of a problem that states the unit, solved by `judge`, which gives the same tasks in another way.
+/// Checks that the gains are those of a problem that states the unit. `judge` solves that problem; it gives the
+/// same tasks by another method.
 fn agrees(
     spec: &ProblemSpec,
     mechanism: &str,
@@ -111,11 +112,12 @@ proptest! {
             agrees(&spec, mechanism, &[], mechanism)?;
         }
         agrees(&spec, "tree", &[("rule", "mesos")], "tree")?;
-        // Without groups hierarchical filling, which shares no code with the rounds of max-min, ends with their answer.
+        // Without groups, hierarchical filling gives the max-min answer. It shares no code with the rounds of
+        // max-min.
         agrees(&spec, "drfh", &[], "tree")?;
     }
 
-    /// With many rows a few are solved, and none of the others brings more than the bound that is stated.
+    /// With many rows only a few are solved, and none of the others brings more than the stated bound.
     #[test]
     fn the_bound_holds_for_the_others(
         spec in random_spec(Shape { users: (2, 4), classes: (17, 18), resources: (2, 2), zero: 0.0, ..SMALL }),
@@ -151,8 +153,9 @@ fn read(text: &str) -> Problem {
     Source { name: "problem", text }.problem().unwrap()
 }
 
-/// Figure 1 of DRFH, worked out by hand: with 15 units of one resource beside 14 of the other a task of one of the users
-/// is a smaller share, and two equations (equal shares; cpu of the first server, memory of the second) give the answer.
+/// Figure 1 of DRFH, worked out by hand. With 15 units of one resource and 14 of the other, a task of one of the
+/// users is a smaller share. Two equations give the answer: equal shares, and full rows (CPU of the first server,
+/// memory of the second).
 #[test]
 fn two_servers() {
     let found = measured(&read(TWO_SERVERS), "drfh", &[], 0).unwrap();
@@ -167,7 +170,7 @@ fn two_servers() {
     assert_eq!((found.others, found.others_at_most), (0, None));
 }
 
-/// A user with few tasks frees what it had elsewhere: one unit brings more than the price of its row.
+/// A user with few tasks frees what it had elsewhere, so one unit brings more than the price of its row.
 #[test]
 fn more_than_the_price() {
     let text = r#"{"kind": "allocation-problem", "resources": ["a", "b"],
@@ -176,12 +179,12 @@ fn more_than_the_price() {
     let problem = read(text);
     let found = measured(&problem, "drfh", &[], 0).unwrap();
     assert_eq!(row(&found, 0, 0), (Rational::from(1), Rational::from(1), Vec::new()));
-    // u1 has all its tasks; what it can lose or gain is nothing.
+    // `u1` has all its tasks, so it gains and loses nothing.
     let satisfied = measured(&problem, "drfh", &[], 1).unwrap();
     assert!(satisfied.rows.iter().all(|of| of.tasks.exact() == Some(&Rational::new())));
 }
 
-/// The unit is one of the class, not of each of its servers.
+/// The unit is added to the class as a whole, not to each of its servers.
 #[test]
 fn a_class_of_several_servers() {
     let text = |count: u32, capacity: &str| {
@@ -193,7 +196,7 @@ fn a_class_of_several_servers() {
     };
     for problem in [text(5, "4"), text(1, "20")] {
         let found = measured(&read(&problem), "drfh", &[], 0).unwrap();
-        // u has three quarters of the units, two for a task.
+        // `u` has three quarters of the units, and a task takes two.
         assert_eq!(row(&found, 0, 0), (number("3/8"), number("3/8"), vec![(1, number("1/4"))]));
         assert!(found.rows[0].changes_shares);
         let fair = measured(&read(&problem), "proportional", &[], 0).unwrap();
@@ -202,15 +205,16 @@ fn a_class_of_several_servers() {
     }
 }
 
-/// Shares are parts of what there is: with more memory a unit of it is a smaller share, and whoever needs little of it
-/// loses.
+/// Shares are fractions of the whole cluster. With more memory, a unit of it is a smaller share, and a user that
+/// needs little memory loses.
 #[test]
 fn somebody_loses() {
     let text = r#"{"kind": "allocation-problem", "resources": ["cpu", "memory"],
         "servers": [{"name": "s", "capacity": {"cpu": 9, "memory": 18}}],
         "users": [{"name": "a", "demand": {"cpu": 1, "memory": 4}}, {"name": "b", "demand": {"cpu": 3, "memory": 1}}]}"#;
     let found = measured(&read(text), "drf", &[], 1).unwrap();
-    // Without it a has 3 tasks and b 2. With 19 memory a has 19 t / 4 and b 3 t, t of cpu 19 t / 4 + 9 t = 9.
+    // Without the unit, `a` has 3 tasks and `b` 2. With 19 memory, `a` has 19 t / 4 and `b` 3 t, where the CPU
+    // gives 19 t / 4 + 9 t = 9.
     let t = number("36/55");
     let (b, a) = (Rational::from(&t * 3u32) - 2u32, &t * number("19/4") - 3u32);
     assert!(b < 0 && a > 0);
@@ -219,14 +223,14 @@ fn somebody_loses() {
     assert_eq!(found.rows.last().map(|of| of.resource), Some(1), "who loses most stands last");
 }
 
-/// `alpha` 1/2 and 3 of one resource: `x_n` is in proportion to `(w_n / d_n)^(1/a)`, with irrational roots.
+/// For `alpha` 3 and 3/2 with one resource, `x_n` is in proportion to `(w_n / d_n)^(1/a)`, with irrational roots.
 #[test]
 fn irrational_answers_are_enclosed() {
     let text = r#"{"kind": "allocation-problem", "resources": ["a"], "servers": [{"name": "s", "capacity": {"a": 10}}],
         "users": [{"name": "u", "demand": {"a": 2}}, {"name": "v", "demand": {"a": 1}, "weight": 3}]}"#;
     for (alpha, exponent) in [("3", 1.0 / 3.0), ("3/2", 2.0 / 3.0)] {
         let found = measured(&read(text), "alpha", &[("alpha", alpha)], 0).unwrap();
-        // What one unit of the resource gives, by the first-order conditions in doubles.
+        // Computes the gain from one unit of the resource with the first-order conditions, in doubles.
         let (u, v) = (0.5_f64.powf(exponent), 3.0_f64.powf(exponent));
         let unit = u / (2.0 * u + v);
         let of = &found.rows[0];
@@ -245,13 +249,13 @@ fn irrational_answers_are_enclosed() {
     }
 }
 
-/// The settings that an allocation states are those of the question.
+/// The mechanism is run again with the settings that the allocation states.
 #[test]
 fn settings_are_read() {
     let text = r#"{"kind": "allocation-problem", "resources": ["a"], "servers": [{"name": "s", "capacity": {"a": 12}}],
         "users": [{"name": "u", "demand": {"a": 1}, "weight": 4, "criterion": {"s": 1}},
                   {"name": "v", "demand": {"a": 1}, "criterion": {"s": 1}}]}"#;
-    // x_n is in proportion to w_n^(1/a).
+    // `x_n` is in proportion to `w_n^(1/a)`.
     let problem = read(text);
     for (mechanism, flags, expected) in [
         ("alpha", &[("alpha", "1")][..], "4/5"),
@@ -267,7 +271,8 @@ fn settings_are_read() {
     }
 }
 
-/// An allocation that is not the mechanism's is said to be none; the gains are the mechanism's.
+/// An allocation that is not the mechanism's answer is reported as such, and the gains are those of the mechanism's
+/// answer.
 #[test]
 fn another_allocation() {
     let problem = read(TWO_SERVERS);
@@ -279,7 +284,7 @@ fn another_allocation() {
     let own = explain(&problem, &answer, 0).unwrap().one_more_unit.unwrap();
     assert!(!own.differs);
     assert_eq!((found.rows, found.tasks), (own.rows, Between::known(Rational::from(10))));
-    // Rounding is no difference.
+    // Rounding does not count as a difference.
     let mut near = answer;
     near.arithmetic = Arithmetic::Float;
     near.tasks[0] = vec![(0, number("9999999999/1000000000"))];
@@ -306,7 +311,7 @@ fn what_is_not_measured_says_why() {
     };
     assert_eq!(nameless(None), Err(NotMeasured::NoMechanism));
     assert_eq!(nameless(Some("luck")), Err(NotMeasured::UnknownMechanism("luck".to_owned())));
-    // `alpha` without its exponent, and `drf` on two servers.
+    // `alpha` lacks its exponent, and `drf` does not apply to two servers.
     assert!(matches!(nameless(Some("alpha")), Err(NotMeasured::Mechanism(_))));
     assert!(matches!(nameless(Some("drf")), Err(NotMeasured::Mechanism(_))));
     let text = r#"{"kind": "allocation-problem", "resources": ["a"],

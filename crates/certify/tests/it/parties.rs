@@ -1,5 +1,5 @@
-//! The group forms of sharing incentive and envy-free: what a group could have, for each of its users, of its own part
-//! of the cluster and of what others hold.
+//! The group forms of sharing incentive and envy-freeness: what each user of a group could have of the group's own
+//! share of the cluster, and of what other groups use.
 
 use crate::common;
 
@@ -24,7 +24,7 @@ fn problem_of(document: &Value) -> Problem {
     Source { name: "problem", text: &text }.problem().unwrap()
 }
 
-/// What `tree` gives, with some tasks left away.
+/// Returns the filling by `tree` with some tasks removed.
 fn less_than_filled(problem: &Problem, rng: &mut Pcg64) -> Allocation {
     let mut allocation =
         registry::find("tree").unwrap().allocate(problem, Arithmetic::Exact).unwrap().allocation;
@@ -35,7 +35,7 @@ fn less_than_filled(problem: &Problem, rng: &mut Pcg64) -> Allocation {
     allocation
 }
 
-/// One pool of gpus and cpus, 12 of each.
+/// Returns a problem with one pool of 12 CPUs and 12 GPUs.
 fn pool(groups: &Value, users: &Value) -> Problem {
     problem_of(&json!({
         "kind": "allocation-problem", "resources": ["cpu", "gpu"], "groups": groups, "users": users,
@@ -50,7 +50,7 @@ fn of_pool(problem: &Problem, tasks: &[i32], axiom: Axiom) -> (Claim, String) {
     judged(problem, &allocation, axiom, &Rational::new())
 }
 
-/// With one user in each group they are the axioms of users.
+/// If each group has one user, the axioms are those of users.
 #[test]
 fn a_group_of_one_is_a_user() {
     let mut rng = Pcg64::seed_from_u64(21);
@@ -72,7 +72,7 @@ fn a_group_of_one_is_a_user() {
                 user["group"] = json!(format!("group {n}"));
                 user["weight"] = json!(rng.random_range(1..=5));
             }
-            // One stands in no group, and is a group of its own all the same.
+            // One user is in no group, and still counts as a group of its own.
             let weight = document["groups"][0]["weight"].clone();
             let first = document["users"][0].as_object_mut().unwrap();
             first.remove("group");
@@ -90,7 +90,7 @@ fn a_group_of_one_is_a_user() {
     assert!(found.iter().all(|count| *count > 5), "{found:?}");
 }
 
-/// The largest gain is reached by an allocation, and bounded by prices: they are the same.
+/// The largest gain that an allocation reaches equals the bound that prices prove.
 #[test]
 fn prices_bound_what_an_allocation_reaches() {
     let mut rng = Pcg64::seed_from_u64(22);
@@ -120,7 +120,8 @@ fn prices_bound_what_an_allocation_reaches() {
     assert!(violated.iter().chain(&kept).all(|count| *count > 20), "{violated:?} {kept:?}");
 }
 
-/// Two users of one group: what one has all of it asks for no more of, and no gain is one user's alone.
+/// Two users of one group. A user with all its tasks asks for no more, and a gain must be a gain of all users of
+/// the group.
 #[test]
 fn a_group_is_valued_by_its_own_users() {
     let groups = json!([{"name": "a"}, {"name": "b"}]);
@@ -130,7 +131,8 @@ fn a_group_is_valued_by_its_own_users() {
         {"name": "both", "group": "b", "demand": {"cpu": 1, "gpu": 1}},
     ]);
     let problem = pool(&groups, &users);
-    // `a` could have 6 and 2 of its own part, and has 3 and 2: 3 more of the 12 that `cpus` would have alone.
+    // `a` could have 6 and 2 of its own share, and has 3 and 2. `cpus` lacks 3 of the 12 tasks that it would have
+    // alone.
     let (claim, text) = of_pool(&problem, &[3, 2, 9], AXIOMS[0]);
     assert_eq!((claim.holds, claim.margin), (Some(false), Some(Rational::from((-1, 4)))));
     assert!(matches!(claim.evidence, Evidence::PartyGains { party: Party::Group(0), envied: None, .. }));
@@ -149,28 +151,30 @@ fn a_group_is_valued_by_its_own_users() {
         assert_ne!(damaged, text, "{from} is not there\n{text}");
         assert!(matches!(agreed_text(&damaged), Finding::Refused(_)), "{damaged}");
     }
-    // Of what `b` holds it could have 9 and 2.
+    // Of what `b` uses, `a` could have 9 and 2.
     let (claim, _) = of_pool(&problem, &[3, 2, 9], AXIOMS[1]);
     assert_eq!((claim.holds, claim.margin), (Some(false), Some(Rational::from((-1, 2)))));
-    // With half of everything nobody has a complaint, though `b` could do with other halves: it is worth 6 tasks to it.
+    // With half of everything, no group has a complaint, although `b` could use other halves: they are also worth 6
+    // tasks to it.
     for axiom in AXIOMS {
         let (claim, _) = of_pool(&problem, &[6, 2, 6], axiom);
         assert_eq!((claim.holds, claim.margin), (Some(true), Some(Rational::new())));
     }
-    // `gpus` has more than the part of `a` would give it: then `a` would not take that instead.
+    // `gpus` has more than the share of `a` would give it, so `a` would not take that share instead.
     let users = json!([
         {"name": "cpus", "group": "a", "demand": {"cpu": 1}},
         {"name": "gpus", "group": "a", "demand": {"gpu": 1}},
         {"name": "both", "group": "b", "demand": {"cpu": 1, "gpu": 1}, "tasks": 4},
     ]);
     let (claim, _) = of_pool(&pool(&groups, &users), &[0, 8, 4], AXIOMS[0]);
-    // Everybody's loss is at least that of `gpus`, 2 of 12.
+    // The smallest gain decides, and `gpus` would lose 2 of 12.
     assert_eq!((claim.holds, claim.margin), (Some(true), Some(Rational::new())));
     let (claim, _) = of_pool(&pool(&groups, &json!(users.as_array().unwrap()[..2])), &[0, 8], AXIOMS[0]);
     assert_eq!((claim.holds, claim.margin), (Some(false), Some(Rational::from((-1, 3)))));
 }
 
-/// Parts are divided level by level, over what can be given something; a weight of 0 has no part and no envy.
+/// Shares are divided level by level among the groups whose users can be given something. A weight of 0 means no
+/// share and no envy.
 #[test]
 fn parts_are_divided_level_by_level() {
     let groups = json!([{"name": "a", "weight": 2}, {"name": "b", "parent": "a", "weight": 3},
@@ -183,14 +187,14 @@ fn parts_are_divided_level_by_level() {
         {"name": "alone", "demand": {"cpu": 1}},
     ]);
     let problem = pool(&groups, &users);
-    // 8 of 12 are the part of `a`, 6 of these that of `b`, 4 that of `alone`.
+    // 8 of the 12 are the share of `a`, 6 of these 8 are the share of `b`, and 4 are the share of `alone`.
     for (tasks, margin) in
         [([2, 6, 0, 0, 4], (0, 1)), ([3, 5, 0, 0, 4], (-1, 12)), ([3, 6, 0, 0, 3], (-1, 12))]
     {
         let (claim, _) = of_pool(&problem, &tasks, AXIOMS[0]);
         assert_eq!(claim.margin, Some(Rational::from(margin)), "{tasks:?}");
     }
-    // `alone` would have half of the 9 of `a`, in place of 3; what `c` holds is no matter.
+    // `alone` could have half of the 9 of `a` instead of its 3. What `c` uses does not matter.
     let (claim, _) = of_pool(&problem, &[3, 6, 0, 0, 3], AXIOMS[1]);
     assert_eq!(claim.margin, Some(Rational::from((-3, 24))));
     let (claim, _) = of_pool(&problem, &[2, 0, 0, 9, 1], AXIOMS[1]);
@@ -210,7 +214,7 @@ fn it_does_not_apply_without_groups_and_to_time() {
     }
 }
 
-/// Certificates with a change: all three judges say the same.
+/// All three judges agree on modified certificates.
 #[test]
 fn damaged_certificates_are_judged_alike() {
     let mut rng = Pcg64::seed_from_u64(23);
@@ -220,7 +224,7 @@ fn damaged_certificates_are_judged_alike() {
             let of = if at % 3 < 2 { trees::problem } else { trees::by_class };
             let problem = of(&mut rng, shape);
             let allocation = less_than_filled(&problem, &mut rng);
-            // With a large tolerance most are proven by prices.
+            // With a large tolerance most claims are proven by prices.
             let tolerance = [Rational::new(), Rational::from((99, 100))][rng.random_range(0..2)].clone();
             let (_, text) = judged(&problem, &allocation, AXIOMS[rng.random_range(0..2)], &tolerance);
             for _ in 0..15 {

@@ -1,5 +1,5 @@
-//! What users lack of stated guarantees, and the bound of the root: hand examples for each rule of docs/axioms.md, and
-//! properties on random trees.
+//! What users lack of stated guarantees, and the bound of the root. There are examples worked out by hand for each
+//! rule of docs/axioms.md, and properties of random trees.
 
 use crate::common;
 
@@ -14,7 +14,8 @@ use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use serde_json::{Value, json};
 
-/// One class of 10 GPUs and 100 CPUs, these groups, and users `(name, group, demand)` with unlimited tasks.
+/// Returns a problem with one class of 10 GPUs and 100 CPUs, these groups, and users `(name, group, demand)` with
+/// unlimited tasks.
 fn pool(groups: &Value, users: &[(&str, &str, Value)]) -> Value {
     let user = |(name, group, demand): &(&str, &str, Value)| {
         let mut user = json!({"name": name, "demand": demand});
@@ -32,7 +33,8 @@ fn problem(document: &Value) -> Problem {
     Source { name: "promised", text: &document.to_string() }.problem().unwrap()
 }
 
-/// The lack of the first user when the users run so many tasks on the first class. All judges agree on the margins.
+/// Returns what the first user lacks when user `n` runs `tasks[n]` tasks on the first class. All judges agree on
+/// the margins.
 fn lack(document: &Value, tasks: &[u32]) -> Rational {
     let problem = problem(document);
     let tasks = tasks.iter().map(|x| if *x == 0 { vec![] } else { vec![(0, Rational::from(*x))] });
@@ -49,7 +51,7 @@ fn gpu(amount: u32) -> Value {
     json!({"gpu": amount})
 }
 
-/// Two queues are promised 5 GPUs each, and `b` uses 10.
+/// Returns a problem in which two queues each have a guarantee of 5 GPUs. The tests let `b` use up to 10.
 fn two_queues(parent: &Value) -> Value {
     let groups = json!([parent, {"name": "a", "parent": "org", "guarantee": gpu(5)},
         {"name": "b", "parent": "org", "guarantee": gpu(5)}]);
@@ -72,16 +74,16 @@ fn a_common_parent_hides_no_lack() {
         assert_eq!(lack(&document, &[2, 8]), 3, "{parent}");
         assert_eq!(lack(&document, &[5, 5]), 0, "{parent}");
     }
-    // A parent that is promised less than its queues, or may hold less, cannot give more.
+    // A parent whose guarantee is less than those of its queues, or whose limit is lower, cannot give more.
     assert_eq!(lack(&two_queues(&json!({"name": "org", "guarantee": gpu(3)})), &[0, 10]), 0);
     assert_eq!(lack(&two_queues(&json!({"name": "org", "guarantee": gpu(3)})), &[0, 2]), 1);
     assert_eq!(lack(&two_queues(&json!({"name": "org", "limit": gpu(8)})), &[0, 8]), 3);
-    // A parent that is promised nothing, or only another resource, has nothing to pass on.
+    // A parent without a guarantee, or with one for another resource only, has nothing to pass on.
     assert_eq!(lack(&two_queues(&json!({"name": "org", "guarantee": {}})), &[0, 10]), 0);
     assert_eq!(lack(&two_queues(&json!({"name": "org", "guarantee": {"cpu": 9}})), &[0, 10]), 0);
 }
 
-/// `a` is promised 8, `b` 5: together more than the limit, which cannot hold both.
+/// `a` has a guarantee of 8 and `b` of 5. Together they exceed the limit, so both cannot be met.
 #[test]
 fn what_the_limit_cannot_hold_is_no_lack() {
     let groups = json!([{"name": "org", "limit": gpu(10)}, {"name": "a", "parent": "org", "guarantee": gpu(8)},
@@ -94,7 +96,7 @@ fn what_the_limit_cannot_hold_is_no_lack() {
 
 #[test]
 fn a_guarantee_belongs_to_the_whole_group() {
-    // `z` uses what `a` is promised, for itself or in a subgroup.
+    // `z` uses the guarantee of `a`, in `a` itself or in a subgroup.
     for z in ["a", "below"] {
         let groups = json!([{"name": "org", "limit": gpu(10)}, {"name": "a", "parent": "org", "guarantee": gpu(5)},
             {"name": "below", "parent": "a"}, {"name": "b", "parent": "org", "guarantee": gpu(5)}]);
@@ -102,26 +104,26 @@ fn a_guarantee_belongs_to_the_whole_group() {
         assert_eq!(lack(&document, &[0, 5, 5]), 0, "{z}");
         assert_eq!(lack(&document, &[0, 7, 3]), 2, "{z}");
     }
-    // A limit below the group that is promised something counts all use.
+    // A limit below the group with the guarantee counts all usage.
     let groups =
         json!([{"name": "a", "guarantee": gpu(8)}, {"name": "below", "parent": "a", "limit": gpu(3)}]);
     let document = pool(&groups, &[("x", "below", gpu(1)), ("z", "below", gpu(1))]);
     assert_eq!(lack(&document, &[0, 2]), 1);
     assert_eq!(lack(&document, &[0, 3]), 0);
-    // The 10 that the parent is promised are not for `other`, which is promised nothing, as long as `a` lacks its own.
+    // The parent's guarantee of 10 is not for `other`, which has no guarantee, as long as `a` lacks its own.
     let groups = json!([{"name": "org", "guarantee": gpu(10)}, {"name": "a", "parent": "org", "guarantee": gpu(5)},
         {"name": "other", "parent": "org"}]);
     let document = pool(&groups, &[("x", "a", gpu(1)), ("y", "other", gpu(1)), ("z", "org", gpu(1))]);
     assert_eq!(lack(&document, &[0, 10, 0]), 5);
     assert_eq!(lack(&document, &[0, 0, 10]), 5);
     assert_eq!(lack(&document, &[5, 5, 0]), 0);
-    // But a group that is promised nothing by itself shares what its parent is promised.
+    // A group without a guarantee of its own still shares that of its parent.
     let document = pool(&groups, &[("y", "other", gpu(1)), ("x", "a", gpu(1))]);
     assert_eq!(lack(&document, &[0, 10]), 0);
     assert_eq!(lack(&document, &[0, 6]), 4);
 }
 
-/// Next to the path a group that states nothing counts as the groups in it do.
+/// On other branches of the tree, a group that states nothing counts like the groups in it.
 #[test]
 fn grouping_the_others_changes_no_lack() {
     let groups = json!([{"name": "org", "limit": gpu(10)}, {"name": "a", "parent": "org", "guarantee": gpu(2)},
@@ -130,7 +132,7 @@ fn grouping_the_others_changes_no_lack() {
     let mut document = pool(&groups, &[("x", "a", gpu(1)), ("y", "c", gpu(1)), ("z", "b", gpu(1))]);
     assert_eq!(lack(&document, &[0, 10, 0]), 2);
     assert_eq!(lack(&document, &[0, 4, 6]), 2);
-    // If `b` states the sum, it is promised it whoever uses it.
+    // If `b` states the sum as its guarantee, it applies to whichever of its users uses it.
     document["groups"][2]["guarantee"] = gpu(8);
     assert_eq!(lack(&document, &[0, 10, 0]), 2);
     document["groups"][1]["guarantee"] = gpu(4);
@@ -141,14 +143,14 @@ fn grouping_the_others_changes_no_lack() {
 
 #[test]
 fn what_is_kept_back_counts() {
-    // 3 of the 4 of `b` are kept back, and nobody else can have them.
+    // `b` keeps back 3 of its 4, and no other group can have them.
     let groups = json!([{"name": "org", "limit": gpu(10)}, {"name": "a", "parent": "org", "guarantee": gpu(9)},
         {"name": "b", "parent": "org", "guarantee": gpu(4), "lend": gpu(1)}, {"name": "c", "parent": "org"}]);
     let document = pool(&groups, &[("x", "a", gpu(1)), ("y", "b", gpu(1)), ("z", "c", gpu(1))]);
     assert_eq!(lack(&document, &[0, 0, 7]), 7);
     assert_eq!(lack(&document, &[0, 1, 6]), 7);
     assert_eq!(lack(&document, &[0, 4, 3]), 6);
-    // 4 are kept back for `below`: what `x` asks for fills them first, while `c` uses all else.
+    // 4 are kept back for `below`. The tasks of `x` use these first, while `c` uses all the rest.
     let groups = json!([{"name": "org", "limit": gpu(8)}, {"name": "mid", "parent": "org", "guarantee": gpu(6), "lend": gpu(2)},
         {"name": "a", "parent": "mid", "guarantee": gpu(5)}, {"name": "c", "parent": "org", "guarantee": gpu(4)}]);
     let document = pool(&groups, &[("x", "a", gpu(1)), ("z", "c", gpu(1))]);
@@ -157,7 +159,7 @@ fn what_is_kept_back_counts() {
     assert_eq!(lack(&document, &[0, 0]), 5);
 }
 
-/// A group of weight 0 that gets nothing beyond its guarantee, stated or derived.
+/// A group of weight 0 gets nothing beyond its guarantee, stated or derived.
 #[test]
 fn a_group_of_weight_0_has_its_guarantee_alone() {
     let mut groups = json!([{"name": "org", "guarantee": gpu(9)}, {"name": "shut", "parent": "org", "weight": 0},
@@ -186,18 +188,18 @@ fn several_resources() {
         {"name": "a", "parent": "org", "guarantee": {"gpu": 5, "cpu": 40}},
         {"name": "b", "parent": "org", "guarantee": {"gpu": 2}}]);
     let document = pool(&groups, &[("x", "a", both), ("y", "b", json!({"gpu": 1, "cpu": 8}))]);
-    // The guarantee of CPUs ends first. `b` is promised no CPU, so that its CPUs may be claimed.
+    // The guarantee of CPUs is used up first. `b` has no guarantee of CPUs, so its CPUs may be claimed.
     assert_eq!(lack(&document, &[0, 10]), 4);
     assert_eq!(lack(&document, &[3, 6]), 1);
     assert_eq!(lack(&document, &[4, 6]), 0);
-    // A resource that the guarantee does not name bounds only by limits.
+    // A resource that the guarantee does not name restricts only through limits.
     let groups = json!([{"name": "org", "limit": {"cpu": 30}}, {"name": "a", "parent": "org", "guarantee": gpu(5)},
         {"name": "b", "parent": "org", "guarantee": {"cpu": 20}}]);
     let document = pool(&groups, &[("x", "a", json!({"gpu": 1, "cpu": 5})), ("y", "b", json!({"cpu": 1}))]);
     assert_eq!(lack(&document, &[0, 30]), 2);
 }
 
-/// The limit of the parent on the new servers, of which `b` uses all.
+/// The parent has a limit on the new servers, and `b` uses all of it.
 #[test]
 fn limits_on_classes_count_promised_use() {
     let document = |on: Value, promised: u32| {
@@ -217,20 +219,21 @@ fn limits_on_classes_count_promised_use() {
         lack_of(&problem(document), &Allocation { tasks, ..Allocation::default() })
     };
     let both = json!({"new": {"limit": gpu(6)}, "old": {"limit": gpu(4)}});
-    // `b` is promised half of what it uses, on each class: 3 and 2 are left.
+    // `b` has a guarantee of half of what it uses on each class, so 3 and 2 are left.
     assert_eq!(lack(&document(both.clone(), 8), [[0, 0], [6, 4], [0, 0]]), 5);
     assert_eq!(lack(&document(both.clone(), 4), [[0, 0], [6, 4], [0, 0]]), 4);
-    // `c` is promised nothing.
+    // `c` has no guarantee.
     assert_eq!(lack(&document(both.clone(), 8), [[0, 0], [3, 2], [3, 2]]), 5);
     assert_eq!(lack(&document(both, 8), [[1, 1], [3, 2], [2, 1]]), 3);
-    // One limit on both classes, where one on all servers leaves as much; and none on old servers.
+    // One limit on both classes leaves as much as a limit on all servers, and old servers have no limit of their
+    // own.
     let joint = json!({"new,old": {"limit": gpu(10)}});
     assert_eq!(lack(&document(joint, 8), [[0, 0], [6, 4], [0, 0]]), 5);
     let new = json!({"new": {"limit": gpu(6)}});
     assert_eq!(lack(&document(new, 8), [[0, 0], [6, 4], [0, 0]]), 8);
 }
 
-/// A random tree in which groups stand deep in each other and often state guarantees.
+/// Returns a random tree with deeply nested groups that often state guarantees.
 fn deep(rng: &mut Pcg64) -> Value {
     let shape = Shape { groups: 8, users: 8, classes: 3 };
     let mut document = trees::json(rng, shape);
@@ -264,7 +267,7 @@ fn deep(rng: &mut Pcg64) -> Value {
     document
 }
 
-/// Tasks of each user on the classes where it can run, many of them or none.
+/// Returns random tasks of each user on the classes where it can run, many of them or none.
 fn random_tasks(rng: &mut Pcg64, problem: &Problem) -> Allocation {
     let of_user = |n: usize| {
         let mut tasks = Vec::new();
@@ -278,7 +281,7 @@ fn random_tasks(rng: &mut Pcg64, problem: &Problem) -> Allocation {
     Allocation { tasks: (0..problem.n_users()).map(of_user).collect(), ..Allocation::default() }
 }
 
-/// What is judged after the repair, so that all judges are about the same tasks.
+/// Returns the allocation after its repair, so that all judges see the same tasks.
 fn feasible(problem: &Problem, allocation: Allocation) -> Allocation {
     let plain = Plain::new(problem, &allocation);
     Allocation { tasks: plain.tasks(), ..allocation }
@@ -305,7 +308,7 @@ fn every_lack_is_that_of_the_plain_judge() {
     assert!(lacking > 200 && all - lacking > 200, "{lacking} of {all}");
 }
 
-/// Some children of a group, or of the root, are put into a new group that states nothing.
+/// Moving some children of a group, or of the root, into a new group that states nothing changes no result.
 #[test]
 fn a_group_that_states_nothing_changes_no_lack() {
     let mut rng = Pcg64::seed_from_u64(55);
@@ -342,14 +345,15 @@ fn a_group_that_states_nothing_changes_no_lack() {
     assert!(lacking > 100, "{lacking}");
 }
 
-/// One pool of GPUs, where the promises of child groups fit below their parents, and those of the root into the pool.
+/// Returns a problem with one pool of GPUs, in which the guarantees of child groups fit into those of their
+/// parents, and the guarantees at the root fit into the pool.
 fn consistent(rng: &mut Pcg64) -> Value {
     let mut document = trees::json(rng, Shape { groups: 9, users: 9, classes: 1 });
     document["resources"] = json!(["gpu"]);
     let groups = document["groups"].as_array_mut().unwrap();
     let mut promised = vec![0; groups.len()];
     let mut all = 0;
-    // Parents come before their children.
+    // Children have higher indices than their parents, so they come first here.
     for v in (0..groups.len()).rev() {
         let group = groups[v].as_object_mut().unwrap();
         let guarantee = group.remove("guarantee").map(|_| promised[v].max(rng.random_range(0..=8)));
@@ -377,7 +381,8 @@ fn consistent(rng: &mut Pcg64) -> Value {
     document
 }
 
-/// Where all promises can be met together, a user can have what it lacks: unpromised use gives way, no promise of others.
+/// Where all guarantees can be met together, a user can have what it lacks. Usage without a guarantee gives way,
+/// and no other guarantee is broken.
 #[test]
 fn what_is_lacking_can_be_had() {
     let mut rng = Pcg64::seed_from_u64(56);
@@ -438,7 +443,7 @@ fn what_is_lacking_can_be_had() {
     assert!(filled > 200, "{filled}");
 }
 
-/// Four of ten GPUs are kept back, and seven are used besides.
+/// Four of ten GPUs are kept back, and seven others are used.
 #[test]
 fn the_capacity_bounds_the_root() {
     let groups = json!([{"name": "a", "guarantee": gpu(4), "lend": gpu(0)}, {"name": "b"}]);
@@ -458,12 +463,12 @@ fn the_capacity_bounds_the_root() {
     // Under the old rule there was no bound at all.
     let old = text.replace(r#""holds":false,"margin":"-1/10""#, r#""holds":true,"margin":null"#);
     assert!(text != old && matches!(agreed_text(&old), Finding::Refused(_)), "{old}");
-    // Use within what is kept back raises nothing.
+    // Usage within the amount that is kept back changes no margin.
     assert_eq!(limits([4, 2, 4]).0.margin, Some(Rational::new()));
     assert_eq!(limits([0, 3, 2]).0.margin, Some(Rational::from((1, 10))));
 }
 
-/// More is kept back than the pool, or a parent, has: no task is to blame.
+/// More is kept back than the pool, or a parent, has. No task is to blame.
 #[test]
 fn promises_alone_exceed_a_bound() {
     let of = |parent: Option<&Value>| {
@@ -490,7 +495,7 @@ fn promises_alone_exceed_a_bound() {
     assert!(text.contains(r#""evidence":{"resource":"gpu","slack":"-3","promised":"13"}"#), "{text}");
     let (claim, _) = of(Some(&json!({"name": "org", "limit": gpu(9)})));
     assert_eq!((claim.holds, claim.evidence), (Some(false), limit(Some(2), -4, 13)));
-    // What a parent lends is of itself: more of it is kept back below.
+    // The amount that a parent lends is its own: more than the rest is kept back below it.
     let (claim, _) = of(Some(&json!({"name": "org"})));
     assert_eq!((claim.holds, claim.evidence), (Some(false), limit(None, -3, 13)));
 }

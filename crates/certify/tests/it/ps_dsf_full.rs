@@ -1,6 +1,6 @@
-//! Exact answers where they are hard to read off. Where everybody has all its tasks and some resources
-//! are full to the last bit, most placements are free and few of them fit; where classes differ by many
-//! orders of magnitude, what is nothing to a user is all of a class.
+//! Exact answers that are hard to compute from an approximate one. Where every user has all its tasks and some
+//! resources are completely full, most placements are free and few of them fit. Where classes differ by many orders
+//! of magnitude, an amount that is nothing to a user is all of a class.
 
 use evenhand_certify::{Request, certify};
 use evenhand_exact::Axiom;
@@ -22,8 +22,8 @@ fn is_exact(problem: &Problem, what: &str) {
     }
 }
 
-/// Whole tasks are placed at random first; they are what users have, and classes hold just that, or
-/// more.
+/// Returns a problem made by placing whole tasks at random. The users have just these tasks, and classes have just
+/// enough capacity for them, or more.
 fn filled(random: &mut Pcg64Mcg) -> Problem {
     let (n_users, n_classes, n_resources) =
         (random.random_range(5..=40), random.random_range(2..=8), random.random_range(1..=3));
@@ -71,7 +71,8 @@ fn clusters_that_hold_just_what_is_asked_for() {
     }
 }
 
-/// Classes of one server beside classes of a thousand million, and machines as different.
+/// Returns a problem with classes of one server next to classes of a thousand million, whose capacities differ as
+/// much.
 fn wide(random: &mut Pcg64Mcg) -> Problem {
     let resources: Vec<String> = (0..random.random_range(1..=3)).map(|r| format!("r{r}")).collect();
     let n_classes = random.random_range(2..=4);

@@ -1,5 +1,5 @@
-//! Ratio certificates from the solvers: the checker accepts what they build (building checks), read
-//! back from the file too, and the numbers are those of the paper.
+//! Ratio certificates from the solvers. The checker accepts them when they are built and when they are read back
+//! from the file, and the numbers are those of the paper.
 
 use evenhand_testkit::agreement::agreed;
 use evenhand_testkit::random::reservations;
@@ -12,7 +12,8 @@ use evenhand_problem::{JobSpec, PoolSpec, Rational, Reservation, ReservationSpec
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 
-/// Pools `(count, capacity)` and types `(demand, reward, load)`.
+/// Returns a problem with pools `(count, capacity)` and types `(demand, reward, load)`, or `None` where it is
+/// invalid.
 fn problem(
     pools: Vec<(Option<u64>, Vec<Rational>)>,
     types: Vec<(Vec<Rational>, Rational, Rational)>,
@@ -43,7 +44,7 @@ fn problem(
     .ok()
 }
 
-/// The family of Appendix C.
+/// Returns the family of Appendix C.
 fn appendix_c(j: u32) -> Reservation {
     let n = j - 1;
     let part = Rational::from((n - 1, n));
@@ -62,7 +63,7 @@ fn appendix_c(j: u32) -> Reservation {
     problem(vec![(None, vec![Rational::from(1); j as usize])], types).unwrap()
 }
 
-/// Builds, which checks; the certificate and the size of its file.
+/// Builds the certificate, which checks it, and returns it with the size of its file.
 fn certify(problem: &Reservation) -> (RatioCertificate, usize) {
     let certificate = ratio::certificate(problem).unwrap_or_else(|error| panic!("{error}: {problem:?}"));
     let text = certificate.to_json();
@@ -97,7 +98,7 @@ fn random_problems() {
         let n_types = rng.random_range(1..7);
         let n_pools = rng.random_range(1..4);
         let counted = rng.random_bool(0.5);
-        // A fine grid has no small table, so that trees are written.
+        // A fine grid of demands has no small table, so the proofs are trees.
         let fine: i64 = if rng.random_bool(0.5) { 1 } else { 997 };
         let amount = |rng: &mut Pcg64, from: i64, to: i64| {
             Rational::from((rng.random_range(from * fine..to * fine), 2 * fine))
@@ -146,14 +147,14 @@ fn random_problems() {
     assert!(built > 150 && trees > 40 && below > 40);
 }
 
-/// Rewards in proportion to what a type takes: many configurations are worth the same.
+/// Rewards are in proportion to the demands of a type, so many configurations are worth the same.
 #[test]
 fn ties_everywhere() {
     for scale in [1u64, 1009] {
         let pool = vec![(Some(40), vec![Rational::from(80), Rational::from(640)])];
         let shapes = [(2u64, 32u64), (4, 4), (8, 32), (32, 256), (64, 128), (64, 512), (4, 16)];
         let types = shapes.map(|(cpu, memory)| {
-            // Slightly odd sizes on the second turn, so that the grid is fine and the table large.
+            // In the second round the sizes are slightly odd, so that the grid is fine and the table large.
             let cpu = Rational::from(cpu) + Rational::from((u32::from(scale > 1), 1009));
             let memory = Rational::from(memory);
             let reward = &cpu + Rational::from(&memory / 8u32);
@@ -220,7 +221,7 @@ fn stated_configurations() {
     }
 }
 
-/// What the kernel refuses is not handed out.
+/// A certificate that the kernel refuses is not handed out.
 #[test]
 fn a_false_certificate_fails_the_self_test() {
     let good = ratio::certificate(&reservations::appendix_c(3)).unwrap();

@@ -1,4 +1,4 @@
-//! `explain` names what groups stop a user by: cases worked out by hand.
+//! The limits by which groups stop a user, as `explain` names them, in cases worked out by hand.
 
 use evenhand_certify::explain::{Explanation, ExplanationVerdict, explain};
 use evenhand_mechanisms::tree::StopKind;
@@ -6,7 +6,8 @@ use evenhand_problem::Rational;
 use evenhand_problem::format::Source;
 use serde_json::{Value, json};
 
-/// Two kinds of ten GPUs each; `x` stands in `inner`, which stands in `outer`, `y` in no group.
+/// Returns the explanation for a cluster with two classes of ten GPUs each. `x` is in `inner`, which is in `outer`,
+/// and `y` is in no group.
 fn explained(groups: &Value, allocation: &Value, user: usize) -> Explanation {
     let problem = json!({"kind": "allocation-problem", "resources": ["gpu"],
         "servers": [{"name": "old", "capacity": {"gpu": 10}}, {"name": "new", "capacity": {"gpu": 10}}],
@@ -34,7 +35,7 @@ fn a_limit_of_any_group_above() {
     assert_eq!((x.verdict, x.stops), (ExplanationVerdict::Stopped, vec![limit("outer", 6)]));
     let y = explained(&groups, &tasks, 1);
     assert_eq!((y.verdict, y.stops), (ExplanationVerdict::Room, vec![]));
-    // Below the limit nothing stops it; where the classes are full as well both are said.
+    // Below the limit nothing stops `x`. Where the classes are also full, both reasons are given.
     let x = explained(&groups, &json!({"tasks": {"x": {"old": 2}}}), 0);
     assert_eq!((x.verdict, x.stops), (ExplanationVerdict::Room, vec![]));
     let x = explained(&groups, &json!({"tasks": {"x": {"old": 3}, "y": {"old": 4, "new": 10}}}), 0);
@@ -67,7 +68,7 @@ fn what_is_kept_back_and_weights_of_zero() {
 #[test]
 fn limits_on_server_classes_stop_where_all_classes_are_closed() {
     let groups = json!([{"name": "outer", "on": {"new": {"limit": {"gpu": 4}}}}, {"name": "inner", "parent": "outer"}]);
-    // Old servers have room.
+    // Old servers have free capacity.
     let x = explained(&groups, &json!({"tasks": {"x": {"new": 2}}}), 0);
     assert_eq!((x.verdict, x.stops), (ExplanationVerdict::Room, vec![]));
     let x = explained(&groups, &json!({"tasks": {"x": {"new": 2}, "y": {"old": 10}}}), 0);

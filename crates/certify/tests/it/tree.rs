@@ -1,5 +1,4 @@
-//! The axiom `tree`: what hierarchical filling ends with, run once more by every checker; and what is said of it
-//! falsely.
+//! The axiom `tree`: every checker runs hierarchical filling again, and false statements about it are refused.
 
 use crate::common;
 
@@ -26,7 +25,7 @@ fn of_texts(problem: &str, tasks: &str) -> (Claim, String) {
     common::of_texts(problem, tasks, Axiom::Tree)
 }
 
-/// `one` runs on a class of 4 cpus alone, and stops at 4 of the 5 that would be its half; the other goes on.
+/// `one` runs only on a class of 4 CPUs and stops at 4, although its half would be 5. `other` goes on.
 const TWO_CLASSES: &str = r#"{"kind": "allocation-problem", "resources": ["cpu"],
     "servers": [{"name": "fast", "capacity": {"cpu": 4}}, {"name": "slow", "capacity": {"cpu": 6}}],
     "groups": [{"name": "a"}, {"name": "b"}],
@@ -38,7 +37,7 @@ fn prices_show_who_has_no_place_for_more() {
     let (claim, text) = of_texts(TWO_CLASSES, r#"{"one": {"fast": 4}, "other": {"slow": 6}}"#);
     assert_eq!((claim.holds, claim.margin), (Some(true), Some(Rational::new())));
     for (from, to) in [
-        // Without its price `one` would go on; with another one it would stop earlier, or `other` would.
+        // Without its price `one` would go on. With another price it, or `other`, would stop earlier.
         (r#""prices":[{"fast":{"cpu":"1"}}]"#, r#""prices":[]"#),
         (r#""prices":[{"fast":{"cpu":"1"}}]"#, r#""prices":[{"slow":{"cpu":"1"}}]"#),
         (r#""prices":[{"fast":{"cpu":"1"}}]"#, r#""prices":[{"fast":{"cpu":"-1"}}]"#),
@@ -50,24 +49,25 @@ fn prices_show_who_has_no_place_for_more() {
         assert_ne!(damaged, text, "{from} is not there\n{text}");
         assert!(matches!(agreed_text(&damaged), Finding::Refused(_)), "{damaged}");
     }
-    // 3 of 4: a quarter of the 4 that it would have alone; `other` has a task of 10 too few, which is less.
+    // `one` has 3 of the 4 that it would have alone, which is a quarter too few. `other` lacks one task of 10,
+    // which is a smaller fraction.
     let (claim, text) = of_texts(TWO_CLASSES, r#"{"one": {"fast": 3}, "other": {"slow": 5}}"#);
     assert_eq!((claim.holds, claim.margin), (Some(false), Some(Rational::from((-1, 4)))));
     let damaged = text.replace(r#""holds":false"#, r#""holds":true"#);
     assert!(matches!(agreed_text(&damaged), Finding::Refused(_)), "{damaged}");
-    // More than filling gives is as wrong as less.
+    // More than the filling gives is as wrong as less.
     let (claim, _) = of_texts(TWO_CLASSES, r#"{"one": {"fast": 3}, "other": {"fast": 1, "slow": 6}}"#);
     assert_eq!((claim.holds, claim.margin), (Some(false), Some(Rational::from((-1, 4)))));
 }
 
-/// Of 10 gpus of each kind `a` may hold 3 of the new ones, and `y` runs on the old ones alone.
+/// There are 10 GPUs of each kind. `a` may use 3 of the new ones, and `y` runs only on the old ones.
 const TWO_KINDS: &str = r#"{"kind": "allocation-problem", "resources": ["gpu"],
     "servers": [{"name": "old", "capacity": {"gpu": 10}}, {"name": "new", "capacity": {"gpu": 10}}],
     "groups": [{"name": "a", "on": {"new": {"limit": {"gpu": 3}}}}, {"name": "b"}],
     "users": [{"name": "x", "group": "a", "demand": {"gpu": 1}},
               {"name": "y", "group": "b", "demand": {"gpu": 1}, "servers": ["old"]}]}"#;
 
-/// `x` and `y` rise together to the 10 old gpus and the 3 new ones that `x` may have.
+/// `x` and `y` rise together until the 10 old GPUs are used and `x` has its 3 new ones.
 #[test]
 fn limits_on_classes_have_prices() {
     let (claim, text) = of_texts(TWO_KINDS, r#"{"x": {"old": "7/2", "new": 3}, "y": {"old": "13/2"}}"#);
@@ -76,19 +76,19 @@ fn limits_on_classes_have_prices() {
         (r#""prices":[{"old":{"gpu":"1"}}]"#, r#"{"group":"a","on":["new"],"resource":"gpu","price":"1"}"#);
     let limits = format!(r#""limit_prices":[[{price}]]"#);
     for (from, to) in [
-        // Without the price of the limit tasks of `x` cost nothing, and it goes on.
+        // Without the price of the limit, the tasks of `x` cost nothing, and it goes on.
         (limits.as_str(), r#""limit_prices":[[]]"#.to_owned()),
         (&format!(",{limits}"), String::new()),
         (&limits, format!(r#""limit_prices":[[{}]]"#, price.replace(r#""1""#, r#""1/2""#))),
         (&limits, format!(r#""limit_prices":[[{}]]"#, price.replace(r#""1""#, r#""-1""#))),
-        // Prices of nothing, of the wrong limit, and two of one.
+        // Prices of a limit that does not exist, of the wrong limit, and two prices of one limit.
         (&limits, format!(r#""limit_prices":[[{}]]"#, price.replace(r#""a""#, r#""b""#))),
         (&limits, format!(r#""limit_prices":[[{}]]"#, price.replace("new", "old"))),
         (&limits, format!(r#""limit_prices":[[{price},{price}]]"#)),
         (&limits, format!(r#""limit_prices":[[{price}],[]]"#)),
         (rows, r#""prices":[{"new":{"gpu":"1"}}]"#.to_owned()),
         (rows, r#""prices":[{"old":{"gpu":"2"}}]"#.to_owned()),
-        // What the limit forbids, though it is what the filling ends with.
+        // The limit forbids these tasks, although the totals are those of the filling.
         (
             r#""filling":{"x":{"old":"7/2","new":"3"},"y":{"old":"13/2"}}"#,
             r#""filling":{"x":{"old":"5/2","new":"4"},"y":{"old":"13/2"}}"#.to_owned(),
@@ -106,7 +106,7 @@ fn limits_on_classes_have_prices() {
     assert_eq!((claim.holds, claim.margin), (Some(false), Some(Rational::from((-7, 20)))));
 }
 
-/// A limit of 0 bars its classes: no price is needed to say so.
+/// A limit of 0 closes its classes, which needs no price as a proof.
 #[test]
 fn a_limit_of_zero_needs_no_price() {
     let problem = TWO_KINDS.replace(r#"{"gpu": 3}"#, r#"{"gpu": 0}"#);
@@ -117,7 +117,8 @@ fn a_limit_of_zero_needs_no_price() {
     assert_eq!((claim.holds, text.contains("limit_prices")), (Some(true), false));
 }
 
-/// Vectors of prices that are of no use take memory for every user: beyond a million there is no verdict.
+/// Each vector of prices takes memory for every user, even if it proves nothing. Beyond a million entries there is
+/// no verdict.
 #[test]
 fn prices_without_end_are_too_large() {
     let (_, text) = of_texts(TWO_CLASSES, r#"{"one": {"fast": 4}, "other": {"slow": 6}}"#);
@@ -128,8 +129,8 @@ fn prices_without_end_are_too_large() {
     assert!(matches!(agreed_text(&with(500_000)), Finding::TooLarge(_)));
 }
 
-/// Limits on classes, for everybody below their group, are held in memory by the checkers: beyond a million of these
-/// there is no verdict.
+/// Checkers hold the limits on classes in memory for every user below the group. Beyond a million of these there is
+/// no verdict.
 #[test]
 fn limits_on_classes_without_end_are_too_large() {
     let users = |count: usize| -> Vec<Value> {
@@ -163,7 +164,7 @@ fn it_does_not_apply_to_time_and_without_a_base_demand() {
         (r#""demand": {"cpu": 1}, "gamma": {"fast": 2}"#, None),
         (r#""demand_on": {"fast": {"cpu": 2}}, "servers": ["fast"]"#, None),
         (r#""demand": {"cpu": 1}, "demand_on": {"fast": {"cpu": 2}}"#, Some(false)),
-        // Who has no tasks is not compared.
+        // A user without tasks is not compared.
         (r#""demand_on": {"fast": {"cpu": 2}}, "servers": ["fast"], "tasks": 0"#, Some(false)),
     ] {
         let problem = TWO_CLASSES.replace(stated, other);
@@ -172,7 +173,7 @@ fn it_does_not_apply_to_time_and_without_a_base_demand() {
     }
 }
 
-/// Without groups it is max-min of dominant shares.
+/// Without groups the axiom is max-min of dominant shares.
 #[test]
 fn users_without_groups_have_what_drfh_gives() {
     let problem = r#"{"kind": "allocation-problem", "resources": ["cpu", "memory"],
@@ -184,8 +185,9 @@ fn users_without_groups_have_what_drfh_gives() {
     assert_eq!(claim.holds, Some(true));
 }
 
-/// What the mechanism gives is what all judges find; with tasks taken away or moved it is not. How many damaged certificates
-/// were refused, and read; and how many whole ones had prices, and prices of limits.
+/// Checks that all judges confirm the mechanism's answer, and that they agree on damaged certificates of it and of
+/// allocations with fewer tasks. Returns how many damaged certificates were refused, how many could be read, and
+/// how many undamaged ones had prices and prices of limits.
 fn damaged_are_judged_alike(limits_on_classes: bool) -> (u32, u32, u32, u32) {
     let mut rng = Pcg64::seed_from_u64(21 + u64::from(limits_on_classes));
     let (mut refused, mut read, mut priced, mut limited) = (0, 0, 0, 0);
@@ -242,8 +244,8 @@ fn so_are_those_with_limits_on_classes() {
     assert!(refused > 200 && read > 200 && priced > 10 && limited > 10, "{counts:?}");
 }
 
-/// Up to 50 groups and 8 users for each of these, on classes and with limits on some: the kernel, which shares no code with
-/// the mechanism, ends with the same tasks.
+/// Checks that the kernel, which shares no code with the mechanism, gets the same tasks. The trees have up to 50
+/// groups with 8 users each, on classes and with limits on some of them.
 fn the_filling_is_accepted(seeds: std::ops::Range<u64>) {
     let shape = Shape { groups: 50, users: 400, classes: 4 };
     let mut users = 0;
@@ -261,7 +263,7 @@ fn the_filling_is_accepted(seeds: std::ops::Range<u64>) {
         assert!(examination.undecided.is_empty(), "seed {seed}");
         let text = examination.certificate.to_json();
         assert_eq!(agreed_text(&text), Finding::Accepted, "seed {seed}");
-        // Of amounts kept back that are more than there is, or than a limit, no allocation keeps `limits`.
+        // If the amounts kept back exceed the capacity or a limit, no allocation satisfies `limits`.
         let is_promised =
             |claim: &Claim| matches!(claim.evidence.bare(), Evidence::GroupLimit { promised: Some(_), .. });
         let holds = |claim: &Claim| claim.holds == Some(true) || is_promised(claim);
@@ -271,7 +273,7 @@ fn the_filling_is_accepted(seeds: std::ops::Range<u64>) {
     assert!(users > 500, "{users}");
 }
 
-// Each judge takes a minute or two for these, so that they are parted.
+// Each judge takes a minute or two for these, so they are split into several tests.
 #[test]
 fn the_filling_of_large_trees_is_accepted() {
     the_filling_is_accepted(0..8);
@@ -287,7 +289,8 @@ fn the_filling_of_yet_other_large_trees_is_accepted() {
     the_filling_is_accepted(16..24);
 }
 
-/// A weight that no double holds: on the way to the first bound no user who counts in it grows, and doubles do not say so.
+/// A weight that no double can represent. On the way to the first bound, no user that counts in it grows, and
+/// computing in doubles does not show this.
 #[test]
 fn weights_beyond_doubles() {
     let document = json!({

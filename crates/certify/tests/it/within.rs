@@ -1,4 +1,5 @@
-//! Optimality within limits of groups: what is certified is judged alike by all checkers, and damage is refused by all.
+//! Optimality within limits of groups. All checkers agree on certified allocations, and all refuse damaged
+//! certificates.
 
 use evenhand_certify::{Request, certify, default_requests};
 use evenhand_exact::{Axiom, Claim, Evidence, Outcome, Parameters, Share};
@@ -26,7 +27,7 @@ fn filled(problem: &Problem) -> Allocation {
     registry::find("tree").unwrap().allocate(problem, Arithmetic::Exact).unwrap().allocation
 }
 
-/// Every axiom that compares an allocation with all that are possible, as far as the numbers stay short.
+/// Returns every axiom that compares an allocation with all possible ones, as long as the numbers stay short.
 fn requests() -> Vec<Request> {
     let of = |axiom, share: Option<Share>| Request { axiom, parameters: Parameters::from(share) };
     let alpha = |alpha: u32| Request {
@@ -45,11 +46,11 @@ fn requests() -> Vec<Request> {
     ]
 }
 
-/// What all three checkers accept, with the text of the certificate.
+/// Returns the claims, which all three checkers accept, with the text of the certificate.
 fn judged(problem: &Problem, allocation: &Allocation, requests: &[Request]) -> (Vec<Claim>, String) {
     let examination = certify(problem, allocation, requests, &Rational::new()).unwrap();
     let text = examination.certificate.to_json();
-    // Whom limits leave nothing has no proportional part.
+    // A user to which limits leave nothing has no proportional share.
     let is_open = |(axiom, _): &(Axiom, _)| *axiom == Axiom::Proportional;
     assert!(examination.undecided.iter().all(is_open), "{:?} {text}", examination.undecided);
     assert_eq!(agreed_text(&text), Finding::Accepted, "{text}");
@@ -57,7 +58,7 @@ fn judged(problem: &Problem, allocation: &Allocation, requests: &[Request]) -> (
     (examination.certificate.claims, text)
 }
 
-/// Two groups that may each hold 4 of 10 cpus.
+/// Returns a problem with two groups that may each use 4 of 10 CPUs.
 fn two() -> Value {
     json!({"kind": "allocation-problem", "resources": ["cpu"],
            "servers": [{"name": "s", "capacity": {"cpu": 10}}],
@@ -82,7 +83,8 @@ fn who_wastes_what_limits_leave_is_not() {
     let problem = problem(&two());
     let x = allocation(&problem, &json!({"a": {"s": 4}, "b": {"s": 3}}));
     let (claims, text) = judged(&problem, &x, &requests()[..1]);
-    // One task more of `b`, who would have ten alone; and not two, though there is place for them.
+    // `b` can have one more task of the ten that it would have alone. It cannot have two more, although the server
+    // has room for them.
     assert_eq!(claims[0].margin, Some(Rational::from((-1, 10))));
     let Evidence::Dominating(y) = &claims[0].evidence else { panic!("{claims:?}") };
     assert_eq!(y[1], [(0, Rational::from(4))]);
@@ -91,7 +93,7 @@ fn who_wastes_what_limits_leave_is_not() {
     assert!(matches!(agreed_text(&beyond), Finding::Refused(_)));
 }
 
-/// An allocation that breaks a limit is compared with those that break it no further.
+/// An allocation that breaks a limit is compared with allocations that break it no further.
 #[test]
 fn what_breaks_a_limit_may_stay_as_it_is() {
     let problem = problem(&two());
@@ -113,7 +115,7 @@ fn nothing_is_said_where_groups_hold_back_or_time_is_shared() {
         assert_eq!(claim.outcome(), Outcome::NotApplicable);
         assert!(claim.why.is_some_and(|why| why == "groups hold resources back"));
     }
-    // What does not apply may not be claimed, whatever prices there are.
+    // An axiom that does not apply may not be claimed, whatever prices are given.
     let priced = r#""holds":true,"margin":"0","evidence":{"user_weights":{"a":"1","b":"1"},"prices":{},
         "limit_prices":[{"group":"g","resource":"cpu","price":"1"},{"group":"h","resource":"cpu","price":"1"}]}"#;
     let open = r#""holds":null,"margin":null,"evidence":{},"why":"groups hold resources back""#;
@@ -127,7 +129,7 @@ fn nothing_is_said_where_groups_hold_back_or_time_is_shared() {
     assert_eq!(judged(&timed, &x, &requests()[..1]).0[0].outcome(), Outcome::NotApplicable);
 }
 
-/// Whole tasks on single servers: a limit leaves no room for another one, or it does.
+/// Whole tasks on single servers, where a limit leaves no room for another task, or does.
 #[test]
 fn whole_tasks_keep_limits() {
     let mut document = two();
@@ -194,7 +196,7 @@ fn random_limits_are_judged_alike() {
     assert!(found.iter().all(|count| *count > 40) && priced > 40, "{found:?} {priced}");
 }
 
-/// Another price, a limit that is named twice, and a group that there is not.
+/// Checks that certificates with another price, a limit that is named twice, or an unknown group are refused.
 fn damaged(text: &str, at: usize, problem: &Problem) {
     let (before, after) = text.split_at(at + r#""limit_prices":["#.len());
     let (first, rest) = after.split_once('}').unwrap();

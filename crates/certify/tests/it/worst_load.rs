@@ -1,5 +1,5 @@
-//! Worst-load certificates and sweeps from the solvers: the checker accepts them, also read back from
-//! the file, and the numbers are those of independent implementations.
+//! Worst-load certificates and sweeps from the solvers. The checker accepts them, also after they are read back
+//! from the file, and the numbers are those of independent implementations.
 
 use evenhand_testkit::agreement::agreed;
 use evenhand_testkit::build::{ratio as build, worst_load as worst};
@@ -15,7 +15,7 @@ use evenhand_problem::{JobSpec, PoolSpec, Rational, Reservation, ReservationSpec
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
 
-/// Types of the paper's section 7.1 with rewards vCPU + GB/8 on servers of 80 vCPU and 640 GB.
+/// Returns types of the paper's section 7.1, with rewards vCPU + GB/8, on servers of 80 vCPU and 640 GB.
 fn machines(sizes: &[(u32, u32)]) -> Reservation {
     let resources = ["cpu".to_owned(), "memory".to_owned()];
     let named = |cpu: u32, memory: u32| resources.iter().cloned().zip([cpu.into(), memory.into()]).collect();
@@ -80,7 +80,7 @@ fn eight_types() {
     assert_eq!(certificate.ratio_upper, certificate.ratio_lower);
 }
 
-/// Odd sizes have no small tables: the proofs are trees.
+/// Odd sizes have no small tables, so the proofs are trees.
 #[test]
 fn trees() {
     let jobs = [(31, 17), (57, 102), (101, 390)].into_iter().enumerate();
@@ -103,7 +103,7 @@ fn trees() {
     assert_eq!(certificate.ratio_upper, certificate.ratio_lower);
 }
 
-/// Against every order of small instances, by a dense simplex over all configurations.
+/// Compares with every order of small instances, by a dense simplex over all configurations.
 #[test]
 fn small_instances_by_enumeration() {
     let mut rng = Pcg64::seed_from_u64(44);
@@ -126,7 +126,7 @@ fn small_instances_by_enumeration() {
     assert!(below_one > 20);
 }
 
-/// Between the critical loads, at them, and beyond.
+/// Checks points between the critical loads, at them, and beyond.
 #[test]
 fn sweeps() {
     let mut rng = Pcg64::seed_from_u64(45);
@@ -149,7 +149,7 @@ fn sweeps() {
         assert_eq!(there[0].greedy, all * served);
         assert_eq!(there[0].optimum, there[0].greedy);
         if found.all_best.is_some() {
-            // The best that a server can earn, and beyond it nothing changes.
+            // At this load every server earns the most that it can, and a larger load changes nothing.
             assert_eq!(there[2].greedy, there[2].optimum);
             assert_eq!((&there[2].greedy, &there[2].optimum), (&there[3].greedy, &there[3].optimum));
         }

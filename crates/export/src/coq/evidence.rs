@@ -1,4 +1,4 @@
-//! The evidence of a claim as a term of Coq: a `claim` of `verification/proof/theories/Certificate.v`.
+//! The evidence of a claim as a Coq term: a `claim` of `verification/proof/theories/Certificate.v`.
 
 use evenhand_exact::{Axiom, Claim, Evidence, Level, PriceVector, Prices, Share, Tasks};
 use evenhand_problem::{Placement, Rational, RowKind};
@@ -6,11 +6,11 @@ use evenhand_problem::{Placement, Rational, RowKind};
 use super::Writer;
 use super::literal::{dense, index, list, number, row, spread, table};
 
-/// Most bits of all `U_n^alpha` together of which the kernel computes exact margins.
+/// Most bits of all `U_n^alpha` together for which the kernel computes exact margins.
 const EXACT_BITS: u64 = 1 << 16;
 
 impl Writer<'_, '_> {
-    /// The term; `Err`: why the checker that is proved does not read this claim.
+    /// Returns the term. `Err` is the reason why the verified checker does not read this claim.
     pub(super) fn evidence(&self, claim: &Claim) -> Result<String, &'static str> {
         if let Some(why) = self.not_proved(claim.axiom) {
             return Err(why);
@@ -78,7 +78,7 @@ impl Writer<'_, '_> {
         })
     }
 
-    /// Why nothing of this axiom is proved for this problem, if that is so.
+    /// Returns the reason why nothing is proved about this axiom for this problem, if there is one.
     fn not_proved(&self, axiom: Axiom) -> Option<&'static str> {
         use Axiom::*;
         let groups = self.problem.groups();
@@ -114,7 +114,7 @@ impl Writer<'_, '_> {
         reasons.into_iter().find(|(applies, _)| *applies).map(|(_, why)| why)
     }
 
-    /// The claim of an axiom that the allocation alone decides: Coq finds for itself what shows it.
+    /// Returns the claim of an axiom that the allocation alone decides. Coq computes the evidence by itself.
     fn recomputed(&self, axiom: Axiom, margin: &str) -> Option<String> {
         let (tables, of) = (self.tables, |name: &str| Some(name.to_owned()));
         match axiom {
@@ -209,7 +209,7 @@ impl Writer<'_, '_> {
         format!("(rows {})", table(&dense(tasks, self.problem.n_servers())))
     }
 
-    /// Single servers, each with its class and the tasks on it by user.
+    /// Returns the single servers, each with its class and the tasks on it by user.
     pub(super) fn servers(&self, servers: &[Placement]) -> String {
         let of = |one: &Placement| {
             let tasks = row(&spread(&one.tasks, self.problem.n_users()));
@@ -218,7 +218,7 @@ impl Writer<'_, '_> {
         list(servers.iter().map(of))
     }
 
-    /// The class of a row, and its place in the class: the number of the resource; 0 for time.
+    /// Returns the class of a row and the number of its resource, or 0 for time.
     fn place(&self, at: usize) -> (usize, usize) {
         let row = &self.instance.constraints().rows()[at];
         let r = match row.kind {
@@ -240,7 +240,7 @@ impl Writer<'_, '_> {
         share.map(named).ok_or("it has no share")
     }
 
-    /// What is shared (`None`: tasks) and alpha, where the kernel's margin is exact.
+    /// Returns the quantity that is shared (`None` means tasks) and alpha, if the kernel's margin is exact.
     fn exponent(&self, claim: &Claim) -> Result<(String, String), &'static str> {
         let of = self.whole_exponent(claim)?;
         let alpha = claim.alpha.as_ref().map_or(1, |alpha| alpha.numer().to_u64().unwrap_or(u64::MAX));
@@ -261,7 +261,7 @@ impl Writer<'_, '_> {
         Ok((share, alpha.numer().to_string()))
     }
 
-    /// Bits of what all users have, each as its share is worth.
+    /// Returns the bits of all users' utilities together, measured by the share.
     fn value_bits(&self, claim: &Claim) -> u64 {
         let share = claim.share.and_then(|share| share.coefficients(self.problem).ok());
         let bits = |q: &Rational| u64::from(q.numer().significant_bits().max(q.denom().significant_bits()));
@@ -286,7 +286,7 @@ impl Writer<'_, '_> {
     }
 }
 
-/// The servers that hold something, by class and number.
+/// Returns the servers that run a task, sorted by class and index.
 pub(super) fn single_servers(placements: &[Placement]) -> Vec<Placement> {
     let holds = |one: &&Placement| one.tasks.iter().any(|(_, x)| !x.is_zero());
     let mut servers: Vec<Placement> = placements.iter().filter(holds).cloned().collect();
@@ -294,7 +294,7 @@ pub(super) fn single_servers(placements: &[Placement]) -> Vec<Placement> {
     servers
 }
 
-/// A share by its name in Spec.v, to stand as an argument.
+/// Returns the name of a share in Spec.v, in a form that can be an argument.
 pub(super) fn named(share: Share) -> String {
     match share {
         Share::Dominant => "Drfh".to_owned(),
@@ -306,7 +306,7 @@ pub(super) fn named(share: Share) -> String {
     }
 }
 
-/// A bottleneck axiom by its name in Spec.v.
+/// Returns the name of a bottleneck axiom in Spec.v.
 pub(super) fn bottleneck(axiom: Axiom) -> Option<&'static str> {
     match axiom {
         Axiom::BottleneckFair => Some("OnEveryClass"),

@@ -1,4 +1,4 @@
-//! Numbers, lists and names as Coq reads them.
+//! Numbers, lists and names in Coq syntax.
 
 use std::fmt::Display;
 
@@ -7,28 +7,28 @@ use evenhand_problem::Rational;
 /// Most columns of a list on one line.
 const WIDTH: usize = 100;
 
-/// A number in the scope of the rationals, to stand in a list: `3`, `-2`, `1 # 3`.
+/// Returns a rational as an element of a list, in the scope of rationals: `3`, `-2`, `1 # 3`.
 pub(super) fn entry(q: &Rational) -> String {
     if q.is_integer() { q.numer().to_string() } else { format!("{} # {}", q.numer(), q.denom()) }
 }
 
-/// A number to stand as an argument.
+/// Returns a rational as an argument.
 pub(super) fn number(q: &Rational) -> String {
     let plain = q.is_integer() && *q >= 0;
     if plain { entry(q) } else { format!("({})", entry(q)) }
 }
 
-/// A number of a user, a class, a resource or a row, wherever it stands.
+/// Returns the index of a user, a class, a resource or a row, in a form that is valid everywhere.
 pub(super) fn index(at: usize) -> String {
     format!("{at}%nat")
 }
 
-/// `None` or `Some ...`, to stand in a list.
+/// Returns `None` or `Some ...`, as an element of a list.
 pub(super) fn option(value: Option<impl Display>) -> String {
     value.map_or_else(|| "None".to_owned(), |value| format!("Some {value}"))
 }
 
-/// A list, on one line where it is short; a long one has an item to a line.
+/// Returns a list. A short list is on one line, and a long one has one item on each line.
 pub(super) fn list(items: impl IntoIterator<Item = String>) -> String {
     let items: Vec<String> = items.into_iter().collect();
     let length: usize = items.iter().map(|item| item.len() + 2).sum();
@@ -39,14 +39,14 @@ pub(super) fn list(items: impl IntoIterator<Item = String>) -> String {
     format!("[\n  {}]", items.join(";\n  "))
 }
 
-/// A list of numbers.
+/// Returns a list of numbers.
 pub(super) fn row<'q>(numbers: impl IntoIterator<Item = &'q Rational>) -> String {
     let numbers: Vec<String> = numbers.into_iter().map(entry).collect();
     let length: usize = numbers.iter().map(|number| number.len() + 2).sum();
     if length <= WIDTH {
         return format!("[{}]", numbers.join("; "));
     }
-    // Many numbers fill their lines.
+    // A long list of numbers has as many numbers on each line as fit.
     let (mut text, mut column) = ("[".to_owned(), 1);
     for (at, number) in numbers.iter().enumerate() {
         if at > 0 {
@@ -65,17 +65,17 @@ pub(super) fn row<'q>(numbers: impl IntoIterator<Item = &'q Rational>) -> String
     text
 }
 
-/// A list of lists of numbers.
+/// Returns a list of lists of numbers.
 pub(super) fn table(rows: &[Vec<Rational>]) -> String {
     list(rows.iter().map(row))
 }
 
-/// A table with zeros where nothing is.
+/// Returns a sparse table as a dense one, with zeros.
 pub(super) fn dense(of: &[Vec<(usize, Rational)>], columns: usize) -> Vec<Vec<Rational>> {
     of.iter().map(|entries| spread(entries, columns)).collect()
 }
 
-/// A row with zeros where nothing is.
+/// Returns a sparse row as a dense one, with zeros.
 pub(super) fn spread(entries: &[(usize, Rational)], columns: usize) -> Vec<Rational> {
     let mut row = vec![Rational::new(); columns];
     for (at, value) in entries {

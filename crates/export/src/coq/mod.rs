@@ -1,9 +1,9 @@
-//! Certificates of allocations as Coq source: the problem and the allocation as literal data, and a theorem
-//! about them for every claim, in the words of `verification/proof/theories/Spec.v`.
+//! Certificates of allocations as Coq source. The file has the problem and the allocation as literal data, and a
+//! theorem about them for each claim, in the terms of `verification/proof/theories/Spec.v`.
 //!
-//! Every proof is a computation: the theorem of soundness, `proven` of `Literal.v`, is applied to the evidence,
-//! and `vm_compute` runs the checker. What the file leaves to Coq is therefore everything; a wrong number makes
-//! a file that does not compile.
+//! Every proof is a computation: the soundness theorem, `proven` of `Literal.v`, is applied to the evidence, and
+//! `vm_compute` runs the checker. Coq therefore checks everything itself. A file with a wrong number does not
+//! compile.
 
 mod evidence;
 mod literal;
@@ -19,11 +19,11 @@ use crate::{ExportError, valid};
 use evidence::{named, single_servers};
 use literal::number;
 
-/// A certificate as a Coq file, which `coqc -Q theories Evenhand` compiles.
+/// Returns a certificate as a Coq file, which `coqc -Q theories Evenhand` compiles.
 ///
 /// # Errors
-/// [`ExportError`] when the certificate is not valid, is too large to be judged, or claims something that the
-/// checker that is proved does not read.
+/// [`ExportError`] when the certificate is not valid, exceeds the checker's limits, or has a claim that the
+/// verified checker does not read.
 pub fn coq_of_certificate(certificate: &Certificate) -> Result<Theorems<'_>, ExportError> {
     let numbers = numbers(certificate);
     if numbers > MOST_NUMBERS {
@@ -43,8 +43,8 @@ pub fn coq_of_certificate(certificate: &Certificate) -> Result<Theorems<'_>, Exp
     Ok(theorems)
 }
 
-/// The data of a certificate and a theorem for each claim, displayed as the text of a Coq file. One theorem at a time is
-/// in memory.
+/// The data of a certificate and a theorem for each claim. Its `Display` writes the text of a Coq file, with only
+/// one theorem at a time in memory.
 #[derive(Debug)]
 pub struct Theorems<'c> {
     certificate: &'c Certificate,
@@ -60,12 +60,12 @@ impl Display for Theorems<'_> {
     }
 }
 
-/// Numbers of a file at most: the tables have their zeros too, and envy looks at all pairs. coqc needs a minute or more
-/// for 2,640 numbers of 200 users, so that this many are for a patient reader.
+/// Most numbers in a file. Tables include zeros, and envy compares all pairs of users. For 2,640 numbers of 200
+/// users, coqc takes more than a minute, so this limit already needs patience.
 const MOST_NUMBERS: usize = 200_000;
 
-/// Numbers that the file would hold at least: tables of users by classes and resources, single servers by users,
-/// and the prices of every level.
+/// Returns a lower bound on the numbers in the file: tables of users by classes and resources, single servers by
+/// users, and the prices of every level.
 fn numbers(certificate: &Certificate) -> usize {
     let problem = &certificate.problem;
     let (users, classes, resources) = (problem.n_users(), problem.n_servers(), problem.n_resources());
@@ -85,13 +85,13 @@ struct Writer<'a, 'b> {
     certificate: &'a Certificate,
     instance: &'a Instance<'b>,
     problem: &'b Problem,
-    /// The servers that hold something, where tasks stand on single servers.
+    /// The servers that run a task, if tasks are placed on single servers.
     servers: Option<Vec<Placement>>,
-    /// The name of the allocation that is judged.
+    /// The Coq name of the judged allocation.
     x: &'static str,
-    /// The name of the tables.
+    /// The Coq name of the tables.
     tables: &'static str,
-    /// Whether nothing but limits is claimed, so that the allocation may be infeasible.
+    /// Whether all claims are about limits, so that the allocation may be infeasible.
     only_limits: bool,
 }
 
@@ -113,7 +113,7 @@ impl<'a, 'b> Writer<'a, 'b> {
         writer
     }
 
-    /// Data, and what is true of it whatever is claimed.
+    /// Returns the data, and the theorems that do not depend on the claims.
     fn head(&self) -> String {
         let mut text = self.comments();
         text.push_str(
@@ -179,17 +179,17 @@ impl<'a, 'b> Writer<'a, 'b> {
         text
     }
 
-    /// The single servers, where there are some.
+    /// Returns the Coq term of the single servers, or `None` in Coq.
     fn placing(&self) -> &'static str {
         if self.servers.is_some() { "(Some the_servers)" } else { "None" }
     }
 
-    /// Whether something is claimed of groups.
+    /// Returns whether some claim is about groups.
     fn is_grouped(&self) -> bool {
         self.certificate.claims.iter().any(|claim| is_of_groups(claim.axiom))
     }
 
-    /// The theorem of a claim; `Err`: why the checker that is proved does not read it.
+    /// Returns the theorem of a claim. `Err` is the reason why the verified checker does not read it.
     fn theorem(&self, claim: &Claim) -> Result<String, &'static str> {
         let evidence = self.evidence(claim)?;
         let statement = self.statement(claim, &evidence)?;
@@ -200,8 +200,8 @@ impl<'a, 'b> Writer<'a, 'b> {
             );
         }
         let holds = claim.holds == Some(true);
-        // Where the theorem states a margin, that is the one: were it written twice, a wrong one would let Coq
-        // unfold both sentences to compare them.
+        // If the theorem states a margin, `_` takes it from there. If a wrong margin were written twice, Coq would
+        // unfold both statements to compare them.
         let margin = if claim.margin.is_some() { "_" } else { "0" };
         let (kind, by) = match is_of_groups(claim.axiom) {
             true => ("group_claim", "by_computation_of_groups"),
@@ -215,12 +215,12 @@ impl<'a, 'b> Writer<'a, 'b> {
     }
 }
 
-/// `(rows [...])` without its parentheses.
+/// Removes the parentheses around `(rows [...])`.
 fn bare(term: &str) -> &str {
     term.strip_prefix('(').and_then(|term| term.strip_suffix(')')).unwrap_or(term)
 }
 
-/// A claim as a message names it.
+/// Returns a claim as messages name it.
 fn label(claim: &Claim, problem: &Problem) -> String {
     let mut label = claim.axiom.name().to_owned();
     if let Some(share) = claim.share {
@@ -232,7 +232,7 @@ fn label(claim: &Claim, problem: &Problem) -> String {
     label
 }
 
-/// A theorem's name, of letters, digits and `_`; resources by number.
+/// Returns a theorem's name of letters, digits and `_`. It has numbers of resources.
 fn name(claim: &Claim) -> String {
     let mut name = claim.axiom.name().replace('-', "_");
     if let Some(share) = claim.share {
@@ -253,7 +253,7 @@ fn name(claim: &Claim) -> String {
     name
 }
 
-/// Whether the axiom is one of `Groups.v`.
+/// Returns whether the axiom is defined in `Groups.v`.
 const fn is_of_groups(axiom: Axiom) -> bool {
     matches!(axiom, Axiom::Limits | Axiom::Guarantees)
 }

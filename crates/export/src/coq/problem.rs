@@ -1,4 +1,4 @@
-//! The problem as literal data: records of `Spec.v` and `Groups.v`.
+//! The problem as literal data, in records of `Spec.v` and `Groups.v`.
 
 use evenhand_problem::format::problem_sha256;
 use evenhand_problem::groups::{Named, ZeroWeight};
@@ -8,7 +8,7 @@ use super::Writer;
 use super::literal::{entry, index, list, number, option, row, table};
 
 impl Writer<'_, '_> {
-    /// What the numbers stand for.
+    /// Returns a comment with the names of users, classes and resources by number.
     pub(super) fn comments(&self) -> String {
         let numbered = |what: &str, names: &mut dyn Iterator<Item = &str>| {
             let names: Vec<String> =
@@ -76,7 +76,7 @@ impl Writer<'_, '_> {
         record("the_problem : problem", &fields)
     }
 
-    /// The groups, in the words of `Groups.v`.
+    /// Returns the groups as a record of `Groups.v`.
     pub(super) fn literal_groups(&self) -> String {
         let (groups, resources) = (self.problem.groups(), self.problem.n_resources());
         let each =
@@ -117,13 +117,13 @@ impl Writer<'_, '_> {
     }
 }
 
-/// A record, a field to a line.
+/// Returns a record with one field on each line.
 fn record(head: &str, fields: &[(&str, String)]) -> String {
     let fields = fields.iter().map(|(name, value)| format!("  {name} := {}", value.replace('\n', "\n    ")));
     format!("Definition {head} := {{|\n{} |}}.\n", fields.collect::<Vec<_>>().join(";\n"))
 }
 
-/// A function of a list, or a shorter one where the list is empty.
+/// Returns a function applied to a list, or `empty` for an empty list.
 fn function(name: &str, entries: &str, empty: &str) -> String {
     if entries == "[]" { empty.to_owned() } else { format!("{name} {entries}") }
 }

@@ -1,4 +1,4 @@
-//! What a claim says, in the words of `Spec.v` and `Groups.v`.
+//! Statements of claims, in the terms of `Spec.v` and `Groups.v`.
 
 use evenhand_exact::{Axiom, Claim};
 
@@ -6,11 +6,11 @@ use super::Writer;
 use super::evidence::{bottleneck, named};
 use super::literal::number;
 
-/// No user is there of whom an axiom could say something.
+/// The statement that there is no active user, so that an axiom has no content.
 const NOBODY: &str = "forall n, ~ user the_problem n";
 
 impl Writer<'_, '_> {
-    /// What is proven, in the words of Spec.v.
+    /// Returns the proven statement, in the terms of Spec.v.
     pub(super) fn statement(&self, claim: &Claim, evidence: &str) -> Result<String, &'static str> {
         let (x, placing) = (self.x, self.placing());
         match (evidence.split(' ').next(), claim.share.map(named), bottleneck(claim.axiom)) {
@@ -47,7 +47,7 @@ impl Writer<'_, '_> {
             None => format!("forall eps, {axiom}"),
             Some(margin) => {
                 let of = if holds { "holds" } else { "violated" };
-                // What stands on single servers fits or not.
+                // On single servers, tasks fit exactly or not at all.
                 let exact =
                     self.servers.is_some() && matches!(claim.axiom, Axiom::Feasible | Axiom::IntegerFeasible);
                 let tolerance = if exact { "0" } else { "the_tolerance" };
@@ -73,7 +73,7 @@ impl Writer<'_, '_> {
         })
     }
 
-    /// An axiom of Spec.v, within `eps`.
+    /// Returns an axiom of Spec.v, within `eps`.
     fn axiom(&self, claim: &Claim, evidence: &str) -> Result<String, &'static str> {
         let (x, is_placed) = (self.x, self.servers.is_some());
         let servers = if is_placed { "the_servers" } else { "(by_class the_problem the_allocation)" };

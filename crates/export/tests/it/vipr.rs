@@ -1,4 +1,4 @@
-//! What is exported, read by the test kit's own checker of VIPR.
+//! Exported files, read by the test kit's own checker of VIPR.
 
 use evenhand_exact::ratio::{self, PricingProof, TreeNode, worst_load};
 use evenhand_exact::{Axiom, Certificate, Evidence, Instance};
@@ -16,7 +16,7 @@ use rand_pcg::Pcg64;
 
 use crate::written::{Written, of_certificate, of_ratio, of_worst_load};
 
-/// Every file is valid, and in the form that the strictest checkers read.
+/// Checks that every file is valid and in the form that the strictest checkers read.
 fn checked(export: &Written) -> Vec<(&str, Checked)> {
     let mut names: Vec<&str> = export.files.iter().map(|file| file.name.as_str()).collect();
     names.sort_unstable();
@@ -24,7 +24,7 @@ fn checked(export: &Written) -> Vec<(&str, Checked)> {
     let each = export.files.iter().map(|file| {
         let checked =
             check(&file.text).unwrap_or_else(|fault| panic!("{}: {fault}\n{}", file.name, file.text));
-        // A line for each derivation, no coefficient 0, something to check and to bound.
+        // There is a line for each derivation, no coefficient is 0, and there is an objective with a bound.
         assert_eq!(checked.zeros, 0, "{}", file.name);
         assert!(!file.text.contains("OBJ max\n0\n"), "{}", file.name);
         let (_, derivations) = file.text.split_once("DER ").expect("derivations");
@@ -48,7 +48,7 @@ fn source<'a>(name: &'a str, text: &'a str) -> Source<'a> {
     Source { name, text }
 }
 
-/// What prices prove is as much as the claim says.
+/// Checks that the bounds that prices prove are those of the claim.
 fn assert_margins(certificate: &Certificate, files: &[(&str, Checked)]) {
     for claim in &certificate.claims {
         let (Axiom::ParetoOptimal | Axiom::Proportional, Evidence::Prices(_), Some(margin)) =
@@ -63,14 +63,14 @@ fn assert_margins(certificate: &Certificate, files: &[(&str, Checked)]) {
             _ => panic!("{claim:?}"),
         };
         let Some((_, file)) = files.iter().find(|(of, _)| *of == name) else {
-            // Powers that are irrational and limits of groups have no file.
+            // Claims with irrational powers and with limits of groups have no file.
             let is_irrational = claim.alpha.as_ref().is_some_and(|alpha| !alpha.is_integer());
             assert!(is_irrational || certificate.problem.groups().have_limits(), "{name}");
             continue;
         };
         let (lower, upper) = range(file);
         let gap = upper.expect("a bound") - &lower;
-        // A gap of proportional fairness is measured in what the tasks are worth: the lower end.
+        // A gap of proportional fairness is a fraction of the worth of the tasks, which is the lower end.
         let proven = if claim.axiom == Axiom::Proportional { gap / lower } else { gap };
         assert_eq!(-proven, *margin, "{name}");
     }
@@ -115,7 +115,7 @@ fn accepted_certificates_of_worst_loads() {
     assert!(n_files > 10, "{n_files}");
 }
 
-/// The files prove what the certificate says of the optimum.
+/// Checks that the files prove what the certificate claims about the optimum.
 fn assert_ratio(certificate: &ratio::RatioCertificate, export: &Written) {
     let files = checked(export);
     let file = |name: &str| &files.iter().find(|(of, _)| *of == name).unwrap_or_else(|| panic!("{name}")).1;
@@ -126,7 +126,7 @@ fn assert_ratio(certificate: &ratio::RatioCertificate, export: &Written) {
         let (lower, upper) = range(file("whole-optimum.vipr"));
         let (reward, bound) = (&whole.optimum.assignment.reward, &whole.optimum.bound);
         assert!(file("whole-optimum.vipr").integer.iter().all(|integer| *integer));
-        // In units of the rewards' greatest common divisor.
+        // Values are in units of the greatest common divisor of the rewards.
         assert_eq!(reward * upper.unwrap(), bound * lower);
     }
 }
@@ -138,7 +138,7 @@ fn random_optima() {
         let optimum = optima::optimum(&mut rng, round % 3 == 0);
         let (problem, allocation) = (&optimum.problem, &optimum.allocation);
         let instance = Instance::new(problem, allocation).unwrap();
-        // Weights of at least 1/g.
+        // The weights must be at least 1/g.
         let mut prices = optimum.prices.clone();
         let active = || (0..problem.n_users()).filter(|&n| instance.is_active(n));
         let least = active().map(|n| Rational::from(&prices.user_weights[n] * instance.scale(n))).min();
@@ -173,7 +173,7 @@ fn random_ratios() {
     assert!(trees > 40, "{trees}");
 }
 
-/// Boxes that hold nothing: bounds that cross, and lower bounds that do not fit.
+/// Boxes without a configuration, since bounds cross or lower bounds do not fit.
 #[test]
 fn empty_boxes() {
     let fixture = accepted_of(Kind::Ratio).into_iter().find(|fixture| fixture.name == "pools").unwrap();
@@ -181,7 +181,7 @@ fn empty_boxes() {
     let PricingProof::Tree { nodes, .. } = &mut certificate.optimum.pricing[0] else { panic!() };
     let [leaf] = nodes[..] else { panic!("{nodes:?}") };
     let split = |at| TreeNode::Split { job: 0, at };
-    // 90 jobs do not fit; at least 90 and at most 79 of them are none; at least 2 is at least 1 as well.
+    // 90 jobs do not fit. At least 90 and at most 79 jobs is a contradiction. At least 2 implies at least 1.
     *nodes = vec![split(90), split(80), leaf, leaf, split(2), split(1), leaf, leaf, leaf];
     let export = of_ratio(&certificate).unwrap();
     assert_ratio(&certificate, &export);
@@ -199,7 +199,7 @@ fn what_has_no_linear_programme_is_listed() {
     assert_eq!(names, ["pareto-optimal.vipr", "max-min-drfh-level-1.vipr"]);
 }
 
-/// Limits of groups are no rows of the files: nothing is written that leaves them out.
+/// The files have no rows for limits of groups, so claims that depend on such limits have no file.
 #[test]
 fn what_is_optimal_within_limits_has_no_file() {
     for (name, certificate) in examples::good_certificates() {

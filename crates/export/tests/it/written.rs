@@ -6,13 +6,13 @@ use evenhand_exact::Certificate;
 use evenhand_exact::ratio::{RatioCertificate, worst_load::WorstLoadCertificate};
 use evenhand_export::{ExportError, LeftOut, Write};
 
-/// A file, as it is written.
+/// A written file.
 pub struct File {
     pub name: String,
     pub text: String,
 }
 
-/// All files, and what has none.
+/// All files, and the claims that have none.
 pub struct Written {
     pub files: Vec<File>,
     pub left_out: Vec<LeftOut>,

@@ -17,7 +17,7 @@ use crate::{
     problem::{Problem, ServerClass, User},
 };
 
-/// All fields of an allocation document. Those after `placements` are for people and other programs.
+/// All fields of an allocation document. The fields after `placements` are for people and other programs.
 const FIELDS: [&str; 32] = [
     "kind",
     "mechanism",
@@ -53,19 +53,19 @@ const FIELDS: [&str; 32] = [
     "version",
 ];
 
-/// What an allocation document says.
+/// The content of an allocation document.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AllocationFile {
     /// The tasks by user and class.
     pub allocation: Allocation,
-    /// The hash of the problem that it was made for.
+    /// The hash of the problem that the allocation was made for, if stated.
     pub problem_sha256: Option<String>,
-    /// Whether it states neither a gap above 0, nor an interval, nor a status other than `solved`.
+    /// Whether the document states neither a gap above 0, nor an interval, nor a status other than `solved`.
     pub is_final: bool,
 }
 
 impl AllocationFile {
-    /// Whether the stored hash, if there is one, is that of this problem.
+    /// Returns whether the stored hash is that of `problem`, or no hash is stored.
     #[must_use]
     pub fn is_for(&self, problem: &Problem) -> bool {
         self.problem_sha256.as_ref().is_none_or(|hash| *hash == problem_sha256(problem))
@@ -73,18 +73,18 @@ impl AllocationFile {
 }
 
 impl<'a> Source<'a> {
-    /// The text as an allocation for a problem.
+    /// Reads the text as an allocation for `problem`.
     ///
-    /// That the stored hash is the problem's is for the caller to ask: [`AllocationFile::is_for`].
+    /// It does not compare the stored hash with that of the problem: see [`AllocationFile::is_for`].
     ///
     /// # Errors
-    /// [`FormatError`] when the text is no JSON, no allocation, names a user or server that the
-    /// problem has not, or has placements whose sums are not its tasks.
+    /// [`FormatError`] when the text is not JSON or not an allocation, names a user or server that the problem does
+    /// not have, or has placements that do not add up to its tasks.
     pub fn allocation(&self, problem: &Problem) -> Result<AllocationFile, FormatError> {
         Reader::new(&self.document()?, problem).read()
     }
 
-    /// An allocation inside this text: `raw` is borrowed from [`Source::text`] and stands at `at` in
+    /// Reads an allocation that is part of this text. `raw` is borrowed from [`Source::text`] and stands at `at` in
     /// the document.
     ///
     /// # Errors
@@ -168,7 +168,7 @@ impl<'r, 't> Reader<'r, 't> {
         Ok(alpha)
     }
 
-    /// One of some names; the default where none is stated.
+    /// Reads a name out of a closed set, or the default where no name is stated.
     fn one_of<T: Default + FromStr>(
         &self,
         raw: Option<&'t RawValue>,
@@ -228,7 +228,8 @@ impl<'r, 't> Reader<'r, 't> {
             let index_raw = object.need(document, "index")?;
             let index = self.index(index_raw, server)?;
             if !seen.insert((server, index)) {
-                let message = format!("server {index} of `{name}` is given twice");
+                let message =
+                    format!("server {index} of `{name}` is given twice: state all its tasks in one entry");
                 return Err(document.error(index_raw, message));
             }
             let tasks = object.need(document, "tasks")?;
@@ -280,7 +281,9 @@ impl<'r, 't> Reader<'r, 't> {
             if without_zeros(stated) != without_zeros(placed) {
                 let name = self.problem.users()[n].name();
                 let object = self.document.object(raw)?;
-                let message = format!("the tasks of user `{name}` are not the sums of its placements");
+                let message = format!(
+                    "the tasks of user `{name}` are not the sums of its placements: correct them or leave out `tasks`"
+                );
                 return Err(self.document.error(object.get(name).unwrap_or(raw), message));
             }
         }

@@ -1,4 +1,4 @@
-//! The canonical form of a problem: one text for all ways to write it.
+//! The canonical form of a problem: one text for every spelling of the same problem.
 
 use std::cell::RefCell;
 use std::fmt::{self, Write};
@@ -13,10 +13,11 @@ use crate::{
     reservation::Reservation,
 };
 
-/// The problem as a file, in canonical form: fields and names in a fixed order, numbers in lowest
-/// terms (decimals where the quotient would be too long to be read), nothing that is the default. One server class and one user stand on each line.
+/// Returns the problem as a file in canonical form. Fields and names have a fixed order, numbers are in lowest
+/// terms, and defaults are left out. A number whose quotient would be too long to be read is written as a decimal.
+/// Each server class and each user has its own line.
 ///
-/// Reading it back gives an equal problem.
+/// Reading the file again gives an equal problem.
 ///
 /// # Examples
 /// ```
@@ -34,31 +35,32 @@ pub fn problem_to_json(problem: &Problem) -> String {
     out
 }
 
-/// SHA-256 of the canonical form, in hexadecimal: the same for two files that state one problem in
-/// different spellings.
+/// Returns the SHA-256 of the canonical form, in hexadecimal digits. Two files that state the same problem in
+/// different spellings have the same hash.
 #[must_use]
 pub fn problem_sha256(problem: &Problem) -> String {
-    let of = |problem: &Problem| {
+    let compute = |problem: &Problem| {
         let mut hashed = Hashed::default();
         canonical(&mut hashed, problem, format_hashed);
         hashed.end()
     };
-    problem.hashed(of).to_owned()
+    problem.hashed(compute).to_owned()
 }
 
-/// A text, but for the line break at its end, of which nothing is kept but the hash.
+/// A writer that keeps only the hash of the text. It adds the line break at the end of the text itself.
 #[derive(Default)]
 struct Hashed {
     digest: Sha256,
-    /// What is not hashed yet: long enough that one call after the other costs nothing.
-    waiting: Vec<u8>,
+    /// Bytes that are not hashed yet. They are collected so that many short writes cost no more than few long ones.
+    buffer: Vec<u8>,
 }
 
 impl Hashed {
-    const AT_ONCE: usize = 1 << 14;
+    /// Bytes that are collected before they are hashed.
+    const BUFFER_BYTES: usize = 1 << 14;
 
     fn end(mut self) -> String {
-        self.digest.update(&self.waiting);
+        self.digest.update(&self.buffer);
         self.digest.update("\n");
         hexadecimal(&self.digest.finalize())
     }
@@ -66,16 +68,16 @@ impl Hashed {
 
 impl Write for Hashed {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        self.waiting.extend_from_slice(text.as_bytes());
-        if self.waiting.len() >= Self::AT_ONCE {
-            self.digest.update(&self.waiting);
-            self.waiting.clear();
+        self.buffer.extend_from_slice(text.as_bytes());
+        if self.buffer.len() >= Self::BUFFER_BYTES {
+            self.digest.update(&self.buffer);
+            self.buffer.clear();
         }
         Ok(())
     }
 }
 
-/// Without a line break at the end.
+/// Writes the canonical form, without a line break at the end.
 pub(super) fn canonical(out: &mut dyn Write, problem: &Problem, number: Number) {
     let mut file = Fields::file(out, number);
     file.text("kind", "allocation-problem");
@@ -99,7 +101,7 @@ pub(super) fn canonical(out: &mut dyn Write, problem: &Problem, number: Number) 
     file.close();
 }
 
-/// In hexadecimal.
+/// Returns the digest in hexadecimal digits.
 fn hexadecimal(digest: &[u8]) -> String {
     digest.iter().fold(String::with_capacity(64), |mut text, byte| {
         // Writing to a string cannot fail.
@@ -144,7 +146,7 @@ fn user(line: &mut Fields<'_>, problem: &Problem, user: &User, texts: &mut Texts
     }
 }
 
-/// A group in canonical form.
+/// Writes a group in canonical form.
 fn write_group(line: &mut Fields<'_>, problem: &Problem, group: &Group) {
     let resources = problem.resources();
     line.text("name", &group.name);
@@ -173,7 +175,7 @@ fn write_group(line: &mut Fields<'_>, problem: &Problem, group: &Group) {
     }
 }
 
-/// What is said of a user beside its demand, in canonical form.
+/// Writes a user's group, gang and pinned tasks in canonical form.
 fn write_member(line: &mut Fields<'_>, groups: &Groups, member: &Member) {
     if let Some(v) = member.group {
         line.text("group", &groups.list()[v].name);
@@ -186,7 +188,7 @@ fn write_member(line: &mut Fields<'_>, groups: &Groups, member: &Member) {
     }
 }
 
-/// How siblings are compared, in canonical form: what is not the default.
+/// Writes how siblings are compared in canonical form, where it differs from the default.
 fn write_share(line: &mut Fields<'_>, share: &GroupShare, resources: &[String]) {
     let default = GroupShare::default();
     let words = [
@@ -206,10 +208,10 @@ fn write_share(line: &mut Fields<'_>, share: &GroupShare, resources: &[String]) 
     }
 }
 
-/// The reservation problem as a file, in canonical form: as [`problem_to_json`](super::problem_to_json)
-/// for allocation problems. One pool, job type and configuration stand on each line.
+/// Returns the reservation problem as a file in canonical form, like [`problem_to_json`](super::problem_to_json)
+/// for allocation problems. Each pool, job type and configuration has its own line.
 ///
-/// Reading it back gives an equal problem.
+/// Reading the file again gives an equal problem.
 #[must_use]
 pub fn reservation_to_json(problem: &Reservation) -> String {
     let (listed, resources) = (problem.configurations(), problem.resources());

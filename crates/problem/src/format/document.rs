@@ -1,8 +1,8 @@
-//! A JSON document read level by level, without a tree of it in memory.
+//! A JSON document that is read level by level, without a tree of it in memory.
 //!
-//! Every value stays a piece of the text ([`RawValue`]) until it is asked for as an object, list,
-//! string or number, so that each error knows its own piece. The place of an error is found by
-//! walking down to it afterwards: reading itself keeps no path.
+//! Every value stays a slice of the text ([`RawValue`]) until it is read as an object, list, string or number. An
+//! error refers to the slice of its value. The path to an error is computed afterwards, by walking down from the
+//! root: reading itself keeps no path.
 
 use std::{borrow::Cow, collections::HashSet, fmt};
 
@@ -22,10 +22,10 @@ use crate::{
     problem::ProblemError,
 };
 
-/// Bytes that are read in as long as a look takes.
-const BYTES_OF_A_LOOK: usize = 1 << 8;
+/// Bytes that are scanned in about the time of one visit (see [`both`]).
+const BYTES_PER_VISIT: usize = 1 << 8;
 
-/// A JSON document, or a part of one, that is being read.
+/// A JSON document, or a value inside one, that is being read.
 #[derive(Debug, Clone)]
 pub struct Document<'t> {
     source: Source<'t>,
@@ -34,7 +34,7 @@ pub struct Document<'t> {
     budget: DigitBudget,
 }
 
-/// The fields of a JSON object in the order of the text, each once.
+/// The fields of a JSON object, in the order of the text. No name occurs twice.
 #[derive(Debug, Clone)]
 pub struct Object<'t> {
     raw: &'t RawValue,
@@ -42,10 +42,10 @@ pub struct Object<'t> {
 }
 
 impl<'a> Source<'a> {
-    /// The text as one JSON document.
+    /// Reads the text as one JSON document.
     ///
     /// # Errors
-    /// [`FormatError`] when it is empty, truncated, nested deeper than [`MAX_DEPTH`], or no JSON.
+    /// [`FormatError`] when the text is empty, truncated, nested deeper than [`MAX_DEPTH`], or not JSON.
     pub fn document(&self) -> Result<Document<'a>, FormatError> {
         let error =
             |offset, length, message: &str| Err(self.error_on(offset, length, Place::root(), message));
@@ -55,9 +55,9 @@ impl<'a> Source<'a> {
         if self.text.trim().is_empty() {
             return error(self.text.len(), 0, "the file is empty: expected a JSON document");
         }
-        let looks = self.text.len() / BYTES_OF_A_LOOK;
+        let visits = self.text.len() / BYTES_PER_VISIT;
         let deep = || too_deep(self.text, MAX_DEPTH);
-        let (root, deep) = both(looks, || serde_json::from_str::<&RawValue>(self.text), deep);
+        let (root, deep) = both(visits, || serde_json::from_str::<&RawValue>(self.text), deep);
         if let Some(offset) = deep {
             return error(offset, 1, &nested_too_deeply());
         }
@@ -69,10 +69,10 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// A part of this text, which stands at `at` in the document, as a document of its own.
+    /// Reads a value of this text, which stands at `at` in the document, as a document of its own.
     ///
     /// # Errors
-    /// [`FormatError`] when it is nested deeper than [`MAX_DEPTH`].
+    /// [`FormatError`] when the value is nested deeper than [`MAX_DEPTH`].
     pub fn document_in(&self, raw: &'a RawValue, at: &Place) -> Result<Document<'a>, FormatError> {
         match too_deep(raw.get(), MAX_DEPTH) {
             None => Ok(Document { source: *self, root: raw, at: at.clone(), budget: DigitBudget::default() }),
@@ -114,22 +114,22 @@ impl<'a> Source<'a> {
 }
 
 impl<'t> Document<'t> {
-    /// The whole value.
+    /// Returns the whole value.
     #[must_use]
     pub fn root(&self) -> &'t RawValue {
         self.root
     }
 
-    /// The text that the document is part of.
+    /// Returns the text that the document is part of.
     #[must_use]
     pub fn source(&self) -> Source<'t> {
         self.source
     }
 
-    /// An object.
+    /// Reads a value as an object.
     ///
     /// # Errors
-    /// [`FormatError`] when the value is none, or names a field twice.
+    /// [`FormatError`] when the value is not an object, or names a field twice.
     pub fn object(&self, raw: &'t RawValue) -> Result<Object<'t>, FormatError> {
         if !raw.get().starts_with('{') {
             return Err(self.wrong_type(raw, "an object"));
@@ -142,10 +142,10 @@ impl<'t> Document<'t> {
         Ok(Object { raw, fields })
     }
 
-    /// The elements of a list.
+    /// Reads a value as a list and returns its elements.
     ///
     /// # Errors
-    /// [`FormatError`] when the value is none.
+    /// [`FormatError`] when the value is not a list.
     pub fn list(&self, raw: &'t RawValue) -> Result<Vec<&'t RawValue>, FormatError> {
         if !raw.get().starts_with('[') {
             return Err(self.wrong_type(raw, "a list"));
@@ -153,10 +153,10 @@ impl<'t> Document<'t> {
         elements(raw).map_err(|fault| self.error(raw, fault.to_string()))
     }
 
-    /// A string.
+    /// Reads a value as a string.
     ///
     /// # Errors
-    /// [`FormatError`] when the value is none.
+    /// [`FormatError`] when the value is not a string.
     pub fn string(&self, raw: &'t RawValue) -> Result<Cow<'t, str>, FormatError> {
         let inner = raw.get().strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
         match inner {
@@ -168,7 +168,7 @@ impl<'t> Document<'t> {
         }
     }
 
-    /// `true` or `false`.
+    /// Reads a value as `true` or `false`.
     ///
     /// # Errors
     /// [`FormatError`] when the value is neither.
@@ -180,16 +180,17 @@ impl<'t> Document<'t> {
         }
     }
 
-    /// A number that somebody states: a JSON number as the decimal it is written as, or a string.
+    /// Reads an input number: a JSON number, taken as the decimal that is written, or a string such as `"3/7"`.
     ///
     /// # Errors
-    /// [`FormatError`] when the value is none, has more than [`number::MAX_DIGITS`] digits, or with the
-    /// numbers before it more than [`number::MAX_TOTAL_DIGITS`] ([`FormatError::is_too_large`]).
+    /// [`FormatError`] when the value is not a number or has more than [`number::MAX_DIGITS`] digits. The field
+    /// `is_too_large` of the error is set when all numbers so far have more than [`number::MAX_TOTAL_DIGITS`]
+    /// digits together.
     pub fn number(&self, raw: &'t RawValue) -> Result<Rational, FormatError> {
         self.number_by(raw, number::parse)
     }
 
-    /// A number that somebody states, or a string with a suffix: `"64000m"`, `"1007Gi"`.
+    /// Reads an input number, or a string with a suffix such as `"64000m"` or `"1007Gi"`.
     ///
     /// # Errors
     /// As [`Document::number`].
@@ -198,7 +199,7 @@ impl<'t> Document<'t> {
         self.number_by(raw, if is_string { number::parse_quantity } else { number::parse })
     }
 
-    /// A number that was computed: up to [`number::MAX_RESULT_DIGITS`] digits.
+    /// Reads a computed number, of up to [`number::MAX_RESULT_DIGITS`] digits.
     ///
     /// # Errors
     /// As [`Document::number`].
@@ -206,24 +207,24 @@ impl<'t> Document<'t> {
         self.number_by(raw, number::parse_result)
     }
 
-    /// A part as a document of its own, with so many digits. What errors name is within it, and takes no longer to find than
-    /// the part is long.
+    /// Returns a value as a document of its own, whose numbers may have `digits` digits together. Places in errors
+    /// are relative to the value, and computing them takes time in proportion to the value's length.
     pub(super) fn apart(&self, raw: &'t RawValue, digits: u64) -> Self {
         let source = Source { text: raw.get(), ..self.source };
         Document { source, root: raw, at: Place::root(), budget: DigitBudget::new(digits) }
     }
 
-    /// Digits that its numbers may still have together.
+    /// Returns the digits that the numbers still to be read may have together.
     pub(super) fn digits_left(&self) -> u64 {
         self.budget.left()
     }
 
-    /// Takes so many digits for numbers that stand here and were read elsewhere; whether so many were left.
+    /// Takes digits from the budget for numbers that were read elsewhere. Returns whether that many were left.
     pub(super) fn takes_digits(&self, digits: u64) -> bool {
         self.budget.takes(digits)
     }
 
-    /// That the value, which is not read, at least names no field twice.
+    /// Checks that no object in a value names a field twice. The value is not read otherwise.
     ///
     /// # Errors
     /// [`FormatError`] at the field that is repeated.
@@ -235,14 +236,14 @@ impl<'t> Document<'t> {
         }
     }
 
-    /// An error about a value of this document.
+    /// Returns an error about a value of this document.
     #[must_use]
     pub fn error(&self, raw: &RawValue, message: impl Into<String>) -> FormatError {
         let (offset, length) = self.source.span(raw.get());
         self.source.error_on(offset, length, self.place_of(offset), message.into())
     }
 
-    /// An error about the key of a field, given the value of the field.
+    /// Returns an error about the key of a field, given the value of the field.
     #[must_use]
     pub fn error_on_key(&self, value: &RawValue, message: impl Into<String>) -> FormatError {
         let (value_offset, _) = self.source.span(value.get());
@@ -250,14 +251,14 @@ impl<'t> Document<'t> {
         self.source.error_on(offset, length, self.place_of(value_offset), message.into())
     }
 
-    /// A fault that was found in what the document says, at its place in the text.
+    /// Turns a fault in the stated problem into an error at its place in the text.
     #[must_use]
     pub fn problem_error(&self, error: &ProblemError) -> FormatError {
         let raw = self.locate(&error.place);
         self.source.error_at(raw, &self.at.join(&error.place), error.kind.to_string())
     }
 
-    /// The value at a place of this document, or the innermost one around it that is there.
+    /// Returns the value at a place of this document, or the innermost existing value around that place.
     #[must_use]
     pub fn locate(&self, place: &Place) -> &'t RawValue {
         let mut here = self.root;
@@ -270,7 +271,7 @@ impl<'t> Document<'t> {
         here
     }
 
-    /// The place of the innermost value around a byte of the text.
+    /// Returns the place of the innermost value around a byte of the text.
     fn place_of(&self, offset: usize) -> Place {
         let mut place = self.at.clone();
         let mut here = self.root;
@@ -305,7 +306,7 @@ impl<'t> Document<'t> {
         }
     }
 
-    /// Digits that a number takes.
+    /// Returns the digits that a number takes from the budget.
     pub(super) fn digits_of(&self, raw: &'t RawValue) -> Result<u64, FormatError> {
         Ok(number::cost(&self.text_of_number(raw)?))
     }
@@ -316,7 +317,7 @@ impl<'t> Document<'t> {
 }
 
 impl<'t> Object<'t> {
-    /// The fields in the order of the text.
+    /// Returns the fields in the order of the text.
     #[must_use]
     pub fn fields(&self) -> &[(Cow<'t, str>, &'t RawValue)] {
         &self.fields
@@ -326,42 +327,42 @@ impl<'t> Object<'t> {
         self.fields
     }
 
-    /// The object itself.
+    /// Returns the text of the object.
     #[must_use]
     pub fn raw(&self) -> &'t RawValue {
         self.raw
     }
 
-    /// The value of a field, if it is there.
+    /// Returns the value of a field, if the field is present.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&'t RawValue> {
         self.fields.iter().find(|(key, _)| key == name).map(|(_, value)| *value)
     }
 
-    /// The value of a field.
+    /// Returns the value of a required field.
     ///
     /// # Errors
-    /// [`FormatError`] when it is not there.
+    /// [`FormatError`] when the field is missing.
     pub fn need(&self, document: &Document<'t>, name: &str) -> Result<&'t RawValue, FormatError> {
         self.get(name).ok_or_else(|| document.error(self.raw, format!("the field `{name}` is missing")))
     }
 
-    /// That there are no fields but these.
+    /// Checks that the object has no fields other than `known`.
     ///
     /// # Errors
-    /// [`FormatError`] at the first other field.
+    /// [`FormatError`] at the first unknown field.
     pub fn only(&self, document: &Document<'t>, known: &[&str]) -> Result<(), FormatError> {
         self.only_and(document, known, &[])
     }
 
-    /// [`Object::only`] of known names in two lists.
+    /// Checks like [`Object::only`], with the known names in two lists.
     pub(super) fn only_of(&self, document: &Document<'t>, known: &[&[&str]; 2]) -> Result<(), FormatError> {
         let is_known = |(key, _): &(Cow<'t, str>, &RawValue)| known.iter().any(|list| list.contains(&&**key));
         if self.fields.iter().all(is_known) { Ok(()) } else { self.only(document, &known.concat()) }
     }
 
-    /// [`Object::only`] for the top of a document, where `$schema` and `description` stand for other
-    /// programs and people.
+    /// Checks like [`Object::only`] at the top of a document, where `$schema` and `description` are also allowed. These two
+    /// fields are for other programs and for people.
     ///
     /// # Errors
     /// As [`Object::only`].
@@ -384,10 +385,10 @@ impl<'t> Object<'t> {
         }
     }
 
-    /// That the field `kind` says so.
+    /// Checks that the field `kind` has the value `kind`.
     ///
     /// # Errors
-    /// [`FormatError`] when it is missing or says something else.
+    /// [`FormatError`] when the field is missing or has another value.
     pub fn of_kind(&self, document: &Document<'t>, kind: &str) -> Result<(), FormatError> {
         let Some(raw) = self.get("kind") else {
             let message = format!("the field `kind` is missing: expected \"kind\": \"{kind}\"");
@@ -401,7 +402,7 @@ impl<'t> Object<'t> {
     }
 }
 
-/// A name that is short enough for a message.
+/// Returns a name, cut where it is too long for a message.
 pub(super) fn shorten(name: &str) -> String {
     const LONGEST: usize = 60;
     match name.char_indices().nth(LONGEST) {
@@ -432,7 +433,7 @@ fn members(raw: &RawValue) -> Result<Vec<(Cow<'_, str>, &RawValue)>, serde_json:
     serde_json::from_str::<Members<'_>>(raw.get()).map(|members| members.0)
 }
 
-/// What stands in an object or a list, each with the step that leads there.
+/// Returns the values in an object or a list, each with the step that leads to it.
 fn parts(raw: &RawValue) -> Vec<(PlaceStep, &RawValue)> {
     if let Ok(fields) = members(raw) {
         return fields.into_iter().map(|(key, value)| (PlaceStep::Key(key.into_owned()), value)).collect();
@@ -450,7 +451,8 @@ fn first_repeated(fields: &[(Cow<'_, str>, &RawValue)]) -> Option<usize> {
     fields.iter().position(|(key, _)| !seen.insert(&**key))
 }
 
-/// The key that stands before a value, with its quotes, found backwards from the value.
+/// Returns offset and length of the key before a value, with its quotes. It is searched for backwards from the
+/// value.
 fn key_span(text: &str, value_offset: usize) -> (usize, usize) {
     let bytes = text.as_bytes();
     let Some(end) = bytes[..value_offset].iter().rposition(|&byte| byte == b'"') else {
@@ -493,7 +495,7 @@ impl<'de> Visitor<'de> for MembersVisitor {
     }
 }
 
-/// The name of a field, borrowed where it holds no escape.
+/// The name of a field, borrowed from the text where it contains no escape.
 #[derive(Deserialize)]
 #[serde(transparent)]
 struct Key<'a>(#[serde(borrow)] Cow<'a, str>);

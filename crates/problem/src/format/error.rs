@@ -1,4 +1,4 @@
-//! What is wrong with a file, and where.
+//! Errors in a file: what is wrong, and where.
 
 use std::{fmt, io};
 
@@ -8,27 +8,27 @@ use crate::place::Place;
 
 /// A fault in the text of a file.
 ///
-/// It prints as one line, `FILE:LINE:COLUMN: PLACE: message`, without the place when it is the
+/// It prints as one line, `FILE:LINE:COLUMN: PLACE: message`. The place is left out when the error is about the
 /// whole document.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub struct FormatError {
-    /// Name of the file; `-` is standard input.
+    /// Name of the file. The name `-` means standard input.
     pub file: String,
     /// Line of the offending text, from 1.
     pub line: usize,
     /// Column of the offending text, from 1, in characters.
     pub column: usize,
-    /// Where the offending text begins, in bytes from the start of the file.
+    /// Byte offset of the offending text in the file.
     pub offset: usize,
-    /// Length of the offending text in bytes; 0 at the end of the file.
+    /// Length of the offending text in bytes. It is 0 at the end of the file.
     pub length: usize,
-    /// Where in the document.
+    /// Place of the offending value in the document.
     pub place: Place,
-    /// What was found and what was expected.
+    /// The text that was found and what was expected instead.
     pub message: String,
-    /// Whether the text breaks no rule of its format but asks for more work or memory than the
-    /// reader's budget, which the message names.
+    /// Whether the text is valid but asks for more work or memory than the reader's budget allows. The message then
+    /// names the budget.
     pub is_too_large: bool,
 }
 
@@ -42,7 +42,7 @@ impl fmt::Display for FormatError {
     }
 }
 
-/// Why a file cannot be read as text.
+/// The reason why a file cannot be read as text.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ReadError {
@@ -51,10 +51,10 @@ pub enum ReadError {
     Io {
         /// Name of the file.
         file: String,
-        /// What the system said.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// The file is longer than a reader takes.
+    /// The file is longer than a reader accepts.
     #[error("{file}: too large: more than {limit} bytes, the most that a file may have")]
     TooLarge {
         /// Name of the file.

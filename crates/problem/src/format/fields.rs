@@ -1,5 +1,5 @@
-//! Objects that become structs. Each field is stated once, with the way in which it is read: what a message says of an
-//! unknown field follows from the same table.
+//! Objects that become structs. Each field is declared once, with the function that reads it. The list of known
+//! fields in error messages comes from the same table.
 
 use std::borrow::Cow;
 use std::str::FromStr;
@@ -7,15 +7,16 @@ use std::str::FromStr;
 use rug::Rational;
 use serde_json::value::RawValue;
 
-use super::{Document, FormatError, Object};
+use super::{Document, FormatError, Object, document::shorten};
 use crate::groups::{GroupShareSpec, GroupSpec, Guarantees, MemberSpec, ShareOf, ShareOver, ZeroWeight};
 use crate::on::{OnSpec, ServersSpec};
 use crate::spec::{JobSpec, ServerSpec, UserSpec};
 
 type Stated<T> = Result<T, FormatError>;
 
-/// Gives a struct the names of its fields in documents, `FIELDS`, and `stated`, which reads it from an object. A field
-/// has another name there than in the struct where one stands beside it. The object may have further fields.
+/// Gives a struct two associated items: `FIELDS`, the names of its fields in documents, and `stated`, which reads
+/// the struct from an object. A string after a field is its name in documents, where that differs from the name in
+/// the struct. The object may have further fields.
 macro_rules! stated {
     ($spec:ident $(<$text:ident>)? { $($field:ident $($name:literal)?: $kind:expr),+ $(,)? }) => {
         impl<'t $(, $text: From<Cow<'t, str>>)?> $spec$(<$text>)? {
@@ -47,10 +48,10 @@ stated! { GroupShareSpec {
 } }
 stated! { JobSpec { name: text, demand: amounts, reward: number, load: number } }
 
-/// Fields in which a user says something beside its demand.
+/// The fields of a user that are not about its demand: its group, gang and pinned tasks.
 pub const MEMBER_FIELDS: [&str; 3] = MemberSpec::FIELDS;
 
-/// A server class as problems state it. The object may have the fields `also` besides, which are not read.
+/// Reads a server class as problems state it. The object may also have the fields `also`, which are not read.
 ///
 /// # Errors
 /// [`FormatError`] at the first field that is unknown, missing or malformed.
@@ -59,7 +60,7 @@ pub fn server_spec<'t>(document: &Document<'t>, object: &Object<'t>, also: &[&st
     ServerSpec::stated(document, object)
 }
 
-/// A user as problems state it. The object may have the fields `also` besides, which are not read.
+/// Reads a user as problems state it. The object may also have the fields `also`, which are not read.
 ///
 /// # Errors
 /// [`FormatError`] at the first field that is unknown, missing or malformed.
@@ -72,17 +73,17 @@ pub fn user_spec<'t, S: From<Cow<'t, str>>>(
     UserSpec::stated(document, object)
 }
 
-/// What users of one shape state each for itself.
+/// The fields that each user of one shape states for itself.
 pub struct SameSpec<'t> {
     pub name: Cow<'t, str>,
     pub weight: Option<Rational>,
     pub tasks: Option<Rational>,
 }
 
-/// [`user_spec`] of a user whose other fields are known to be well.
+/// Reads name, weight and tasks of a user whose other fields are known to be valid.
 ///
 /// # Errors
-/// The same.
+/// As [`user_spec`].
 pub fn same_spec<'t>(document: &Document<'t>, object: &Object<'t>) -> Stated<SameSpec<'t>> {
     object.only_of(document, &[&UserSpec::<String>::FIELDS, &MEMBER_FIELDS])?;
     Ok(SameSpec {
@@ -92,16 +93,16 @@ pub fn same_spec<'t>(document: &Document<'t>, object: &Object<'t>) -> Stated<Sam
     })
 }
 
-/// The digits that [`same_spec`] and [`member_spec`] take.
+/// Returns the digits that [`same_spec`] and [`member_spec`] take from the budget.
 ///
 /// # Errors
-/// None of a user that was read.
+/// Never, for a user that was read before.
 pub fn own_digits<'t>(document: &Document<'t>, object: &Object<'t>) -> Stated<u64> {
     let of = |field| object.get(field).map_or(Ok(0), |raw| document.digits_of(raw));
     Ok(of("weight")? + of("tasks")? + of("gang")? + of("pinned")?)
 }
 
-/// What a user says beside its demand.
+/// Reads a user's group, gang and pinned tasks.
 ///
 /// # Errors
 /// [`FormatError`] where a field is malformed.
@@ -109,7 +110,7 @@ pub fn member_spec<'t>(document: &Document<'t>, user: &Object<'t>) -> Stated<Mem
     MemberSpec::stated(document, user)
 }
 
-/// The fields `groups` and `share` of a problem, or of another document that has them.
+/// Reads the fields `groups` and `share` of a problem, or of another document that has them.
 ///
 /// # Errors
 /// [`FormatError`] at the first field that is unknown, missing or malformed.
@@ -130,7 +131,7 @@ pub fn groups_spec<'t>(
     Ok((groups, GroupShareSpec::stated(document, &share)?))
 }
 
-/// What the fields of an object say, by their names; nothing where it is not there.
+/// Reads the values of an object's fields, by name. Returns an empty list where the object is absent.
 fn by_name<'t, S: From<Cow<'t, str>>, T>(
     document: &Document<'t>,
     raw: Option<&'t RawValue>,
@@ -145,7 +146,7 @@ fn by_name<'t, S: From<Cow<'t, str>>, T>(
     Ok(entries)
 }
 
-/// Plain numbers by name.
+/// Reads an object of plain numbers, by name.
 pub(super) fn numbers(document: &Document<'_>, raw: &RawValue) -> Stated<Vec<(String, Rational)>> {
     by_name(document, Some(raw), Document::number)
 }
@@ -157,7 +158,7 @@ fn quantities<'t, S: From<Cow<'t, str>>>(
     by_name(document, Some(raw), Document::quantity)
 }
 
-/// A list of strings.
+/// Reads a list of strings.
 pub(super) fn strings<'t, S: From<Cow<'t, str>>>(
     document: &Document<'t>,
     raw: &'t RawValue,
@@ -165,7 +166,7 @@ pub(super) fn strings<'t, S: From<Cow<'t, str>>>(
     document.list(raw)?.into_iter().map(|name| Ok(document.string(name)?.into())).collect()
 }
 
-// The ways in which fields are read.
+// Readers of single fields, for the table above.
 
 fn text<'t, S: From<Cow<'t, str>>>(document: &Document<'t>, object: &Object<'t>, field: &str) -> Stated<S> {
     Ok(document.string(object.need(document, field)?)?.into())
@@ -195,7 +196,7 @@ fn names<'t, S: From<Cow<'t, str>>>(
     object.get(field).map(|raw| strings(document, raw)).transpose()
 }
 
-/// Amounts by name, which may have units.
+/// Reads amounts by name. They may have unit suffixes.
 fn amounts<'t, S: From<Cow<'t, str>>>(
     document: &Document<'t>,
     object: &Object<'t>,
@@ -230,19 +231,22 @@ fn demand_on<'t, S: From<Cow<'t, str>>>(
     by_name(document, object.get(field), quantities)
 }
 
-/// One of some names; the default where none is stated.
+/// Returns a reader for a name out of a closed set, or the default where no name is stated.
 fn word<'t, T: Default + FromStr>(
     names: &[(&str, &str)],
 ) -> impl Fn(&Document<'t>, &Object<'t>, &str) -> Stated<T> {
     move |document, object, field| {
         let Some(raw) = object.get(field) else { return Ok(T::default()) };
         let expected = || names.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
-        let stated = document.string(raw)?.parse();
-        stated.map_err(|_| document.error(raw, format!("expected one of {}", expected())))
+        let stated = document.string(raw)?;
+        stated.parse().map_err(|_| {
+            let message = format!("found `{}`: expected one of {}", shorten(&stated), expected());
+            document.error(raw, message)
+        })
     }
 }
 
-/// What is said of a group on server classes: by their names, or as a list.
+/// Reads a group's limits on server classes: an object with the class names as keys, or a list.
 fn on<'t>(document: &Document<'t>, object: &Object<'t>, field: &str) -> Stated<Vec<OnSpec>> {
     let Some(raw) = object.get(field) else { return Ok(Vec::new()) };
     if raw.get().starts_with('[') {
@@ -256,7 +260,9 @@ fn on<'t>(document: &Document<'t>, object: &Object<'t>, field: &str) -> Stated<V
     let of = |document: &Document<'t>, raw| {
         let object = document.object(raw)?;
         match object.get("servers") {
-            Some(raw) => Err(document.error(raw, "the server classes are named by the key already")),
+            Some(raw) => {
+                Err(document.error(raw, "the key names the server classes already: remove `servers`"))
+            }
             None => Ok(object),
         }
     };

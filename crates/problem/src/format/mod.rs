@@ -1,8 +1,7 @@
-//! Reading and writing the JSON files of the engine.
+//! Reading and writing of the engine's JSON files.
 //!
-//! Numbers are read exactly, from the text as it is written, never through binary floating point.
-//! Whatever is wrong with a file is a [`FormatError`] that names file, line, column and
-//! [`Place`](crate::Place) of the offending text.
+//! Numbers are read exactly, from the text as it is written, and never through binary floating point. Every fault
+//! in a file is a [`FormatError`] that names file, line, column and [`Place`](crate::Place) of the offending text.
 //!
 //! | to | use |
 //! |---|---|
@@ -53,13 +52,13 @@ pub use text::read_text;
 /// Deepest nesting of lists and objects that a file may have.
 pub const MAX_DEPTH: usize = 100;
 
-/// Longest text, in bytes, that is read: a problem of a million users has about 150 MB.
+/// Length in bytes of the longest text that is read. A problem of a million users takes about 150 MB.
 pub const MAX_FILE_BYTES: u64 = 1 << 30;
 
 /// The text of a file, with the name that messages call it by.
 #[derive(Debug, Clone, Copy)]
 pub struct Source<'a> {
-    /// File name; `-` is standard input.
+    /// File name. The name `-` means standard input.
     pub name: &'a str,
     /// The whole text.
     pub text: &'a str,

@@ -18,34 +18,34 @@ use crate::{
     utilisation,
 };
 
-/// The allocation document: an allocation with what people and other programs like to see beside it.
+/// An allocation document: an allocation with further information for people and other programs.
 ///
-/// Summary and utilisation are computed, exactly, when it is written. Numbers of an exact allocation
-/// are written as strings `"5/7"`, those of a floating-point one as JSON numbers.
+/// Summary and utilisation are computed exactly when the document is written. Numbers of an exact allocation are
+/// written as strings such as `"5/7"`, those of a floating-point allocation as JSON numbers.
 #[derive(Debug, Clone)]
 pub struct AllocationDocument<'a> {
     /// The problem that the allocation is for.
     pub problem: &'a Problem,
     /// The allocation.
     pub allocation: &'a Allocation,
-    /// Hash of the problem; none for an allocation whose problem stands beside it.
+    /// Hash of the problem. `None` for an allocation that is stored next to its problem.
     pub problem_sha256: Option<String>,
-    /// Whether what follows from the allocation is written too: what every user has in all.
+    /// Whether to write the summary, which lists the total tasks, dominant share and resources of every user.
     pub summary: bool,
-    /// How long it took, in seconds.
+    /// Computing time, in seconds.
     pub seconds: Option<f64>,
-    /// Further fields, after all others: prices, gap, witness, status and so on. None may have the
-    /// name of another field.
+    /// Further fields such as prices, gap, witness and status, written after all others. None may have the name of
+    /// another field.
     pub extra: Map<String, Value>,
 }
 
-/// A number as the arithmetic of a result asks for: `"5/7"`, or a JSON number, the nearest double but for a decimal that has
-/// a few digits more.
+/// A number in the format that the arithmetic of a result requires: a string such as `"5/7"`, or a JSON number. The
+/// JSON number is the nearest double, except for decimals that have a few digits more than a double.
 #[derive(Debug, Clone, Copy)]
 pub struct NumberText<'a>(pub &'a Rational, pub Arithmetic);
 
 impl<'a> AllocationDocument<'a> {
-    /// A document with the problem's hash, without time and extra fields.
+    /// Creates a document with the problem's hash, and without time and extra fields.
     #[must_use]
     pub fn new(problem: &'a Problem, allocation: &'a Allocation) -> Self {
         Self {
@@ -58,20 +58,20 @@ impl<'a> AllocationDocument<'a> {
         }
     }
 
-    /// The text of the document, indented, with a line break at the end.
+    /// Returns the text of the document, indented, with a line break at the end.
     ///
     /// # Errors
-    /// None that a valid document can meet.
+    /// Never, for a valid document.
     pub fn to_json(&self) -> Result<String, serde_json::Error> {
         let mut text = serde_json::to_string_pretty(self)?;
         text.push('\n');
         Ok(text)
     }
 
-    /// Writes the same as it is made, in many small parts.
+    /// Writes the text of [`to_json`](Self::to_json) piece by piece, without holding all of it in memory.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// Errors of `out`.
     pub fn write_json(&self, mut out: impl io::Write) -> io::Result<()> {
         serde_json::to_writer_pretty(&mut out, self)?;
         out.write_all(b"\n")
@@ -81,8 +81,8 @@ impl<'a> AllocationDocument<'a> {
         NumberText(value, self.allocation.arithmetic)
     }
 
-    /// A number of tasks. Those on single servers have to add up to those of the class, so that where
-    /// there are any, what is no double is written exactly.
+    /// Returns a number of tasks as it is written. Tasks on single servers must add up to the tasks on the class.
+    /// Hence where there are placements, a number that is not a double is written exactly.
     fn tasks<'n>(&self, value: &'n Rational) -> NumberText<'n> {
         let is_double = || number::from_f64(number::to_f64(value)).as_ref() == Some(value);
         if self.allocation.placements.is_none() || is_double() {
@@ -177,7 +177,7 @@ impl AllocationDocument<'_> {
             let tasks = placement.tasks.iter();
             let tasks = tasks.map(|(n, x)| (self.problem.users()[*n].name(), self.tasks(x)));
             let server = self.problem.servers()[placement.server].name();
-            OnOne { server, index: placement.index, tasks: Fields(tasks) }
+            ServerTasks { server, index: placement.index, tasks: Fields(tasks) }
         });
         placed.collect::<Vec<_>>()
     }
@@ -193,21 +193,22 @@ impl AllocationDocument<'_> {
     }
 }
 
-/// Texts of numbers that users share who are alike: a long one takes the time of a division with all its digits, and of one
-/// in floating point the nearest doubles are looked for.
+/// The texts of numbers that equivalent users share. Formatting a long number costs a division of all its digits,
+/// and formatting a floating-point one costs a search for the nearest doubles.
 #[derive(Clone, Default)]
 struct Texts<'n>(Rc<RefCell<Known<'n>>>);
 
-/// The texts, and how many bytes they take.
+/// The texts by number, and the bytes that they take.
 type Known<'n> = (HashMap<&'n Rational, Rc<str>>, usize);
 
 impl<'n> Texts<'n> {
-    /// Bits of a number that is long.
+    /// Bits from which the denominator counts as long.
     const LONG: u32 = 512;
-    /// Bytes of the texts that are kept: those of thousands of numbers of thousands of digits.
+    /// Most bytes of the stored texts of exact numbers: enough for thousands of numbers of thousands of digits.
     const MOST: usize = 1 << 25;
 
-    /// Bytes of the texts of those in floating point, with their places in the table: there are as many as users.
+    /// Most bytes of the stored texts of floating-point numbers, their table entries included. There can be as many
+    /// as there are users.
     const MOST_FLOAT: usize = 1 << 24;
 
     fn of(&self, number: NumberText<'n>) -> Text<'n> {
@@ -246,18 +247,18 @@ impl<'n> Texts<'n> {
         Text::Json(text)
     }
 
-    /// Bytes of a place in the table, and of what the allocator adds.
+    /// Bytes of a table entry, with the overhead of the allocator.
     const PLACE: usize = 64;
 }
 
-/// A number as it is written.
+/// A number in the form in which it is written.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Text<'n> {
     Number(NumberText<'n>),
     #[serde(serialize_with = "as_text")]
     Known(Rc<str>),
-    /// JSON already.
+    /// Text that is JSON already.
     #[serde(serialize_with = "as_json")]
     Json(Rc<str>),
 }
@@ -271,7 +272,7 @@ fn as_text<S: Serializer>(text: &Rc<str>, serializer: S) -> Result<S::Ok, S::Err
     serializer.serialize_str(text)
 }
 
-/// An object whose entries are made one at a time.
+/// An object whose entries are computed one at a time.
 struct Fields<I>(I);
 
 impl<K: Serialize, V: Serialize, I: Iterator<Item = (K, V)> + Clone> Serialize for Fields<I> {
@@ -280,22 +281,22 @@ impl<K: Serialize, V: Serialize, I: Iterator<Item = (K, V)> + Clone> Serialize f
     }
 }
 
-/// What stands on a single server.
+/// The tasks on a single server, as written.
 #[derive(Serialize)]
-struct OnOne<'a, T> {
+struct ServerTasks<'a, T> {
     server: &'a str,
     index: u64,
     tasks: T,
 }
 
-/// Beyond this many resources a user's zeros are left out: users times resources need not fit in memory.
+/// Number of resources above which a user's zeros are left out. Users times resources need not fit in memory.
 const MOST_RESOURCES: usize = 100;
 
 struct SummaryRow<'a> {
     problem: &'a Problem,
     tasks: Rational,
     share: Rational,
-    /// By resource.
+    /// The user's amounts, by resource.
     held: Vec<Rational>,
     arithmetic: Arithmetic,
 }

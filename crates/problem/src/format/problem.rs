@@ -1,4 +1,4 @@
-//! Reads an allocation problem, or a reservation problem.
+//! Reading of allocation problems and reservation problems.
 
 use serde_json::value::RawValue;
 
@@ -13,15 +13,15 @@ use crate::{
 };
 
 impl<'a> Source<'a> {
-    /// The text as an allocation problem.
+    /// Reads the text as an allocation problem.
     ///
     /// # Errors
-    /// [`FormatError`] when the text is no JSON, no allocation problem, or states an impossible one.
+    /// [`FormatError`] when the text is not JSON, is not an allocation problem, or states an invalid one.
     pub fn problem(&self) -> Result<Problem, FormatError> {
         read_problem(&self.document()?)
     }
 
-    /// An allocation problem inside this text: `raw` is borrowed from [`Source::text`] and stands at
+    /// Reads an allocation problem that is part of this text. `raw` is borrowed from [`Source::text`] and stands at
     /// `at` in the document.
     ///
     /// # Errors
@@ -30,15 +30,15 @@ impl<'a> Source<'a> {
         read_problem(&self.document_in(raw, at)?)
     }
 
-    /// The text as a reservation problem.
+    /// Reads the text as a reservation problem.
     ///
     /// # Errors
-    /// [`FormatError`] when the text is no JSON, no reservation problem, or states an impossible one.
+    /// [`FormatError`] when the text is not JSON, is not a reservation problem, or states an invalid one.
     pub fn reservation(&self) -> Result<Reservation, FormatError> {
         read_reservation(&self.document()?)
     }
 
-    /// A reservation problem inside this text: `raw` is borrowed from [`Source::text`] and stands at
+    /// Reads a reservation problem that is part of this text. `raw` is borrowed from [`Source::text`] and stands at
     /// `at` in the document.
     ///
     /// # Errors
@@ -72,7 +72,7 @@ fn read_problem(document: &Document<'_>) -> Result<Problem, FormatError> {
         builder = read_users(document, &document.list(raw)?, builder)?;
     }
     let problem = builder.finish();
-    // Only a class that is shared by time can do without: there the rates say it all.
+    // Only a time-shared class may omit its capacity: the users' rates describe it completely.
     match without_capacity.iter().find(|&&i| !problem.servers()[i].is_time_shared()) {
         Some(&i) => Err(document.error(server_list[i], "the field `capacity` is missing")),
         None => Ok(problem),
@@ -84,7 +84,7 @@ fn read_reservation(document: &Document<'_>) -> Result<Reservation, FormatError>
     object.of_kind(document, "reservation-problem")?;
     object.only_at_top(document, &["kind", "name", "resources", "servers", "jobs", "configurations"])?;
     let listed = object.get("configurations");
-    // The configurations stand in place of what they follow from.
+    // Stated configurations replace the fields from which they would be computed.
     let need = |object: &Object<'_>, field: &str| match object.get(field) {
         None if listed.is_none() => object.need(document, field).map(|_| ()),
         _ => Ok(()),

@@ -1,4 +1,4 @@
-//! Reads and writes a snapshot.
+//! Reading and writing of snapshots.
 
 use std::collections::{HashMap, HashSet};
 
@@ -21,9 +21,10 @@ use crate::snapshot::{
     Subject, System, Victims, Waiting,
 };
 
-/// Largest absolute value of a priority: Kubernetes' largest is 2,000,001,000, Slurm's fits into 32 bits.
+/// Largest absolute value of a priority. The largest of Kubernetes is 2,000,001,000, and those of Slurm fit into 32
+/// bits.
 const MOST_PRIORITY: i64 = 1 << 40;
-/// Most things that are not modelled of one user.
+/// Most texts about rules of one user that are not modelled.
 const MOST_UNKNOWN: usize = 20;
 
 const FIELDS: [&str; 15] = [
@@ -47,11 +48,11 @@ const FIELDS: [&str; 15] = [
 type Stated<T> = Result<T, FormatError>;
 
 impl Source<'_> {
-    /// The text as a snapshot.
+    /// Reads the text as a snapshot.
     ///
     /// # Errors
-    /// [`FormatError`] when the text is no JSON or no snapshot, when its problem or allocation is none, when it names what
-    /// the problem has not, or when more tasks run and wait than the problem says.
+    /// [`FormatError`] when the text is not JSON or not a snapshot, when its problem or allocation is invalid, when
+    /// it names something that the problem does not have, or when more tasks run and wait than the problem has.
     pub fn snapshot(&self) -> Result<Snapshot, FormatError> {
         let document = &self.document()?;
         let object = document.object(document.root())?;
@@ -68,7 +69,9 @@ impl Source<'_> {
         let stated = object.need(document, "allocation")?;
         let allocation = self.allocation_in(stated, &Place::root().key("allocation"), &problem)?;
         if !allocation.is_for(&problem) {
-            return Err(document.error(stated, "this allocation is for another problem"));
+            let message = "this allocation is for another problem: its `problem_sha256` differs from the hash of \
+                           `problem`";
+            return Err(document.error(stated, message));
         }
         let snapshot = Snapshot { system, ..Snapshot::new(problem, allocation.allocation) };
         let parts = Reader::new(document, &snapshot.problem, &snapshot.allocation).read(&object)?;
@@ -98,7 +101,7 @@ fn system_named(document: &Document<'_>, object: &Object<'_>, name: &str) -> Sta
     })
 }
 
-/// All of a snapshot but its problem and allocation.
+/// The parts of a snapshot other than its problem and allocation.
 struct Parts {
     servers: Vec<Vec<String>>,
     waiting: Vec<Waiting>,
@@ -113,7 +116,7 @@ struct Parts {
 }
 
 /// Fields of an entry of `constraints`.
-const OF_CONSTRAINT: [&str; 8] = [
+const CONSTRAINT_FIELDS: [&str; 8] = [
     "user",
     "priority",
     "protected",
@@ -130,7 +133,7 @@ struct Reader<'r, 't> {
     users: HashMap<&'r str, usize>,
     servers: HashMap<&'r str, usize>,
     groups: HashMap<&'r str, usize>,
-    /// Tasks by user, server class and index; none without placements.
+    /// Tasks by user, server class and index. Empty without placements.
     placed: HashMap<(usize, usize, u64), &'r Rational>,
     /// Tasks by user and server class.
     on_classes: HashMap<(usize, usize), &'r Rational>,
@@ -163,20 +166,35 @@ impl<'r, 't> Reader<'r, 't> {
 
     fn read(&self, object: &Object<'t>) -> Stated<Parts> {
         let waiting = self.each(object, "waiting", &["user", "tasks", "names", "reason"], Self::waiting)?;
-        let constraints = self.each(object, "constraints", &OF_CONSTRAINT, Self::constraint)?;
-        self.refuse_twice("constraints", constraints.iter().map(|of| of.user), "this user has two entries")?;
+        let constraints = self.each(object, "constraints", &CONSTRAINT_FIELDS, Self::constraint)?;
+        self.refuse_twice(
+            "constraints",
+            constraints.iter().map(|of| of.user),
+            "this user has two entries: expected at most one",
+        )?;
         let mut groups: HashMap<&str, Option<usize>> = HashMap::new();
         for (at, of) in constraints.iter().enumerate().filter(|(_, of)| !of.together.is_empty()) {
             let group = self.problem.groups().member(of.user).group;
             if *groups.entry(&of.together).or_insert(group) != group {
                 let raw = self.document.locate(&Place::root().key("constraints").index(at));
-                return Err(self.document.error(raw, "users that start together stand in different groups"));
+                return Err(self.document.error(
+                    raw,
+                    "users with the same `together` are in different groups: expected one group",
+                ));
             }
         }
         let preemption = self.each(object, "preemption", &["group", "across"], Self::preemption)?;
-        self.refuse_twice("preemption", preemption.iter().map(|of| of.group), "this group has two entries")?;
+        self.refuse_twice(
+            "preemption",
+            preemption.iter().map(|of| of.group),
+            "this group has two entries: expected at most one",
+        )?;
         let closed = self.each(object, "closed", &["server", "reason"], Self::closed)?;
-        self.refuse_twice("closed", closed.iter().map(|of| of.server), "this class has two entries")?;
+        self.refuse_twice(
+            "closed",
+            closed.iter().map(|of| of.server),
+            "this class has two entries: expected at most one",
+        )?;
         self.compare_sums(object, &waiting, &constraints)?;
         Ok(Parts {
             servers: object.get("servers").map_or(Ok(Vec::new()), |raw| self.server_names(raw))?,
@@ -207,7 +225,7 @@ impl<'r, 't> Reader<'r, 't> {
         })
     }
 
-    /// Refuses the second of two entries of a list that are about the same thing.
+    /// Refuses the second of two entries of a list that are about the same user, group or class.
     fn refuse_twice(&self, list: &str, of: impl Iterator<Item = usize>, message: &str) -> Stated<()> {
         let mut seen = HashSet::new();
         match of.enumerate().find(|(_, of)| !seen.insert(*of)) {
@@ -226,7 +244,9 @@ impl<'r, 't> Reader<'r, 't> {
             Some(raw) => {
                 let list = strings(self.document, raw)?;
                 if list.len() > MOST_UNKNOWN {
-                    return Err(self.document.error(raw, format!("more than {MOST_UNKNOWN} texts")));
+                    return Err(self
+                        .document
+                        .error(raw, format!("found {} texts: expected at most {MOST_UNKNOWN}", list.len())));
                 }
                 list
             }
@@ -282,7 +302,7 @@ impl<'r, 't> Reader<'r, 't> {
         Ok(Closed { server, reason: self.text_or_empty(object, "reason")? })
     }
 
-    /// What stands in a list of objects.
+    /// Reads each object of a list.
     fn each<T>(
         &self,
         object: &Object<'t>,
@@ -308,7 +328,8 @@ impl<'r, 't> Reader<'r, 't> {
             let list: Vec<String> = strings(self.document, raw)?;
             let count = self.problem.servers()[i].count();
             if list.len() as u64 != count {
-                let message = format!("found {} names of a class of {count} servers", list.len());
+                let message =
+                    format!("found {} names: expected {count}, one for each server of the class", list.len());
                 return Err(self.document.error(raw, message));
             }
             if let Some(twice) = list.iter().find(|name| !seen.insert((*name).clone())) {
@@ -340,7 +361,7 @@ impl<'r, 't> Reader<'r, 't> {
             None => Ok(running),
             Some(at) => {
                 let raw = self.document.locate(&Place::root().key("running").index(at));
-                Err(self.document.error(raw, "the tasks of this user on this server are named twice"))
+                Err(self.document.error(raw, "this user has two entries for this server: expected one"))
             }
         }
     }
@@ -352,7 +373,8 @@ impl<'r, 't> Reader<'r, 't> {
         let index = self.count(index_raw)?;
         let class = || self.on_classes.get(&(user, server)).filter(|_| !self.is_placed);
         let Some(tasks) = self.placed.get(&(user, server, index)).or_else(class) else {
-            let message = "the allocation places no task of this user on this server";
+            let message = "the allocation places no task of this user on this server: expected a server of \
+                           `allocation`";
             return Err(self.document.error(object.raw(), message));
         };
         let count = self.problem.servers()[server].count();
@@ -361,18 +383,22 @@ impl<'r, 't> Reader<'r, 't> {
             return Err(self.document.error(index_raw, message));
         }
         let names = self.some_names(object, tasks)?;
-        let beside = |field: &str| match object.get(field) {
+        let per_name = |field: &str| match object.get(field) {
             None => Ok(Vec::new()),
             Some(raw) => {
                 let list = strings(self.document, raw)?;
                 if !list.is_empty() && list.len() != names.len() {
-                    let message = format!("found {} {field} of {} names", list.len(), names.len());
+                    let message = format!(
+                        "found {} {field} for {} names: expected one for each name, or none",
+                        list.len(),
+                        names.len()
+                    );
                     return Err(self.document.error(raw, message));
                 }
                 Ok(list)
             }
         };
-        let (owners, gangs) = (beside("owners")?, beside("gangs")?);
+        let (owners, gangs) = (per_name("owners")?, per_name("gangs")?);
         Ok(Running { user, server, index, names, owners, gangs })
     }
 
@@ -405,7 +431,9 @@ impl<'r, 't> Reader<'r, 't> {
         let names = self.some_names(object, &count.into())?;
         if names.len() > MOST_NAMES {
             let raw = object.get("names").unwrap_or(object.raw());
-            return Err(self.document.error(raw, format!("more than {MOST_NAMES} names")));
+            return Err(self
+                .document
+                .error(raw, format!("found {} names: expected at most {MOST_NAMES}", names.len())));
         }
         Ok(NotModelled { what, count, names })
     }
@@ -425,14 +453,16 @@ impl<'r, 't> Reader<'r, 't> {
         let in_all = self.positive(object.need(self.document, "in_all")?)?;
         let bound = Rational::from(&most * self.problem.servers()[server].count());
         if most > in_all || in_all > bound {
-            let message = "`most` is of one server and `in_all` of all servers of the class together";
+            let message = "`most` is of one server and `in_all` of all servers of the class: expected `in_all` from \
+                           `most` to `most` times their number";
             return Err(self.document.error(most_raw, message));
         }
         let by_server = self.beyond_by_server(object, server, &most, &in_all)?;
         Ok(Rounded { server, resource, most, in_all, by_server })
     }
 
-    /// Reads what single servers of a class have beyond the class; empty where that is not stated.
+    /// Reads the amounts that single servers of a class have beyond the class. Returns an empty list where they are
+    /// not stated.
     fn beyond_by_server(
         &self,
         object: &Object<'t>,
@@ -465,13 +495,13 @@ impl<'r, 't> Reader<'r, 't> {
         let sum: Rational = by_server.iter().map(|(_, amount)| amount).sum();
         if largest != Some(most) || sum != *in_all {
             let message =
-                "the largest amount of a server has to be `most`, and all of them together `in_all`";
+                "the largest amount of a server has to be `most`, and the sum of all amounts `in_all`";
             return Err(self.document.error(list, message));
         }
         Ok(by_server)
     }
 
-    /// That no more tasks run and wait than the problem says.
+    /// Checks that no user has more running, admitted and waiting tasks than the problem states.
     fn compare_sums(
         &self,
         object: &Object<'t>,
@@ -484,8 +514,10 @@ impl<'r, 't> Reader<'r, 't> {
             sums[of.user] += of.admitted;
             if of.admitted > 0 && user.tasks().is_some_and(|tasks| sums[of.user] > *tasks) {
                 let raw = self.document.locate(&Place::root().key("constraints").index(at));
-                let message =
-                    format!("more tasks of user `{}` run and are admitted than it has", shorten(user.name()));
+                let message = format!(
+                    "more tasks of user `{}` run and are admitted than it has: expected at most its `tasks`",
+                    shorten(user.name())
+                );
                 return Err(self.document.error(raw, message));
             }
         }
@@ -494,8 +526,10 @@ impl<'r, 't> Reader<'r, 't> {
             sums[waiting.user] += waiting.tasks;
             if user.tasks().is_some_and(|tasks| sums[waiting.user] > *tasks) {
                 let raw = self.document.locate(&Place::root().key("waiting").index(at));
-                let message =
-                    format!("more tasks of user `{}` run and wait than it has", shorten(user.name()));
+                let message = format!(
+                    "more tasks of user `{}` run and wait than it has: expected at most its `tasks`",
+                    shorten(user.name())
+                );
                 return Err(self.document.error(raw, message));
             }
         }
@@ -504,13 +538,16 @@ impl<'r, 't> Reader<'r, 't> {
             None => Ok(()),
             Some((_, user)) => {
                 let raw = object.get("allocation").unwrap_or(object.raw());
-                let message = format!("more tasks of user `{}` run than it has", shorten(user.name()));
+                let message = format!(
+                    "more tasks of user `{}` run than it has: expected at most its `tasks`",
+                    shorten(user.name())
+                );
                 Err(self.document.error(raw, message))
             }
         }
     }
 
-    /// Names of tasks or things of which there are so many.
+    /// Reads the field `names`, which may have at most `most` entries.
     fn some_names(&self, object: &Object<'t>, most: &Rational) -> Stated<Vec<String>> {
         let Some(raw) = object.get("names") else { return Ok(Vec::new()) };
         let names = strings(self.document, raw)?;
@@ -569,9 +606,9 @@ impl<'r, 't> Reader<'r, 't> {
     }
 }
 
-/// The snapshot as a file: the problem in canonical form, and one entry of each list on each line.
+/// Returns the snapshot as a file. The problem has its canonical form, and each entry of a list has its own line.
 ///
-/// Reading it back gives an equal snapshot, but for tasks of 0.
+/// Reading the file again gives an equal snapshot, except that entries of 0 tasks are dropped.
 #[must_use]
 pub fn snapshot_to_json(snapshot: &Snapshot) -> String {
     let Snapshot { problem, allocation, .. } = snapshot;
@@ -677,8 +714,7 @@ pub fn snapshot_to_json(snapshot: &Snapshot) -> String {
     out
 }
 
-/// Placements, or the tasks by class where there are none. What makes an allocation exact is said, the rest only where
-/// it is not the default.
+/// Writes the placements, or the tasks by class where there are none. Fields with default values are left out.
 fn write_allocation(of: &mut Fields<'_>, problem: &Problem, allocation: &Allocation) {
     of.text("kind", "allocation");
     if let Some(mechanism) = &allocation.mechanism {

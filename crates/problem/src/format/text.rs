@@ -15,8 +15,8 @@ use crate::printable;
 /// Reads a file, or standard input when the path is `-`.
 ///
 /// # Errors
-/// [`ReadError`] when it cannot be read, has more than [`MAX_FILE_BYTES`], or is not UTF-8; the
-/// latter names line and column.
+/// [`ReadError`] when the file cannot be read, has more than [`MAX_FILE_BYTES`], or is not UTF-8. In the last case
+/// the error names line and column.
 pub fn read_text(path: &Path) -> Result<String, ReadError> {
     let file = path.to_string_lossy();
     let bytes = if path.as_os_str() == "-" {
@@ -44,17 +44,18 @@ pub fn read_text(path: &Path) -> Result<String, ReadError> {
     })
 }
 
-/// [`read_bounded`], without reading what says that it is longer.
+/// Reads a file like [`read_bounded`], but reads nothing when its stated length is above the limit.
 fn read_file(file: fs::File) -> io::Result<Option<Vec<u8>>> {
     let length = file.metadata().ok().filter(fs::Metadata::is_file).map_or(0, |of_file| of_file.len());
     if length > MAX_FILE_BYTES {
         return Ok(None);
     }
-    // One byte more shows that nothing follows.
+    // The additional byte lets one read see the end of the file.
     read_bounded(file, usize::try_from(length).unwrap_or(0) + 1)
 }
 
-/// Everything up to [`MAX_FILE_BYTES`], likely fewer than so many bytes; `None` when there is more.
+/// Reads everything up to [`MAX_FILE_BYTES`]. Returns `None` when there is more. `room` is the number of bytes to
+/// reserve first.
 fn read_bounded(reader: impl Read, room: usize) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::with_capacity(room);
     let mut reader = reader.take(MAX_FILE_BYTES / 4);
@@ -62,8 +63,8 @@ fn read_bounded(reader: impl Read, room: usize) -> io::Result<Option<Vec<u8>>> {
     if reader.limit() == 0 {
         let left = MAX_FILE_BYTES + 1 - bytes.len() as u64;
         if room <= bytes.len() {
-            // It is longer than was thought, and grown step by step it would be in memory twice. Where there is no such room it
-            // grows all the same.
+            // The input is longer than expected. Growing the buffer step by step would hold the bytes in memory
+            // twice. If this reservation fails, the buffer still grows step by step.
             let _ = bytes.try_reserve_exact(usize::try_from(left).unwrap_or(0));
         }
         reader.set_limit(left);
@@ -73,14 +74,14 @@ fn read_bounded(reader: impl Read, room: usize) -> io::Result<Option<Vec<u8>>> {
 }
 
 impl<'a> Source<'a> {
-    /// An error about a value of this text, which stands at `at` in the document.
+    /// Returns an error about a value of this text, which stands at `at` in the document.
     #[must_use]
     pub fn error_at(&self, raw: &RawValue, at: &Place, message: impl Into<String>) -> FormatError {
         let (offset, length) = self.span(raw.get());
         self.error_on(offset, length, at.clone(), message.into())
     }
 
-    /// Byte offset and length of a part of the text; the start when it is no part of it.
+    /// Returns byte offset and length of a slice of the text. Returns `(0, 0)` for a string that is no slice of it.
     pub(super) fn span(&self, part: &str) -> (usize, usize) {
         let offset = (part.as_ptr() as usize).checked_sub(self.text.as_ptr() as usize);
         match offset {
@@ -109,7 +110,7 @@ impl<'a> Source<'a> {
         (line, before[line_start..].chars().count() + 1)
     }
 
-    /// The offset that a position of serde_json means; its columns count bytes.
+    /// Returns the byte offset of a position that `serde_json` reports. Its columns count bytes.
     pub(super) fn offset_of(&self, line: usize, column: usize) -> usize {
         let line_start = match line {
             0 | 1 => 0,
@@ -123,7 +124,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// A message may quote names, and names may be long or hold line breaks.
+/// Returns the message on one line, cut where it is too long. A message may quote names with line breaks.
 fn on_one_line(message: &str) -> String {
     const LONGEST: usize = 600;
     match message.char_indices().nth(LONGEST) {
@@ -132,7 +133,7 @@ fn on_one_line(message: &str) -> String {
     }
 }
 
-/// Where the text goes deeper than the limit, if it does.
+/// Returns the offset at which the nesting of lists and objects first exceeds the limit, if it does.
 pub(super) fn too_deep(text: &str, limit: usize) -> Option<usize> {
     let (mut depth, mut in_string, mut escaped) = (0usize, false, false);
     for (offset, byte) in text.bytes().enumerate() {

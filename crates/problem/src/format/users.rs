@@ -1,4 +1,5 @@
-//! Reads the users of a problem, some at a time: each apart from the others first, by threads, then in its place.
+//! Reading of a problem's users, in batches. Threads first parse each user of a batch independently of the others,
+//! then the users are added in their order.
 
 use std::borrow::Cow;
 
@@ -11,50 +12,51 @@ use crate::groups::MemberSpec;
 use crate::problem::{Known, ProblemBuilder, User};
 use crate::spec::UserSpec;
 
-/// Users that are read at a time, and threads share: what is known of them before they are in their places takes half a
-/// megabyte.
-const AT_A_TIME: usize = 1 << 10;
+/// Users in a batch. Their intermediate results take half a megabyte.
+const BATCH: usize = 1 << 10;
 
-/// Looks that a user takes, some microseconds: threads share so many users at a time, and no fewer.
-const LOOKS: usize = 4;
+/// Visits that parsing a user takes, of some microseconds (see [`each_of`]). They decide from how many users on
+/// threads share the work.
+const VISITS_PER_USER: usize = 4;
 
-/// Fields of a user that are the same text where users are of one shape.
-const OF_SHAPES: [&str; 5] = ["demand", "servers", "demand_on", "gamma", "criterion"];
+/// The fields whose texts are identical for users of one shape.
+const SHAPE_FIELDS: [&str; 5] = ["demand", "servers", "demand_on", "gamma", "criterion"];
 
-/// Shapes that are kept: more than clusters have, and their texts are looked up in a few megabytes.
+/// Most shapes that are stored. Clusters have fewer, and their texts are looked up in a few megabytes.
 const MOST_SHAPES: usize = 1 << 16;
 
-/// The texts of these fields.
-type Texts<'t> = [Option<&'t str>; OF_SHAPES.len()];
+/// The texts of [`SHAPE_FIELDS`] of one user.
+type Texts<'t> = [Option<&'t str>; SHAPE_FIELDS.len()];
 
-/// The users, as they are read. What some state as the same text is read once.
+/// The users that have been read so far. Fields that several users state as the same text are parsed once.
 struct Users<'d, 't> {
     document: &'d Document<'t>,
     builder: ProblemBuilder,
     shapes: Known,
-    /// By shape.
+    /// The texts of the fields, by shape.
     texts: Vec<Texts<'t>>,
-    /// By shape: the first user that states it, and the digits of its numbers in these fields.
+    /// The first user with a shape, and the digits of the numbers in its fields. By shape.
     first: Vec<(usize, u64)>,
 }
 
-/// The shape of a user.
+/// The shape of a user, as an index into the stored shapes.
 #[derive(Clone, Copy)]
 enum Shape {
-    /// One that is not kept.
-    Own,
-    /// One that no user before it states.
+    /// A shape that is not stored.
+    NotStored,
+    /// A shape that no earlier user has.
     First(usize),
+    /// The shape of an earlier user.
     Again(usize),
 }
 
-/// A user that was read apart from the others, with the digits of its numbers.
-enum Apart<'t> {
-    Whole { user: User, member: MemberSpec, digits: u64, of_shape: u64 },
+/// A user that was parsed independently of the others, with the digits of its numbers.
+enum ParsedUser<'t> {
+    Whole { user: User, member: MemberSpec, digits: u64, shape_digits: u64 },
     Again { shape: usize, same: SameSpec<'t>, member: MemberSpec, digits: u64 },
 }
 
-/// Reads the users, in their order, and gives the builder back.
+/// Reads the users in their order and returns the builder with them.
 pub(super) fn read_users<'t>(
     document: &Document<'t>,
     list: &[&'t RawValue],
@@ -63,19 +65,19 @@ pub(super) fn read_users<'t>(
     builder.reserve(list.len());
     let mut users =
         Users { document, builder, shapes: Known::default(), texts: Vec::new(), first: Vec::new() };
-    list.chunks(AT_A_TIME).try_for_each(|some| users.read(some))?;
+    list.chunks(BATCH).try_for_each(|batch| users.read(batch))?;
     Ok(users.builder)
 }
 
 impl<'t> Users<'_, 't> {
-    /// Reads the next users: most of it apart from one another, then what depends on those before.
-    fn read(&mut self, some: &[&'t RawValue]) -> Result<(), FormatError> {
+    /// Reads the next batch of users: parses them independently, then adds them in order.
+    fn read(&mut self, batch: &[&'t RawValue]) -> Result<(), FormatError> {
         let document = self.document;
-        // All together have no more digits than are left.
-        let digits = document.digits_left() / some.len().max(1) as u64;
-        let given = some.iter().map(|raw| document.apart(raw, digits)).collect();
+        // Split evenly, the digits of the batch cannot exceed those that are left.
+        let digits = document.digits_left() / batch.len().max(1) as u64;
+        let given = batch.iter().map(|raw| document.apart(raw, digits)).collect();
         let known = &self.shapes;
-        let objects = each_of(given, LOOKS, |document: Document<'t>| {
+        let objects = each_of(given, VISITS_PER_USER, |document: Document<'t>| {
             let object = document.object(document.root()).ok()?;
             let hash = known.hash(&texts_of(&object));
             Some((object, hash))
@@ -87,23 +89,23 @@ impl<'t> Users<'_, 't> {
             Some((document.apart(object.raw(), digits), object, *shape))
         });
         let builder = &self.builder;
-        let apart = each_of(given.collect(), LOOKS, |given| {
+        let parsed = each_of(given.collect(), VISITS_PER_USER, |given| {
             let (document, object, shape) = given?;
-            Apart::read(&document, &object, shape, builder)
+            ParsedUser::read(&document, &object, shape, builder)
         });
-        let users = some.iter().zip(shapes).zip(apart);
-        users.into_iter().try_for_each(|((raw, shape), apart)| self.add(raw, shape, apart))
+        let users = batch.iter().zip(shapes).zip(parsed);
+        users.into_iter().try_for_each(|((raw, shape), parsed)| self.add(raw, shape, parsed))
     }
 
-    /// The shape of the user so many places on, given with the hash of its texts.
+    /// Returns the shape of user `at` of the batch, given the hash of its texts.
     fn shape_of(&mut self, at: usize, object: Option<&(Object<'t>, u64)>) -> Shape {
-        let Some((object, hash)) = object else { return Shape::Own };
+        let Some((object, hash)) = object else { return Shape::NotStored };
         let (texts, next) = (texts_of(object), self.first.len());
         match self.shapes.find(*hash, |shape| self.texts[shape] == texts) {
             Some(shape) => Shape::Again(shape),
-            None if next == MOST_SHAPES => Shape::Own,
+            None if next == MOST_SHAPES => Shape::NotStored,
             None => {
-                self.shapes.note(*hash, next);
+                self.shapes.insert(*hash, next);
                 self.texts.push(texts);
                 self.first.push((self.builder.n_users() + at, 0));
                 Shape::First(next)
@@ -111,15 +113,23 @@ impl<'t> Users<'_, 't> {
         }
     }
 
-    /// Adds the next user. One that could not be read apart, or has too many digits for it, is read again: in its turn it says why.
-    fn add(&mut self, raw: &'t RawValue, shape: Shape, apart: Option<Apart<'t>>) -> Result<(), FormatError> {
+    /// Adds the next user. A user that could not be parsed independently, or has too many digits for its share of
+    /// the budget, is read again here, so that errors come in the order of the file.
+    fn add(
+        &mut self,
+        raw: &'t RawValue,
+        shape: Shape,
+        parsed: Option<ParsedUser<'t>>,
+    ) -> Result<(), FormatError> {
         let document = self.document;
-        let added = match apart {
-            Some(Apart::Whole { user, member, digits, of_shape }) if document.takes_digits(digits) => {
-                self.keep(shape, of_shape);
+        let added = match parsed {
+            Some(ParsedUser::Whole { user, member, digits, shape_digits })
+                if document.takes_digits(digits) =>
+            {
+                self.record_digits(shape, shape_digits);
                 self.builder.add(user, member)
             }
-            Some(Apart::Again { shape, same, member, digits })
+            Some(ParsedUser::Again { shape, same, member, digits })
                 if document.takes_digits(self.first[shape].1.saturating_add(digits)) =>
             {
                 let SameSpec { name, weight, tasks } = same;
@@ -128,25 +138,25 @@ impl<'t> Users<'_, 't> {
             _ => {
                 let object = document.object(raw)?;
                 let before = document.digits_left();
-                let (user, member) = whole(document, &object)?;
+                let (user, member) = read_user(document, &object)?;
                 let digits = before - document.digits_left();
-                self.keep(shape, digits - own_digits(document, &object)?);
+                self.record_digits(shape, digits - own_digits(document, &object)?);
                 self.builder.user(user, member)
             }
         };
         added.map_err(|error| document.problem_error(&error))
     }
 
-    /// Notes the digits of a shape that is stated for the first time.
-    fn keep(&mut self, shape: Shape, digits: u64) {
+    /// Records the digits of a shape that is stated for the first time.
+    fn record_digits(&mut self, shape: Shape, digits: u64) {
         if let Shape::First(at) = shape {
             self.first[at].1 = digits;
         }
     }
 }
 
-impl<'t> Apart<'t> {
-    /// `document` counts the digits of this user alone.
+impl<'t> ParsedUser<'t> {
+    /// Parses a user. `document` counts only the digits of this user.
     fn read(
         document: &Document<'t>,
         object: &Object<'t>,
@@ -159,19 +169,19 @@ impl<'t> Apart<'t> {
             let member = member_spec(document, object).ok()?;
             return Some(Self::Again { shape, same, member, digits: before - document.digits_left() });
         }
-        let (user, member) = whole(document, object).ok()?;
+        let (user, member) = read_user(document, object).ok()?;
         let digits = before - document.digits_left();
-        let of_shape = digits - own_digits(document, object).ok()?;
-        Some(Self::Whole { user: builder.stated(user).ok()?, member, digits, of_shape })
+        let shape_digits = digits - own_digits(document, object).ok()?;
+        Some(Self::Whole { user: builder.stated(user).ok()?, member, digits, shape_digits })
     }
 }
 
 fn texts_of<'t>(object: &Object<'t>) -> Texts<'t> {
-    OF_SHAPES.map(|field| object.get(field).map(RawValue::get))
+    SHAPE_FIELDS.map(|field| object.get(field).map(RawValue::get))
 }
 
-/// All that a user states.
-fn whole<'t>(
+/// Reads all fields of a user.
+fn read_user<'t>(
     document: &Document<'t>,
     object: &Object<'t>,
 ) -> Result<(UserSpec<Cow<'t, str>>, MemberSpec), FormatError> {

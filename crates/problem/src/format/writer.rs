@@ -1,30 +1,30 @@
-//! Writes JSON field by field, in an order and with line breaks of its own.
+//! A writer of JSON that controls the order of fields and the line breaks.
 
 use std::collections::HashMap;
 use std::fmt::{Display, Write};
 
 use crate::Rational;
 
-/// How a number is written.
+/// A function that formats a number.
 pub(super) type Number = fn(&Rational) -> String;
 
-/// Writes an object field by field, to what never fails: a string, or what takes the place of one.
+/// A writer of an object, field by field. Its output must never fail, such as a string.
 pub(super) struct Fields<'o> {
     out: &'o mut (dyn Write + 'o),
     number: Number,
-    /// Stands between two fields.
+    /// Separator between two fields.
     between: &'static str,
     is_empty: bool,
 }
 
 impl<'o> Fields<'o> {
-    /// A whole file: each field begins a line.
+    /// Begins a whole file, in which each field begins a line.
     pub fn file(out: &'o mut (dyn Write + 'o), number: Number) -> Self {
         put(out, "{\n");
         Self { out, number, between: ",\n", is_empty: true }
     }
 
-    /// Ends the file.
+    /// Ends the file, with a line break.
     pub fn end(self) {
         put(self.out, "\n}\n");
     }
@@ -34,6 +34,7 @@ impl<'o> Fields<'o> {
         put(self.out, "\n}");
     }
 
+    /// Writes the separator and the name of a field.
     fn key(&mut self, name: &str) {
         if !std::mem::take(&mut self.is_empty) {
             put(self.out, self.between);
@@ -55,26 +56,26 @@ impl<'o> Fields<'o> {
         put(self.out, "\"");
     }
 
-    /// A value that is JSON already.
+    /// Writes a value that is JSON already.
     pub fn plain(&mut self, name: &str, json: &str) {
         self.key(name);
         put(self.out, json);
     }
 
-    /// A file inside the file.
+    /// Writes a file inside the file.
     pub fn inner(&mut self, name: &str, write: impl FnOnce(&mut dyn Write)) {
         self.key(name);
         write(self.out);
     }
 
-    /// A text, where there is one.
+    /// Writes a text, unless it is empty.
     pub fn some_text(&mut self, name: &str, value: &str) {
         if !value.is_empty() {
             self.text(name, value);
         }
     }
 
-    /// A list of names, where there is one.
+    /// Writes a list of names, unless it is empty.
     pub fn some_names(&mut self, name: &str, names: &[String]) {
         if !names.is_empty() {
             self.names(name, names.iter().map(String::as_str));
@@ -91,7 +92,7 @@ impl<'o> Fields<'o> {
         put_names(self.out, names);
     }
 
-    /// Lists of names.
+    /// Writes a list of lists of names.
     pub fn name_lists<'n, L>(&mut self, name: &str, lists: impl IntoIterator<Item = L>)
     where
         L: Iterator<Item = &'n str>,
@@ -105,19 +106,19 @@ impl<'o> Fields<'o> {
         put(self.out, "]");
     }
 
-    /// A list of objects, one on each line, where there is one.
+    /// Writes a list of objects, one on each line, unless it is empty.
     pub fn some_lines<T>(&mut self, name: &str, of: &[T], each: impl Fn(&mut Fields<'_>, &T)) {
         if !of.is_empty() {
             self.lines(name, of, each);
         }
     }
 
-    /// Amounts by resource.
+    /// Writes amounts by resource.
     pub fn amounts(&mut self, name: &str, resources: &[String], amounts: &[(usize, Rational)]) {
         self.object(name, |of| amounts.iter().for_each(|(r, amount)| of.number(&resources[*r], amount)));
     }
 
-    /// The same of amounts that many users share.
+    /// Writes amounts that many users share in memory. Their text is cached.
     pub fn shared_amounts(
         &mut self,
         name: &str,
@@ -135,7 +136,8 @@ impl<'o> Fields<'o> {
         });
     }
 
-    /// A list of names that many users share; `key` says where it is held.
+    /// Writes a list of names that many users share in memory. Its text is cached under `key`, the address of the
+    /// list.
     pub fn shared_names<'n>(
         &mut self,
         name: &str,
@@ -147,13 +149,13 @@ impl<'o> Fields<'o> {
         texts.put(self.out, key, |out| put_names(out, names));
     }
 
-    /// An object on one line.
+    /// Writes an object on one line.
     pub fn object(&mut self, name: &str, fields: impl FnOnce(&mut Fields<'_>)) {
         self.key(name);
         self.braces(fields);
     }
 
-    /// A list of objects on one line.
+    /// Writes a list of objects on one line.
     pub fn list<T>(
         &mut self,
         name: &str,
@@ -163,7 +165,7 @@ impl<'o> Fields<'o> {
         self.elements(name, ["", ",", ""], of, each);
     }
 
-    /// A list of objects, one on each line.
+    /// Writes a list of objects, one on each line.
     pub fn lines<T>(
         &mut self,
         name: &str,
@@ -197,7 +199,7 @@ impl<'o> Fields<'o> {
     }
 }
 
-/// Texts of what many users share, by where it is held in memory.
+/// A cache of the texts of values that many users share, by their address in memory.
 #[derive(Default)]
 pub(super) struct Texts {
     known: HashMap<usize, Box<str>>,
@@ -205,7 +207,7 @@ pub(super) struct Texts {
 }
 
 impl Texts {
-    /// Bytes of the texts that are kept: those of a hundred thousand shapes of users.
+    /// Most bytes of the cached texts: enough for a hundred thousand shapes of users.
     const MOST: usize = 1 << 24;
 
     fn put(&mut self, out: &mut dyn Write, key: usize, write: impl FnOnce(&mut String)) {
@@ -215,7 +217,7 @@ impl Texts {
         let mut text = String::new();
         write(&mut text);
         put(out, &text);
-        // With its place in the table.
+        // The second term counts the entry in the table.
         self.bytes += text.len() + 2 * size_of::<(usize, Box<str>)>();
         if self.bytes <= Self::MOST {
             self.known.insert(key, text.into());
@@ -237,14 +239,14 @@ fn put(out: &mut dyn Write, text: &str) {
 }
 
 fn quote(out: &mut dyn Write, name: &str) {
-    // Files may have millions of names.
+    // Checking first avoids an allocation for most names: files may have millions of them.
     let is_plain = |byte: u8| byte >= b' ' && byte != b'"' && byte != b'\\';
     if name.bytes().all(is_plain) {
         put(out, "\"");
         put(out, name);
         put(out, "\"");
     } else {
-        // A string always has a JSON form.
+        // A string always has a JSON form, so the default is never used.
         put(out, &serde_json::to_string(name).unwrap_or_default());
     }
 }

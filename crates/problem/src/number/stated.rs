@@ -1,12 +1,12 @@
-//! Writing stated numbers so that they can be read again.
+//! Writing of input numbers so that they can be read again.
 
 use rug::{Integer, Rational, ops::Pow};
 
 use super::{MAX_DIGITS, MAX_EXPONENT, format, from_f64};
 
-/// A stated number such that [`parse`](super::parse) reads it again: [`format`](fn@format), or a
-/// decimal where the quotient has more than [`MAX_DIGITS`] digits. `None` when neither form is within
-/// the limits, which never happens to a number that was read.
+/// Returns an input number in a form that [`parse`](super::parse) reads again: [`format`](fn@format), or a decimal
+/// where the quotient has more than [`MAX_DIGITS`] digits. Returns `None` when neither form is within the limits,
+/// which never happens to a number that was read.
 ///
 /// # Examples
 /// ```
@@ -26,17 +26,17 @@ pub fn stated(value: &Rational) -> Option<String> {
     decimal(value).filter(|text| digits(text.split('e').next().unwrap_or_default()) <= MAX_DIGITS)
 }
 
-/// [`stated`], or the quotient whatever its length.
+/// Returns [`stated`], or the quotient whatever its length.
 #[must_use]
 pub fn format_stated(value: &Rational) -> String {
     stated(value).unwrap_or_else(|| format(value))
 }
 
-/// The form that is hashed, never read: [`format`](fn@format), or `d.ddd` with an exponent of any size
-/// where the quotient has more than [`MAX_DIGITS`] digits.
+/// Returns the form that is hashed and never read. It is [`format`](fn@format), or `d.ddd` with an exponent of any
+/// size where the quotient has more than [`MAX_DIGITS`] digits.
 ///
-/// The hash of a problem is written into files and outlives a release. Hence this form stays as it
-/// is, whatever becomes of the form in which [`stated`] writes a number.
+/// The hash of a problem is written into files and outlives a release. Hence this form must not change, even if the
+/// form that [`stated`] writes does.
 #[must_use]
 pub(crate) fn format_hashed(value: &Rational) -> String {
     let quotient = format(value);
@@ -47,7 +47,7 @@ pub(crate) fn format_hashed(value: &Rational) -> String {
     let sign = if mantissa < 0 { "-" } else { "" };
     let digits = mantissa.abs().to_string();
     let (first, rest) = digits.split_at(1);
-    // A text has fewer digits than an `i64` counts.
+    // A text always has fewer digits than an `i64` can count.
     let scientific = exponent + i64::try_from(rest.len()).unwrap_or(i64::MAX);
     if scientific < -i64::from(MAX_EXPONENT) {
         return format!("{sign}0.{digits}e{}", scientific + 1);
@@ -56,14 +56,14 @@ pub(crate) fn format_hashed(value: &Rational) -> String {
     format!("{sign}{first}{point}{rest}e{scientific}")
 }
 
-/// A decimal that has a few digits more than a double, such as some times the decimal as which a double prints; `None`
-/// of all other numbers. `nearest` is the double next to it.
+/// Returns a decimal that has a few digits more than a double, such as a small multiple of the decimal that a
+/// double prints as. Returns `None` for all other numbers. `nearest` is the double nearest to `value`.
 pub(crate) fn between_doubles(value: &Rational, nearest: f64) -> Option<String> {
     /// Digits up to which the nearest double prints as the number itself.
     const OF_ANY_DOUBLE: usize = 15;
-    /// Digits that are few: those of a double times a 64-bit number.
+    /// Digits of the product of a double and a 64-bit number, the longest decimal that is returned.
     const FEW: usize = 37;
-    /// Bits of the denominator of any such decimal above the least positive one that is not tiny, `10^-(37 + 20)`.
+    /// Bits of the denominator of any such decimal down to `10^-(37 + 20)`. Smaller decimals are not returned.
     const BITS: u32 = 190;
     let denominator = value.denom().significant_bits();
     if denominator <= 1 || denominator > BITS || from_f64(nearest).as_ref() == Some(value) {
@@ -78,7 +78,7 @@ fn digits(text: &str) -> usize {
     text.bytes().filter(u8::is_ascii_digit).count()
 }
 
-/// `value` as a decimal with an exponent in range; `None` when it is no decimal.
+/// Returns `value` as a decimal with an exponent in range, or `None` when it is not a decimal.
 fn decimal(value: &Rational) -> Option<String> {
     let (mantissa, exponent) = mantissa(value)?;
     let sign = if mantissa < 0 { "-" } else { "" };
@@ -90,7 +90,7 @@ fn decimal(value: &Rational) -> Option<String> {
         let rest = if rest.is_empty() { String::new() } else { format!(".{rest}") };
         format!("{sign}{first}{rest}e{scientific}")
     } else if scientific > limit {
-        // All digits before the point, and zeros for what the exponent may not say.
+        // All digits stand before the point, followed by the zeros that the exponent cannot express.
         let zeros = usize::try_from(exponent - limit).unwrap_or(0);
         format!("{sign}{digits}{}e{}", "0".repeat(zeros), exponent.min(limit))
     } else {
@@ -99,8 +99,8 @@ fn decimal(value: &Rational) -> Option<String> {
     })
 }
 
-/// `value` as `mantissa * 10^exponent`, the mantissa without trailing zeros; `None` when it is no
-/// decimal.
+/// Returns `value` as `mantissa * 10^exponent`, where the mantissa has no trailing zeros. Returns `None` when
+/// `value` is not a decimal.
 fn mantissa(value: &Rational) -> Option<(Integer, i64)> {
     let mut denominator = value.denom().clone();
     let twos = denominator.remove_factor_mut(&Integer::from(2));

@@ -1,4 +1,4 @@
-//! A problem from what is stated: names become positions, amounts are examined.
+//! Builds a problem from its statement: names become positions, and amounts are checked.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -18,9 +18,9 @@ pub(crate) struct ProblemBuilder {
     resource_index: Index,
     server_index: Index,
     group_index: Index,
-    /// Users by their names.
+    /// Positions of the users by their names.
     user_names: Known,
-    /// Sets of classes, which many users share.
+    /// The distinct sets of classes that users may use. Many users share one set.
     sets: HashSet<Arc<[usize]>>,
 }
 
@@ -59,7 +59,7 @@ impl ProblemBuilder {
         Ok(Self { problem, resource_index, server_index, group_index, user_names, sets })
     }
 
-    /// States the groups, before the first user.
+    /// Adds the groups. It must be called before the first user is added.
     pub(crate) fn groups(
         &mut self,
         specs: Vec<GroupSpec>,
@@ -70,25 +70,25 @@ impl ProblemBuilder {
         Ok(())
     }
 
-    /// Makes room for so many users.
+    /// Reserves memory for this many users.
     pub(crate) fn reserve(&mut self, users: usize) {
         self.problem.users.reserve_exact(users);
         self.problem.groups.reserve(users);
         self.user_names = Known::with_room(users);
     }
 
-    /// States the next user.
+    /// Checks the next user and adds it.
     pub(crate) fn user<S: AsRef<str> + Into<String>>(
         &mut self,
         spec: UserSpec<S>,
         member: MemberSpec,
     ) -> Result<(), ProblemError> {
-        self.name(spec.name.as_ref())?;
-        let user = self.stated(spec).map_err(|error| error.within(&self.next()))?;
+        self.add_name(spec.name.as_ref())?;
+        let user = self.stated(spec).map_err(|error| error.within(&self.next_place()))?;
         self.join(user, member)
     }
 
-    /// A user as it is stated, whatever other users there are. The places of errors are those within it.
+    /// Checks a user independently of the other users. Places in errors are relative to the user.
     pub(crate) fn stated<S: AsRef<str> + Into<String>>(
         &self,
         spec: UserSpec<S>,
@@ -96,14 +96,14 @@ impl ProblemBuilder {
         User::new(spec, &self.resource_index, &self.server_index)
     }
 
-    /// Adds a user that is [`stated`](Self::stated).
+    /// Adds a user that was checked by [`stated`](Self::stated).
     pub(crate) fn add(&mut self, user: User, member: MemberSpec) -> Result<(), ProblemError> {
-        self.name(&user.name)?;
+        self.add_name(&user.name)?;
         self.join(user, member)
     }
 
-    /// A user that states the same as one before it, but for its name, its weight, its tasks and what stands beside its
-    /// demand.
+    /// Adds a user that is identical to an earlier user except for its name, weight, tasks, group, gang and pinned
+    /// tasks.
     pub(crate) fn user_like(
         &mut self,
         other: usize,
@@ -111,8 +111,8 @@ impl ProblemBuilder {
         [weight, tasks]: [Option<Rational>; 2],
         member: MemberSpec,
     ) -> Result<(), ProblemError> {
-        self.name(name)?;
-        let within = |error: ProblemError| error.within(&self.next());
+        self.add_name(name)?;
+        let within = |error: ProblemError| error.within(&self.next_place());
         let user = User {
             name: name.to_owned(),
             weight: stated_weight(weight).map_err(within)?,
@@ -122,19 +122,19 @@ impl ProblemBuilder {
         self.join(user, member)
     }
 
-    /// How many users there are so far.
+    /// Returns the number of users so far.
     pub(crate) fn n_users(&self) -> usize {
         self.problem.users.len()
     }
 
-    /// The place of the next user.
-    fn next(&self) -> Place {
+    /// Returns the place of the next user.
+    fn next_place(&self) -> Place {
         Place::root().key("users").index(self.problem.users.len())
     }
 
-    /// Takes the name of the next user.
-    fn name(&mut self, name: &str) -> Result<(), ProblemError> {
-        let error = |fault| Err(self.next().key("name").error(fault));
+    /// Checks and records the name of the next user.
+    fn add_name(&mut self, name: &str) -> Result<(), ProblemError> {
+        let error = |fault| Err(self.next_place().key("name").error(fault));
         if name.is_empty() {
             return error(ProblemErrorKind::EmptyName("user"));
         }
@@ -143,7 +143,7 @@ impl ProblemBuilder {
         if self.user_names.find(hash, |n| users.get(n).is_some_and(|user| user.name == name)).is_some() {
             return error(ProblemErrorKind::DuplicateName { what: "user", name: name.to_owned() });
         }
-        self.user_names.note(hash, users.len());
+        self.user_names.insert(hash, users.len());
         Ok(())
     }
 
@@ -162,12 +162,12 @@ impl ProblemBuilder {
         {
             let (pinned, tasks) = (pinned.to_string(), tasks.to_string());
             return Err(self
-                .next()
+                .next_place()
                 .key("pinned")
                 .error(ProblemErrorKind::PinnedAboveTasks { pinned, tasks }));
         }
         let joined = self.problem.groups.join(member, &self.group_index);
-        joined.map_err(|error| error.within(&self.next()))?;
+        joined.map_err(|error| error.within(&self.next_place()))?;
         self.problem.users.push(user);
         Ok(())
     }
@@ -206,17 +206,18 @@ impl User {
         };
         let mut demand_overrides =
             by_index("server", spec.demand_on, servers, || at.key("demand_on"), on_class)?;
-        // What is said twice makes no difference.
+        // An override that repeats the base demand has no effect.
         demand_overrides.retain(|(_, on_class)| *on_class != base_demand);
         let rates = |stated: Vec<(S, Rational)>, field| {
             by_index("server", stated, servers, || at.key(field), positive)
         };
         let given_gamma = rates(spec.gamma, "gamma")?;
         let criterion = rates(spec.criterion, "criterion")?;
-        let asks = |i| lookup(&given_gamma, i).is_none() && lookup(&demand_overrides, i).is_none();
+        let uses_base_demand =
+            |i| lookup(&given_gamma, i).is_none() && lookup(&demand_overrides, i).is_none();
         let needs_demand = match &named {
-            Some(list) => list.iter().any(|i| asks(*i)),
-            None => (0..servers.len()).any(asks),
+            Some(list) => list.iter().any(|i| uses_base_demand(*i)),
+            None => (0..servers.len()).any(uses_base_demand),
         };
         if base_demand.is_zero() && needs_demand {
             return Err(at.key("demand").error(nothing()));

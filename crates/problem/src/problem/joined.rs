@@ -1,8 +1,8 @@
-//! Server classes that are alike, as one.
+//! One server class for several identical ones.
 //!
-//! Some clusters are stated server by server. Where all users are compared by their tasks alone, wherever these run, classes
-//! that no user can tell apart may be one class of all their servers, whose tasks are spread over them evenly
-//! (docs/theory.md, section 2).
+//! Some clusters are stated server by server. Where a mechanism compares users by their tasks alone, wherever these
+//! run, classes that no user can tell apart may be joined into one class with all their servers. Its tasks are then
+//! spread over the original classes evenly (docs/theory.md, section 2).
 
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash as Key;
@@ -13,26 +13,27 @@ use rug::Rational;
 use super::merged::rounded_down;
 use super::{Hash, Problem, ServerClass, User};
 
-/// A problem in which one class stands for all that are alike.
+/// A problem in which identical classes are joined into one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Joined {
-    /// The problem; each of its classes has the name of the first for which it stands.
+    /// The problem. Each of its classes has the name of the first class that it stands for.
     pub problem: Problem,
-    /// By class of [`problem`](Self::problem): those for which it stands, ascending, each with its part of the servers.
+    /// The original classes that each class of [`problem`](Self::problem) stands for, ascending, each with its
+    /// fraction of the servers.
     pub members: Vec<Vec<(usize, Rational)>>,
 }
 
-/// Classes, told apart more and more.
+/// A partition of the classes, which is refined step by step.
 struct Kinds {
-    /// By class.
+    /// The kind of each class.
     of: Vec<usize>,
     next: usize,
 }
 
 impl Kinds {
-    /// Tells those of these classes that are of one kind apart from each other where they have other values, and from all
-    /// that are not named.
-    fn part<V: Key + Eq>(&mut self, classes: impl IntoIterator<Item = (usize, V)>) {
+    /// Splits kinds: named classes of one kind stay together only if their values are equal, and are separated from
+    /// the classes that are not named.
+    fn split<V: Key + Eq>(&mut self, classes: impl IntoIterator<Item = (usize, V)>) {
         let mut known = HashMap::new();
         for (i, value) in classes {
             let (kind, next) = (self.of[i], &mut self.next);
@@ -45,10 +46,12 @@ impl Kinds {
 }
 
 impl Problem {
-    /// The problem in which server classes that are alike are one; `None` where no two are.
+    /// Returns the problem in which identical server classes are joined into one, or `None` where no two are
+    /// identical.
     ///
-    /// They have the same capacity, and all users the same demand and the same criterion on them, if they may run there at
-    /// all. Rates of whole classes and limits of groups on some classes keep all of them apart.
+    /// Identical classes have the same capacity. All users have the same demand and criterion on them, and may use
+    /// all or none of them. If any user states the rate of a whole class, or any group limits some classes, nothing
+    /// is joined.
     #[must_use]
     pub fn joined(&self) -> Option<Joined> {
         let is_named = self.groups.list().iter().any(|group| !group.on.is_empty())
@@ -58,55 +61,57 @@ impl Problem {
             return None;
         }
         let mut kinds = Kinds { of: vec![0; self.servers.len()], next: 1 };
-        kinds.part(self.servers.iter().map(|class| &class.capacity).enumerate());
+        kinds.split(self.servers.iter().map(|class| &class.capacity).enumerate());
         let mut sets = HashSet::new();
         for user in &self.users {
             if let Some(set) = user.servers.as_ref().filter(|set| sets.insert(Arc::as_ptr(set))) {
-                kinds.part(set.iter().map(|i| (*i, ())));
+                kinds.split(set.iter().map(|i| (*i, ())));
             }
-            kinds.part(user.demand_overrides.iter().map(|(i, demand)| (*i, demand)));
-            kinds.part(user.criterion.iter().map(|(i, worth)| (*i, worth)));
+            kinds.split(user.demand_overrides.iter().map(|(i, demand)| (*i, demand)));
+            kinds.split(user.criterion.iter().map(|(i, worth)| (*i, worth)));
         }
-        self.of_kinds(&kinds.of)
+        self.joined_by_kind(&kinds.of)
     }
 
-    fn of_kinds(&self, kinds: &[usize]) -> Option<Joined> {
+    fn joined_by_kind(&self, kinds: &[usize]) -> Option<Joined> {
         let mut at_of_kind = HashMap::new();
-        let mut alike: Vec<Vec<usize>> = Vec::new();
+        let mut identical: Vec<Vec<usize>> = Vec::new();
         for (i, kind) in kinds.iter().enumerate() {
-            let at = *at_of_kind.entry(kind).or_insert(alike.len());
-            match alike.get_mut(at) {
+            let at = *at_of_kind.entry(kind).or_insert(identical.len());
+            match identical.get_mut(at) {
                 Some(classes) => classes.push(i),
-                None => alike.push(vec![i]),
+                None => identical.push(vec![i]),
             }
         }
-        if alike.len() == kinds.len() {
+        if identical.len() == kinds.len() {
             return None;
         }
-        let (mut servers, mut members) = (Vec::with_capacity(alike.len()), Vec::with_capacity(alike.len()));
-        for classes in &alike {
+        let (mut servers, mut members) =
+            (Vec::with_capacity(identical.len()), Vec::with_capacity(identical.len()));
+        for classes in &identical {
             let count = classes.iter().try_fold(0_u64, |sum, i| sum.checked_add(self.servers[*i].count))?;
             servers.push(ServerClass { count, ..self.servers[classes[0]].clone() });
             members.push(
                 classes.iter().map(|i| (*i, Rational::from((self.servers[*i].count, count)))).collect(),
             );
         }
-        // By class: which stands for it; and where it is the first, that it does.
+        // The joined class of each original class; and that class only for the first original class that it stands
+        // for.
         let at: Vec<usize> = kinds.iter().map(|kind| at_of_kind[kind]).collect();
-        let of_first = |i: usize| (alike[at[i]][0] == i).then_some(at[i]);
+        let of_first = |i: usize| (identical[at[i]][0] == i).then_some(at[i]);
         let mut sets: HashMap<*const [usize], Option<Arc<[usize]>>> = HashMap::new();
         let mut joined = |user: &User| {
             let set = |set: &Arc<[usize]>| {
                 let joined = || {
                     let set: Vec<usize> = set.iter().filter_map(|i| of_first(*i)).collect();
-                    (set.len() < alike.len()).then(|| Arc::from(set))
+                    (set.len() < identical.len()).then(|| Arc::from(set))
                 };
                 sets.entry(Arc::as_ptr(set)).or_insert_with(joined).clone()
             };
             User {
                 servers: user.servers.as_ref().and_then(set),
-                demand_overrides: of_firsts(&user.demand_overrides, of_first),
-                criterion: of_firsts(&user.criterion, of_first),
+                demand_overrides: entries_of_firsts(&user.demand_overrides, of_first),
+                criterion: entries_of_firsts(&user.criterion, of_first),
                 ..user.clone()
             }
         };
@@ -116,19 +121,23 @@ impl Problem {
     }
 }
 
-/// What is said of the first classes of their kinds.
-fn of_firsts<T: Clone>(list: &[(usize, T)], of_first: impl Fn(usize) -> Option<usize>) -> Vec<(usize, T)> {
+/// Keeps the entries of a list that are about the first class of a kind.
+fn entries_of_firsts<T: Clone>(
+    list: &[(usize, T)],
+    of_first: impl Fn(usize) -> Option<usize>,
+) -> Vec<(usize, T)> {
     list.iter().filter_map(|(i, value)| Some((of_first(*i)?, value.clone()))).collect()
 }
 
 impl Joined {
-    /// What a user has on the classes of the original, by class, given what it has on those that stand for them.
+    /// Returns the tasks of a user on the original classes, given its tasks on the joined classes.
     #[must_use]
     pub fn parts(&self, tasks: &[(usize, Rational)]) -> Vec<(usize, Rational)> {
         self.spread(tasks, |x, part| Rational::from(x * part))
     }
 
-    /// [`parts`](Self::parts) of floating-point numbers, rounded down, so that what is feasible stays so.
+    /// Returns [`parts`](Self::parts) for floating-point numbers, rounded down so that a feasible allocation stays
+    /// feasible.
     #[must_use]
     pub fn rounded_parts(&self, tasks: &[(usize, Rational)]) -> Vec<(usize, Rational)> {
         self.spread(tasks, |x, part| rounded_down(&Rational::from(x * part)).unwrap_or_default())

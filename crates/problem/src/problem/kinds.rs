@@ -1,4 +1,4 @@
-//! Which of many are equal; the shapes of users.
+//! Classes of equal keys, and the shapes of users.
 
 use std::hash::Hash;
 
@@ -7,18 +7,19 @@ use evenhand_budget::each;
 use super::Problem;
 use super::known::Known;
 
-/// Kinds of what is equal: users of one shape, say, which ask for the same on every class and may use the same ones.
+/// A partition of positions into kinds of equal keys. For example, users of one shape have the same demand on every
+/// class and may use the same classes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kinds {
-    /// By place: its kind.
+    /// The kind of each position.
     pub of: Vec<u32>,
-    /// By kind: the first place, ascending.
+    /// The first position of each kind, ascending.
     pub first: Vec<usize>,
 }
 
 impl Kinds {
-    /// The kinds of so many places, those whose keys are equal. A key is made when it is looked at, more than once; threads
-    /// share most of the looks.
+    /// Partitions `count` positions into kinds of equal keys. `key` computes a key and is called more than once for
+    /// a position. Threads share most of these calls.
     pub fn new<K: Hash + Eq>(count: usize, key: impl Fn(usize) -> K + Sync) -> Self {
         let mut known = Known::default();
         let hashes = each(count, 1, |n| known.hash(&key(n)));
@@ -26,7 +27,7 @@ impl Kinds {
         for (n, hash) in hashes.into_iter().enumerate() {
             let found = known.find(hash, |kind| key(kinds.first[kind]) == key(n));
             let kind = found.unwrap_or_else(|| {
-                known.note(hash, kinds.first.len());
+                known.insert(hash, kinds.first.len());
                 kinds.first.push(n);
                 kinds.first.len() - 1
             });
@@ -37,10 +38,11 @@ impl Kinds {
 }
 
 impl Problem {
-    /// The shapes of the users, in the order of their first ones.
+    /// Returns the shapes of the users, in the order of the first user of each.
     #[must_use]
     pub fn shapes(&self) -> Kinds {
-        // What users share in memory is equal, which takes less to see than that numbers are.
+        // Equal addresses mean equal values, and comparing addresses takes less time than comparing numbers. Users
+        // are grouped by address first, then the groups by value.
         let place = |n: usize| {
             let user = &self.users[n];
             let is_plain = user.demand_overrides.is_empty() && user.given_gamma.is_empty();

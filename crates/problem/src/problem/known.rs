@@ -1,36 +1,38 @@
-//! Places that are known by their keys, which stand there and are not kept: whoever asks says how to compare them. Hashes
-//! are made where it suits, by threads if there are many, and once.
+//! A hash table of positions that does not store their keys. The caller compares keys, and may compute hashes in
+//! threads beforehand.
 
 use std::hash::{BuildHasher, Hash, RandomState};
 
 use hashbrown::HashTable;
 
-/// Places of different keys.
+/// The positions of different keys.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
-    /// Its hashes nobody can foresee, so that no input makes many of them meet.
+    /// A hasher with random keys, so that no input can be made to collide often.
     hasher: RandomState,
-    /// The hash of the key, and its place.
-    places: HashTable<(u64, usize)>,
+    /// The hash of each key, and its position.
+    positions: HashTable<(u64, usize)>,
 }
 
 impl Known {
-    /// With room for so many.
+    /// Creates a table with room for `count` keys.
     pub(crate) fn with_room(count: usize) -> Self {
-        Self { hasher: RandomState::new(), places: HashTable::with_capacity(count) }
+        Self { hasher: RandomState::new(), positions: HashTable::with_capacity(count) }
     }
 
     pub(crate) fn hash(&self, key: &(impl Hash + ?Sized)) -> u64 {
         self.hasher.hash_one(key)
     }
 
-    /// The place of the key with this hash.
+    /// Returns the position of the key with this hash for which `is_its` is true.
     pub(crate) fn find(&self, hash: u64, is_its: impl Fn(usize) -> bool) -> Option<usize> {
-        self.places.find(hash, |(of, place)| *of == hash && is_its(*place)).map(|(_, place)| *place)
+        self.positions
+            .find(hash, |(key, position)| *key == hash && is_its(*position))
+            .map(|(_, position)| *position)
     }
 
-    /// Notes the place of a key that is new.
-    pub(crate) fn note(&mut self, hash: u64, place: usize) {
-        self.places.insert_unique(hash, (hash, place), |(hash, _)| *hash);
+    /// Records the position of a new key.
+    pub(crate) fn insert(&mut self, hash: u64, position: usize) {
+        self.positions.insert_unique(hash, (hash, position), |(hash, _)| *hash);
     }
 }

@@ -1,8 +1,8 @@
-//! One user in place of those that are alike but for their weight, in proportion.
+//! One user instead of several that are equivalent up to weight.
 //!
-//! A cluster has many users and few shapes of tasks. A mechanism that gives users alike in all but their weight parts of
-//! one amount, each the part that its weight decides, may compute that amount for one user in their place (docs/theory.md,
-//! section 2).
+//! A cluster has many users and few shapes of tasks. Some mechanisms divide one amount among equivalent users in
+//! proportion to their weights. Such a mechanism may compute the amount for a single user instead of them
+//! (docs/theory.md, section 2).
 
 use std::collections::HashMap;
 
@@ -14,44 +14,45 @@ use crate::groups::Member;
 use crate::number;
 use crate::sums::Sums;
 
-/// A problem in which one user stands for all that are alike.
+/// A problem in which one user stands for all equivalent ones.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Merged {
-    /// The problem; each of its users has the name of the first for which it stands.
+    /// The problem. Each of its users has the name of the first user that it stands for.
     pub problem: Problem,
-    /// By user of the original: who stands for it, and which part of what that has is its own.
+    /// The user of [`problem`](Self::problem) that stands for each original user, and the original user's share of
+    /// its tasks.
     pub part_of: Vec<(usize, Rational)>,
 }
 
-/// How large a user is beside those that are alike.
+/// The size of a user compared with equivalent users.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Size {
-    /// Positive: users that are alike have parts in proportion to it, and tasks too.
+    /// The size, positive. Equivalent users have allocations and numbers of tasks in proportion to it.
     pub size: Rational,
-    /// Whether those of another weight are not alike.
+    /// Whether only users of the same weight are equivalent.
     pub of_weight: bool,
 }
 
-/// What users that are alike have in common.
+/// The properties that equivalent users have in common.
 #[derive(PartialEq, Eq, Hash)]
 struct Kind<'p> {
     shape: u32,
     criterion: &'p [(usize, Rational)],
     weight: Option<&'p Rational>,
-    /// Over the size.
+    /// Number of tasks, divided by the user's size.
     tasks: Option<Rational>,
     group: Option<usize>,
     gang: Option<u64>,
-    /// Over the size.
+    /// Number of pinned tasks, divided by the user's size.
     pinned: Option<Rational>,
 }
 
 impl Problem {
-    /// The problem in which users that are alike are one; `None` where no two are.
+    /// Returns the problem in which equivalent users are merged into one, or `None` where no two can be merged.
     ///
-    /// `size` says of a user by what it is larger than others of its kind, and `weight` which weight stands for a first
-    /// one and all alike, which are together so many times as large; where it is `None`, or sizes add up to a long number,
-    /// they stay apart.
+    /// `size` returns the size of a user. `weight` gets the weight of the first user and the size of all equivalent
+    /// ones as a multiple of the first one's, and returns the weight of the merged user. Users stay separate where
+    /// `weight` returns `None`, or where the sum of their sizes would be a long number.
     #[must_use]
     pub fn merged(
         &self,
@@ -72,12 +73,12 @@ impl Problem {
         let mut problem = self.without_users();
         let mut of_group = Vec::new();
         let mut totals = Vec::new();
-        // By user of the original: who stands for it, and which of the totals is of all for whom that stands.
+        // By original user: the user that stands for it, and the index of the total size of that user in `totals`.
         let mut stands = vec![(0, None); self.users.len()];
-        for alike in members {
-            let first = alike[0];
-            let sizes_of = || alike.iter().map(|n| &sizes[*n].size);
-            let total = if alike.len() > 1 { short_sum(sizes_of()) } else { None };
+        for equivalent in members {
+            let first = equivalent[0];
+            let sizes_of = || equivalent.iter().map(|n| &sizes[*n].size);
+            let total = if equivalent.len() > 1 { short_sum(sizes_of()) } else { None };
             let of_all = total.and_then(|total| {
                 let times = Rational::from(&total / &sizes[first].size);
                 Some((weight(&self.users[first].weight, &times)?, times, total))
@@ -96,10 +97,10 @@ impl Problem {
                     member.pinned = member.pinned.map(|pinned| pinned * &times);
                     let at = add(user, member);
                     totals.push(total);
-                    alike.iter().for_each(|n| stands[*n] = (at, Some(totals.len() - 1)));
+                    equivalent.iter().for_each(|n| stands[*n] = (at, Some(totals.len() - 1)));
                 }
                 None => {
-                    for n in alike {
+                    for n in equivalent {
                         stands[n] = (add(self.users[n].clone(), self.groups.member(n).clone()), None);
                     }
                 }
@@ -143,9 +144,10 @@ impl Problem {
     }
 }
 
-/// The sum, unless it is long: of sizes without a common denominator it has the digits of all, and so has each part of it.
+/// Returns the sum of the sizes, unless it is long. Without a common denominator the sum has the digits of all
+/// sizes, and so has each user's fraction of it.
 fn short_sum<'p>(mut sizes: impl Iterator<Item = &'p Rational>) -> Option<Rational> {
-    /// Bits of numerator and denominator together, some times those of the longest number of a problem.
+    /// Bits of numerator and denominator together: a small multiple of the longest number in a problem.
     const MOST_BITS: u32 = 1 << 12;
     let sum = sizes.try_fold(Sums::new(1), |mut sum, size| {
         sum.add_over(size.numer(), Integer::ONE, size.denom());
@@ -157,28 +159,28 @@ fn short_sum<'p>(mut sizes: impl Iterator<Item = &'p Rational>) -> Option<Ration
     sum.map(Sums::first)
 }
 
-/// The largest number of which both are multiples; of 0 and another one the other.
-fn common_part(a: &Rational, b: &Rational) -> Rational {
+/// Returns the largest number of which both are integer multiples. If one of them is 0, it returns the other.
+fn common_divisor(a: &Rational, b: &Rational) -> Rational {
     let (over_a, over_b) = (Integer::from(a.numer() * b.denom()), Integer::from(b.numer() * a.denom()));
     Rational::from((over_a.gcd(&over_b), Integer::from(a.denom() * b.denom())))
 }
 
-/// The decimal as which the nearest double prints.
+/// Returns the decimal that the nearest double prints as.
 fn rounded(value: &Rational) -> Option<Rational> {
     number::from_f64(number::to_f64(value))
 }
 
-/// The same, or that of the double below, so that it is not above `value`.
+/// Returns the decimal that the nearest double not above `value` prints as.
 pub(super) fn rounded_down(value: &Rational) -> Option<Rational> {
     let nearest = number::to_f64(value);
     number::from_f64(nearest).filter(|found| found <= value).or_else(|| number::from_f64(nearest.next_down()))
 }
 
 impl Merged {
-    /// What every user of the original has, given what those have that stand for them.
+    /// Returns the tasks of every original user, given the tasks of the merged users.
     #[must_use]
     pub fn parts(&self, tasks: &[Vec<(usize, Rational)>]) -> Vec<Vec<(usize, Rational)>> {
-        // Few weights are many users', and the products of long numbers take longer than copies.
+        // Many users share few fractions, and products of long numbers take longer than copies.
         let kinds = Kinds::new(self.part_of.len(), |n| &self.part_of[n]);
         let mut products: Vec<Vec<(usize, Rational)>> = each(kinds.first.len(), 1, |kind| {
             let (at, part) = &self.part_of[kinds.first[kind]];
@@ -194,9 +196,10 @@ impl Merged {
         copies.into_iter().zip(kinds.of).map(own).collect()
     }
 
-    /// [`parts`](Self::parts) of floating-point numbers, exactly in proportion: where parts would be rounded each in its
-    /// own way, one that goes into all of them is rounded, and each is some times that. They are rounded down, so that what
-    /// is feasible stays so.
+    /// Returns [`parts`](Self::parts) for floating-point numbers, exactly in proportion. If the products are not
+    /// all doubles, rounding each one separately would break the proportion. Instead the largest common divisor of
+    /// the fractions is rounded, and each fraction takes a multiple of it. It is rounded down, so that a feasible
+    /// allocation stays feasible.
     #[must_use]
     pub fn rounded_parts(&self, tasks: &[Vec<(usize, Rational)>]) -> Vec<Vec<(usize, Rational)>> {
         let mut all: Vec<Vec<(usize, Rational)>> = vec![Vec::new(); self.part_of.len()];
@@ -205,7 +208,7 @@ impl Merged {
             for (n, part) in &members {
                 first_of.entry(part).or_insert(*n);
             }
-            let common = first_of.keys().fold(Rational::new(), |common, part| common_part(&common, part));
+            let common = first_of.keys().fold(Rational::new(), |common, part| common_divisor(&common, part));
             for (i, x) in row {
                 let is_double = |part: &&Rational| {
                     let own = Rational::from(x * *part);
@@ -229,7 +232,8 @@ impl Merged {
         all
     }
 
-    /// By user of [`problem`](Self::problem): those for which it stands, ascending, each with its part.
+    /// Returns the original users that each user of [`problem`](Self::problem) stands for, ascending, each with its
+    /// share.
     #[must_use]
     pub fn members(&self) -> Vec<Vec<(usize, &Rational)>> {
         let mut members = vec![Vec::new(); self.problem.n_users()];
@@ -239,7 +243,8 @@ impl Merged {
         members
     }
 
-    /// What is said of each user of the original: the same as of the one that stands for it.
+    /// Returns a value for each original user, given the values of the merged users: it has the value of the user
+    /// that stands for it.
     #[must_use]
     pub fn each<T: Clone>(&self, of: &[T]) -> Vec<T> {
         self.part_of.iter().map(|(at, _)| of[*at].clone()).collect()

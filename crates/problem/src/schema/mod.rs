@@ -1,16 +1,16 @@
 //! JSON Schema (draft 2020-12) of the file formats.
 //!
-//! A schema says what can be said of a document field by field. What relates one field to another,
-//! such as names that must be known, is for the reader: [`crate::format`].
+//! A schema describes a document field by field. The reader ([`crate::format`]) checks everything that relates one
+//! field to another, such as whether a name is defined.
 
-/// Makes the names of all schemas, and the text of each from its file.
+/// Defines the names of all schemas, and includes the text of each from its file.
 macro_rules! schemas {
     ($($name:literal),* $(,)?) => {
         const SCHEMAS: [(&str, &str); NAMES.len()] =
             [$(($name, include_str!(concat!($name, ".json")))),*];
 
-        /// The names that [`schema`] knows, each the `kind` of its documents: first those of files that are read,
-        /// then those that the commands print with `--format json`.
+        /// The names that [`schema`] accepts, each the `kind` of its documents. Files that are read come first,
+        /// then documents that the commands print with `--format json`.
         pub const NAMES: [&str; [$($name),*].len()] = [$($name),*];
     };
 }
@@ -61,12 +61,12 @@ schemas![
     "schemas",
 ];
 
-/// Short names of the two kinds of problems, and the kinds.
+/// The short names of the two kinds of problems, with their kinds.
 pub const SHORT: [(&str, &str); 2] =
     [("problem", "allocation-problem"), ("reservation", "reservation-problem")];
 
-/// The schema of a kind of documents, complete in itself; `None` for a name that is not in [`NAMES`], nor
-/// `problem` or `reservation`.
+/// Returns the schema of a kind of document, complete in itself. Returns `None` for a name that is neither in
+/// [`NAMES`] nor `problem` or `reservation`.
 ///
 /// # Examples
 /// ```

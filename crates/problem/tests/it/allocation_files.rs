@@ -39,7 +39,7 @@ fn a_foreign_allocation_needs_only_kind_and_tasks() {
     assert!(file.allocation.placements.is_none());
 }
 
-/// Thirds in floating point: their doubles would not add up to that of the sum.
+/// With thirds in floating point, the doubles of the single servers would not add up to the double of the class.
 #[test]
 fn placements_in_doubles_are_read_back() {
     let third =
@@ -74,7 +74,7 @@ fn placements_are_the_tasks_server_by_server() {
     assert!(read(&format!(r#"{{"kind": "allocation", {both}, {placements}}}"#)).is_ok());
     refuses(
         &format!(r#"{{"kind": "allocation", {placements}, "tasks": {{"user 2": {{"high-cpu": 4}}}}}}"#),
-        "a.json:2:103: tasks[\"user 2\"]: the tasks of user `user 2` are not the sums of its placements",
+        "a.json:2:103: tasks[\"user 2\"]: the tasks of user `user 2` are not the sums of its placements: correct them or leave out `tasks`",
     );
 }
 

@@ -23,14 +23,14 @@ fn problem(counts: &[u32], weights: &[u32]) -> Problem {
 }
 
 proptest! {
-    /// Every server has one owner, and no user is far from its part of all servers.
+    /// Every server has one owner, and no user is far from its share of all servers.
     #[test]
     fn servers_are_dealt_out_by_weight(
         counts in prop::collection::vec(1_u32..40, 1..6),
         weights in prop::collection::vec(1_u32..9, 1..6),
     ) {
         let problem = problem(&counts, &weights);
-        // Three and a half of the tasks fit on each server.
+        // Three and a half tasks fit on each server.
         let divided = dedicated(&problem, false);
         let on_class = |n: usize, i: usize| {
             let tasks = divided.tasks[n].iter().find(|(at, _)| *at == i).map(|(_, tasks)| tasks.clone());
@@ -48,7 +48,7 @@ proptest! {
             let apart = own.iter().sum::<Rational>() - part;
             prop_assert!(apart.abs() < weights.len());
         }
-        // Three of the tasks fit on a server where they are whole.
+        // Three whole tasks fit on a server.
         let total = |whole| dedicated(&problem, whole).totals().into_iter().sum::<Rational>();
         prop_assert_eq!(total(true), servers * 3);
         prop_assert_eq!(total(false), Rational::from((servers * 7, 2)));
@@ -62,7 +62,7 @@ fn nobody_has_more_than_its_tasks() {
         "users": [{"name": "u", "demand": {"cpu": 2}, "tasks": "3/2"}, {"name": "v", "demand": {"cpu": 2}},
                   {"name": "w", "demand": {"cpu": 9}, "tasks": 0}]}"#;
     let problem = Source { name: "p.json", text }.problem().unwrap();
-    // Who has no tasks has no part.
+    // A user without tasks gets no servers.
     assert_eq!(dedicated(&problem, true).totals(), [1, 2, 0]);
     assert_eq!(
         dedicated(&problem, false).totals(),

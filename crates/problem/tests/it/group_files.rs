@@ -1,4 +1,4 @@
-//! Reading groups: what is accepted, what every fault says, and that what is written is read again.
+//! Reading of groups: the accepted files, the message of every fault, and reading of written files.
 
 use evenhand_problem::format::{Source, problem_sha256, problem_to_json};
 use evenhand_problem::{Problem, Rational, Warning};
@@ -7,7 +7,8 @@ fn read(text: &str) -> Result<Problem, String> {
     Source { name: "p.json", text }.problem().map_err(|error| error.to_string())
 }
 
-/// A pool of 10 cpu and 4 gpu with these groups, one user that says this, and more fields.
+/// Returns a problem with a pool of 10 CPUs and 4 GPUs, these groups, one user with these further fields, and
+/// further fields of the problem.
 fn with(groups: &str, user: &str, more: &str) -> String {
     format!(
         r#"{{"kind": "allocation-problem", "resources": ["cpu", "gpu"],
@@ -63,7 +64,7 @@ fn faults_name_their_place() {
     let groups = |groups: &str| with(groups, "", "");
     refuses(
         &groups(r#"{"name": "a", "parent": "b"}, {"name": "b", "parent": "a"}"#),
-        "p.json:3:36: groups[0].parent: group `a` stands in itself, by way of its parents",
+        "p.json:3:36: groups[0].parent: group `a` stands in itself: expected parents that lead to a group without a parent",
     );
     refuses(
         &groups(r#"{"name": "a", "parent": "c"}, {"name": "d"}"#),
@@ -83,7 +84,7 @@ fn faults_name_their_place() {
     );
     refuses(
         &groups(r#"{"name": "a", "guarantee": {"cpu": 3}, "limit": {"cpu": 2}}"#),
-        "p.json:3:47: groups[0].guarantee.cpu: the guarantee 3 is above the limit 2",
+        "p.json:3:47: groups[0].guarantee.cpu: the guarantee 3 is above the limit 2: expected at most 2",
     );
     refuses(
         &groups(r#"{"name": "a", "priority": 0.5}"#),
@@ -97,11 +98,11 @@ fn faults_name_their_place() {
     );
     refuses(
         &with("", r#", "tasks": 1, "pinned": 2"#, ""),
-        "p.json:4:69: users[0].pinned: 2 tasks are pinned of a user that has 1",
+        "p.json:4:69: users[0].pinned: 2 tasks are pinned, but the user has 1: expected at most 1",
     );
     refuses(
         &with("", "", r#", "share": {"of": "everything"}"#),
-        "p.json:4:65: share.of: expected one of usage, surplus",
+        "p.json:4:65: share.of: found `everything`: expected one of usage, surplus",
     );
     refuses(
         &with("", "", r#", "share": {"multipliers": {"cpu": 0}}"#),
@@ -118,13 +119,13 @@ fn promises_that_cannot_be_kept_are_reported_with_the_amounts() {
     assert_eq!(
         said,
         [
-            "the subgroups of `a`: the guarantees of cpu add up to 9, and there is 8",
-            "all groups: the guarantees of cpu add up to 12, and there is 10",
+            "the subgroups of `a`: the guarantees of cpu add up to 9, but there is only 8",
+            "all groups: the guarantees of cpu add up to 12, but there is only 10",
         ]
     );
 }
 
-/// Groups of which each stands in the one before.
+/// Returns a chain of groups, each a subgroup of the one before.
 fn chain(groups: usize) -> String {
     let group = |v: usize| match v {
         0 => r#"{"name": "g0"}"#.to_owned(),
@@ -136,10 +137,13 @@ fn chain(groups: usize) -> String {
 #[test]
 fn groups_stand_in_each_other_up_to_a_bound() {
     assert_eq!(read(&chain(100)).unwrap().groups().list().len(), 100);
-    refuses(&chain(101), "p.json:103:28: groups[100].parent: group `g100` stands in more than 99 others");
+    refuses(
+        &chain(101),
+        "p.json:103:28: groups[100].parent: group `g100` has more than 99 groups above it: expected at most 99",
+    );
 }
 
-/// Two kinds of servers, one group that says this of them.
+/// Returns a problem with two server classes and one group that has this field `on`.
 fn on(on: &str, guarantee: &str) -> String {
     format!(
         r#"{{"kind": "allocation-problem", "resources": ["cpu", "gpu"],
@@ -165,7 +169,7 @@ fn sets_of_classes_are_named_by_a_key_or_in_a_list() {
     let expected = r#""on":[{"servers":["old","new"],"limit":{"cpu":"0","gpu":"5"}},{"servers":["new"],"limit":{"gpu":"3000"}}]"#;
     assert!(written.contains(expected), "{written}");
     assert_eq!(read(&written).unwrap(), by_key);
-    // What says nothing changes no hash, and what says something does.
+    // An entry without limits changes no hash, and a limit of 0 does.
     let [none, empty, zero] =
         ["{}", r#"{"old": {"limit": {}}}"#, r#"{"old": {"limit": {"gpu": 0}}}"#].map(|said| on(said, ""));
     let [none, empty, zero] = [none, empty, zero].map(|text| problem_sha256(&read(&text).unwrap()));
@@ -173,7 +177,8 @@ fn sets_of_classes_are_named_by_a_key_or_in_a_list() {
     assert_ne!(none, zero);
 }
 
-/// A name may hold a comma: as a key it is that class, and in a list it stands beside others.
+/// A class name may contain a comma. As a key the whole text is that class, and in a list it is one name of
+/// several.
 #[test]
 fn names_with_commas() {
     let text =
@@ -212,12 +217,12 @@ fn faults_of_what_is_said_of_classes_name_their_place() {
         (r#"[{"limit": {}}]"#, "groups[0].on[0]: the field `servers` is missing"),
         (
             r#"{"new": {"servers": ["new"]}}"#,
-            "groups[0].on.new.servers: the server classes are named by the key already",
+            "groups[0].on.new.servers: the key names the server classes already: remove `servers`",
         ),
         (r#"[{"servers": ["old", "old"]}]"#, "groups[0].on[0].servers[1]: the server `old` is named twice"),
         (
             r#"{"old,new": {}, "new,old": {}}"#,
-            "groups[0].on[\"new,old\"]: the server classes `new,old` are named together twice",
+            "groups[0].on[\"new,old\"]: there are two entries for the server classes `new,old`: expected one",
         ),
         (r#"{"new": {"maximum": {"gpu": 1}}}"#, "groups[0].on.new.maximum: unknown field `maximum`"),
     ];
@@ -243,6 +248,6 @@ fn a_promise_that_limits_on_classes_do_not_leave_is_reported() {
         problem.warnings().iter().map(Warning::to_string).collect::<Vec<_>>()
     };
     assert!(warnings(10).is_empty());
-    let expected = "group `a`: the guarantee of gpu is 11, and what it may hold on new leaves 10";
+    let expected = "group `a`: the guarantee of gpu is 11, but the group can use at most 10: its limit on new leaves no more";
     assert_eq!(warnings(11), [expected]);
 }

@@ -1,4 +1,4 @@
-//! Limits of numbers, names that were meant, and quantities with units.
+//! Limits of numbers, suggestions for misspelt names, and quantities with units.
 
 use evenhand_problem::format::{
     MAX_FILE_BYTES, ReadError, Source, problem_to_json, read_text, reservation_to_json,
@@ -116,7 +116,7 @@ fn the_digits_of_a_document_are_charged_together() {
         "too large: the numbers have more than 100 digits together, the budget of the reader"
     );
     assert!(budget.charge("1").is_err());
-    // 16 bytes ask for 100,000 digits: the document is refused before it has made 2^28 of them.
+    // 16 bytes ask for 100,000 digits. The document is refused before 2^28 digits are created.
     let tasks: Vec<String> = (0..3_000).map(|n| format!("\"u{n}\": {{\"pool\": 1e-100000}}")).collect();
     let users: Vec<String> =
         (0..3_000).map(|n| format!(r#"{{"name": "u{n}", "demand": {{"cpu": 1}}}}"#)).collect();
@@ -127,7 +127,7 @@ fn the_digits_of_a_document_are_charged_together() {
     assert!(error.message.contains(&MAX_TOTAL_DIGITS.to_string()), "{error}");
 }
 
-/// The numbers of users that state the same text are read once, and count for each of them.
+/// Numbers in texts that several users share are parsed once, and count against the budget for each user.
 #[test]
 fn the_digits_of_shared_texts_are_charged() {
     const N_RESOURCES: usize = 50;
@@ -142,7 +142,7 @@ fn the_digits_of_shared_texts_are_charged() {
     );
     let error = Source { name: "p.json", text: &text }.problem().unwrap_err();
     assert!(error.is_too_large, "{error}");
-    // Six characters, and 400 digits that they stand for.
+    // Each number costs 406: its six characters, and the 400 digits that its exponent writes out.
     let all = MAX_TOTAL_DIGITS / 406;
     let (user, resource) = (all / N_RESOURCES as u64, all % N_RESOURCES as u64);
     assert_eq!(error.place.to_string(), format!("users[{user}].demand.r{resource}"));
@@ -152,7 +152,7 @@ fn the_digits_of_shared_texts_are_charged() {
 fn a_file_is_not_read_beyond_its_limit() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("long.json");
-    // Sparse: it takes no space.
+    // The file is sparse, so it takes no disk space.
     std::fs::File::create(&path).unwrap().set_len(MAX_FILE_BYTES + 1).unwrap();
     let error = read_text(&path).unwrap_err();
     assert!(matches!(error, ReadError::TooLarge { limit: MAX_FILE_BYTES, .. }), "{error}");
@@ -173,7 +173,7 @@ fn what_is_written_is_read_again() {
     assert_eq!(Source { name: "again", text: &written }.reservation().unwrap(), reservation);
 }
 
-/// A number of any form within the limits.
+/// Returns a number of any form within the limits.
 fn within_the_limits() -> impl Strategy<Value = String> {
     let digits = |most: usize| prop::collection::vec(0u8..10, 1..=most);
     let text = |digits: Vec<u8>| digits.into_iter().map(|d| char::from(b'0' + d)).collect::<String>();
@@ -201,7 +201,7 @@ proptest! {
     fn no_text_makes_a_reader_fail_badly(text in "[-+0-9eE./kKiMGm]{0,12}") {
         let _ = (parse(&text), parse_result(&text));
         if let Ok(value) = parse(&text) {
-            // A number without a suffix is the same quantity.
+            // A number without a suffix is also a quantity of the same value.
             prop_assert_eq!(parse_quantity(&text).unwrap(), value);
         }
     }

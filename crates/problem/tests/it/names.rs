@@ -31,7 +31,7 @@ fn spreadsheets_take_no_name_for_a_formula() {
         (" =1", "\" =1\""),
         ("\t=1", "\\u{9}=1"),
         ("-", "'-"),
-        // Numbers are numbers.
+        // Numbers get no apostrophe.
         ("-12.5e-3", "-12.5e-3"),
         ("-5/7", "-5/7"),
         ("+1", "+1"),
@@ -84,7 +84,7 @@ proptest! {
         }
     }
 
-    /// What each medium takes for markup is escaped wherever it stands.
+    /// Characters that a medium would read as markup are escaped at every position.
     #[test]
     fn markup_is_escaped(name in "[a-z<>&\"'|`*_\\\\\\[\\]{}%$#^~=+@,;\\-]{0,20}") {
         let html = Medium::Html.show(&name);

@@ -1,4 +1,4 @@
-//! Reading problem files: what is accepted, and what every fault says.
+//! Reading of problem files: the accepted files, and the message of every fault.
 
 use evenhand_problem::{Problem, Rational, format::Source};
 
@@ -25,7 +25,7 @@ fn refuses(text: &str, expected: &str) {
     }
 }
 
-/// A problem whose only user and only server are given as text.
+/// Returns a problem whose only user and only server are given as text.
 fn with(server: &str, user: &str) -> String {
     format!(
         "{{\"kind\":\"allocation-problem\",\"resources\":[\"cpu\",\"gpu\"],\n\"servers\":[{server}],\n\"users\":[{user}]}}"
@@ -224,7 +224,7 @@ fn faults_of_numbers() {
         weight(&format!("\"{text}\""), &format!("`{text}` {syntax}"));
     }
     weight("1e999999999", "the exponent of `1e999999999` is out of range: at most 400 in absolute value");
-    weight("\"1/0\"", "`1/0` has a zero denominator");
+    weight("\"1/0\"", "`1/0` has a zero denominator: expected a denominator of at least 1");
     weight(&"9".repeat(1_000_000), "a number with 1000000 digits: at most 400 are accepted");
     weight("null", "found `null`: expected a number");
     weight("true", "found `true`: expected a number");
@@ -239,12 +239,12 @@ fn the_span_is_that_of_the_offending_value() {
     assert_eq!((error.file.as_str(), error.place.to_string().as_str()), ("-", "users[0].demand.cpu"));
 }
 
-/// Users that state the same text are read as if each were alone: what they say, and what is wrong with them.
+/// Users that state the same text are read as if each were stated alone: both their values and their errors.
 #[test]
 fn users_of_one_shape_are_read_one_by_one() {
     let servers = [POOL, r#"{"name":"other","capacity":{"cpu":4,"gpu":1}}"#].join(",");
     let first = r#"{"name":"a","demand":{"cpu":1},"servers":["pool"],"gamma":{"pool":"7/2"}}"#;
-    // The same value in another spelling is read anew.
+    // The same value in another spelling is read again.
     let apart = first.replace("\"cpu\":1", "\"cpu\":1.0");
     let alike =
         |rest: &str| format!(r#"{{"demand":{{"cpu":1}},"gamma":{{"pool":"7/2"}},"servers":["pool"]{rest}}}"#);

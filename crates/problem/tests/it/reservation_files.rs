@@ -1,4 +1,4 @@
-//! Reading reservation problems: what is accepted, and what every fault says.
+//! Reading of reservation problems: the accepted files, and the message of every fault.
 
 use evenhand_problem::format::{Source, reservation_to_json};
 use evenhand_problem::{Integer, Rational, Reservation};
@@ -26,7 +26,7 @@ fn refuses(text: &str, expected: &str) {
     }
 }
 
-/// One pool and one type on lines of their own.
+/// Returns a problem with these pools and these job types, on lines of their own.
 fn with(pools: &str, jobs: &str) -> String {
     format!(
         "{{\"kind\":\"reservation-problem\",\"resources\":[\"cpu\"],\n\"servers\":[{pools}],\n\"jobs\":[{jobs}]}}"
@@ -69,7 +69,7 @@ fn pools_without_counts_are_equal_parts() {
     assert_eq!(counted.n_servers(), Some(4));
     assert_eq!(
         two([",\"count\":1", ""]).unwrap_err(),
-        "r.json:2:56: servers[1]: a pool without `count` beside others with one: give it to all pools or to none"
+        "r.json:2:56: servers[1]: this pool has no `count`, but others do: state it for all pools or for none"
     );
 }
 
@@ -85,7 +85,7 @@ fn every_fault_has_its_place() {
     let job = |text: &str| with(POOL, text);
     refuses(
         &job(r#"{"name":"a","demand":{"cpu":5}}"#),
-        "r.json:3:9: jobs[0]: job type `a` fits on no server, not even alone",
+        "r.json:3:9: jobs[0]: job type `a` fits on no server, not even alone: expected a server with room for at least one of its jobs",
     );
     refuses(
         &job(r#"{"name":"a","demand":{"cpu":0}}"#),
@@ -115,7 +115,7 @@ fn every_fault_has_its_place() {
     refuses(&job(r#"{"name":"a"}"#), "r.json:3:9: jobs[0]: the field `demand` is missing");
     refuses(
         &job(r#"{"name":"a","demand":{"cpu":"1e-13"}}"#),
-        "r.json:3:9: jobs[0]: more than 10^12 jobs of type `a` fit on one server",
+        "r.json:3:9: jobs[0]: more than 10^12 jobs of type `a` fit on one server: expected at most 10^12",
     );
     refuses(
         &with(r#"{"name":"p","count":0,"capacity":{"cpu":4}}"#, JOB),
@@ -149,11 +149,11 @@ fn faults_of_configurations() {
     );
     refuses(
         &LISTED.replace("\"b\": \"1\"", "\"b\": 0"),
-        "r.json:2:51: jobs[1]: job type `b` fits on no server, not even alone",
+        "r.json:2:51: jobs[1]: job type `b` fits on no server, not even alone: expected a server with room for at least one of its jobs",
     );
     refuses(
         &LISTED.replace("\"load\": 0", "\"demand\": {\"cpu\": 1}"),
-        "r.json:2:49: jobs[0].demand: `demand` beside `configurations`: give configurations, or capacities and demands",
+        "r.json:2:49: jobs[0].demand: `demand` cannot stand next to `configurations`: state either configurations, or capacities and demands",
     );
 }
 

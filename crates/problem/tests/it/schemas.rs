@@ -31,7 +31,7 @@ fn good_problem() -> Value {
     })
 }
 
-/// A document with one value replaced, or taken away.
+/// Returns a document in which one value is replaced or removed.
 fn changed(document: &Value, pointer: &str, value: &Value) -> Value {
     let mut document = document.clone();
     let (parent, field) = pointer.rsplit_once('/').unwrap();
@@ -290,7 +290,7 @@ fn names_are_those_of_the_documents() {
     for name in NAMES {
         let schema = parsed(name);
         assert_eq!(schema["$id"], format!("urn:evenhand:schema:{name}"));
-        // The four that people write are called by a shorter name than their kind.
+        // Problems and reservations also have a short name, which is not their `kind`.
         let kind = &schema["properties"]["kind"]["const"];
         let long = [("problem", "allocation-problem"), ("reservation", "reservation-problem")];
         let expected = long.iter().find(|(short, _)| *short == name).map_or(name, |(_, long)| *long);

@@ -97,7 +97,7 @@ fn a_snapshot_needs_a_problem_and_an_allocation() {
     }
 }
 
-/// Work that was admitted and has no server yet.
+/// The allocation states tasks by class, such as admitted work that has no server yet.
 #[test]
 fn an_allocation_without_placements_stays_one() {
     let tasks = json!({"kind": "allocation", "arithmetic": "exact", "tasks": {"vision/1": {"gpu": "3"}}});
@@ -118,7 +118,11 @@ fn what_is_wrong_is_named_with_its_place() {
         ("/problem/users/1/tasks", json!("1/2"), "allocation: more tasks of user `vision/2` run than it has"),
         ("/problem/users/0/demand/cpu", json!("8x"), "problem.users[0].demand.cpu: `8x` is not a number"),
         ("/allocation/placements/0/index", json!(2), "allocation.placements[0].index: found 2"),
-        ("/servers/gpu", json!(["n001"]), "servers.gpu: found 1 names of a class of 2 servers"),
+        (
+            "/servers/gpu",
+            json!(["n001"]),
+            "servers.gpu: found 1 names: expected 2, one for each server of the class",
+        ),
         ("/servers/gpu", json!(["n001", "n001"]), "servers.gpu: the server `n001` is named twice"),
         ("/servers/cpu", json!([]), "servers.cpu: the problem has no server `cpu` (did you mean `gpu`?)"),
         ("/waiting/0/tasks", json!(-1), "waiting[0].tasks: found -1: expected a whole number"),

@@ -1,4 +1,4 @@
-//! Sparse demands, capacities and rows against dense vectors.
+//! Sparse demands, capacities and rows, compared with dense vectors.
 
 use evenhand_problem::{
     Constraints, Problem, ProblemSpec, Quantities, Rational, RowKind, ServerSpec, Sharing, UserSpec,
@@ -51,7 +51,7 @@ fn dense() -> impl Strategy<Value = Dense> {
 
 impl Dense {
     fn problem(&self) -> Problem {
-        // Zeros are stated as well: they mean what an absent entry means.
+        // Zeros are stated too: they mean the same as an absent entry.
         let named = |amounts: &[u32]| {
             amounts.iter().enumerate().map(|(r, a)| (format!("r{r}"), Rational::from(*a))).rev().collect()
         };
@@ -82,7 +82,7 @@ impl Dense {
         user.demand_on.as_ref().filter(|(on, _)| *on == i).map_or(&user.demand, |(_, demand)| demand)
     }
 
-    /// `gamma_ni` by its definition.
+    /// Returns `gamma_ni` by its definition.
     fn gamma(&self, n: usize, i: usize) -> Rational {
         let user = &self.users[n];
         if user.servers.as_ref().is_some_and(|list| !list.contains(&i)) {

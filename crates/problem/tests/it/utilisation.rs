@@ -1,10 +1,10 @@
-//! How much of the servers is used, and what groups hold, against sums one after the other.
+//! Utilisation of servers and usage of groups, compared with plain sums.
 
 use evenhand_problem::format::Source;
 use evenhand_problem::utilisation::{by_group, held, time};
 use evenhand_problem::{Allocation, Arithmetic, Rational};
 
-/// Of classes that are shared by time, each as often as it has servers; the one that divides its resources does not count.
+/// Time-shared classes count once for each of their servers. The class that divides its resources does not count.
 #[test]
 fn time_is_used_in_parts_of_all_servers_that_are_shared_by_it() {
     let text = r#"{"kind": "allocation-problem", "resources": ["cpu"],
@@ -16,7 +16,8 @@ fn time_is_used_in_parts_of_all_servers_that_are_shared_by_it() {
         text.map(|list| list.iter().map(|(i, x)| (*i, Rational::from(*x))).collect()).to_vec()
     };
     let of = |tasks| Allocation { arithmetic: Arithmetic::Exact, tasks, ..Allocation::default() };
-    // 2 of 10 and 5 of 20/3 on `t`, 1 of 4 on `u`: 2 (1/5 + 3/4) + 1/4 of 3 servers.
+    // `a` uses 2/10 and `b` 5/(20/3) of the time on the two servers `t`, and `b` 1/4 on `u`: (2 (1/5 + 3/4) + 1/4)
+    // / 3.
     let allocation = of(tasks([&[(0, (2, 1)), (2, (1, 1))], &[(0, (5, 1)), (1, (1, 1))]]));
     assert_eq!(time(&problem, &allocation), Some(Rational::from((43, 60))));
     assert_eq!(time(&problem, &of(tasks([&[], &[]]))), Some(Rational::new()));
@@ -26,7 +27,7 @@ fn time_is_used_in_parts_of_all_servers_that_are_shared_by_it() {
     assert_eq!(time(&divided, &of(vec![Vec::new()])), None);
 }
 
-/// The sum over users below each group, one after the other; with a class that is shared by time, and without.
+/// A group's usage is the sum over the users below it, with and without a class that is shared by time.
 #[test]
 fn groups_hold_what_the_users_below_them_hold() {
     for gamma in ["", r#", "gamma": {"t": 7}"#] {

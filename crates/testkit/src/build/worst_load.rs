@@ -10,7 +10,7 @@ use crate::build::ratio::{self as build, Builder, Method};
 use crate::plain::ratio::{self as plain, K};
 use crate::random::reservations;
 
-/// The same types with other loads.
+/// Returns the same types with other loads.
 pub fn with_loads(problem: &Reservation, loads: &[Rational]) -> Reservation {
     let mut document: Value = serde_json::from_str(&reservation_to_json(problem)).unwrap();
     for (job, load) in document["jobs"].as_array_mut().unwrap().iter_mut().zip(loads) {
@@ -19,7 +19,7 @@ pub fn with_loads(problem: &Reservation, loads: &[Rational]) -> Reservation {
     reservations::read(&document.to_string())
 }
 
-/// A certificate; claims about all orders that begin alike only where they are wanted.
+/// Returns a certificate. With `prune`, a claim may cover all orders with a common beginning.
 pub fn certificate(problem: &Reservation, method: Method, prune: bool) -> WorstLoadCertificate {
     let all = plain::configurations(problem).expect("a small instance");
     let rewards = problem.rewards();
@@ -35,7 +35,7 @@ pub fn certificate(problem: &Reservation, method: Method, prune: bool) -> WorstL
         claims: Vec::new(),
     };
     let Some(rewarded) = rewards.iter().position(|reward| *reward != 0) else { return certificate };
-    // A server full of one type, which greedy serves.
+    // The loads fill the server with one type, which greedy serves completely.
     let mut loads = zeros;
     loads[rewarded] = problem.most(0, rewarded).into();
     let builder = Builder { problem, method };
@@ -99,12 +99,12 @@ impl Search<'_> {
         steps.pop();
     }
 
-    /// Whether the ratio holds where step `l` earns `values[l]`: then it is claimed, and else it falls if
-    /// the steps earn that.
+    /// Checks whether the ratio holds if step `l` earns `values[l]`. If it does, it is claimed. Otherwise the ratio
+    /// falls, if the steps really earn these values.
     fn ask(&mut self, order: &[usize], steps: &[K], values: &[Rational], covers: Covers) -> bool {
         let (n, t) = (self.problem.n_types(), steps.len());
-        // Columns: jobs served by type, servers by step, servers by configuration. Rows: slots by type,
-        // loads by place in the order, servers, and one server in all.
+        // The columns are the jobs served by type, the servers by step, and the servers by configuration. The rows
+        // are the slots by type, the loads by position in the order, the servers, and one server in total.
         let mut rows = vec![vec![Rational::new(); n + t + self.all.len()]; n + order.len() + 2];
         let [servers, whole] = [rows.len() - 2, rows.len() - 1];
         rows.iter_mut().take(n).enumerate().for_each(|(j, row)| row[j] = Rational::from(1));

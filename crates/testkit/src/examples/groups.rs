@@ -1,4 +1,4 @@
-//! Certificates of a problem with groups: a limit that stops somebody, and what groups could have.
+//! Certificates of problems with groups: limits that stop users, and what groups could have.
 
 use evenhand_exact::{
     Axiom, Certificate, Claim, ClassMark, Evidence, Instance, Party, PartyPrices, PlacePrices, PriceVector,
@@ -10,7 +10,7 @@ use evenhand_problem::{Problem, Rational};
 use super::{allocation, certificate, level, problem, tasks, with};
 use crate::q;
 
-/// One pool; `a` may hold 6 of its cpus, and has two kinds of tasks.
+/// Returns a problem with one pool. `a` may use 6 of its CPUs, and has two kinds of tasks.
 fn two_groups() -> Problem {
     problem(
         r#"{"kind": "allocation-problem", "name": "two groups", "resources": ["cpu", "gpu"],
@@ -22,7 +22,8 @@ fn two_groups() -> Problem {
     )
 }
 
-/// `one` has a place on half of the classes only, which prices show; then `other` goes on.
+/// Returns a problem in which `one` may run on only one of two classes. A price shows that it cannot get more, and
+/// then `other` goes on.
 fn two_classes() -> Problem {
     problem(
         r#"{"kind": "allocation-problem", "name": "two classes", "resources": ["cpu"],
@@ -33,7 +34,7 @@ fn two_classes() -> Problem {
     )
 }
 
-/// `a` may hold 1 cpu of the fast ones, so that a price of that limit stops it.
+/// Returns a problem in which `a` may use 1 CPU of the fast ones. A price of that limit stops it.
 fn limited_classes() -> Problem {
     problem(
         r#"{"kind": "allocation-problem", "name": "limited classes", "resources": ["cpu"],
@@ -44,7 +45,7 @@ fn limited_classes() -> Problem {
     )
 }
 
-/// `a` may hold 1 cpu of the fast ones, and 5 in all.
+/// Returns a problem in which `a` may use 1 CPU of the fast ones, and 5 in total.
 fn twice_limited() -> Problem {
     problem(
         r#"{"kind": "allocation-problem", "name": "twice limited", "resources": ["cpu"],
@@ -55,7 +56,8 @@ fn twice_limited() -> Problem {
     )
 }
 
-/// A gang of 3, a gang of 2 of which fewer tasks wait, and tasks that start alone. Group `a` may hold 6 cpus in all.
+/// Returns certificates with a gang of 3, a gang of 2 of which fewer tasks wait, and tasks that start alone. Group
+/// `a` may use 6 CPUs in total.
 fn gangs() -> Vec<(&'static str, Certificate)> {
     let problem = problem(
         r#"{"kind": "allocation-problem", "name": "gangs", "resources": ["cpu"],
@@ -74,7 +76,8 @@ fn gangs() -> Vec<(&'static str, Certificate)> {
         Source { name: "allocation", text: &text }.allocation(&problem).unwrap().allocation
     };
     let one = r#", {"server": "slow", "index": 1, "tasks": {"one": 2}}"#;
-    // Three tasks fit on one server of `fast` and two of `slow`, or fewer than three on the servers and within the limit.
+    // In the first allocation, three tasks fit on one server of `fast` and two of `slow`. In the second, fewer than
+    // three fit on the servers and within the limit.
     let three = r#", {"server": "slow", "index": 1, "tasks": {"three": 1, "one": 1}}, {"server": "slow", "index": 0, "tasks": {"one": 1}}"#;
     let mut all = Vec::new();
     for (name, on_slow) in [("gangs-fit", one), ("gangs-stopped", three)] {
@@ -87,11 +90,11 @@ fn gangs() -> Vec<(&'static str, Certificate)> {
     all
 }
 
-/// Optimality within limits.
+/// Returns certificates about optimality within limits.
 fn within() -> Vec<(&'static str, Certificate)> {
     let problem = twice_limited();
     let drfh = Some(Share::Dominant);
-    // By row: fast, slow, what `a` may hold, and what it may hold of the fast ones.
+    // The rows are fast, slow, the limit of `a`, and the limit of `a` on the fast CPUs.
     let prices = |instance: &Instance<'_>, weights: [&str; 2], rows: [&str; 4]| Prices {
         user_weights: weights.map(q).to_vec(),
         rows: rows.map(q).to_vec(),
@@ -110,7 +113,7 @@ fn within() -> Vec<(&'static str, Certificate)> {
     ];
     let fair = certificate(&problem, &x, claims);
 
-    // `a` has all that it may hold, and more than `b`.
+    // `a` uses all that its limit allows, and more than `b`.
     let y = tasks(&[&[(0, "1"), (1, "5/2")], &[(1, "7/2")]]);
     let x = allocation(&problem, r#"{"one": {"fast": 1, "slow": 4}, "other": {"slow": 2}}"#);
     let instance = Instance::new(&problem, &x).unwrap();
@@ -131,8 +134,9 @@ fn within() -> Vec<(&'static str, Certificate)> {
     vec![("limits-fair", fair), ("limits-uneven", uneven), ("limits-wasted", wasted)]
 }
 
-/// A task of `one` takes two old cards or a new one, and is one card to its group; `a` may have one of the old ones. Both
-/// rise together until `one` has ten new ones and half a task on old ones, then `other` goes on.
+/// Returns the certificate of a problem with two kinds of GPUs. A task of `one` takes two old GPUs or a new one,
+/// and counts as one for its group. `a` may use one old GPU. Both users rise together until `one` has ten tasks on
+/// new GPUs and half a task on old ones. Then `other` goes on.
 fn by_class() -> Certificate {
     let problem = problem(
         r#"{"kind": "allocation-problem", "name": "two kinds of cards", "resources": ["gpu"],
@@ -157,7 +161,7 @@ fn by_class() -> Certificate {
     certificate(&problem, &x, claims)
 }
 
-/// Of yes and of no.
+/// Returns certificates that hold and that are violated.
 pub(super) fn certificates() -> Vec<(&'static str, Certificate)> {
     let problem = two_groups();
     let exactly = Rational::new();
@@ -176,11 +180,11 @@ pub(super) fn certificates() -> Vec<(&'static str, Certificate)> {
     let x = allocation(&problem, r#"{"cpus": {"pool": 6}, "gpus": {"pool": 2}, "both": {"pool": 5}}"#);
     let instance = Instance::new(&problem, &x).unwrap();
     let mut claims = derived(&instance);
-    // `cpus` has all that the part of `a` has of cpus; `both` has all its tasks.
+    // `cpus` has all CPUs in the share of `a`, and `both` has all its tasks.
     let proof = |party, envied: &[Party], prices| PartyPrices { party, envied: envied.to_vec(), prices };
     let own = vec![proof(a, &[], one(0, 0)), proof(b, &[], PriceVector::default())];
     claims.push(with(Axiom::GroupSharingIncentive, None, Evidence::PartyPrices(own), &instance));
-    // `b` holds 5 cpus, `a` 2 gpus.
+    // `b` uses 5 CPUs, and `a` uses 2 GPUs.
     let beside = vec![proof(a, &[b], one(0, 0)), proof(b, &[a], one(2, 1))];
     claims.push(with(Axiom::GroupEnvyFree, None, Evidence::PartyPrices(beside), &instance));
     let filling =

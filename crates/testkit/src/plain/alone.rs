@@ -1,9 +1,10 @@
-//! What the rules that divide every resource alone entitle queues to, once more, as docs/groups.md reads ("Each resource
-//! alone"): recursion from the root, and levels that rise from one event to the next. Nothing is shared with the engine.
+//! A second implementation of the rules that divide every resource separately, written from docs/groups.md ("Each
+//! resource alone"). It divides recursively from the root and raises levels from one event to the next. It shares
+//! nothing with the engine.
 
 use evenhand_problem::{Problem, Rational};
 
-/// A rule that divides every resource alone.
+/// A rule that divides every resource separately.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Alone {
     /// `kai`
@@ -27,13 +28,13 @@ struct Resource<'p> {
     rule: Alone,
     r: usize,
     capacity: Rational,
-    /// By group.
+    /// The amount that each group is entitled to.
     entitled: Vec<Rational>,
-    /// By user.
+    /// The amount that each user is entitled to.
     of_users: Vec<Rational>,
 }
 
-/// Returns the amounts that groups, and users that stand beside groups, are entitled to: by resource, then by group and by
+/// Returns the amounts that groups, and users next to groups, are entitled to: by resource, then by group and by
 /// user.
 #[must_use]
 pub fn entitled(problem: &Problem, rule: Alone) -> Vec<(Vec<Rational>, Vec<Rational>)> {
@@ -48,7 +49,7 @@ pub fn entitled(problem: &Problem, rule: Alone) -> Vec<(Vec<Rational>, Vec<Ratio
     (0..problem.n_resources()).map(of_resource).collect()
 }
 
-/// The lesser of two amounts; `None` is any amount.
+/// Returns the lesser of two amounts. `None` means no bound.
 fn lesser(a: Option<Rational>, b: Option<Rational>) -> Option<Rational> {
     match (a, b) {
         (Some(a), Some(b)) => Some(a.min(b)),
@@ -90,12 +91,13 @@ impl Resource<'_> {
         lend.iter().find(|(of, _)| *of == self.r).map(|(_, lent)| lent.clone())
     }
 
-    /// What of the guarantee is kept from others: nothing, where nothing is said of lending.
+    /// Returns the part of the guarantee that is kept back from other groups. Where the group does not state what
+    /// it lends, it is 0.
     fn kept(&self, v: usize) -> Rational {
         self.lent(v).map_or_else(Rational::new, |lent| (self.stated(v, self.r) - lent).max(Rational::new()))
     }
 
-    /// What a child gets first.
+    /// Returns the amount that a child gets first.
     fn guaranteed(&self, child: Child) -> Rational {
         match (self.rule, child) {
             (_, Child::User(_)) => Rational::new(),
@@ -105,7 +107,7 @@ impl Resource<'_> {
         }
     }
 
-    /// The most that a group may use; `None`: any amount.
+    /// Returns the most that a group may use. `None` means no bound.
     fn most(&self, v: Option<usize>) -> Option<Rational> {
         let keeps = self.rule != Alone::Kai;
         let Some(v) = v else { return keeps.then(|| self.capacity.clone()) };
@@ -128,8 +130,8 @@ impl Resource<'_> {
         self.subgroups(Some(v)).is_empty() && self.stated(v, r) > 0
     }
 
-    /// By what the share of a group is divided under `volcano-capacity`: what it deserves, what it requests of that, and
-    /// what it requests beyond.
+    /// Returns the amounts by which `volcano-capacity` divides a group's share: what a child deserves, what it
+    /// requests of that, and what it requests beyond.
     fn deserved(&self, child: Child) -> [Rational; 3] {
         let Child::Group(v) = child else { return Default::default() };
         let most = self.most(Some(v)).unwrap();
@@ -177,6 +179,7 @@ impl Resource<'_> {
         }
     }
 
+    /// Divides the share of a group, or of the root, among its children.
     fn divide(&mut self, v: Option<usize>) {
         let children = self.children(v);
         let share = v.map_or_else(|| self.capacity.clone(), |v| self.entitled[v].clone());
@@ -191,6 +194,7 @@ impl Resource<'_> {
         }
     }
 
+    /// Returns the part of the share that each child gets.
     fn parts(&self, children: &[Child], share: &Rational) -> Vec<Rational> {
         let requests: Vec<Option<Rational>> = children.iter().map(|k| self.request(*k)).collect();
         let kept: Vec<Rational> = children.iter().map(|k| self.guaranteed(*k)).collect();
@@ -240,7 +244,8 @@ impl Resource<'_> {
     }
 }
 
-/// Raises the parts whose level `(part - start) / weight` is least, from event to event, while something is left.
+/// Raises the parts whose level `(part - start) / weight` is least, from event to event, as long as something is
+/// left.
 fn rise(
     parts: &mut [Rational],
     start: &[Rational],

@@ -1,18 +1,18 @@
-//! Rows, usage, `gamma`, `g` and the repair, all dense.
+//! Rows, usage, `gamma`, `g` and the repair, all as dense tables.
 
 use evenhand_exact::Tasks;
 use evenhand_problem::{Constraints, Problem, Rational, RowKind, Sharing};
 
 use super::{Matrix, zero};
 
-/// A problem with a way of sharing.
+/// A problem with a kind of sharing.
 pub struct Cluster<'a> {
     pub p: &'a Problem,
     pub sharing: Sharing,
-    /// `(class, resource)`, which is `None` for time; in the order in which evidence counts them.
+    /// `(class, resource)` of each row, with `None` for time, in the order of the rows in evidence.
     pub rows: Vec<(usize, Option<usize>)>,
     pub capacity: Vec<Rational>,
-    /// `gamma_ni`: 0 where `n` cannot run or may not.
+    /// `gamma_ni`, which is 0 where `n` cannot run or may not run.
     pub gamma: Matrix,
     /// `gamma_ni` without placement constraints.
     pub free_gamma: Matrix,
@@ -69,7 +69,7 @@ impl<'a> Cluster<'a> {
         (0..self.rows.len()).filter(|&row| self.rows[row].0 == i).collect()
     }
 
-    /// What a task of `n` takes of a row; 0 where it cannot run.
+    /// Returns the usage of a row by a task of `n`, or 0 where it cannot run.
     pub fn uses(&self, n: usize, row: usize) -> Rational {
         match self.rows[row] {
             (i, _) if !self.runs(n, i) => zero(),
@@ -97,12 +97,12 @@ impl<'a> Cluster<'a> {
         x
     }
 
-    /// Whether an entry is none: negative, where `n` cannot run, or of a user that should have nothing.
+    /// Returns whether an entry is invalid: negative, on a class where `n` cannot run, or of an inactive user.
     pub fn is_refused(&self, n: usize, i: usize, x: &Rational) -> bool {
         !x.is_zero() && (*x < 0 || !self.runs(n, i) || !self.active[n])
     }
 
-    /// Step 1 of the repair.
+    /// Returns the allocation after step 1 of the repair.
     pub fn cleared(&self, stated: &Matrix) -> Matrix {
         let mut x = stated.clone();
         for (n, on) in x.iter_mut().enumerate() {
@@ -115,7 +115,7 @@ impl<'a> Cluster<'a> {
         x
     }
 
-    /// All three steps.
+    /// Returns the allocation after all three steps of the repair.
     pub fn repaired(&self, stated: &Matrix) -> Matrix {
         let mut x = self.cleared(stated);
         for (n, on) in x.iter_mut().enumerate() {
@@ -134,7 +134,7 @@ impl<'a> Cluster<'a> {
     }
 }
 
-/// `k_i min over r with d_nir > 0 of c_ir / d_nir`, or the number that the user states.
+/// Returns `k_i min over r with d_nir > 0 of c_ir / d_nir`, or the number that the user states.
 fn free_gamma(p: &Problem, n: usize, i: usize) -> Rational {
     let (user, server) = (&p.users()[n], &p.servers()[i]);
     if let Some((_, gamma)) = user.given_gamma().iter().find(|(class, _)| *class == i) {

@@ -1,4 +1,4 @@
-//! `feasible` and `integer-feasible`, judged of what is stated.
+//! `feasible` and `integer-feasible`, judged for the stated allocation.
 
 use evenhand_exact::axiom::feasible::Limit;
 use evenhand_exact::axiom::integer_feasible::SingleLimit;
@@ -7,13 +7,13 @@ use evenhand_problem::{Placement, Rational};
 use super::{Plain, zero};
 
 impl Plain<'_> {
-    /// A number of tasks of `n` that are too few or too many, over `g_n`, or over 1 task.
+    /// Returns a number of missing or excess tasks of `n` divided by `g_n`, or by 1 if `g_n` is 0.
     fn over_g(&self, n: usize, tasks: &Rational) -> Rational {
         let g = &self.cluster.g[n];
         if g.is_zero() { tasks.clone() } else { Rational::from(tasks / g) }
     }
 
-    /// Limit, slack and margin of everything that limits.
+    /// Returns all limits, each with its slack and margin.
     pub fn limits(&self) -> Vec<(Limit, Rational, Rational)> {
         let cluster = &self.cluster;
         let cleared = cluster.cleared(&self.stated);
@@ -35,7 +35,8 @@ impl Plain<'_> {
         all
     }
 
-    /// Within the tolerance; placed tasks exactly, and on each of their servers.
+    /// Returns whether the allocation is feasible within the tolerance. Placed tasks must be feasible exactly, and
+    /// on each of their servers.
     pub fn is_feasible(&self, tolerance: &Rational) -> bool {
         let placed = self.placements.is_some();
         let tolerated = if placed { zero() } else { Rational::from(-tolerance) };
@@ -44,7 +45,8 @@ impl Plain<'_> {
         self.limits().iter().all(|(_, _, margin)| *margin >= tolerated) && (!placed || on_servers())
     }
 
-    /// The least margin of what limits; of every single server where there are placements, or tasks have to be whole.
+    /// Returns the least margin of all limits. With placements or `whole` tasks, these are the limits of every
+    /// single server.
     pub fn tightest(&self, whole: bool) -> Option<Rational> {
         if whole || self.placements.is_some() {
             return self.single_limits(whole)?.into_iter().map(|(.., margin)| margin).min();
@@ -52,12 +54,13 @@ impl Plain<'_> {
         self.limits().into_iter().map(|(.., margin)| margin).min()
     }
 
-    /// That every entry is exactly feasible.
+    /// Returns whether the allocation is exactly feasible.
     pub fn is_exactly_feasible(&self) -> bool {
         self.limits().iter().all(|(_, slack, _)| *slack >= 0)
     }
 
-    /// Tasks by server, those without any left out; `None` where nobody says which.
+    /// Returns the tasks by server, without empty servers. Returns `None` where the allocation does not say which
+    /// servers they are on.
     pub fn singles(&self) -> Option<Vec<Placement>> {
         if self.placements.is_some() {
             return self.placements.clone();
@@ -76,7 +79,8 @@ impl Plain<'_> {
         Some(all)
     }
 
-    /// The same of single servers. Parts of tasks are off by 1, whatever they are: no tolerance reaches that.
+    /// Returns the limits of single servers, each with its slack and margin. A fraction of a task has the margin
+    /// -1, which is beyond every tolerance.
     pub fn single_limits(&self, whole: bool) -> Option<Vec<(SingleLimit, Rational, Rational)>> {
         let cluster = &self.cluster;
         let mut all = Vec::new();
@@ -113,7 +117,7 @@ impl Plain<'_> {
         Some(all)
     }
 
-    /// Whether every task is whole, on its class and on its server.
+    /// Returns whether every task is whole, on its class and on its server.
     pub fn is_whole(&self) -> bool {
         let placed = self.placements.iter().flatten().flat_map(|single| &single.tasks);
         placed.map(|(_, x)| x).chain(self.x.iter().flatten()).all(Rational::is_integer)

@@ -1,5 +1,5 @@
-//! The axiom `tree` from its definition: the filling by [`super::tree`], once as the definition has it, which finds for
-//! itself who has a place, and once as the prices say.
+//! The axiom `tree` from its definition. The filling by [`super::tree`] runs twice: once from the definition, which
+//! decides by itself which users can get more, and once with the prices of the evidence.
 
 use evenhand_exact::{Claim, ClassMark, Evidence, PlacePrices};
 use evenhand_problem::Rational;
@@ -7,7 +7,7 @@ use evenhand_problem::Rational;
 use super::{Plain, Shown, tree, zero};
 
 impl Plain<'_> {
-    /// What the evidence of the axiom shows.
+    /// Returns what the evidence of the axiom shows.
     pub fn of_filling(&self, claim: &Claim) -> Option<Shown> {
         let Evidence::Filling { tasks, prices } = &claim.evidence else { return None };
         let stated = Plain::of_tasks(self.p(), self.cluster.sharing, tasks);
@@ -23,10 +23,10 @@ impl Plain<'_> {
             return None;
         }
         let mut bounds = prices.iter().map(|prices| self.of_prices(prices)).collect::<Option<Vec<_>>>()?;
-        // Whom limits of 0 keep from every class.
+        // Users that limits of 0 bar from every class.
         let has_none = |n: usize| self.cluster.classes(n).into_iter().all(|i| self.is_barred(n, i));
         bounds.push((self.users().map(|n| Rational::from(u32::from(has_none(n)))).collect(), zero()));
-        // Of every resource a task takes at least what it takes where that is least.
+        // A task uses at least its least demand of every resource over all classes.
         for (r, all) in self.p().total_capacity().iter().enumerate() {
             let open = |n: usize| self.cluster.classes(n).into_iter().filter(move |i| !self.is_barred(n, *i));
             let least = |n: usize| open(n).map(|i| self.p().demand(n, i)[r].clone()).min();
@@ -47,8 +47,8 @@ impl Plain<'_> {
         Some(Shown { margin, holds: None })
     }
 
-    /// What a task of each user is worth where it is worth least, and what all classes are worth; `None` where there is no
-    /// such limit, or one has two prices.
+    /// Returns the worth of a task of each user on the class where it is least, and the worth of all classes.
+    /// Returns `None` for a price of an unknown limit, or for two prices of one limit.
     fn of_prices(&self, prices: &PlacePrices) -> Option<(Vec<Rational>, Rational)> {
         let price =
             |row: usize| prices.rows.iter().find(|(of, _)| *of == row).map_or_else(zero, |(_, p)| p.clone());

@@ -1,27 +1,27 @@
-//! Progressive filling straight from the definition: rational numbers, everybody and every server asked
-//! for every task. Only the random stream and the names of the rules come from the library.
+//! Progressive filling straight from the definition. It uses rational numbers, and visits every user and every
+//! server for every task. Only the random stream and the names of the rules come from the library.
 
 use evenhand_mechanisms::filling::{Draw, Rule, Score, ServerRule, Ties};
 use evenhand_problem::{Problem, Rational};
 
 pub struct Naive<'p> {
     problem: &'p Problem,
-    /// What shares are parts of.
+    /// The cluster that shares are fractions of.
     whole: &'p Problem,
     rule: Rule,
     step: Rational,
-    /// By single server: its class, and what is left of its resources, or of its time.
+    /// The class of each single server, and its free resources or time.
     servers: Vec<(usize, Vec<Rational>)>,
-    /// By user, by single server: steps.
+    /// Steps by user and single server.
     pub steps: Vec<Vec<u64>>,
-    /// By user: steps that it may have at most now, in place of its tasks.
+    /// Most steps that each user may have now, instead of its tasks.
     allowed: Option<Vec<u64>>,
     /// `(user, server)` of the placements, in order.
     placed: Vec<(u32, u32)>,
     draw: Draw,
 }
 
-/// By user, by single server: steps.
+/// Returns the steps by user and single server.
 pub fn fill(problem: &Problem, rule: Rule, step: &Rational, seed: u64) -> Vec<Vec<u64>> {
     let mut naive = Naive::new(problem, rule, step, seed);
     let all = (0..naive.servers.len()).collect();
@@ -29,13 +29,13 @@ pub fn fill(problem: &Problem, rule: Rule, step: &Rational, seed: u64) -> Vec<Ve
     naive.steps
 }
 
-/// Empty servers, for tasks that come and finish.
+/// Returns empty servers, for tasks that come and finish.
 pub fn ongoing(problem: &Problem, rule: Rule, seed: u64) -> Naive<'_> {
     let allowed = Some(vec![0; problem.n_users()]);
     Naive { allowed, ..Naive::new(problem, rule, &Rational::from(1), seed) }
 }
 
-/// The same where servers come and go: shares are parts of `whole`.
+/// Returns empty servers that come and go. Shares are fractions of `whole`.
 pub fn ongoing_among<'p>(problem: &'p Problem, whole: &'p Problem, rule: Rule, seed: u64) -> Naive<'p> {
     Naive { whole, ..ongoing(problem, rule, seed) }
 }
@@ -63,7 +63,7 @@ impl<'p> Naive<'p> {
         }
     }
 
-    /// Fills; random servers are drawn among `live`.
+    /// Fills the servers. Random servers are drawn among `live`.
     fn run(&mut self, live: Vec<usize>) {
         match (self.rule.server, self.rule.score.is_of_user()) {
             (ServerRule::Iid | ServerRule::Rrr, _) => self.random_servers(live),
@@ -73,17 +73,17 @@ impl<'p> Naive<'p> {
         }
     }
 
-    /// So many more steps of a user wait.
+    /// Adds waiting steps of a user.
     pub fn submit(&mut self, n: usize, steps: u64) {
         self.allowed.as_mut().unwrap()[n] += steps;
     }
 
-    /// The waiting steps of a user leave.
+    /// Removes the waiting steps of a user.
     pub fn withdraw(&mut self, n: usize) {
         self.allowed.as_mut().unwrap()[n] = self.steps[n].iter().sum();
     }
 
-    /// A step is done.
+    /// Ends a step.
     pub fn release(&mut self, n: usize, j: usize) {
         let task = self.task(n, j).unwrap();
         for (left, d) in self.servers[j].1.iter_mut().zip(&task) {
@@ -93,13 +93,13 @@ impl<'p> Naive<'p> {
         self.allowed.as_mut().unwrap()[n] -= 1;
     }
 
-    /// A server on which nothing runs has all that it has, or nothing.
+    /// Gives a server without tasks its full capacity, or none.
     pub fn set_there(&mut self, j: usize, is_there: bool) {
         let full = self.problem.servers()[self.servers[j].0].capacity().to_vec();
         self.servers[j].1 = if is_there { full } else { vec![Rational::new(); full.len()] };
     }
 
-    /// A step more of a user, on this server, if it fits there.
+    /// Places one more step of a user on this server, if it fits there. Returns whether it did.
     pub fn occupy(&mut self, n: usize, j: usize) -> bool {
         self.submit(n, 1);
         if !self.fits(n, j) {
@@ -111,7 +111,7 @@ impl<'p> Naive<'p> {
         true
     }
 
-    /// Places what fits; `(user, server)` in order.
+    /// Places all steps that fit. Returns their `(user, server)` in order.
     pub fn refill(&mut self) -> Vec<(u32, u32)> {
         let somebody = |j: &usize| (0..self.n_users()).any(|n| self.fits(n, *j));
         let live = (0..self.servers.len()).filter(somebody).collect();
@@ -135,7 +135,7 @@ impl<'p> Naive<'p> {
         self.problem.is_active(n) && limit.is_none_or(|limit| self.tasks(n) + &self.step <= *limit)
     }
 
-    /// What a whole task takes of server `j`; none where it may not run.
+    /// Returns the usage of a whole task on server `j`, or `None` where the user may not run.
     fn task(&self, n: usize, j: usize) -> Option<Vec<Rational>> {
         let class = self.servers[j].0;
         if !self.problem.users()[n].may_use(class) {
@@ -157,7 +157,7 @@ impl<'p> Naive<'p> {
             })
     }
 
-    /// The servers on which user `n` fits.
+    /// Returns the servers on which user `n` fits.
     fn fitting(&self, n: usize) -> Vec<usize> {
         (0..self.servers.len()).filter(|&j| self.fits(n, j)).collect()
     }
@@ -186,7 +186,7 @@ impl<'p> Naive<'p> {
         self.tasks(n) * share.unwrap() / self.problem.users()[n].weight()
     }
 
-    /// `H`, shares of the total capacity throughout.
+    /// Returns `H`, with shares of the total capacity throughout.
     fn mismatch(&self, n: usize, j: usize) -> Option<Rational> {
         let (task, left) = (self.task(n, j)?, &self.servers[j].1);
         let first = task.iter().position(|d| *d > 0)?;
@@ -227,7 +227,7 @@ impl<'p> Naive<'p> {
         }
     }
 
-    /// The least of the values, one of those that have it.
+    /// Returns a choice among the items with the least value.
     fn least<T: Copy>(&mut self, values: Vec<(Rational, T)>) -> Option<T> {
         let least = values.iter().map(|(value, _)| value.clone()).min()?;
         let equals: Vec<T> =
@@ -271,7 +271,7 @@ impl<'p> Naive<'p> {
         }
     }
 
-    /// First fit, filtered best fit and the joint choice: users by their least score.
+    /// First fit, filtered best fit and the joint choice: in each, the user with the least score comes first.
     fn user_first(&mut self) {
         loop {
             let scores = (0..self.n_users()).filter_map(|n| {
@@ -296,9 +296,9 @@ impl<'p> Naive<'p> {
         }
     }
 
-    /// Best fit where everybody names a server first.
+    /// Best fit in which every user first names a server.
     fn proposals(&mut self) {
-        // Whose task is larger than every empty server names none.
+        // A user whose task is larger than every empty server names none.
         let users: Vec<usize> = (0..self.n_users()).filter(|&n| !self.fitting(n).is_empty()).collect();
         loop {
             let mut named = Vec::new();

@@ -1,4 +1,4 @@
-//! The axioms about groups from their definition: what more tasks do is tried out, bit by bit.
+//! The axioms about groups from their definition. The effect of further tasks is computed step by step.
 
 use evenhand_exact::{Axiom, ClassMark};
 use evenhand_problem::{Rational, Sharing};
@@ -6,7 +6,8 @@ use evenhand_problem::{Rational, Sharing};
 use super::{Plain, zero};
 
 impl Plain<'_> {
-    /// Whether the axiom is about this: groups that share resources; for `tree`, users whose base demand is of something.
+    /// Returns whether the axiom applies: to groups that share resources or, for `tree`, to users whose base demand
+    /// is not empty.
     pub fn has_groups(&self, axiom: Axiom) -> bool {
         let p = self.p();
         if axiom == Axiom::WorkConserving && !self.holds_back() {
@@ -46,7 +47,7 @@ impl Plain<'_> {
         own.max(below)
     }
 
-    /// What a group uses when user `n` has so many tasks more.
+    /// Returns the usage of a group when user `n` has `more` further tasks.
     pub fn used(&self, v: usize, r: usize, (n, more): (usize, &Rational)) -> Rational {
         let p = self.p();
         let own: Rational = self
@@ -61,7 +62,7 @@ impl Plain<'_> {
         own + below.sum::<Rational>()
     }
 
-    /// How many tasks more user `n` may have before `used` of them is so much.
+    /// Returns how many further tasks user `n` may have before `used` reaches `mark`.
     pub(super) fn until_used(
         &self,
         r: usize,
@@ -70,7 +71,7 @@ impl Plain<'_> {
         used: &dyn Fn(&Rational) -> Rational,
     ) -> Rational {
         let d = self.p().users()[n].base_demand()[r].clone();
-        // What all groups below keep back is filled after so many tasks: beyond, every task is used in full.
+        // Kept-back amounts are filled by at most this many tasks. Beyond that, every task counts in full.
         let groups = self.p().groups().list().len();
         let all: Rational = (0..groups).map(|k| self.kept(k, r)).sum();
         let far = Rational::from(&all / &d) + 1u32;
@@ -78,7 +79,7 @@ impl Plain<'_> {
         far + (mark - there) / d
     }
 
-    /// The lowest group above a user that states a guarantee.
+    /// Returns the lowest group above a user that states a guarantee.
     fn lowest_with_guarantee(&self, n: usize) -> Option<usize> {
         let list = self.p().groups().list();
         let mut above = self.p().groups().member(n).group;
@@ -88,7 +89,7 @@ impl Plain<'_> {
         above
     }
 
-    /// The part of what a group uses that it, or the groups below it, are promised.
+    /// Returns the part of a group's usage that is within the guarantee of the group or of the groups below it.
     fn promised_use(&self, v: usize, r: usize) -> Rational {
         if self.states_guarantee(v) {
             return self.promised(v, r).unwrap_or_default().min(self.used(v, r, (usize::MAX, &zero())));
@@ -96,8 +97,9 @@ impl Plain<'_> {
         self.subgroups(v).into_iter().map(|k| self.promised_use(k, r).max(self.kept(k, r))).sum()
     }
 
-    /// What counts as used of a group above user `n` when the user has so many tasks more: all of it, or beyond the group
-    /// that is promised something only what others are promised.
+    /// Returns the usage of a group above user `n` that counts when the user has `more` further tasks. Inside the
+    /// group `promised`, which states the guarantee, all usage counts. Above it, other groups count only with usage
+    /// within their guarantees.
     fn counted(&self, v: usize, r: usize, (n, more): (usize, &Rational), promised: usize) -> Rational {
         let groups = self.p().groups().list();
         let mut within = Some(v);
@@ -118,14 +120,14 @@ impl Plain<'_> {
         sum
     }
 
-    /// The fraction of the tasks of user `m` that counts against limits on classes for user `n`.
+    /// Returns the fraction of the tasks of user `m` that counts against limits on classes for user `n`.
     fn fraction(&self, m: usize, n: usize, promised: usize, r: usize) -> Rational {
         if self.stands_in(m, promised) {
             return Rational::from(1);
         }
         let groups = 0..self.p().groups().list().len();
         let apart = groups.filter(|v| self.stands_in(m, *v) && !self.stands_in(n, *v));
-        // The fewer groups it stands in, the nearer a group is to the root.
+        // A group with fewer ancestors is nearer to the root.
         let depth =
             |v: &usize| std::iter::successors(Some(*v), |v| self.p().groups().list()[*v].parent).count();
         let Some(top) = apart.filter(|v| self.states_guarantee(*v)).min_by_key(depth) else { return zero() };
@@ -137,7 +139,7 @@ impl Plain<'_> {
         }
     }
 
-    /// How many tasks a user lacks of what the groups above it are promised (docs/axioms.md, the lack).
+    /// Returns how many tasks a user lacks of the guarantees of the groups above it (docs/axioms.md, the lack).
     pub fn lack_of_promises(&self, n: usize) -> Rational {
         let p = self.p();
         let groups = p.groups();
@@ -167,7 +169,7 @@ impl Plain<'_> {
         rooms.into_iter().min().unwrap_or_default().max(zero())
     }
 
-    /// What the users below a group take of a resource on some server classes.
+    /// Returns the usage of a resource on some server classes by the users below a group.
     pub(super) fn held_on(&self, v: usize, servers: &[usize], r: usize) -> Rational {
         let below = self.users().filter(|n| self.stands_in(*n, v));
         let held = |n: usize| {
@@ -177,8 +179,8 @@ impl Plain<'_> {
         below.map(held).sum()
     }
 
-    /// How many tasks limits on server classes leave a user on one of them, each with what it is; none where nothing
-    /// limits it.
+    /// Returns each limit on a server class that affects the user there, with the number of further tasks that it
+    /// allows.
     pub(super) fn class_marks(&self, n: usize, i: usize) -> Vec<(ClassMark, Rational)> {
         let p = self.p();
         let mut marks = Vec::new();
@@ -195,7 +197,7 @@ impl Plain<'_> {
         marks
     }
 
-    /// Whether a limit of 0 keeps a user from a class.
+    /// Returns whether a limit of 0 bars a user from a class.
     pub(super) fn is_barred(&self, n: usize, i: usize) -> bool {
         let groups = self.p().groups().list().iter().enumerate();
         let mut on = groups.filter(|(v, _)| self.stands_in(n, *v)).flat_map(|(_, of)| &of.on);
@@ -203,15 +205,15 @@ impl Plain<'_> {
         on.any(|on| on.servers.contains(&i) && on.limit.iter().any(bars))
     }
 
-    /// Whether groups hold no more than they may on server classes.
+    /// Returns whether groups respect their limits on server classes.
     pub(super) fn keeps_limits_on_classes(&self) -> bool {
         let groups = self.p().groups().list().iter().enumerate();
         let mut limits = groups.flat_map(|(v, group)| group.on.iter().map(move |on| (v, on)));
         limits.all(|(v, on)| on.limit.iter().all(|(r, most)| self.held_on(v, &on.servers, *r) <= *most))
     }
 
-    /// How many tasks each limit on classes leaves user `n` on each of them for what `promised` above it is promised; by
-    /// limit, `None` on a class where it counts no task of the user.
+    /// Returns, for each limit on classes, how many further tasks it allows user `n` on each class towards the
+    /// guarantee of `promised`. An entry is `None` on a class where the limit counts no task of the user.
     fn left_on_classes(&self, n: usize, promised: usize) -> Vec<Vec<Option<Rational>>> {
         let p = self.p();
         let mut rows = Vec::new();
@@ -237,7 +239,8 @@ impl Plain<'_> {
         rows
     }
 
-    /// The same as bounds on all its tasks: by each limit that counts all of them, and by the least on each class.
+    /// Returns bounds on all further tasks of the user: one for each limit that counts all of them, and the sum of
+    /// the least bounds on each class.
     fn rooms_on_classes(&self, n: usize, promised: usize) -> Vec<Rational> {
         let rows = self.left_on_classes(n, promised);
         let mut rooms: Vec<Rational> = Vec::new();
@@ -252,7 +255,7 @@ impl Plain<'_> {
         rooms
     }
 
-    /// The least margin of the limits.
+    /// Returns the least margin of the limits.
     pub fn limits_margin(&self) -> Option<Rational> {
         let p = self.p();
         let capacity = p.total_capacity();
@@ -274,7 +277,7 @@ impl Plain<'_> {
         all.into_iter().min()
     }
 
-    /// Minus the largest lack of what is promised.
+    /// Returns minus the largest lack of guarantees.
     pub fn guarantees_margin(&self) -> Option<Rational> {
         let margin = |n: usize| -(self.lack_of_promises(n) / &self.cluster.g[n]);
         self.active().into_iter().map(margin).min()

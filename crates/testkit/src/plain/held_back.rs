@@ -1,11 +1,11 @@
-//! What groups hold back, from its definition: what more tasks do is tried out.
+//! The amounts that groups hold back, from their definition. The effect of further tasks is computed step by step.
 
 use evenhand_problem::Rational;
 
 use super::{Plain, zero};
 
 impl Plain<'_> {
-    /// Whether some group has a limit, says what it lends, or gets nothing beyond its guarantee.
+    /// Returns whether some group has a limit, states what it lends, or gets nothing beyond its guarantee.
     pub fn holds_back(&self) -> bool {
         let groups = self.p().groups();
         let never = groups.share().zero_weight.name() == "never";
@@ -15,7 +15,7 @@ impl Plain<'_> {
         })
     }
 
-    /// What all users and groups of the root use of a resource when user `n` has so many tasks more.
+    /// Returns the usage of a resource by all users and groups of the root when user `n` has `more` further tasks.
     pub(super) fn used_by_all(&self, r: usize, (n, more): (usize, &Rational)) -> Rational {
         let p = self.p();
         let mut all = zero();
@@ -29,14 +29,15 @@ impl Plain<'_> {
         all
     }
 
-    /// After how many tasks each of what may stop a user does.
+    /// Returns, for each bound that may stop a user, the number of further tasks after which it does.
     fn stops(&self, n: usize) -> Vec<Rational> {
         let p = self.p();
         let groups = p.groups();
         let never = groups.share().zero_weight.name() == "never";
         let asks = |r: &usize| p.users()[n].base_demand()[*r] > 0 && p.total_capacity()[*r] > 0;
         let asked: Vec<usize> = (0..p.n_resources()).filter(asks).collect();
-        // Until a use is at the mark, or is more than it is now where it is above.
+        // Returns the number of tasks until the usage reaches the mark. If it is above the mark already, it is the
+        // number until the usage grows.
         let until = |r: usize, mark: &Rational, used: &dyn Fn(&Rational) -> Rational| {
             self.until_used(r, n, &mark.clone().max(used(&zero())), used)
         };
@@ -71,7 +72,8 @@ impl Plain<'_> {
         stops
     }
 
-    /// What so many tasks are over `g_n`; on single servers 1 where they are a gang.
+    /// Returns a number of tasks divided by `g_n`. With single servers, it returns 1 if the tasks make a gang, and
+    /// otherwise 0.
     pub(super) fn gang_or_part(&self, n: usize, tasks: Rational) -> Rational {
         match self.placements.is_some() {
             true => Rational::from(u32::from(tasks >= self.gang(n))),
@@ -79,9 +81,9 @@ impl Plain<'_> {
         }
     }
 
-    /// What groups leave to a user, over `g_n`.
+    /// Returns what groups leave to a user, divided by `g_n`.
     pub fn unstopped(&self, n: usize) -> Rational {
-        // Nobody could have more than everything.
+        // No user could have more than the whole cluster.
         let all = Rational::from(&self.cluster.g[n] * 2u32) + 1u32;
         let stops = if self.holds_back() { self.stops(n) } else { Vec::new() };
         let least = stops.into_iter().fold(all, Rational::min);

@@ -1,5 +1,5 @@
-//! The checker once more, as plainly as the definitions of THEORY, section 7, read: dense rational loops,
-//! no common denominators, nothing shared with `evenhand-exact` but its types. Here are certificates of
+//! A second checker, as simple as the definitions of THEORY, section 7. It uses dense rational loops and no common
+//! denominators, and shares nothing with `evenhand-exact` except its types. This module judges certificates of
 //! allocations; [`ratio`] and [`worst_load`] judge the other kinds.
 
 pub mod alone;
@@ -36,7 +36,7 @@ pub use self::cluster::Cluster;
 /// `x_ni`, by user and class.
 pub type Matrix = Vec<Vec<Rational>>;
 
-/// An allocation of a problem, as it is stated and as it is judged.
+/// An allocation of a problem, as stated and as judged after its repair.
 pub struct Plain<'a> {
     pub cluster: Cluster<'a>,
     pub stated: Matrix,
@@ -57,7 +57,7 @@ impl<'a> Plain<'a> {
         Self { cluster, stated, x, placements }
     }
 
-    /// Tasks without a repair, as evidence states them.
+    /// Creates an allocation without repair, as evidence states it.
     pub fn of_tasks(p: &'a Problem, sharing: Sharing, tasks: &Tasks) -> Self {
         let cluster = Cluster::new(p, sharing);
         let stated = cluster.dense(tasks);
@@ -80,13 +80,13 @@ impl<'a> Plain<'a> {
         self.users().filter(|&n| self.cluster.active[n]).collect()
     }
 
-    /// What is judged, where it is not 0.
+    /// Returns the judged tasks that are not 0.
     pub fn tasks(&self) -> Tasks {
         let of = |on: &Vec<Rational>| on.iter().cloned().enumerate().filter(|(_, x)| !x.is_zero()).collect();
         self.x.iter().map(of).collect()
     }
 
-    /// The largest `|x_ni - stated x_ni| / g_n`, which is 0 where `g_n` is 0.
+    /// Returns the largest `|x_ni - stated x_ni| / g_n`. Users with a `g_n` of 0 count as 0.
     pub fn repair(&self) -> Rational {
         let mut most = zero();
         for n in self.active() {
@@ -98,12 +98,12 @@ impl<'a> Plain<'a> {
     }
 }
 
-/// Whether everything that the certificate states is true.
+/// Returns whether everything that the certificate states is true.
 pub fn is_true(certificate: &Certificate) -> bool {
     fault(certificate).is_none()
 }
 
-/// What is false in the certificate.
+/// Returns what is false in the certificate, if anything.
 pub fn fault(certificate: &Certificate) -> Option<String> {
     let Certificate { problem, allocation, problem_sha256: hash, tolerance, claims, not_checked } =
         certificate;
@@ -130,7 +130,8 @@ pub fn fault(certificate: &Certificate) -> Option<String> {
     false_ones.next().map(|claim| format!("{claim:?}"))
 }
 
-/// What evidence shows: a margin (`None` where nothing is compared), of yes or of no, or of either.
+/// The result of evidence: a margin (`None` where nothing is compared), and whether the evidence can show only that
+/// the axiom holds, only that it is violated, or either.
 pub struct Shown {
     pub margin: Option<Rational>,
     pub holds: Option<bool>,
@@ -153,7 +154,7 @@ fn is_claim_true(x: &Plain<'_>, claim: &Claim, tolerance: &Rational) -> Option<b
     if claim.axiom == Axiom::Proportional {
         return x.proportional(claim, holds, tolerance);
     }
-    // Evidence of what the allocation shows by itself is not read.
+    // If the allocation decides a claim by itself, its evidence is not read.
     let of_allocation = |margin| Some(Shown { margin, holds: None });
     let shown = match claim.axiom {
         Axiom::Feasible => of_allocation(x.tightest(false)),
@@ -169,7 +170,7 @@ fn is_claim_true(x: &Plain<'_>, claim: &Claim, tolerance: &Rational) -> Option<b
         Axiom::Tree => x.of_filling(claim),
         _ => x.proof(claim),
     }?;
-    // On single servers tasks fit or not.
+    // On single servers, tasks fit exactly or not at all.
     let placed = x.placements.is_some()
         && matches!(claim.axiom, Axiom::Feasible | Axiom::IntegerFeasible | Axiom::WorkConserving);
     let tolerated = if placed { zero() } else { tolerance.clone() };

@@ -6,7 +6,7 @@ use evenhand_problem::Rational;
 use super::{Plain, zero};
 
 impl Plain<'_> {
-    /// `n` has at least `min(T_n, due)`, over `g_n`.
+    /// Returns by how much the tasks of `n` exceed `min(T_n, due)`, divided by `g_n`.
     fn lead(&self, n: usize, due: Rational) -> Rational {
         let due = self.p().users()[n].tasks().map_or(due.clone(), |tasks| tasks.clone().min(due));
         (self.total(n) - due) / &self.cluster.g[n]
@@ -17,13 +17,14 @@ impl Plain<'_> {
         n != m && active(n) && active(m)
     }
 
-    /// Tasks of `n` for one of `m` on class `i`.
+    /// Returns the number of tasks of `n` that fit into the resources of one task of `m` on class `i`.
     fn rate(&self, n: usize, m: usize, i: usize) -> Rational {
         let rows = self.cluster.used_rows(n, i).into_iter();
         rows.map(|row| self.cluster.uses(m, row) / self.cluster.uses(n, row)).min().unwrap_or_default()
     }
 
-    /// Tasks of `n` for what `m` has, less one task on the class that is `removed`; weighted.
+    /// Returns the number of tasks of `n` for all that `m` has, without one task on the class `removed`, scaled by
+    /// the weights.
     fn bundle(&self, n: usize, m: usize, removed: Option<usize>) -> Rational {
         let users = self.p().users();
         let one = |i: usize| Rational::from(u32::from(removed == Some(i)));
@@ -35,7 +36,7 @@ impl Plain<'_> {
         self.is_pair(n, m).then(|| self.lead(n, self.bundle(n, m, None)))
     }
 
-    /// Classes of `m` from which a task could be taken that is worth something to `n`.
+    /// Returns the classes of `m` from which removing a task matters to `n`.
     fn removable(&self, n: usize, m: usize) -> Vec<usize> {
         (0..self.p().n_servers()).filter(|&i| self.x[m][i] >= 1 && self.rate(n, m, i) > 0).collect()
     }
@@ -56,7 +57,7 @@ impl Plain<'_> {
         active.then(|| self.lead(n, self.entitled(n) * self.cluster.gamma[n].iter().sum::<Rational>()))
     }
 
-    /// The least margin of the three axioms.
+    /// Returns the least margin of one of the three axioms.
     pub fn least(&self, axiom: Axiom) -> Option<Rational> {
         let mut all = Vec::new();
         for n in self.users() {
@@ -69,7 +70,7 @@ impl Plain<'_> {
         all.into_iter().min()
     }
 
-    /// `T_n - x_n`; `None` where it is unlimited.
+    /// Returns `T_n - x_n`, or `None` where the tasks are unlimited.
     pub fn left(&self, n: usize) -> Option<Rational> {
         Some(self.p().users()[n].tasks()? - self.total(n))
     }
@@ -78,7 +79,7 @@ impl Plain<'_> {
         &self.cluster.capacity[row] - self.cluster.load(&self.x, row)
     }
 
-    /// What fits of `n` on class `i` in what is free.
+    /// Returns the number of tasks of `n` that fit into the free capacity of class `i`.
     pub fn free_for(&self, n: usize, i: usize) -> Rational {
         let rows = self.cluster.used_rows(n, i).into_iter();
         rows.map(|row| self.slack(row) / self.cluster.uses(n, row)).min().unwrap_or_else(zero)

@@ -1,4 +1,5 @@
-//! The group forms of sharing incentive and envy-free from their definition: bounds from their graph, piece by piece.
+//! The group forms of sharing incentive and envy-freeness from their definition. Bounds are computed from their
+//! piecewise linear graph.
 
 use std::collections::BTreeSet;
 
@@ -35,7 +36,7 @@ impl Plain<'_> {
         }
     }
 
-    /// Groups and users that stand in a group, or in the root, and can be given something.
+    /// Returns the groups and users that are children of a group, or of the root, and can be given something.
     fn children(&self, parent: Option<usize>) -> Vec<Party> {
         let groups = (0..self.p().groups().list().len()).map(Party::Group);
         let groups = groups.filter(|group| !self.users_of(*group).is_empty());
@@ -89,7 +90,7 @@ impl Plain<'_> {
         rows.map(of_row).collect()
     }
 
-    /// What a user has left of its tasks, over `g_n`.
+    /// Returns the tasks that a user lacks, divided by `g_n`.
     fn left_over(&self, n: usize) -> Option<Rational> {
         Some(self.left(n)? / &self.cluster.g[n])
     }
@@ -99,7 +100,7 @@ impl Plain<'_> {
         left?.into_iter().max()
     }
 
-    /// The largest `z` at which the floors cost no more than the bound, and the next one does.
+    /// Returns the largest `z` at which the floors cost no more than the bound.
     fn bounded_gain(&self, party: Party, offered: &[Rational], prices: &PriceVector) -> Option<Rational> {
         let users = self.users_of(party);
         let mut l = vec![zero(); self.p().n_users()];
@@ -128,7 +129,8 @@ impl Plain<'_> {
             self.p().users()[n].tasks().map_or(more.clone(), |tasks| more.min(tasks.clone()))
         };
         let floors = |z: &Rational| -> Rational { users.iter().map(|n| floor(*n, z) * &l[*n]).sum() };
-        // Straight between the points where somebody is full; before the first, and behind the last.
+        // The cost is linear between the points at which some user has all its tasks, and also before the first and
+        // after the last.
         let mut marks: Vec<Rational> = users.iter().filter_map(|n| self.left_over(*n)).collect();
         marks.push(zero());
         marks.sort();
@@ -154,7 +156,8 @@ impl Plain<'_> {
 
     fn shown_gain(&self, party: Party, offered: &[Rational], tasks: &Tasks) -> Option<Rational> {
         let users = self.users_of(party);
-        // Of a party of little weight somebody else may hold more than the cluster has for each unit of its own.
+        // If the other party has a small weight, the offered amounts may exceed the cluster. Hence `y` need not be
+        // feasible in it.
         let y = Plain::of_tasks(self.p(), self.sharing(), tasks);
         for n in y.users() {
             let is_one = |i: usize| y.x[n][i].is_zero() || (y.x[n][i] > 0 && self.cluster.runs(n, i));
@@ -176,7 +179,7 @@ impl Plain<'_> {
         least.filter(|gain| *gain > 0)
     }
 
-    /// What the evidence of one of the axioms shows.
+    /// Returns what the evidence of one of the two axioms shows.
     pub fn of_parties(&self, claim: &Claim) -> Option<Shown> {
         let envy = claim.axiom == Axiom::GroupEnvyFree;
         let mut open = self.to_compare(envy);

@@ -1,4 +1,4 @@
-//! Work-conserving, no justified complaints, PS-DSF: what stands in the place of more.
+//! Work conservation, no justified complaints and PS-DSF: what keeps users from more tasks.
 
 use evenhand_exact::axiom::njc::Witness;
 use evenhand_problem::Rational;
@@ -6,12 +6,12 @@ use evenhand_problem::Rational;
 use super::{Plain, zero};
 
 impl Plain<'_> {
-    /// The number of tasks of user `n` that start together.
+    /// Returns the number of tasks of user `n` that start together.
     pub(super) fn gang(&self, n: usize) -> u64 {
         self.p().groups().member(n).gang.unwrap_or(1)
     }
 
-    /// Active users with fewer than their tasks; on single servers at least one gang fewer.
+    /// Returns the active users that lack tasks. On single servers, they lack at least one gang.
     pub fn pending(&self) -> Vec<usize> {
         let enough = |n: usize, left: &Rational| match self.placements {
             Some(_) => *left >= self.gang(n),
@@ -20,13 +20,13 @@ impl Plain<'_> {
         self.active().into_iter().filter(|&n| self.left(n).is_none_or(|left| enough(n, &left))).collect()
     }
 
-    /// What user `n` could run more, over `g_n`, when it gets so much on the classes.
+    /// Returns what user `n` could run more, divided by `g_n`, if the classes have room for `room` tasks.
     pub(super) fn more(&self, n: usize, room: Rational) -> Rational {
         let room = self.left(n).map_or(room.clone(), |left| left.min(room));
         room / &self.cluster.g[n]
     }
 
-    /// What is free of each row of one server, and the index of a server where it is so.
+    /// Returns the free capacity of each row on every server of a class, with the index of the server.
     fn free_of_servers(&self, i: usize) -> Vec<(u64, Vec<Rational>)> {
         let count = self.p().servers()[i].count();
         let rows = self.cluster.rows_of(i);
@@ -42,7 +42,8 @@ impl Plain<'_> {
         (0..count).map(|index| (index, free(index))).collect()
     }
 
-    /// How many tasks of `n` fit on the servers of a class: one after the other, until a gang fits or no server takes another.
+    /// Returns how many tasks of `n` fit on the servers of a class, placed one after the other, until a gang fits
+    /// or no server has room.
     fn tasks_on(&self, n: usize, i: usize) -> u64 {
         let rows = self.cluster.rows_of(i);
         let mut tasks = 0;
@@ -58,8 +59,9 @@ impl Plain<'_> {
         tasks
     }
 
-    /// Whether so many further tasks of `n` fit on these classes, of which each takes at most so many, next to the tasks
-    /// that were chosen on classes before them: tries all numbers of tasks. Limits on classes count all of these tasks.
+    /// Returns whether `more` further tasks of `n` fit on these classes, next to the tasks already chosen on
+    /// earlier classes. Each class takes at most the stated number, and all numbers of tasks are tried. Limits on
+    /// classes count all of these tasks.
     fn gang_fits(
         &self,
         n: usize,
@@ -79,7 +81,7 @@ impl Plain<'_> {
         })
     }
 
-    /// Whether limits on classes leave user `n` these tasks, by class.
+    /// Returns whether limits on classes allow user `n` these further tasks, by class.
     fn within_class_limits(&self, n: usize, tasks: &[(usize, u64)]) -> bool {
         let groups = self.p().groups().list().iter().enumerate().filter(|(v, _)| self.stands_in(n, *v));
         let mut limits = groups.flat_map(|(v, group)| group.on.iter().map(move |on| (v, on)));
@@ -93,14 +95,14 @@ impl Plain<'_> {
         })
     }
 
-    /// What a user could run more, over `g_n`.
+    /// Returns what a user could run more, divided by `g_n`.
     fn idle(&self, n: usize) -> Rational {
         self.unstopped(n).min(self.idle_servers(n))
     }
 
     fn idle_servers(&self, n: usize) -> Rational {
         let classes = self.cluster.classes(n);
-        // A limit on server classes is one more row of each of them.
+        // A limit on server classes acts like one more row of each of them.
         let within = |i: usize| {
             let marks = if self.holds_back() { self.class_marks(n, i) } else { Vec::new() };
             marks.into_iter().map(|(_, left)| left).min()
@@ -121,7 +123,7 @@ impl Plain<'_> {
         (!self.active().is_empty()).then(|| -most.unwrap_or_default())
     }
 
-    /// What a witness is worth to user `n`.
+    /// Returns the value of a witness for user `n`.
     fn witness(&self, n: usize, witness: Witness) -> Option<Rational> {
         let row = match witness {
             Witness::Satisfied => return Some(-self.left(n)? / &self.cluster.g[n]),
@@ -142,7 +144,7 @@ impl Plain<'_> {
         self.active().into_iter().filter_map(|n| self.answer(n)).min()
     }
 
-    /// What `n` lacks on the class of a row that it uses, in tasks.
+    /// Returns what `n` lacks on the class of a row that it uses, in tasks.
     fn lack(&self, n: usize, row: usize) -> Option<Rational> {
         let (i, users) = (self.cluster.rows[row].0, self.p().users());
         let uses = self.cluster.uses(n, row);
@@ -161,7 +163,7 @@ impl Plain<'_> {
         Some(-self.left(n)? / &self.cluster.g[n])
     }
 
-    /// The margin of `n` on class `i`, where it can run.
+    /// Returns the margin of `n` on class `i`, or `None` where it cannot run.
     pub fn ps_dsf_on(&self, n: usize, i: usize) -> Option<Rational> {
         (self.cluster.active[n] && self.cluster.runs(n, i)).then_some(())?;
         let lacks = self.cluster.used_rows(n, i).into_iter().filter_map(|row| self.lack(n, row));

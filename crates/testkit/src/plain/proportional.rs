@@ -1,4 +1,4 @@
-//! Proportional and alpha fairness, with roots of its own.
+//! Proportional and alpha fairness, with its own computation of roots.
 
 use evenhand_exact::{Claim, Evidence, Share};
 use evenhand_problem::Rational;
@@ -16,7 +16,7 @@ fn whole_root(value: &Integer, index: u32) -> Option<Integer> {
 }
 
 impl Plain<'_> {
-    /// `u_ni`, or 1 without a share.
+    /// Returns `u_ni`, or 1 without a share.
     fn values(&self, share: Option<Share>) -> Option<Matrix> {
         match share {
             None => Some(vec![vec![Rational::from(1); self.p().n_servers()]; self.p().n_users()]),
@@ -24,12 +24,12 @@ impl Plain<'_> {
         }
     }
 
-    /// `U_n`, without the weight.
+    /// Returns `U_n`, not divided by the weight.
     fn plain_level(&self, u: &Matrix, x: &Matrix, n: usize) -> Rational {
         u[n].iter().zip(&x[n]).map(|(u, x)| Rational::from(u * x)).sum()
     }
 
-    /// Bounds of `w_n / U_n^alpha`, the same where alpha is whole; `None` without a `U_n`.
+    /// Returns bounds of `w_n / U_n^alpha`, which are equal where alpha is whole. Returns `None` where `U_n` is 0.
     fn worth(&self, u: &Matrix, alpha: &Rational, n: usize) -> Option<[Rational; 2]> {
         if !self.cluster.active[n] {
             return Some([zero(), zero()]);
@@ -43,7 +43,8 @@ impl Plain<'_> {
             let exact = weight.clone() / of_level;
             return Some([exact.clone(), exact]);
         }
-        // w / U^(p/q) = (w^q / U^p)^(1/q): a quotient of whole roots, or times a power of ten in integers.
+        // `w / U^(p/q) = (w^q / U^p)^(1/q)`. If the roots of numerator and denominator are whole, it is their
+        // quotient. Otherwise it is computed in integers, scaled by a power of ten.
         let inside = Rational::from(weight.pow(i32::try_from(index).ok()?)) / of_level;
         if let Some(exact) = whole_root(inside.numer(), index).zip(whole_root(inside.denom(), index)) {
             let exact = Rational::from(exact);
@@ -74,7 +75,7 @@ impl Plain<'_> {
         let whole = *alpha.denom() == 1;
         for n in self.active() {
             match values.iter().find(|(of, _)| *of == n) {
-                // Bounds are known here to some 200 digits.
+                // The bounds computed here have some 200 digits.
                 Some((_, ends)) => {
                     let is_so = ends[0] > 0 && ends[0] <= worths[n][1] && worths[n][0] <= ends[1];
                     is_so.then_some(())?;

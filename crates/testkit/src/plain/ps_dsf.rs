@@ -2,7 +2,7 @@
 
 use evenhand_problem::{Allocation, Problem, Rational};
 
-/// Capacity of every resource of class `i`; one unit of time where it is shared by time.
+/// Returns the capacity of every resource of class `i`, or one unit of time where the class is shared by time.
 fn capacity(problem: &Problem, i: usize, tdm: bool) -> Vec<Rational> {
     let class = &problem.servers()[i];
     if tdm || class.is_time_shared() {
@@ -11,7 +11,7 @@ fn capacity(problem: &Problem, i: usize, tdm: bool) -> Vec<Rational> {
     class.capacity().iter().map(|c| Rational::from(c * class.count())).collect()
 }
 
-/// What a task of `n` uses on class `i`.
+/// Returns the usage of a task of `n` on class `i`.
 fn usage(problem: &Problem, n: usize, i: usize, tdm: bool) -> Vec<Rational> {
     if tdm || problem.servers()[i].is_time_shared() {
         vec![problem.gamma(n, i).recip()]
@@ -45,12 +45,12 @@ fn feasible(problem: &Problem, allocation: &Allocation, tdm: bool) -> Result<(),
     Ok(())
 }
 
-/// Theorem 1 on every class and for every user that lacks tasks.
+/// Checks Theorem 1 on every class, for every user that lacks tasks.
 pub fn theorem_1(problem: &Problem, allocation: &Allocation) -> Result<(), String> {
     bottlenecks(problem, allocation, false)
 }
 
-/// Theorem 2: the same with one resource, time, on every class.
+/// Checks Theorem 2, which is Theorem 1 with time as the only resource of every class.
 pub fn theorem_2(problem: &Problem, allocation: &Allocation) -> Result<(), String> {
     bottlenecks(problem, allocation, true)
 }

@@ -1,62 +1,62 @@
-//! Whole tasks by the tree as they come and go, with preemption, by a plain scan: whatever a decision needs is computed
-//! anew from what runs.
+//! Whole tasks that come and go, served by the tree with preemption. It is a plain scan: every decision computes
+//! all that it needs from the running tasks.
 
 use evenhand_problem::{Problem, Rational};
 
 use super::tree::{Key, Node, Tree, puts_first};
 
-/// A gang that runs.
+/// A running gang.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Run {
-    /// Runs are numbered in the order of their starts.
+    /// Number of the run, in the order of the starts.
     pub number: u32,
-    /// Its user.
+    /// User of the gang.
     pub user: usize,
-    /// The servers of its tasks.
+    /// Servers of its tasks.
     pub servers: Vec<usize>,
 }
 
-/// Which runs are stopped for others.
+/// The runs that may be stopped for others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stops {
-    /// None.
+    /// No run.
     Never,
-    /// Beyond guarantees for those below guarantees.
+    /// Runs beyond a guarantee, for users below a guarantee.
     Guarantees,
-    /// Wherever the keys stay in order.
+    /// Any run, as long as the keys stay in order.
     Shares,
 }
 
-/// By what runs are compared that may be stopped: the depth of the node, the key beyond the guarantee, the number.
+/// The order in which runs are stopped: by the depth of the node, the key beyond the guarantee, and the number.
 type Place = (std::cmp::Reverse<usize>, Key, u32);
 
-/// What runs and waits.
+/// The running and the waiting tasks.
 pub struct Queues<'p> {
     tree: Tree<'p>,
-    /// The servers that are ever there.
+    /// The problem with all servers that are ever present.
     places: &'p Problem,
-    /// By single server: whether it is there.
+    /// Whether each single server is present.
     is_there: Vec<bool>,
     stops: Stops,
     /// Whether the last of equals comes first.
     last: bool,
-    /// By single server: its class.
+    /// Class of each single server.
     classes: Vec<usize>,
-    /// By user: tasks that wait.
+    /// Waiting tasks of each user.
     pub waiting: Vec<u64>,
-    /// What runs.
+    /// The running gangs.
     pub runs: Vec<Run>,
     next: u32,
 }
 
 impl<'p> Queues<'p> {
-    /// Nothing runs.
+    /// Creates queues in which nothing runs.
     #[must_use]
     pub fn new(problem: &'p Problem, stops: Stops, last: bool) -> Self {
         Self::among(problem, problem, stops, last)
     }
 
-    /// The same where servers come and go: shares are parts of `whole`.
+    /// Creates queues in which servers come and go. Shares are fractions of `whole`.
     #[must_use]
     pub fn among(problem: &'p Problem, whole: &'p Problem, stops: Stops, last: bool) -> Self {
         let classes = problem.servers().iter().enumerate();
@@ -80,7 +80,7 @@ impl<'p> Queues<'p> {
         }
     }
 
-    /// A server on which nothing runs is there, or is not.
+    /// Marks a server on which nothing runs as present or absent.
     pub fn set_there(&mut self, j: usize, is_there: bool) {
         self.is_there[j] = is_there;
         let mut there = vec![Rational::new(); self.places.n_resources()];
@@ -91,7 +91,8 @@ impl<'p> Queues<'p> {
         self.tree.there = Some(there);
     }
 
-    /// Serves until nobody can be served: `(user, server)` of every task that starts, and the runs that are stopped.
+    /// Serves until no user can be served. Returns the `(user, server)` of every task that starts, and the numbers
+    /// of the runs that are stopped.
     pub fn fill(&mut self) -> (Vec<(u32, u32)>, Vec<u32>) {
         let fresh = self.next;
         let (mut placed, mut stopped) = (Vec::new(), Vec::new());
@@ -135,7 +136,7 @@ impl<'p> Queues<'p> {
         (0..self.waiting.len()).map(|n| Rational::from(of(n))).collect()
     }
 
-    /// The servers that a gang of a user would start on.
+    /// Returns the servers on which a gang of a user would start.
     fn servers_for(&self, runs: &[Run], n: usize) -> Option<Vec<usize>> {
         let problem = self.places;
         let mut on: Vec<Vec<usize>> = vec![Vec::new(); self.classes.len()];
@@ -170,7 +171,7 @@ impl<'p> Queues<'p> {
         self.next += 1;
     }
 
-    /// The runs that are stopped so that a gang of a user can start.
+    /// Returns the runs that are stopped so that a gang of a user can start.
     fn room_for(&self, n: usize, fresh: u32) -> Option<Vec<Run>> {
         let mut runs = self.runs.clone();
         let mut gone = Vec::new();
@@ -190,7 +191,7 @@ impl<'p> Queues<'p> {
         Some(gone)
     }
 
-    /// The run that is stopped first for a user, of all that may be.
+    /// Returns the run that is stopped first for a user, among all that may be stopped.
     fn victim(&self, runs: &[Run], n: usize, fresh: u32) -> Option<Run> {
         if self.stops == Stops::Never {
             return None;
@@ -226,13 +227,13 @@ impl<'p> Queues<'p> {
         best.map(|(_, run)| run)
     }
 
-    /// How deep the lowest node above two users stands, and its children towards each.
+    /// Returns the depth of the lowest node above both users, and its children towards each of them.
     fn apart(&self, n: usize, m: usize) -> (usize, Node, Node) {
         let from_the_root = |n: usize| {
-            let way = std::iter::successors(Some(Node::User(n)), |v| self.tree.parent(*v));
-            let mut way: Vec<Node> = way.collect();
-            way.reverse();
-            way
+            let path = std::iter::successors(Some(Node::User(n)), |v| self.tree.parent(*v));
+            let mut path: Vec<Node> = path.collect();
+            path.reverse();
+            path
         };
         let (a, b) = (from_the_root(n), from_the_root(m));
         let depth = a.iter().zip(&b).take_while(|(a, b)| a == b).count();

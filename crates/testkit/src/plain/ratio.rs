@@ -1,17 +1,17 @@
-//! A second checker, straight from the definitions: all configurations are enumerated, trees are walked
-//! by recursion with rationals. Slow, for small instances.
+//! A second checker, straight from the definitions. It lists all configurations and walks trees by recursion in
+//! rationals. It is slow and meant for small instances.
 
 use evenhand_exact::ratio::{
     Assignment, FirstProof, Greedy, Multipliers, Optimum, PricingProof, RatioCertificate, TreeNode,
 };
 use evenhand_problem::{Rational, Reservation};
 
-/// Most configurations of a pool that are enumerated.
+/// Most configurations of a pool that are listed.
 const MOST: usize = 5_000;
 
 pub type K = Vec<u64>;
 
-/// All configurations of every pool; `None` where there are too many.
+/// Returns all configurations of every pool, or `None` where there are too many.
 pub fn configurations(problem: &Reservation) -> Option<Vec<Vec<K>>> {
     (0..problem.n_pools())
         .map(|i| {
@@ -44,7 +44,7 @@ fn uses_only(k: &[u64], open: &[usize]) -> bool {
     k.iter().enumerate().all(|(j, k)| *k == 0 || open.contains(&j))
 }
 
-/// The first configuration of the open types.
+/// Returns the first configuration of the open types.
 pub fn first(problem: &Reservation, all: &[K], open: &[usize]) -> K {
     let rewards = problem.rewards();
     let ranked = all.iter().filter(|k| uses_only(k, open)).map(|k| (value(&rewards, k), k));
@@ -54,7 +54,7 @@ pub fn first(problem: &Reservation, all: &[K], open: &[usize]) -> K {
 /// A step of greedy: pool, open types, configuration, servers, exhausted type.
 pub type PlainStep = (usize, Vec<usize>, K, Rational, Option<usize>);
 
-/// What greedy does, and what it earns.
+/// Returns the steps of greedy, and its reward.
 pub fn greedy(
     problem: &Reservation,
     all: &[Vec<K>],
@@ -74,7 +74,7 @@ pub fn greedy(
             }
             let mut gone = None;
             let mut servers = free.clone();
-            // From the last, so that the lowest of equals stays.
+            // Going backwards, the lowest type among equals is chosen last and stays.
             for &j in open.iter().rev().filter(|j| k[**j] > 0) {
                 let mut enough = Rational::from(&left[j] / k[j]);
                 if whole {
@@ -98,7 +98,7 @@ pub fn greedy(
     (steps, reward)
 }
 
-/// The greatest rational of which all are multiples.
+/// Returns the greatest rational of which all values are multiples.
 pub fn unit(values: &[Rational]) -> Option<Rational> {
     let mut unit = Rational::new();
     for value in values {
@@ -113,7 +113,7 @@ pub fn unit(values: &[Rational]) -> Option<Rational> {
     (unit != 0).then_some(unit)
 }
 
-/// Capacities of pool `i`, rounded down to multiples of the unit of the demands.
+/// Returns the capacities of pool `i`, rounded down to multiples of the unit of the demands.
 pub fn whole_capacity(problem: &Reservation, i: usize) -> Vec<(Rational, Option<Rational>)> {
     let capacity = problem.pools()[i].capacity().iter().enumerate();
     capacity
@@ -132,14 +132,14 @@ fn cells(problem: &Reservation, i: usize) -> Rational {
     each.fold(Rational::from(1), |product, more| product * more)
 }
 
-/// The claim that a tree is about.
+/// The claim that a tree proves.
 #[derive(Clone)]
 pub struct Claim<'a> {
     pub problem: &'a Reservation,
     pub pool: usize,
     pub beta: Vec<Rational>,
     pub bound: Rational,
-    /// The configuration that has to be first, and the open types.
+    /// The configuration that must be first, and the open types.
     pub order: Option<(K, Vec<usize>)>,
 }
 
@@ -156,7 +156,7 @@ impl Claim<'_> {
         Box_ { lower: vec![0; n], upper: (0..n).map(|j| closed(j).then_some(0)).collect() }
     }
 
-    /// The greatest corner; `None` for an empty box.
+    /// Returns the greatest corner of a box, or `None` for an empty box.
     pub fn corner(&self, within: &Box_) -> Option<Vec<Rational>> {
         let jobs = self.problem.jobs();
         let capacity = whole_capacity(self.problem, self.pool);
@@ -235,7 +235,7 @@ impl Claim<'_> {
     }
 }
 
-/// Whether everything is true and proven; `None` where there is too much to enumerate.
+/// Returns whether everything is true and proven, or `None` where there is too much to list.
 pub fn is_true(certificate: &RatioCertificate) -> Option<bool> {
     let problem = &certificate.problem;
     let all = configurations(problem)?;
@@ -295,7 +295,7 @@ impl Plain<'_> {
             && self.optimum(&optimum, &jobs, &counts).map(rounded) == Some(optimum.bound)
     }
 
-    /// The bound, if everything else is right.
+    /// Returns the bound, if everything else is correct.
     fn optimum(
         &self,
         optimum: &Optimum<Rational>,

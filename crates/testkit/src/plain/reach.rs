@@ -1,14 +1,14 @@
-//! How far totals of tasks may grow on classes, by a dense simplex method over all placements.
+//! The largest growth of totals of tasks on classes, by a dense simplex method over all placements.
 
 use evenhand_problem::{Problem, Rational};
 
 use crate::build::ratio::simplex;
 
-/// What a missing task costs where all numbers are alike.
+/// Cost of a missing task where all numbers are of similar size.
 const DEAR: u64 = 1_000_000_000_000;
 
-/// What a missing task costs: far more than anything that can be had for it, which is verified. Numbers that are far
-/// apart make it dearer.
+/// Returns the cost of a missing task. It is far more than anything that could be gained by leaving a task out,
+/// which [`reach`] verifies. It is larger where the numbers differ by large factors.
 fn dear(rows: &[Vec<Rational>], right: &[Rational]) -> Rational {
     let numbers = || rows.iter().flatten().chain(right).filter(|number| !number.is_zero());
     let sizes = || numbers().map(|number| number.clone().abs());
@@ -17,7 +17,8 @@ fn dear(rows: &[Vec<Rational>], right: &[Rational]) -> Rational {
     Rational::from(&apart * &apart) * apart * DEAR
 }
 
-/// The largest `t` for which `x + t rates` has a place. `x` has one, and some rate is positive.
+/// Returns the largest `t` for which `x + t rates` can be placed. `x` must have a placement, and some rate must be
+/// positive.
 pub fn reach(problem: &Problem, x: &[Rational], rates: &[Rational]) -> Rational {
     let n_resources = problem.n_resources();
     let placements: Vec<(usize, usize)> =
@@ -49,7 +50,7 @@ pub fn reach(problem: &Problem, x: &[Rational], rates: &[Rational]) -> Rational 
             }
         }
     }
-    // What is placed is at most what is asked for, and what lacks is dear.
+    // At most the requested tasks are placed, and missing tasks cost much.
     for (n, total) in x.iter().enumerate() {
         let placed = placements.iter().map(|(of, _)| Rational::from(u32::from(*of == n)));
         rows.push([Rational::from(-&rates[n])].into_iter().chain(placed).collect());

@@ -1,4 +1,4 @@
-//! The shares `u_ni`, when an axiom applies, and on which resources.
+//! The shares `u_ni`, and the conditions under which an axiom applies and on which resources.
 
 use evenhand_exact::{Axiom, Claim, Share};
 use evenhand_problem::{Rational, Sharing};
@@ -6,7 +6,7 @@ use evenhand_problem::{Rational, Sharing};
 use super::{Matrix, Plain, zero};
 
 impl Plain<'_> {
-    /// `u_ni` where `n` can run, by user and class; `None` where the share is not defined.
+    /// Returns `u_ni` where `n` can run, by user and class. Returns `None` where the share is not defined.
     pub fn coefficients(&self, share: Share) -> Option<Matrix> {
         let (p, k) = (self.p(), self.p().n_servers());
         let total = |r: usize| -> Rational {
@@ -47,13 +47,13 @@ impl Plain<'_> {
         Some(all)
     }
 
-    /// `U_n` of some tasks.
+    /// Returns `U_n` for the tasks `x`.
     pub fn level(&self, u: &Matrix, x: &Matrix, n: usize) -> Rational {
         let sum: Rational = u[n].iter().zip(&x[n]).map(|(u, x)| Rational::from(u * x)).sum();
         sum / self.p().users()[n].weight()
     }
 
-    /// The largest `U_n` that user `n` can have alone.
+    /// Returns the largest `U_n` that user `n` can have alone.
     pub fn ceiling(&self, u: &Matrix, n: usize) -> Rational {
         if !self.cluster.active[n] {
             return zero();
@@ -71,7 +71,7 @@ impl Plain<'_> {
         sum / self.p().users()[n].weight()
     }
 
-    /// The resources that a bottleneck axiom is about; empty where it does not apply.
+    /// Returns the resources that a bottleneck axiom is about. The list is empty where the axiom does not apply.
     pub fn bottlenecks(&self, axiom: Axiom) -> Vec<usize> {
         let p = self.p();
         if p.servers().iter().any(evenhand_problem::ServerClass::is_time_shared) {
@@ -80,7 +80,7 @@ impl Plain<'_> {
         let total = |r: usize| -> Rational {
             p.servers().iter().map(|s| &s.capacity()[r] * Rational::from(s.count())).sum()
         };
-        // Whether r is where the demand is the largest part of what there is.
+        // Whether the demand of `r` is the largest fraction of what there is.
         let is_largest = |r: usize, demand: &dyn Fn(usize) -> Rational, there: &dyn Fn(usize) -> Rational| {
             let part = |r: usize| if there(r) > 0 { demand(r) / there(r) } else { zero() };
             part(r) > 0 && (0..p.n_resources()).all(|other| part(other) <= part(r))
@@ -101,7 +101,7 @@ impl Plain<'_> {
         (0..p.n_resources()).filter(|&r| total(r) > 0 && qualifies(r)).collect()
     }
 
-    /// Whether the axiom of a claim applies.
+    /// Returns whether the axiom of a claim applies.
     pub fn applies(&self, claim: &Claim) -> bool {
         self.can_compare(claim.axiom) && self.is_about(claim)
     }

@@ -1,13 +1,13 @@
-//! What could start on a running cluster, from docs/verdict.md by plain loops: everything is added up anew for each question,
-//! and every assignment of the tasks of a start to servers is tried. For small clusters.
+//! What could start on a running cluster, from docs/verdict.md, by plain loops. Everything is added up again for
+//! each question, and every assignment of the tasks of a start to servers is tried. It is meant for small clusters.
 
 use evenhand_problem::snapshot::{Constraint, Snapshot};
 use evenhand_problem::{Allocation, Placement, Problem, Rational};
 
-/// A task on a single server: its user, the class, and which server of the class.
+/// A task on a single server: its user, the class, and the index of the server in the class.
 pub type Task = (usize, usize, u64);
 
-/// A cluster at one moment.
+/// The state of a cluster at one moment.
 #[derive(Clone)]
 pub struct Running<'s> {
     snapshot: &'s Snapshot,
@@ -16,7 +16,7 @@ pub struct Running<'s> {
 }
 
 impl<'s> Running<'s> {
-    /// The tasks of a snapshot with placements of whole tasks.
+    /// Returns the running tasks of a snapshot with placements of whole tasks.
     #[must_use]
     pub fn new(snapshot: &'s Snapshot) -> Self {
         let mut tasks = Vec::new();
@@ -33,20 +33,20 @@ impl<'s> Running<'s> {
         &self.snapshot.problem
     }
 
-    /// The constraint of a user.
+    /// Returns the constraint of a user.
     #[must_use]
     pub fn constraint(&self, n: usize) -> Constraint {
         let stated = self.snapshot.constraints.iter().find(|of| of.user == n);
         stated.cloned().unwrap_or(Constraint { user: n, ..Constraint::default() })
     }
 
-    /// The tasks of a gang.
+    /// Returns the number of tasks of a gang.
     #[must_use]
     pub fn gang(&self, n: usize) -> u64 {
         self.p().groups().member(n).gang.unwrap_or(1)
     }
 
-    /// The users that start together with a user.
+    /// Returns the users that start together with a user.
     #[must_use]
     pub fn together(&self, n: usize) -> Vec<usize> {
         let word = self.constraint(n).together;
@@ -54,13 +54,13 @@ impl<'s> Running<'s> {
         all.filter(|m| *m == n || (!word.is_empty() && self.constraint(*m).together == word)).collect()
     }
 
-    /// The tasks of a user that run or are admitted.
+    /// Returns the number of tasks of a user that run or are admitted.
     #[must_use]
     pub fn count(&self, n: usize) -> u64 {
         self.tasks.iter().filter(|(m, ..)| *m == n).count() as u64 + self.constraint(n).admitted
     }
 
-    /// Whether each user of a start has a gang of tasks left and can run somewhere.
+    /// Returns whether each user of a start has a gang of tasks left and can run somewhere.
     #[must_use]
     pub fn waits(&self, n: usize) -> bool {
         self.together(n).into_iter().all(|m| {
@@ -100,13 +100,13 @@ impl<'s> Running<'s> {
         own.max(below)
     }
 
-    /// `X_v`.
+    /// Returns `X_v`.
     fn taken(&self, v: usize, r: usize) -> Rational {
         let users = (0..self.p().n_users()).filter(|n| self.is_in(*n, v));
         users.map(|n| Rational::from(&self.p().users()[n].base_demand()[r] * self.count(n))).sum()
     }
 
-    /// `U_v`.
+    /// Returns `U_v`.
     fn used(&self, v: usize, r: usize) -> Rational {
         let own = (0..self.p().n_users()).filter(|n| self.p().groups().member(*n).group == Some(v));
         let own: Rational =
@@ -115,7 +115,7 @@ impl<'s> Running<'s> {
         own + below.sum::<Rational>()
     }
 
-    /// `U` of the root.
+    /// Returns `U` of the root.
     fn used_by_all(&self, r: usize) -> Rational {
         let groups = self.p().groups();
         let own = (0..self.p().n_users()).filter(|n| groups.member(*n).group.is_none());
@@ -125,7 +125,7 @@ impl<'s> Running<'s> {
         own + tops.map(|v| self.used(v, r).max(self.kept(v, r))).sum::<Rational>()
     }
 
-    /// What the users of a group take of a resource on some classes.
+    /// Returns the usage of a resource on some classes by the users of a group.
     fn taken_on(&self, v: usize, classes: &[usize], r: usize) -> Rational {
         let mut sum = Rational::new();
         for (n, class, _) in
@@ -134,7 +134,7 @@ impl<'s> Running<'s> {
             sum += &self.p().demand(*n, *class)[r];
         }
         for n in (0..self.p().n_users()).filter(|n| self.is_in(*n, v)) {
-            // Admitted tasks that can run nowhere else, by the least that they take there.
+            // Admitted tasks that can run nowhere else count with the least that they use there.
             let may: Vec<usize> = self.p().classes_of(n).collect();
             if !may.is_empty() && may.iter().all(|i| classes.contains(i)) {
                 let least = may.iter().map(|i| self.p().demand(n, *i)[r].clone()).min().unwrap_or_default();
@@ -150,7 +150,8 @@ impl<'s> Running<'s> {
         &self.p().servers()[class].capacity()[r] - used
     }
 
-    /// Whether tasks may start on these servers, all others where they run. Each gang is whole.
+    /// Returns whether tasks may start on these servers while all other tasks stay where they run. The tasks of a
+    /// start must be whole gangs.
     #[must_use]
     pub fn may_start(&self, start: &[Task]) -> bool {
         let Some((first, ..)) = start.first() else { return false };
@@ -185,7 +186,7 @@ impl<'s> Running<'s> {
         true
     }
 
-    /// Points 4 to 7.
+    /// Checks points 4 to 7 of the definition.
     fn groups_allow(&self, start: &[Task]) -> bool {
         let p = self.p();
         let groups = p.groups();
@@ -237,13 +238,13 @@ impl<'s> Running<'s> {
             .all(|r| after.used_by_all(*r) <= self.used_by_all(*r).max(p.total_capacity()[*r].clone()))
     }
 
-    /// Every server.
+    /// Returns every server.
     fn servers(&self) -> Vec<(usize, u64)> {
         let classes = self.p().servers().iter().enumerate();
         classes.flat_map(|(i, class)| (0..class.count()).map(move |j| (i, j))).collect()
     }
 
-    /// Servers for the start of a user, by trying all; `None` where it could not start.
+    /// Returns servers for the start of a user, by trying all. Returns `None` where the user could not start.
     #[must_use]
     pub fn could_start(&self, n: usize) -> Option<Vec<Task>> {
         if !self.waits(n) {
@@ -259,13 +260,13 @@ impl<'s> Running<'s> {
             return self.may_start(start).then(|| start.clone());
         };
         for (class, index) in self.servers() {
-            // Tasks of one gang are the same, so their servers ascend.
+            // The tasks of one gang are identical, so only ascending servers are tried.
             let last = start.last().filter(|(m, ..)| m == n);
             if last.is_some_and(|(_, i, j)| (*i, *j) > (class, index)) {
                 continue;
             }
             start.push((*n, class, index));
-            // What a part of the gang has no room for, the whole has not either.
+            // If some tasks of the gang have no room, the whole gang has none.
             let mut others = self.clone();
             others.tasks.extend(&start[..start.len() - 1]);
             let has_room = others.has_room((*n, class, index));
@@ -278,7 +279,7 @@ impl<'s> Running<'s> {
         None
     }
 
-    /// Whether a server may run one more task and has room for it, whatever groups may use.
+    /// Returns whether a server may run one more task and has room for it, regardless of what groups may use.
     #[must_use]
     pub fn has_room(&self, (n, class, index): Task) -> bool {
         let demand = self.p().demand(n, class);
@@ -287,8 +288,8 @@ impl<'s> Running<'s> {
                 .all(|r| demand[r].is_zero() || self.free(class, index, r) >= demand[r])
     }
 
-    /// By how much each limit, each set of classes with a limit, each resource of which something is kept back, and each server
-    /// is exceeded.
+    /// Returns the amounts by which usage exceeds each limit, each limit on a set of classes, each resource of
+    /// which something is kept back, and each server.
     #[must_use]
     pub fn excesses(&self) -> Vec<Rational> {
         let p = self.p();
@@ -311,8 +312,8 @@ impl<'s> Running<'s> {
         all
     }
 
-    /// The queues (groups, then users in none) that are below their fair share by a whole task: some waiting start keeps the
-    /// queue within it.
+    /// Returns the queues (groups, then users without a group) that are below their fair share by a whole task:
+    /// some waiting start would keep the queue within its share.
     #[must_use]
     pub fn below(&self, fair_shares: &[Vec<Rational>]) -> Vec<usize> {
         let p = self.p();
@@ -348,7 +349,7 @@ impl<'s> Running<'s> {
             .collect()
     }
 
-    /// The allocation of the tasks.
+    /// Returns the allocation of the running tasks.
     #[must_use]
     pub fn allocation(&self) -> Allocation {
         let mut placements: Vec<Placement> = Vec::new();

@@ -1,5 +1,5 @@
-//! Hierarchical filling, written from the definition (theory, section 9): every amount is computed anew
-//! from the tasks wherever it is asked for, and every event is looked for everywhere.
+//! Hierarchical filling, written from the definition (theory, section 9). Every amount is computed from the tasks
+//! each time it is needed, and every step searches all nodes for the next event.
 
 use evenhand_problem::groups::{Guarantees, ShareOf, ShareOver, ZeroWeight};
 use evenhand_problem::{Problem, Rational};
@@ -9,7 +9,7 @@ use super::reach::reach;
 /// Segments after which the test gives up.
 const SEGMENTS: usize = 5_000;
 
-/// A node by what it is: the root, a group or a user.
+/// A node of the tree: the root, a group or a user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Node {
     Root,
@@ -19,20 +19,21 @@ pub(super) enum Node {
 
 pub(super) struct Tree<'p> {
     pub(super) problem: &'p Problem,
-    /// In place of what has a place: by bound what tasks are worth by user, and what all may be worth together.
+    /// Bounds that replace the placement of tasks. Each has the worth of a task of each user, and the most that all
+    /// tasks may be worth together.
     pub(super) bounds: Option<Vec<(Vec<Rational>, Rational)>>,
     /// Whether guarantees come before shares.
     pub(super) guarantees_first: bool,
-    /// What there is of every resource, where that is not what shares are parts of.
+    /// The capacity of every resource, where it differs from the capacity that shares are fractions of.
     pub(super) there: Option<Vec<Rational>>,
 }
 
-/// How whole tasks are served.
+/// The settings for serving whole tasks.
 #[derive(Debug, Clone, Copy)]
 pub struct Whole {
-    /// Whether the last in the file is preferred among equals, and not the first.
+    /// Whether the last in the file is preferred among equals, instead of the first.
     pub last: bool,
-    /// Whether a task goes to the server that suits it best, and not to the first.
+    /// Whether a task goes to the server with the best fit, instead of the first one.
     pub best_fit: bool,
     /// Whether guarantees come before shares.
     pub guarantees_first: bool,
@@ -40,22 +41,23 @@ pub struct Whole {
 
 type Tasks = [Rational];
 
-/// `(0, below the guarantee)` or `(1, -priority, weight 0, level)`, compared from the left.
+/// The key by which siblings are compared, from left to right: `(0, 0, false, used fraction of the guarantee)` or
+/// `(1, -priority, weight is 0, level)`.
 pub(super) type Key = (u8, i64, bool, Rational);
 
-/// Whether guarantees come before shares.
+/// Returns whether guarantees come before shares.
 pub(super) fn puts_first(problem: &Problem) -> bool {
     problem.groups().share().guarantees == Guarantees::First
 }
 
-/// The tasks of every user.
+/// Returns the tasks of every user.
 pub fn fill(problem: &Problem) -> Vec<Rational> {
     let tree = Tree { problem, guarantees_first: puts_first(problem), bounds: None, there: None };
     tree.filled().expect("the classes end")
 }
 
-/// Whole tasks by the tree, gangs all or none, each task on the first single server on which it fits, or on the best one.
-/// By single server: tasks by user.
+/// Serves whole tasks by the tree. A gang starts completely or not at all, and each task goes to the first single
+/// server on which it fits, or to the best one. Returns the tasks by single server and user.
 pub fn fill_whole(problem: &Problem, whole: Whole) -> Vec<Vec<u64>> {
     let guarantees_first = whole.guarantees_first && puts_first(problem);
     let tree = Tree { problem, guarantees_first, bounds: None, there: None };
@@ -79,7 +81,7 @@ pub fn fill_whole(problem: &Problem, whole: Whole) -> Vec<Vec<u64>> {
 }
 
 impl Tree<'_> {
-    /// `None` where bounds do not end it.
+    /// Returns the filling, or `None` where the bounds do not end it.
     pub(super) fn filled(&self) -> Option<Vec<Rational>> {
         let mut x = vec![Rational::new(); self.problem.n_users()];
         for _ in 0..SEGMENTS {
@@ -94,7 +96,7 @@ impl Tree<'_> {
         panic!("no end after {SEGMENTS} segments");
     }
 
-    /// The largest `t` for which `x + t rates` has a place, or keeps the bounds; `None`: any.
+    /// Returns the largest `t` for which `x + t rates` can be placed, or respects the bounds. `None` means any `t`.
     fn room(&self, x: &Tasks, rates: &Tasks) -> Option<Rational> {
         let sum = |worth: &[Rational], of: &Tasks| {
             worth.iter().zip(of).map(|(worth, of)| Rational::from(worth * of)).sum::<Rational>()
@@ -134,7 +136,7 @@ impl Tree<'_> {
         })
     }
 
-    /// The servers with one more gang of a user, if all of it fits.
+    /// Returns the servers with one more gang of a user, if all of it fits.
     fn placed(
         &self,
         servers: &[(usize, Vec<u64>)],
@@ -170,7 +172,7 @@ impl Tree<'_> {
         &self.problem.servers()[i].capacity()[r] - held
     }
 
-    /// Whether groups may hold so much on a class and all that are named with it.
+    /// Returns whether limits on this class, and on sets with this class, allow one more task of the user.
     fn is_allowed_on(&self, servers: &[(usize, Vec<u64>)], n: usize, i: usize) -> bool {
         let groups = self.problem.groups().list().iter().enumerate();
         groups.filter(|(v, _)| self.is_under(n, Node::Group(*v))).all(|(v, group)| {
@@ -188,7 +190,7 @@ impl Tree<'_> {
         })
     }
 
-    /// `H` (DRFH, equation 9), shares of the total capacity throughout.
+    /// Returns `H` (DRFH, equation 9), with shares of the total capacity throughout.
     fn mismatch(&self, n: usize, i: usize, tasks: &[u64]) -> Option<Rational> {
         let demand = self.problem.demand(n, i);
         let first = (0..self.problem.n_resources()).find(|r| demand[*r] > 0)?;
@@ -205,7 +207,7 @@ impl Tree<'_> {
         Some(self.resources().map(term).sum())
     }
 
-    /// Whose turn it is among users that can be served.
+    /// Returns the user that is served next, among users that can be served.
     pub(super) fn turn(&self, x: &Tasks, v: Node, users: &[usize], last: bool) -> usize {
         if let Node::User(n) = v {
             return n;
@@ -260,7 +262,7 @@ impl Tree<'_> {
         }
     }
 
-    /// What is promised of a resource, where it is named.
+    /// Returns the guarantee of a resource, where it is named.
     fn guarantee(&self, v: Node, r: usize) -> Option<Rational> {
         let Node::Group(g) = v else { return None };
         match &self.problem.groups().list()[g].guarantee {
@@ -274,7 +276,7 @@ impl Tree<'_> {
 
     fn limit(&self, v: Node, r: usize) -> Option<Rational> {
         match v {
-            // Where nothing is kept back what runs ends at the classes.
+            // If nothing is kept back, the classes alone bound the running tasks.
             Node::Root => {
                 let mut lending = self
                     .problem
@@ -293,12 +295,12 @@ impl Tree<'_> {
         }
     }
 
-    /// What there is of a resource.
+    /// Returns the capacity of a resource.
     fn capacity(&self, r: usize) -> Rational {
         self.there.as_deref().unwrap_or_else(|| self.problem.total_capacity())[r].clone()
     }
 
-    /// Whether tasks take what their base demands say.
+    /// Returns whether all tasks use their base demands on every class.
     fn is_plain(&self) -> bool {
         self.problem.users().iter().all(|user| user.demand_overrides().is_empty())
     }
@@ -326,7 +328,7 @@ impl Tree<'_> {
         }
     }
 
-    /// How fast [`used`](Self::used) rises.
+    /// Returns the rate at which [`used`](Self::used) grows.
     fn growth(&self, x: &Tasks, rates: &Tasks, v: Node, r: usize) -> Rational {
         match v {
             Node::User(n) => self.demand(n, r) * &rates[n],
@@ -363,7 +365,7 @@ impl Tree<'_> {
             && self.room(x, &rates).is_none_or(|room| room > 0)
     }
 
-    /// Whether where tasks run matters.
+    /// Returns whether it matters where tasks run.
     fn has_places(&self) -> bool {
         self.problem.n_servers() > 1 || self.problem.groups().limit_classes() || !self.is_plain()
     }
@@ -379,7 +381,7 @@ impl Tree<'_> {
         !named.is_empty() && named.iter().all(is_there)
     }
 
-    /// What can be had of a resource where the children of a node stand.
+    /// Returns the amount of a resource that is lendable among the children of a node.
     fn lendable(&self, parent: Node, r: usize) -> Rational {
         let kept: Rational = self.children(parent).into_iter().map(|k| self.kept(k, r)).sum();
         let pot = match self.parent(parent) {
@@ -392,7 +394,8 @@ impl Tree<'_> {
         pot - kept
     }
 
-    /// By resource that counts: the term of the share, and how much of it one more unit is.
+    /// Returns, for each resource that counts, the term of the share and its slope: how much one more unit adds to
+    /// the term.
     fn terms(&self, x: &Tasks, v: Node) -> Vec<(usize, Rational, Rational)> {
         let share = self.problem.groups().share();
         let term = |r: usize| {
@@ -414,7 +417,8 @@ impl Tree<'_> {
         self.resources().filter_map(term).collect()
     }
 
-    /// By promised resource that these users ask for: the part that is used, and how much of it one more unit is.
+    /// Returns, for each promised resource that these users demand, the used fraction of the guarantee and its
+    /// slope.
     pub(super) fn parts(&self, x: &Tasks, v: Node, users: &[usize]) -> Vec<(usize, Rational, Rational)> {
         let asked = |r: &usize| users.iter().any(|n| self.demand(*n, *r) > 0);
         let promised = |r: usize| Some((r, self.guarantee(v, r).filter(|amount| *amount > 0)?));
@@ -440,7 +444,7 @@ impl Tree<'_> {
         ((1, -priority, weight.is_zero(), level), users.to_vec())
     }
 
-    /// The largest rate among the terms that attain the maximum.
+    /// Returns the largest rate among the terms that attain the maximum.
     fn rise(&self, terms: &[(usize, Rational, Rational)], growth: impl Fn(usize) -> Rational) -> Rational {
         let top = terms.iter().map(|(_, value, _)| value).max().cloned().unwrap_or_default();
         let at_top = terms.iter().filter(|(_, value, _)| *value == top);
@@ -476,7 +480,7 @@ impl Tree<'_> {
         }
         let least = candidates.iter().map(|(key, ..)| key.clone()).min().expect("somebody may grow");
         let phase = least.0;
-        // The rate of the level, and the part that a flat child holds with its rate.
+        // The children that grow, each with its rates and the pace of its level.
         let mut chosen = Vec::new();
         for (key, k, users) in candidates {
             if key == least {
@@ -508,8 +512,8 @@ impl Tree<'_> {
         sum
     }
 
-    /// What the users below hold of the resources that the growing ones ask for, as parts of the capacity by weight
-    /// or of the guarantee.
+    /// Returns the usage below a node of the resources that growing users demand, as fractions of the capacity
+    /// times the weight, or of the guarantee.
     fn held_parts(&self, x: &Tasks, v: Node, phase: u8, rates: &Tasks) -> Vec<(usize, Rational, Rational)> {
         let asked = |r: &usize| (0..x.len()).any(|n| rates[n] > 0 && self.demand(n, *r) > 0);
         let weight = self.weight(v);
@@ -524,7 +528,8 @@ impl Tree<'_> {
         self.resources().filter(asked).filter_map(part).collect()
     }
 
-    /// The first event of any kind. What is no event of the definition does no harm: the direction is found again.
+    /// Returns the step to the first event of any kind. An event that is not in the definition does no harm, since
+    /// the direction is computed again.
     fn step(&self, x: &Tasks, rates: &Tasks) -> Option<Rational> {
         let mut events: Vec<Rational> = Vec::new();
         events.extend(self.room(x, rates));

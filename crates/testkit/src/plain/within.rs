@@ -1,21 +1,21 @@
-//! Limits of groups as rows of what is possible.
+//! Limits of groups as rows of the set of possible allocations.
 
 use evenhand_exact::Axiom;
 use evenhand_problem::{Rational, Sharing};
 
 use super::Plain;
 
-/// A limit of a group on some classes, or on the whole cluster, and the most that another allocation may hold.
+/// A limit of a group on some classes or on the whole cluster, with the most that another allocation may use.
 pub struct LimitRow {
     pub group: usize,
-    /// `None`: the whole cluster, of which a task takes its base demand wherever it runs.
+    /// The classes. `None` means the whole cluster, on which a task counts with its base demand wherever it runs.
     pub classes: Option<Vec<usize>>,
     pub resource: usize,
     pub most: Rational,
 }
 
 impl Plain<'_> {
-    /// In the order in which evidence counts them: group by group, those on the whole cluster first.
+    /// Returns the limits in the order of evidence: group by group, limits on the whole cluster first.
     pub fn limit_rows(&self) -> Vec<LimitRow> {
         let mut rows = Vec::new();
         for (group, of) in self.p().groups().list().iter().enumerate() {
@@ -33,7 +33,7 @@ impl Plain<'_> {
         rows
     }
 
-    /// What a task of `n` on class `i` takes of a limit.
+    /// Returns the usage of a limit by a task of `n` on class `i`.
     pub fn takes(&self, n: usize, i: usize, row: &LimitRow) -> Rational {
         let taken = match &row.classes {
             _ if !self.stands_in(n, row.group) => None,
@@ -43,7 +43,7 @@ impl Plain<'_> {
         taken.cloned().unwrap_or_default()
     }
 
-    /// What all tasks take of it.
+    /// Returns the usage of a limit by all tasks.
     fn takes_in_all(&self, row: &LimitRow) -> Rational {
         let of_user = |n: usize| {
             (0..self.p().n_servers()).map(move |i| self.takes(n, i, row) * &self.x[n][i]).sum::<Rational>()
@@ -51,19 +51,19 @@ impl Plain<'_> {
         self.users().map(of_user).sum()
     }
 
-    /// Whether another allocation holds no more than it may.
+    /// Returns whether another allocation respects all limits.
     pub fn allows(&self, y: &Plain<'_>) -> bool {
         self.limit_rows().iter().all(|row| y.takes_in_all(row) <= row.most)
     }
 
-    /// Whether limits leave a user anything on some class.
+    /// Returns whether limits leave a user anything on some class.
     pub fn leaves(&self, n: usize) -> bool {
         let rows = self.limit_rows();
         let bars = |i: usize| rows.iter().any(|row| row.most.is_zero() && self.takes(n, i, row) > 0);
         self.cluster.classes(n).into_iter().any(|i| !bars(i))
     }
 
-    /// Whether what an axiom asks about other allocations can be asked within limits.
+    /// Returns whether an axiom that compares allocations can be judged within limits.
     pub fn can_compare(&self, axiom: Axiom) -> bool {
         let groups = 0..self.p().groups().list().len();
         let keeps = groups.into_iter().any(|v| (0..self.p().n_resources()).any(|r| self.kept(v, r) > 0));

@@ -1,42 +1,42 @@
-//! Random clusters of the shapes that placement constraints give them.
+//! Random clusters with placement constraints of several shapes.
 
 use evenhand_problem::{Problem, ProblemSpec, Rational, ServerSpec, UserSpec};
 
 use super::problems::{build, class_name, resource_name};
 use super::static_shares::Noise;
 
-/// Where users may run.
+/// The classes on which users may run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Eligibility {
-    /// Everywhere.
+    /// All classes.
     Everywhere,
-    /// On one to three classes.
+    /// One to three classes.
     Few,
-    /// On each class with odds of one half.
+    /// Each class with a probability of one half.
     Half,
-    /// On the classes of one of several zones, now and then of two.
+    /// The classes of one of several zones, and sometimes of two.
     Zones,
 }
 
-/// What a cluster is like.
+/// The shape of a random cluster.
 #[derive(Debug, Clone, Copy)]
 pub struct Cluster {
     pub users: usize,
     pub classes: usize,
     pub resources: usize,
     pub eligibility: Eligibility,
-    /// Percent of the demands and capacities that are 0.
+    /// Percentage of demands and capacities that are 0.
     pub zero: u32,
-    /// Percent of the users with finite tasks.
+    /// Percentage of users with finite tasks.
     pub finite: u32,
-    /// Numbers from 1 to this: small ones give ties.
+    /// Numbers are from 1 to this. Small ones give ties.
     pub most: u32,
-    /// Weights from 1 to this.
+    /// Weights are from 1 to this.
     pub weights: u32,
 }
 
 impl Cluster {
-    /// One of many shapes.
+    /// Returns one of many shapes.
     pub fn any(noise: &mut Noise) -> Self {
         let eligibility = [Eligibility::Everywhere, Eligibility::Few, Eligibility::Half, Eligibility::Zones];
         Self {

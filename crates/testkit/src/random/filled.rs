@@ -6,7 +6,7 @@ use evenhand_problem::{
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 
-/// A cluster of everything that can differ: placement, demands by class, shared time, few tasks.
+/// Returns a random problem with an allocation. Placement, tasks, weights, sharing and the numbers of servers vary.
 pub fn random(seed: u64) -> (Problem, Allocation) {
     let mut rng = Pcg64::seed_from_u64(seed);
     let rng = &mut rng;
@@ -39,7 +39,7 @@ pub fn random(seed: u64) -> (Problem, Allocation) {
     let resources = (0..m).map(|r| format!("r{r}")).collect();
     let problem = Problem::new(ProblemSpec { name: String::new(), resources, servers, users }).unwrap();
     let sharing = if rng.random_bool(0.3) { Sharing::Tdm } else { Sharing::Rdm };
-    // Tasks that fill a row exactly are the rule: whoever comes first takes what is left, or a part.
+    // Most rows are filled exactly: each user in turn takes all or a fraction of what is left.
     let constraints = Constraints::new(&problem, sharing);
     let mut left: Vec<Rational> = constraints.rows().iter().map(|row| row.capacity.clone()).collect();
     let mut tasks = vec![Vec::new(); n];

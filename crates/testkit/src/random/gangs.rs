@@ -1,4 +1,4 @@
-//! Random problems with gangs, and tasks of them on single servers: many servers have room for a part of a gang only.
+//! Random problems with gangs whose tasks are on single servers. Many servers have room for only a part of a gang.
 
 use evenhand_problem::format::Source;
 use evenhand_problem::{Allocation, Arithmetic, Placement, Problem, Rational, Sharing};
@@ -8,10 +8,11 @@ use serde_json::json;
 
 use super::trees::{self, Shape};
 
-/// Groups, users and server classes, at most.
+/// Most groups, users and server classes.
 const SHAPE: Shape = Shape { groups: 4, users: 4, classes: 4 };
 
-/// A random problem, and whole tasks that fit on its servers, within the tasks that users have; groups may exceed limits.
+/// Returns a random problem, and whole tasks that fit on its servers and within the users' tasks. Groups may exceed
+/// their limits.
 pub fn placed(rng: &mut Pcg64) -> (Problem, Allocation) {
     let mut document = trees::json(rng, SHAPE);
     for server in document["servers"].as_array_mut().into_iter().flatten() {
@@ -35,7 +36,7 @@ pub fn placed(rng: &mut Pcg64) -> (Problem, Allocation) {
         trees::limit_classes(rng, &mut document);
     }
     if rng.random_bool(0.5) {
-        // Limits on classes alone: nothing else of a group stops its users.
+        // With limits on classes only, nothing else about a group stops its users.
         for group in document["groups"].as_array_mut().into_iter().flatten() {
             for field in ["guarantee", "limit", "lend", "weight"] {
                 group.as_object_mut().map(|group| group.remove(field));
@@ -49,7 +50,7 @@ pub fn placed(rng: &mut Pcg64) -> (Problem, Allocation) {
     (problem, allocation)
 }
 
-/// Tasks of random users on random servers, as long as these have room for them.
+/// Returns tasks of random users on random servers, as long as these have room.
 fn tasks(rng: &mut Pcg64, problem: &Problem) -> Allocation {
     let mut left: Vec<Option<Rational>> = problem.users().iter().map(|user| user.tasks().cloned()).collect();
     let (mut placements, mut sums) = (Vec::new(), vec![vec![0_u32; problem.n_servers()]; problem.n_users()]);

@@ -1,4 +1,4 @@
-//! Random problems, each generator for what it is meant to find.
+//! Random problems. Each generator is meant for certain kinds of faults.
 
 pub mod clusters;
 pub mod filled;

@@ -1,5 +1,5 @@
-//! Random problems with an allocation that is optimal at known prices, and what is near it: rounded,
-//! negative, above limits and capacities, with ties and traces.
+//! Random problems with an allocation that is optimal at known prices, and allocations near it: rounded, negative,
+//! above limits and capacities, with ties and small deviations.
 
 use evenhand_exact::{Instance, Prices, Tasks};
 use evenhand_problem::{
@@ -16,16 +16,16 @@ pub struct Optimum {
 }
 
 fn positive(rng: &mut Pcg64) -> Rational {
-    // Few different numbers: ties are the rule.
+    // There are few different numbers, so ties are common.
     Rational::from((rng.random_range(1..4), rng.random_range(1..4)))
 }
 
-/// A factor near 1.
+/// Returns a factor near 1.
 pub fn perturbed(parts: u32, rng: &mut Pcg64) -> Rational {
     Rational::from((rng.random_range(-100i32..=100), 100)) / parts + 1u32
 }
 
-/// Prices and tasks first, then capacities that fit: what is priced is full.
+/// Chooses prices and tasks first, and then capacities that fit: every row with a price is full.
 pub fn optimum(rng: &mut Pcg64, one_resource: bool) -> Optimum {
     let (n, k) = (rng.random_range(1..5), rng.random_range(1..4));
     let m = if one_resource { 1 } else { rng.random_range(1..4) };
@@ -64,7 +64,7 @@ pub fn optimum(rng: &mut Pcg64, one_resource: bool) -> Optimum {
         own.push(price);
         x.push(on);
     }
-    // Somebody without tasks, who may be given a negative number of them.
+    // A user without tasks, which may later be given a negative number of them.
     if rng.random_bool(0.2) {
         users.push(UserSpec {
             name: "idle".to_owned(),
@@ -99,7 +99,7 @@ pub fn optimum(rng: &mut Pcg64, one_resource: bool) -> Optimum {
     Optimum { problem, allocation: Allocation { tasks: x, ..Allocation::default() }, prices }
 }
 
-/// The optimal allocation with something done to it.
+/// Returns the optimal allocation with a random disturbance.
 pub fn disturbed(optimum: &Optimum, rng: &mut Pcg64) -> Allocation {
     let mut allocation = optimum.allocation.clone();
     let parts = 10u32.pow(rng.random_range(0..9));
@@ -108,7 +108,7 @@ pub fn disturbed(optimum: &Optimum, rng: &mut Pcg64) -> Allocation {
         for (_, x) in on.iter_mut() {
             match kind {
                 0 => {}
-                // Rounded to some decimals, or to the nearest below.
+                // Rounded to some decimals, to the nearest or down.
                 1 => *x = Rational::from(Rational::from(&*x * parts).round_ref()) / parts,
                 2 => *x = Rational::from(Rational::from(&*x * parts).floor_ref()) / parts,
                 3 => *x *= perturbed(parts, rng),
@@ -118,7 +118,7 @@ pub fn disturbed(optimum: &Optimum, rng: &mut Pcg64) -> Allocation {
             }
         }
     }
-    // Traces anywhere, negative ones and those where the user cannot run.
+    // A small deviation anywhere, possibly negative or where the user cannot run.
     if rng.random_bool(0.4) {
         let n = rng.random_range(0..allocation.tasks.len());
         let i = rng.random_range(0..optimum.problem.n_servers());
@@ -132,7 +132,7 @@ pub fn disturbed(optimum: &Optimum, rng: &mut Pcg64) -> Allocation {
     allocation
 }
 
-/// `(1 - part) a + part b`.
+/// Returns `(1 - part) a + part b`.
 pub fn mixed(a: &Tasks, b: &Tasks, part: &Rational) -> Tasks {
     let classes =
         |n: usize| a[n].iter().chain(&b[n]).map(|(i, _)| *i).collect::<std::collections::BTreeSet<_>>();
@@ -145,7 +145,7 @@ pub fn mixed(a: &Tasks, b: &Tasks, part: &Rational) -> Tasks {
     (0..a.len()).map(of).collect()
 }
 
-/// Every user in turn takes what is left, class by class.
+/// Fills up the allocation: every user in turn takes what is left, class by class.
 pub fn filled(instance: &Instance<'_>, tasks: &Tasks) -> Tasks {
     let (problem, constraints) = (instance.problem(), instance.constraints());
     let mut filled = tasks.clone();

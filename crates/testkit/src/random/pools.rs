@@ -1,10 +1,10 @@
-//! Random problems.
+//! Random pools and clusters.
 
 use evenhand_problem::{Problem, ProblemSpec, Rational, ServerSpec, UserSpec};
 use rand::Rng;
 use rand_pcg::Pcg64Mcg;
 
-/// What the numbers of a pool are like.
+/// The kind of numbers in a pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Dense,
@@ -14,7 +14,8 @@ pub enum Kind {
     BadlyScaled,
 }
 
-/// One server of capacity 1, requests as fractions of it, one task each (NJC, section 3).
+/// Returns a problem with one server of capacity 1, requests as fractions of it, and one task for each user (NJC,
+/// section 3).
 pub fn pool(random: &mut Pcg64Mcg, kind: Kind) -> Problem {
     let (most_users, most_resources) = match kind {
         Kind::Tied | Kind::NearlyTied => (8, 4),
@@ -62,7 +63,8 @@ pub fn pool(random: &mut Pcg64Mcg, kind: Kind) -> Problem {
     Problem::new(spec).expect("a valid pool")
 }
 
-/// Several classes, placement constraints, finite and unlimited tasks, weights, zero demands.
+/// Returns a problem with several classes, placement constraints, finite and unlimited tasks, weights and zero
+/// demands.
 pub fn cluster(
     random: &mut Pcg64Mcg,
     most_users: usize,
@@ -107,7 +109,7 @@ pub fn cluster(
         .expect("a valid cluster")
 }
 
-/// A cluster as [`cluster`] makes it, with weights up to `10^most_power` apart.
+/// Returns a cluster like [`cluster`], with weights that differ by a factor of about `10^most_power`.
 pub fn far_apart(
     random: &mut Pcg64Mcg,
     (most_users, most_classes, most_resources): (usize, usize, usize),

@@ -1,4 +1,4 @@
-//! Problems for tests: by hand from matrices, and at random with ties and zeros.
+//! Problems for tests: from matrices, and random ones with ties and zeros.
 
 use evenhand_problem::{Problem, ProblemSpec, Rational, ServerSpec, UserSpec};
 use proptest::prelude::*;
@@ -11,7 +11,7 @@ pub fn class_name(i: usize) -> String {
     format!("s{i}")
 }
 
-/// The specification with these capacities (class x resource) and demands (user x resource).
+/// Returns the specification with these capacities (class x resource) and demands (user x resource).
 pub fn spec(capacities: &[Vec<Rational>], demands: &[Vec<Rational>]) -> ProblemSpec {
     let named = |values: &Vec<Rational>| {
         values.iter().enumerate().map(|(r, v)| (resource_name(r), v.clone())).collect::<Vec<_>>()
@@ -33,7 +33,7 @@ pub fn spec(capacities: &[Vec<Rational>], demands: &[Vec<Rational>]) -> ProblemS
     }
 }
 
-/// [`spec`] from texts: `spec_of(&["2 12", "12 2"], &["1/5 1", "1 1/5"])`.
+/// Returns a [`spec`] from texts: `spec_of(&["2 12", "12 2"], &["1/5 1", "1 1/5"])`.
 pub fn spec_of(capacities: &[&str], demands: &[&str]) -> ProblemSpec {
     let matrix = |rows: &[&str]| {
         rows.iter().map(|row| row.split_whitespace().map(crate::q).collect()).collect::<Vec<Vec<_>>>()
@@ -48,21 +48,21 @@ pub fn build(spec: ProblemSpec) -> Problem {
 /// The kind of numbers in a random problem.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Numbers {
-    /// Small, with ties.
+    /// Small numbers, with ties.
     Small,
-    /// Demands and capacities up to 1e9 apart, weights up to 1e9 apart.
+    /// Demands, capacities and weights that differ by factors of up to 1e9.
     FarApart,
-    /// Small, and up to 1e-12 of their value off it: ties that doubles cannot tell.
+    /// Small numbers that are off by a fraction of up to 1e-12: ties that doubles cannot distinguish.
     NearTies,
 }
 
-/// What a random problem may contain.
+/// The contents of a random problem.
 #[derive(Debug, Clone, Copy)]
 pub struct Shape {
     pub users: (usize, usize),
     pub classes: (usize, usize),
     pub resources: (usize, usize),
-    /// Odds that a user has finite tasks, and a divisor of their number.
+    /// Probability that a user has finite tasks, and a divisor of their number.
     pub finite: (f64, u32),
     pub placement: f64,
     pub demand_on: f64,
@@ -83,7 +83,7 @@ pub const SMALL: Shape = Shape {
     numbers: Numbers::Small,
 };
 
-/// Numbers of small numerators and denominators, off by what `kind` says.
+/// Returns numbers with small numerators and denominators, modified as `kind` says.
 pub fn number(kind: Numbers) -> BoxedStrategy<Rational> {
     let small = (1u32..8, prop_oneof![4 => Just(1u32), 1 => Just(2), 1 => Just(5), 1 => Just(7)])
         .prop_map(Rational::from);
@@ -112,7 +112,7 @@ fn weight(kind: Numbers) -> BoxedStrategy<Rational> {
     }
 }
 
-/// A number by resource, some of them 0; at least one is not when `some` says so.
+/// Returns a number for each resource, some of them 0. With `some`, at least one is not 0.
 fn vector(resources: usize, shape: Shape, some: bool) -> impl Strategy<Value = Vec<(String, Rational)>> {
     let entry = (prop::bool::weighted(shape.zero), number(shape.numbers));
     (prop::collection::vec(entry, resources), 0..resources).prop_map(move |(entries, kept)| {
@@ -161,7 +161,7 @@ fn user(n: usize, classes: usize, resources: usize, shape: Shape) -> impl Strate
         )
 }
 
-/// A random specification of a valid problem.
+/// Returns a random specification of a valid problem.
 pub fn random_spec(shape: Shape) -> impl Strategy<Value = ProblemSpec> {
     let range = |(least, most): (usize, usize)| least..=most;
     (range(shape.users), range(shape.classes), range(shape.resources))
@@ -186,7 +186,7 @@ pub fn random_spec(shape: Shape) -> impl Strategy<Value = ProblemSpec> {
         })
 }
 
-/// A random problem.
+/// Returns a random problem.
 pub fn random(shape: Shape) -> impl Strategy<Value = Problem> {
     random_spec(shape).prop_map(build)
 }

@@ -1,10 +1,10 @@
-//! Random problems for PS-DSF: small integers, ties, and now and then shared time.
+//! Random problems for PS-DSF: small integers, ties, and sometimes shared time.
 
 use evenhand_problem::{Problem, ProblemSpec, Rational, ServerSpec, UserSpec};
 use rand::Rng;
 use rand_pcg::Pcg64Mcg;
 
-/// What a random problem may contain.
+/// The contents of a random problem.
 #[derive(Debug, Clone, Copy)]
 pub struct Shape {
     pub users: usize,
@@ -16,7 +16,7 @@ pub struct Shape {
     pub finite: f64,
     pub gamma: f64,
     pub on: f64,
-    /// Largest number; small ones make ties.
+    /// Largest number. Small ones give ties.
     pub largest: u32,
 }
 
@@ -32,7 +32,7 @@ pub const SMALL: Shape = Shape {
     largest: 9,
 };
 
-/// A random statement of a problem with at least 2 users.
+/// Returns a random statement of a problem with at least 2 users.
 pub fn spec(random: &mut Pcg64Mcg, shape: Shape) -> ProblemSpec {
     let n_users = random.random_range(2..=shape.users.max(2));
     let n_classes = random.random_range(1..=shape.classes);

@@ -3,7 +3,7 @@
 use evenhand_problem::{Problem, ProblemSpec, Rational, ServerSpec, UserSpec};
 use proptest::prelude::*;
 
-/// What a random problem may contain.
+/// The contents of a random problem.
 #[derive(Debug, Clone, Copy)]
 pub struct Shape {
     pub users: usize,
@@ -35,7 +35,7 @@ fn class_name(i: usize) -> String {
     format!("s{i}")
 }
 
-/// Small numbers, a third of them 0.
+/// Returns small numbers, a third of them 0.
 fn quantity() -> impl Strategy<Value = Rational> {
     prop_oneof![
         1 => Just(Rational::new()),
@@ -48,7 +48,7 @@ fn vector(resources: usize) -> impl Strategy<Value = Vec<(String, Rational)>> {
         .prop_map(|values| values.into_iter().enumerate().map(|(r, v)| (resource_name(r), v)).collect())
 }
 
-/// A demand for something.
+/// Returns a demand that is not empty.
 fn demand(resources: usize) -> impl Strategy<Value = Vec<(String, Rational)>> {
     (vector(resources), 0..resources).prop_map(|(mut values, r)| {
         if values.iter().all(|(_, v)| v.is_zero()) {
@@ -110,7 +110,7 @@ fn user(n: usize, classes: usize, shape: Shape) -> impl Strategy<Value = UserSpe
         )
 }
 
-/// A random problem.
+/// Returns a random problem.
 pub fn problem(shape: Shape) -> impl Strategy<Value = Problem> {
     (1..=shape.users, 1..=shape.classes, 1..=shape.resources)
         .prop_flat_map(move |(users, classes, resources)| {

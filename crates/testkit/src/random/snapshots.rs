@@ -1,5 +1,6 @@
-//! Random snapshots of small clusters: groups in trees with limits, limits on classes, capacity that is kept back, gangs, gangs
-//! that start together, closed servers, constraints and priorities; tasks run where they have room, by no rule of fairness.
+//! Random snapshots of small clusters. They have trees of groups with limits, limits on classes, kept-back
+//! capacity, gangs, gangs that start together, closed servers, constraints and priorities. Tasks run where they
+//! have room, by no rule of fairness.
 
 use evenhand_problem::format::Source;
 use evenhand_problem::snapshot::{Closed, Constraint, Preemption, Snapshot, System, Victims};
@@ -13,7 +14,7 @@ use serde_json::json;
 use super::trees::{self, Shape};
 use crate::plain::starts::{Running, Task};
 
-/// A random snapshot: the same for the same seed.
+/// Returns a random snapshot. The same seed gives the same snapshot.
 #[must_use]
 pub fn snapshot(seed: u64) -> Snapshot {
     let mut rng = Pcg64::seed_from_u64(seed);
@@ -21,7 +22,7 @@ pub fn snapshot(seed: u64) -> Snapshot {
     for server in document["servers"].as_array_mut().into_iter().flatten() {
         server["count"] = json!(rng.random_range(1..=3));
         if rng.random_bool(0.5) {
-            // Small servers: a gang needs several.
+            // On small servers, a gang needs several of them.
             for (_, amount) in server["capacity"].as_object_mut().into_iter().flatten() {
                 *amount = json!(rng.random_range(2..=9));
             }
@@ -84,9 +85,9 @@ fn constrain(rng: &mut Pcg64, snapshot: &mut Snapshot) {
     if some && rng.random_bool(0.4) {
         let user = rng.random_range(0..problem.n_users());
         let group = problem.groups().member(user).group;
-        let beside = |m: &usize| *m != user && problem.groups().member(*m).group == group;
-        let beside: Vec<usize> = (0..problem.n_users()).filter(beside).collect();
-        if let Some(other) = beside.choose(rng) {
+        let siblings = |m: &usize| *m != user && problem.groups().member(*m).group == group;
+        let siblings: Vec<usize> = (0..problem.n_users()).filter(siblings).collect();
+        if let Some(other) = siblings.choose(rng) {
             for n in [user, *other] {
                 let at = snapshot.constraints.iter().position(|of| of.user == n).unwrap_or_else(|| {
                     snapshot.constraints.push(Constraint { user: n, ..Constraint::default() });
@@ -107,7 +108,8 @@ fn constrain(rng: &mut Pcg64, snapshot: &mut Snapshot) {
     }
 }
 
-/// Starts tasks where servers have room, whatever groups may use; some are admitted and have no server.
+/// Starts tasks where servers have room, regardless of what groups may use. Some tasks are admitted and have no
+/// server.
 fn run(rng: &mut Pcg64, snapshot: &mut Snapshot) {
     let of = snapshot.clone();
     let problem = &of.problem;

@@ -1,4 +1,4 @@
-//! Allocations as they come from elsewhere: stated in doubles, repaired until they are feasible.
+//! Allocations as other programs produce them: stated in doubles, then repaired until they are feasible.
 
 use evenhand_problem::{Constraints, Problem, Rational, Sharing, UserSpec, number};
 
@@ -7,7 +7,8 @@ use crate::total;
 
 pub type Tasks = Vec<Vec<(usize, Rational)>>;
 
-/// A feasible allocation from numbers: what is too much for a class or a user is scaled down.
+/// Returns a feasible allocation from the wanted numbers. Numbers that are too large for a class or a user are
+/// scaled down.
 pub fn repaired(
     problem: &Problem,
     sharing: Sharing,
@@ -54,7 +55,7 @@ fn scaled(mut list: Vec<(usize, Rational)>, n: usize, problem: &Problem) -> Vec<
     list
 }
 
-/// Numbers that look random, the same ones every time (xorshift).
+/// A generator of pseudo-random numbers (xorshift). The same seed gives the same numbers.
 pub struct Noise(u64);
 
 impl Noise {
@@ -66,7 +67,7 @@ impl Noise {
         noise
     }
 
-    /// From 0 to `n - 1`.
+    /// Returns a number from 0 to `n - 1`.
     pub fn below(&mut self, n: u32) -> u32 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -74,19 +75,19 @@ impl Noise {
         u32::try_from((self.0 >> 16) % u64::from(n)).expect("it is below n")
     }
 
-    /// From 0 to 1.
+    /// Returns a number from 0 to 1.
     pub fn part(&mut self) -> f64 {
         f64::from(self.below(1 << 30)) / f64::from(1 << 30)
     }
 }
 
-/// A double as the decimal it is written as.
+/// Returns the decimal that a double prints as.
 pub fn decimal(value: f64) -> Rational {
     number::parse_result(&format!("{value}")).expect("a number")
 }
 
-/// Forty teams on ten classes of servers, a static partition by weight in doubles, every number off
-/// by up to `off` of itself, all capacity exhausted somewhere.
+/// Returns forty teams on ten classes of servers, with a static partition by weight in doubles. Every number is off
+/// by up to the fraction `off`, and on each class some capacity is used up.
 pub fn teams(seed: u64, off: f64) -> (Problem, Tasks) {
     let mut noise = Noise::new(seed);
     let numbers = |noise: &mut Noise, most: u32| -> Vec<Rational> {

@@ -1,4 +1,4 @@
-//! Random problems with groups: trees up to four deep, of every kind of promise, limit and share.
+//! Random problems with groups: random trees with guarantees, limits and shares of every kind.
 
 use evenhand_problem::Problem;
 use evenhand_problem::format::Source;
@@ -6,24 +6,24 @@ use rand::Rng;
 use rand_pcg::Pcg64;
 use serde_json::{Map, Value, json};
 
-/// What a random tree may have.
+/// The largest size of a random tree.
 #[derive(Debug, Clone, Copy)]
 pub struct Shape {
-    /// Groups, at most.
+    /// Most groups.
     pub groups: usize,
-    /// Users, at most.
+    /// Most users.
     pub users: usize,
-    /// Server classes, at most.
+    /// Most server classes.
     pub classes: usize,
 }
 
-/// A random problem with groups.
+/// Returns a random problem with groups.
 pub fn problem(rng: &mut Pcg64, shape: Shape) -> Problem {
     let text = json(rng, shape).to_string();
     Source { name: "tree", text: &text }.problem().unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// The same with demands that depend on the server class.
+/// Returns a random problem with groups, in which demands depend on the server class.
 pub fn by_class(rng: &mut Pcg64, shape: Shape) -> Problem {
     let mut document = json(rng, shape);
     demands_by_class(rng, &mut document);
@@ -41,7 +41,7 @@ fn amounts(rng: &mut Pcg64, resources: &[&str], often: f64, most: u32) -> Map<St
     amounts
 }
 
-/// The same as a file.
+/// Returns a random problem with groups as a JSON document.
 pub fn json(rng: &mut Pcg64, shape: Shape) -> Value {
     let resources = &["cpu", "memory", "gpu"][..rng.random_range(1..=3)];
     let mut servers = Vec::new();
@@ -97,7 +97,7 @@ pub fn json(rng: &mut Pcg64, shape: Shape) -> Value {
            "users": users, "share": share})
 }
 
-/// Of one task.
+/// Returns the demand of one task.
 fn demand(rng: &mut Pcg64, resources: &[&str]) -> Value {
     let mut demand = Map::new();
     for r in resources {
@@ -128,7 +128,7 @@ fn user(rng: &mut Pcg64, n: usize, resources: &[&str], groups: usize, classes: u
     user
 }
 
-/// Demands of some users on some of the server classes, which may be of other resources than their base demands.
+/// Gives some users other demands on some server classes, possibly of other resources than their base demands.
 pub fn demands_by_class(rng: &mut Pcg64, document: &mut Value) {
     let resources: Vec<String> = serde_json::from_value(document["resources"].clone()).unwrap_or_default();
     let resources: Vec<&str> = resources.iter().map(String::as_str).collect();
@@ -142,7 +142,7 @@ pub fn demands_by_class(rng: &mut Pcg64, document: &mut Value) {
     }
 }
 
-/// Limits of some groups on some of the server classes, in both of the ways in which a file may name these.
+/// Gives some groups limits on some server classes, in both forms that a file may use.
 pub fn limit_classes(rng: &mut Pcg64, document: &mut Value) {
     let resources: Vec<String> = serde_json::from_value(document["resources"].clone()).unwrap_or_default();
     let resources: Vec<&str> = resources.iter().map(String::as_str).collect();

@@ -7,7 +7,7 @@ use evenhand_problem::{Allocation, Problem, Rational};
 use evenhand_testkit::agreement::{Finding, agreed_text};
 use evenhand_testkit::plain;
 
-/// The claim, decided and accepted by all three judges; with the certificate.
+/// Returns the claim about an axiom after all three judges have accepted it, with the text of the certificate.
 pub fn judged(
     problem: &Problem,
     allocation: &Allocation,
@@ -22,7 +22,7 @@ pub fn judged(
     (examination.certificate.claims[0].clone(), text)
 }
 
-/// The claim about exact tasks, both of them texts.
+/// Returns the claim about exact tasks, where problem and tasks are given as text.
 #[allow(dead_code)]
 pub fn of_texts(problem: &str, tasks: &str, axiom: Axiom) -> (Claim, String) {
     let problem = Source { name: "problem", text: problem }.problem().unwrap();

@@ -1,13 +1,14 @@
-//! `damage FROM TO --state FILE [--keep FOLDER] [--each N] [--proof PROGRAM]`: certificates damaged at random, judged twice.
+//! `damage FROM TO --state FILE [--keep FOLDER] [--each N] [--proof PROGRAM]` damages certificates at random and
+//! judges them twice.
 //!
-//! Every seed from `FROM` to below `TO` gives one good certificate (see `subjects`), which the kernel and, where it is
-//! small enough, the plain judges of the test kit have to accept; then `N` damaged ones (100 if absent), which the
-//! kernel accepts if and only if the plain judges find nothing false. Whatever breaks this is saved in the folder, and
-//! the exit status is 1. With `--proof` the checker that is proved in Coq judges each of them too, and may contradict
-//! neither; what it does not cover is counted by reason.
+//! Every seed from `FROM` to below `TO` gives one good certificate (see `subjects`). The kernel must accept it, and
+//! so must the plain judges of the test kit if it is small enough. Then `N` damaged certificates follow (100 by
+//! default). The kernel must accept one exactly if the plain judges find nothing false in it. Each failure is saved
+//! in the folder, and the exit status is then 1. With `--proof`, the checker that is verified in Coq also judges
+//! each of them and must contradict neither. Certificates that it does not cover are counted by reason.
 //!
-//! The state file holds the next seed and the counts so far; a run goes on where the last one stopped, and one
-//! that is killed loses the seed that it was at.
+//! The state file holds the next seed and the counts so far. A run continues where the last one stopped. A run that
+//! is killed loses only its current seed.
 
 mod proof;
 mod subjects;
@@ -25,10 +26,10 @@ use proof::{Answer, Proof};
 
 const USAGE: &str = "usage: damage FROM TO --state FILE [--keep FOLDER] [--each N] [--proof PROGRAM]";
 
-/// Damaged certificates of one good one: making that takes as long as judging so many.
+/// Damaged certificates for each good one. Making a good one takes as long as judging this many.
 const EACH: u64 = 100;
 
-/// What is counted, in the order in which it is printed.
+/// The names of the counts, in the order in which they are printed.
 const COUNTS: [&str; 9] = [
     "good",
     "good_not_judged_plainly",
@@ -47,25 +48,25 @@ struct Call {
     each: u64,
     state: PathBuf,
     keep: PathBuf,
-    /// The checker that is proved.
+    /// The checker that is verified in Coq.
     proof: Option<String>,
 }
 
-/// What is said of one text.
-struct Said {
+/// The verdicts on one text.
+struct Verdicts {
     judged: Judged,
-    /// What the checker says that is proved, if it is asked.
+    /// The verdict of the verified checker, if it is asked.
     proof: Option<Answer>,
 }
 
-impl Said {
+impl Verdicts {
     fn of(text: &str, proof: Option<&mut Proof>) -> Result<Self, String> {
         let judged = Judged::of(text);
         let proof = proof.map(|proof| proof.judge(text, judged.sharing)).transpose()?;
         Ok(Self { judged, proof })
     }
 
-    /// What is wrong with what they say.
+    /// Returns the kind of disagreement between the verdicts, if there is one.
     fn failure(&self) -> Option<&'static str> {
         let contradicts = |proof: &Answer| proof.contradicts(&self.judged.kernel);
         self.judged.failure().or_else(|| self.proof.as_ref().is_some_and(contradicts).then_some("proof"))
@@ -76,7 +77,7 @@ impl Said {
 struct State {
     next: u64,
     counts: Map<String, Value>,
-    /// What the kernel and the checker that is proved say, in words.
+    /// Counts of the pairs of verdicts of the kernel and the verified checker, in words.
     beside: Map<String, Value>,
 }
 
@@ -103,7 +104,7 @@ impl State {
         }
     }
 
-    /// Replaces the file at once, so that a run that is killed leaves one that can be read.
+    /// Replaces the file atomically, so that a run that is killed leaves a readable one.
     fn write(&self, path: &Path) -> Result<(), String> {
         let text = format!("{}\n", json!({"next": self.next, "counts": self.counts, "beside": self.beside}));
         let beside = path.with_extension("new");
@@ -117,8 +118,8 @@ impl State {
         self.counts.insert(name.to_owned(), json!(count));
     }
 
-    /// Counts what the checker that is proved says of a certificate, good or damaged.
-    fn compare(&mut self, what: &str, said: &Said) {
+    /// Counts the verdict of the verified checker on a good or a damaged certificate.
+    fn compare(&mut self, what: &str, said: &Verdicts) {
         let Some(proof) = &said.proof else { return };
         let words = format!("{what}; {}", proof.beside(&said.judged.kernel));
         let count = self.beside.get(&words).and_then(Value::as_u64).unwrap_or(0) + 1;
@@ -161,7 +162,7 @@ fn call(arguments: Vec<String>) -> Result<Call, String> {
     }
 }
 
-/// How many failures there were, in this run and in those before it.
+/// Returns the number of failures, in this run and in those before it.
 fn run(call: &Call) -> Result<u64, String> {
     let mut state = State::read(&call.state, call.from)?;
     let mut proof = call.proof.as_deref().map(Proof::start).transpose()?;
@@ -180,11 +181,11 @@ fn run(call: &Call) -> Result<u64, String> {
     Ok(state.get("failures"))
 }
 
-/// The good certificate of a seed, and damaged ones.
+/// Judges the good certificate of a seed, and damaged ones.
 fn one(seed: u64, call: &Call, mut proof: Option<&mut Proof>, state: &mut State) -> Result<(), String> {
     let mut rng = Pcg64::seed_from_u64(seed);
     let good = subjects::certificate(&mut rng);
-    let said = Said::of(&good, proof.as_deref_mut())?;
+    let said = Verdicts::of(&good, proof.as_deref_mut())?;
     state.add("good");
     state.compare("good", &said);
     if said.judged.truth.is_none() {
@@ -205,7 +206,7 @@ fn one(seed: u64, call: &Call, mut proof: Option<&mut Proof>, state: &mut State)
             text = damaged_text(&text, &mut rng);
             what.push_str("; bytes");
         }
-        let said = Said::of(&text, proof.as_deref_mut())?;
+        let said = Verdicts::of(&text, proof.as_deref_mut())?;
         state.add("tried");
         state.compare("damaged", &said);
         match said.judged.kernel {
@@ -225,17 +226,17 @@ fn one(seed: u64, call: &Call, mut proof: Option<&mut Proof>, state: &mut State)
     Ok(())
 }
 
-/// Saves what failed beside what is said of it.
+/// Saves a certificate that failed, together with the verdicts.
 fn keep(
     call: &Call,
     state: &mut State,
     name: &str,
     text: &str,
-    said: &Said,
+    said: &Verdicts,
     what: &str,
 ) -> Result<(), String> {
     state.add("failures");
-    let Said { judged: Judged { kernel, unread, truth, .. }, proof } = said;
+    let Verdicts { judged: Judged { kernel, unread, truth, .. }, proof } = said;
     let failure = said.failure().unwrap_or("good-refused");
     let said = format!(
         "{failure}: {what}\nkernel: {kernel:?}\nreader: {unread:?}\nplain judge: {truth:?}\nproof: {proof:?}\n"

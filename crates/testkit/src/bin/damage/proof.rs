@@ -6,26 +6,28 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use evenhand_problem::Sharing;
 use evenhand_testkit::agreement::Finding;
 
-/// Its answer.
+/// The verdict of the verified checker.
 #[derive(Debug, Clone)]
 pub struct Answer {
-    /// 0 proven, 1 false, 2 malformed, 3 not covered.
+    /// The status: 0 proven, 1 false, 2 malformed, 3 not covered.
     status: u8,
-    /// Why it is not 0.
+    /// The reason why the status is not 0.
     why: String,
 }
 
-/// The program, which judges one text after the other.
+/// The running program, which judges one text after the other.
 pub struct Proof {
     input: ChildStdin,
     output: BufReader<ChildStdout>,
-    /// Ends with its input.
+    /// The process ends when its input is closed.
     _process: Child,
 }
 
 impl Proof {
+    /// Starts the program.
+    ///
     /// # Errors
-    /// When it cannot be started.
+    /// When the program cannot be started.
     pub fn start(program: &str) -> Result<Self, String> {
         let fault = |error: &dyn std::fmt::Display| format!("{program}: {error}");
         let mut command = Command::new(program);
@@ -43,10 +45,10 @@ impl Proof {
         }
     }
 
-    /// What it says of a text.
+    /// Returns the verdict on a text.
     ///
     /// # Errors
-    /// When it has ended.
+    /// When the program has ended.
     pub fn judge(&mut self, text: &str, sharing: Option<Sharing>) -> Result<Answer, String> {
         let fault = |error: std::io::Error| format!("evenhand-proof: {error}");
         let sharing = sharing.map_or("-", Sharing::name);
@@ -56,7 +58,7 @@ impl Proof {
             .and_then(|()| self.output.read_until(b'\n', &mut line))
             .map_err(fault)?;
         let line = String::from_utf8_lossy(&line);
-        // What follows a tab is what is printed.
+        // The tab separates the answer from the text that is printed for people.
         let line = line.split('\t').next().unwrap_or_default();
         let (status, why) = line.trim_end().split_once(' ').unwrap_or((line.trim_end(), ""));
         let status = status.parse().map_err(|_| format!("evenhand-proof: it said `{line}`"))?;
@@ -65,17 +67,16 @@ impl Proof {
 }
 
 impl Answer {
-    /// Whether one of them says yes where the other says no. What the proved checker does not cover is no
-    /// disagreement, and neither is a certificate that is too large for the kernel.
+    /// Returns whether one of the two accepts and the other refuses. It is no contradiction if the verified checker
+    /// does not cover a certificate, or if the kernel finds it too large.
     pub fn contradicts(&self, kernel: &Finding) -> bool {
         match (self.status, kernel.status()) {
             (0, 0 | 3) | (1 | 2, 1..=3) | (3, 0..=3) => false,
-            // What is too large for it may be anything.
             _ => true,
         }
     }
 
-    /// Both answers, and where they differ what is not covered: names between quotes are left out.
+    /// Returns both verdicts, and the uncovered feature where they differ. Names between quotes are left out.
     pub fn beside(&self, kernel: &Finding) -> String {
         let said = |status| match status {
             0 => "accepted",

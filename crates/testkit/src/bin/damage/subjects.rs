@@ -1,5 +1,5 @@
-//! Good certificates to be damaged: of random problems of every shape in the test kit, of golden cases, and the
-//! accepted ones of the test kit as they are.
+//! Good certificates to be damaged. They come from random problems of every shape in the test kit, from golden
+//! cases, and from the accepted certificates of the test kit.
 
 use evenhand_certify::ratio as solved;
 use evenhand_certify::{Request, certify, default_requests};
@@ -20,10 +20,10 @@ use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_pcg::{Pcg64, Pcg64Mcg};
 
-/// Configurations of a pool that the builders from the definitions list.
+/// Most configurations of a pool for the builders that list them all.
 const MOST_CONFIGURATIONS: usize = 60;
 
-/// The text of a good certificate.
+/// Returns the text of a good certificate.
 pub fn certificate(rng: &mut Pcg64) -> String {
     loop {
         let made = match rng.random_range(0..20) {
@@ -38,7 +38,7 @@ pub fn certificate(rng: &mut Pcg64) -> String {
     }
 }
 
-/// A value of a strategy.
+/// Returns a random value of a strategy.
 fn drawn<T>(strategy: &impl Strategy<Value = T>, rng: &mut Pcg64) -> Option<T> {
     let mut seed = [0; 32];
     rng.fill(&mut seed);
@@ -47,7 +47,7 @@ fn drawn<T>(strategy: &impl Strategy<Value = T>, rng: &mut Pcg64) -> Option<T> {
     strategy.new_tree(&mut runner).ok().map(|tree| tree.current())
 }
 
-/// A problem, and an allocation if the generator makes one.
+/// Returns a problem, with an allocation if the generator makes one.
 fn subject(rng: &mut Pcg64) -> Option<(Problem, Option<Allocation>)> {
     let few = |shape: problems::Shape| problems::Shape { users: (1, 4), classes: (1, 3), ..shape };
     Some(match rng.random_range(0..15) {
@@ -104,14 +104,14 @@ fn subject(rng: &mut Pcg64) -> Option<(Problem, Option<Allocation>)> {
     })
 }
 
-/// The problem of a golden case about an allocation.
+/// Returns the problem of a golden case about an allocation.
 fn of_golden_case(rng: &mut Pcg64) -> Option<Problem> {
     let prefix = ["njc.", "psdsf.", "drfh.", "alpha.", "fill.", "tsf."].choose(rng)?;
     let cases = golden::cases(prefix);
     let case = cases.choose(rng)?;
     let inputs = &case["inputs"];
     if inputs["r"].is_array() && inputs["e"].is_array() {
-        // One case is about an entitlement of 0, which is no weight.
+        // One case has an entitlement of 0, which is not a valid weight.
         let are_weights = golden::exacts(&inputs["e"]).iter().all(|weight| *weight > 0);
         return are_weights.then(|| golden::pool_of(case));
     }
@@ -125,13 +125,13 @@ fn of_golden_case(rng: &mut Pcg64) -> Option<Problem> {
     Some(golden::problem(&golden::matrix(&inputs["C"]), &demands, &weights, None))
 }
 
-/// An allocation that a mechanism makes in exact arithmetic.
+/// Returns an allocation that a mechanism makes in exact arithmetic.
 fn allocated(problem: &Problem, rng: &mut Pcg64) -> Option<Allocation> {
     let mechanism = registry::ALL.choose(rng)?;
     mechanism.allocate(problem, Arithmetic::Exact).ok().map(|outcome| outcome.allocation)
 }
 
-/// The certificate of an allocation.
+/// Returns the certificate of an allocation.
 fn examined(rng: &mut Pcg64) -> Option<String> {
     let (problem, made) = subject(rng)?;
     let allocation = match made {
@@ -146,7 +146,7 @@ fn examined(rng: &mut Pcg64) -> Option<String> {
     (!examination.certificate.claims.is_empty()).then(|| examination.certificate.to_json())
 }
 
-/// Some axioms with parameters.
+/// Returns random axioms with parameters.
 fn requests(problem: &Problem, rng: &mut Pcg64) -> Vec<Request> {
     let mut requests = vec![Request::of(Axiom::Feasible)];
     for axiom in Axiom::ALL.into_iter().skip(1) {
@@ -174,7 +174,7 @@ fn requests(problem: &Problem, rng: &mut Pcg64) -> Vec<Request> {
     requests
 }
 
-/// A random reservation problem, or one of the paper's.
+/// Returns a random reservation problem, or one of the paper's.
 fn reservation(rng: &mut Pcg64) -> Option<Reservation> {
     let problem = match rng.random_range(0..6) {
         0 => {
