@@ -1,4 +1,19 @@
-//! The course of the filling: segments, one after the other, as far as what is known of the classes allows.
+//! The course of hierarchical filling: from event to event, under the capacity bounds that are known so far.
+//!
+//! # Algorithm
+//! The filling (theory, section 9) raises the tasks of all users that may grow, at rates that keep the levels of
+//! growing siblings equal. Between two events all rates are constant. A segment ([`Course::segment`]) computes the
+//! rates, advances to the next event, and updates the nodes that it concerns.
+//!
+//! Three ideas make this fast enough for large trees:
+//!
+//! * Every node has a clock of its own ([`moving`]). Its amounts are linear in this clock, and the clock of its
+//!   parent is linear in it too. An event changes only the node where it happens and the nodes above. All others keep
+//!   their rates and are updated only when they are needed.
+//! * Numbers are pairs of doubles with an error bound, and exact numbers only where a decision depends on them
+//!   ([`number`], [`about`]).
+//! * Capacity is represented by a few linear bounds on the tasks ([`kept`]). They are found one after another by the
+//!   caller, which checks whether the tasks can be placed.
 
 mod about;
 mod choosing;
@@ -26,50 +41,54 @@ use moving::Moving;
 use number::Number;
 use standing::{Asking, KnownStanding};
 
-/// Nothing ends the filling, which no tree of a problem does: every task asks for something, and all capacities end.
+/// The error that no event ends the filling. It cannot occur for the tree of a problem: every task demands a
+/// resource, and all capacities are finite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("nothing ends the filling")]
 pub struct Endless;
 
-/// All nodes, each after its children, and the place of each there.
+/// All nodes in an order in which each comes after its children, and the position of each node in that order.
 struct Order {
     upwards: Vec<usize>,
     place: Vec<usize>,
 }
 
-/// Holdings on their way. A copy shares what is known of nodes until that changes; it has tasks and ways of its own.
+/// The state of the filling. Copies share the states of nodes until one of them changes; every copy has its own tasks
+/// and ways.
 #[derive(Clone)]
 pub struct Course<'f> {
     forest: &'f Forest<'f>,
-    /// Those of a node that grows are as old as the clock of its parent was when it was last looked at.
+    /// The amounts of all nodes. Those of a growing node date from its last update (see [`moving`]).
     holdings: Holdings<Number>,
-    /// Users that are stopped have none, and stay so: what is used only grows.
+    /// The ways of the users that may grow. Stopped users have none, and stay stopped, because used amounts only
+    /// grow.
     ways: Ways,
-    /// By node.
+    /// The state of each node, by node.
     moving: Vec<Shared<Moving>>,
-    /// Those that are not reached, of so many that it has kept.
+    /// The bounds that are not reached yet.
     bounds: Vec<Kept>,
+    /// The number of bounds that were ever added.
     kept: usize,
-    /// By node and bound, how much more the tasks of its users are worth while its clock advances by one, about; absent where it is
-    /// not known.
+    /// For each node and bound, the approximate rate at which the tasks below the node gain worth in the bound, per
+    /// unit of its clock; `None` where it has to be recomputed.
     worths: Vec<Option<Arc<[About]>>>,
-    /// By position: those that the next event reaches.
+    /// The positions in `bounds` of the bounds that the next event reaches.
     reached: Vec<usize>,
     order: Arc<Order>,
-    /// By node: the users below it.
+    /// The users below each node, by node.
     below: Arc<[Vec<usize>]>,
-    /// By node: who may grow and is below its guarantee too, and who may.
+    /// For each node, the users that may grow and are below its guarantee too, and the users that may grow.
     asking: Vec<Shared<[Asking; 2]>>,
-    /// By node.
+    /// The last result of [`Course::stands`], by node.
     standings: Vec<KnownStanding>,
-    /// By node: which of its marks it had reached at its last event.
+    /// Whether each mark of a node was reached at its last event, by node.
     marks: Vec<Rc<[bool]>>,
-    /// How many users may grow.
+    /// The number of users that may grow.
     growing: usize,
 }
 
 impl<'f> Course<'f> {
-    /// Where users have so many tasks, which keep these bounds.
+    /// Creates the state in which users have `tasks`, which satisfy `bounds`.
     #[must_use]
     pub fn new(forest: &'f Forest<'f>, tasks: &[Rational], bounds: &[Bound]) -> Self {
         let users = 0..tasks.len();
@@ -79,7 +98,7 @@ impl<'f> Course<'f> {
             std::iter::once(leaf).chain(forest.above(leaf)).for_each(|v| below[v].push(n));
         }
         let mut holdings = Holdings::new(forest, tasks.iter().cloned().map(Number::from).collect());
-        // What is used and what runs are one number as long as they are equal.
+        // Equal numbers for usage and running tasks are shared, so that each operation is done only once.
         for (used, running) in holdings.used.iter_mut().zip(&holdings.running) {
             let equal = used.iter_mut().zip(running.iter()).filter(|(used, running)| used == running);
             equal.for_each(|(used, running)| used.clone_from(running));
@@ -94,7 +113,7 @@ impl<'f> Course<'f> {
         let (none, reached, growing) = (Vec::new(), Vec::new(), ways.len());
         let asking = vec![Shared::default(); forest.nodes.len()];
         let standings = vec![KnownStanding::default(); forest.nodes.len()];
-        // None are known, so that the first event of a node is looked at.
+        // No marks are known yet, so the first event of every node updates its users.
         let marks = vec![Rc::from([]); forest.nodes.len()];
         let (below, worths) = (below.into(), vec![None; forest.nodes.len()]);
         let mut course = Self {
@@ -118,7 +137,7 @@ impl<'f> Course<'f> {
         course
     }
 
-    /// Keeps further bounds from now on; `false` where one is broken already.
+    /// Adds bounds, which hold from now on. Returns `false` if one of them is violated already.
     pub fn keep(&mut self, bounds: &[Bound]) -> bool {
         let tasks = self.about();
         for bound in bounds {
@@ -137,7 +156,8 @@ impl<'f> Course<'f> {
         true
     }
 
-    /// Tasks by user, with what these may be off by: to some 20 digits after a long course, and much sooner than exactly.
+    /// Returns the tasks by user, approximately and with error bounds. After a long course they are accurate to some
+    /// 20 digits. This is much faster than computing them exactly.
     fn about(&self) -> Vec<About> {
         let mut now = vec![About::default(); self.moving.len()];
         let mut tasks = vec![About::default(); self.ways.len()];
@@ -155,8 +175,8 @@ impl<'f> Course<'f> {
         tasks
     }
 
-    /// Of the bounds that it has kept, in their order, leaves those of which nothing is left: whoever was worth something in one
-    /// has stopped there.
+    /// Removes all bounds that are not reached yet from `bounds`, which lists all bounds in the order in which they
+    /// were added. All users with a positive worth in a remaining bound have stopped there.
     pub fn retain_reached(&self, bounds: &mut Vec<Bound>) {
         let mut reached = vec![true; bounds.len()];
         self.bounds.iter().for_each(|bound| reached[bound.at()] = false);
@@ -164,15 +184,15 @@ impl<'f> Course<'f> {
         bounds.retain(|_| reached.next().unwrap_or_default());
     }
 
-    /// What is left of a bound that is new.
+    /// Computes the slack of a new bound and compares it with 0. Doubles are used if they suffice.
     fn find(&self, bound: &mut Kept, tasks: &[About]) -> Ordering {
         bound.find(tasks).unwrap_or_else(|| bound.is_left(&self.line(bound).at(&self.moving[0].clock)))
     }
 
-    /// Goes on to the next event; `false` where no user can grow.
+    /// Advances to the next event. Returns `false` if no user can grow.
     ///
     /// # Errors
-    /// [`Endless`], which does not happen.
+    /// Returns [`Endless`] if there is no next event, which does not happen.
     pub fn segment(&mut self) -> Result<bool, Endless> {
         if self.growing == 0 {
             return Ok(false);
@@ -184,8 +204,8 @@ impl<'f> Course<'f> {
         self.bounds.iter_mut().for_each(|bound| bound.advance(step));
         let mut events = Vec::new();
         self.happens(0, &mut events);
-        // What is below may be older than the event, which changes nothing here: where a mark is reached is an event too, and
-        // brings its node up to date.
+        // Nodes below may not be updated to this event. That does no harm here: reaching one of their marks is an
+        // event of their own, which would have updated them.
         for v in events {
             let marks = self.marks(v);
             if self.marks[v] == marks {
@@ -200,8 +220,10 @@ impl<'f> Course<'f> {
         Ok(true)
     }
 
-    /// Which of its marks a node has reached: of a user its number of tasks, else limits, guarantees, what is kept back, and at the
-    /// root capacities. [`Holdings::way`] depends on nothing else.
+    /// Returns whether a node has reached each of its marks.
+    ///
+    /// The mark of a user is its number of tasks. The marks of a group are its limits, guarantees and amounts kept
+    /// back, and those of the root are the capacities. [`Holdings::way`] depends on nothing else.
     fn marks(&self, v: usize) -> Rc<[bool]> {
         let (forest, node) = (self.forest, &self.forest.nodes[v]);
         if let Some(leaf) = &node.leaf {
@@ -221,7 +243,7 @@ impl<'f> Course<'f> {
         (0..forest.resources.len()).flat_map(of_resource).collect()
     }
 
-    /// What stands above a user, anew.
+    /// Recomputes the way of a user: the nodes above it, and whether it may grow.
     fn look_at(&mut self, n: usize) {
         let (forest, holdings) = (self.forest, &self.holdings);
         let leaf = forest.nodes[forest.leaf(n)].leaf.as_ref().filter(|_| self.ways[n].is_some());
@@ -229,7 +251,7 @@ impl<'f> Course<'f> {
         self.lead(n, way.map(|way| way.nodes));
     }
 
-    /// What stands above a user from now on. If that is new, it is no longer known how the nodes above it grow.
+    /// Sets the way of a user. If it is different, the growth of all nodes above the user must be recomputed.
     fn lead(&mut self, n: usize, way: Option<Vec<(usize, bool)>>) {
         if self.ways[n] == way {
             return;
@@ -243,7 +265,7 @@ impl<'f> Course<'f> {
         self.ways[n] = way;
     }
 
-    /// No user whose tasks are worth something in a bound that is reached grows any more.
+    /// Stops all users whose tasks are worth something in a bound that was reached.
     fn stop_at_bounds(&mut self) {
         let reached = std::mem::take(&mut self.reached);
         for at in reached.iter().rev() {
@@ -264,7 +286,8 @@ impl Totals for Course<'_> {
         self.find(&mut Kept::new(bound, self.kept), &self.about()).is_lt()
     }
 
-    /// Also below nodes that wait: these are as old as their own clocks, but what is below them is not.
+    /// Updates all nodes, also those below nodes that do not grow. The latter are as old as their own clocks, but the
+    /// nodes below them may be older.
     fn exactly(&mut self) -> Vec<Rational> {
         let order = Arc::clone(&self.order);
         for v in order.upwards.iter().copied().rev() {
@@ -293,10 +316,11 @@ mod tests {
         Shape { groups: 9, users: 16, classes: 3 },
     ];
 
-    /// Where nearly all numbers are only known in doubles until they are needed.
+    /// The numbers are short in tests, but most of them are represented by doubles until they are needed.
     #[test]
     fn the_course_ends_where_the_definition_says() {
-        // At the last one two resources of a group become equal before both reach its guarantee, one after the other.
+        // With the last seed, two resources of a group become equal before both reach its guarantee, one after the
+        // other.
         for seed in (0..40).chain([1502]) {
             for shape in SHAPES {
                 let problem = trees::problem(&mut Pcg64::seed_from_u64(seed), shape);

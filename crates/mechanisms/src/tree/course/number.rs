@@ -1,7 +1,8 @@
-//! Numbers of the course: a pair of doubles close to each of them, and the number itself where it is needed.
+//! Numbers of the course: pairs of doubles, with the exact values only where they are needed.
 //!
-//! The numbers of a long course have thousands of digits, and few of them decide anything: doubles tell which event is next, and a
-//! number that no decision depends on is never found. Until a number is found it remembers the two that it is computed from.
+//! The numbers of a long course have thousands of digits, and few of them decide anything. Doubles usually show which
+//! event is next, and a number on which no decision depends is never computed exactly. Until then, it stores its
+//! operation and the two operands.
 
 use std::borrow::Cow;
 use std::cell::{Cell, OnceCell};
@@ -16,31 +17,35 @@ use evenhand_problem::Rational;
 use super::about::About;
 use super::fraction::Fraction;
 
-/// Steps that an operation takes for each word of its numbers: measured with some hundred words on products, whose common factors
-/// are looked for. Sums take less.
+/// The budget steps of an operation for each word of its operands. This was measured with some hundred words on
+/// products, which search for common factors; sums take less.
 const STEPS_OF_A_WORD: u64 = 30;
-/// Bits of numerator and denominator together, up to which what comes of two numbers is found at once: to remember these takes
-/// as long. Tests have few long numbers.
+/// The total bits of numerator and denominator up to which results are computed at once, because storing the operands
+/// would take as long. The value is small in tests, which have few long numbers.
 const SHORT: u32 = if cfg!(test) { 16 } else { 256 };
 
-/// A number; a copy is the same one.
+/// A number. A copy shares its value.
 #[derive(Clone)]
 pub(super) struct Number(Rc<Inner>);
 
 struct Inner {
-    /// Always there while the number is not found.
+    /// The approximate value. It is always present while the exact value is not.
     about: Cell<Option<About>>,
+    /// The exact value, once it is computed.
     found: OnceCell<Found>,
-    /// What it comes of, until it is found.
+    /// The operation and its operands, until the exact value is computed.
     made: Cell<Option<(How, Number, Number)>>,
 }
 
-/// What a number is.
+/// An exact value.
 enum Found {
+    /// A value of few bits, in lowest terms.
     Short(Rational),
+    /// A value of many bits, not necessarily in lowest terms.
     Long(Fraction),
 }
 
+/// An operation on two numbers.
 #[derive(Clone, Copy)]
 enum How {
     Sum,
@@ -49,7 +54,7 @@ enum How {
     Quotient,
 }
 
-/// Bits of a number.
+/// Returns the number of bits of a rational.
 fn width(x: &Rational) -> u32 {
     x.numer().significant_bits() + x.denom().significant_bits()
 }
@@ -137,7 +142,7 @@ impl From<Rational> for Found {
 }
 
 impl Number {
-    /// About what it is.
+    /// Returns the approximate value.
     pub fn about(&self) -> About {
         self.0.about.get().unwrap_or_else(|| {
             let about = self.found().about();
@@ -146,13 +151,13 @@ impl Number {
         })
     }
 
-    /// What it is.
+    /// Returns the exact value, computing it if necessary.
     fn found(&self) -> &Found {
         self.find(true);
         self.0.found.get_or_init(|| Found::Short(Rational::new()))
     }
 
-    /// The rational that it is.
+    /// Returns the exact value as a rational.
     pub fn exactly(&self) -> Rational {
         match self.found() {
             Found::Short(x) => x.clone(),
@@ -160,13 +165,14 @@ impl Number {
         }
     }
 
-    /// The same for a caller whose time may be up.
+    /// Returns the exact value without charging the budget, for a caller whose time may be up.
     pub fn at_last(&self) -> Rational {
         self.find(false);
         self.exactly()
     }
 
-    /// Finds it, after all that it comes of.
+    /// Computes the exact value, after those of all numbers on which it depends. An explicit stack replaces
+    /// recursion, which could be too deep.
     fn find(&self, is_charged: bool) {
         if self.0.found.get().is_some() {
             return;
@@ -182,7 +188,7 @@ impl Number {
                 number.0.about.set(Some(found.about()));
                 number.0.found.get_or_init(|| found);
                 open.pop();
-                // Where the work is up nothing is left half done.
+                // Charging may end the computation, so it comes after the value is stored.
                 if is_charged {
                     charge(words.saturating_mul(STEPS_OF_A_WORD), "hierarchical filling");
                 }
@@ -194,29 +200,29 @@ impl Number {
         }
     }
 
-    /// Notes doubles that are closer to it than those which it was made with, where they are known.
+    /// Replaces the approximate value by a more accurate one, if that is finite.
     pub fn about_is(&self, about: About) {
         if self.0.found.get().is_none() && about.range().0.is_finite() {
             self.0.about.set(Some(about));
         }
     }
 
-    /// Whether it is the same one, which is more than as large.
+    /// Returns whether two numbers share their value. Equal numbers need not.
     pub fn is(&self, other: &Self) -> bool {
         Rc::ptr_eq(&self.0, &other.0)
     }
 
-    /// Beside 0.
+    /// Compares the number with 0.
     pub fn cmp0(&self) -> Ordering {
         self.about().cmp0().unwrap_or_else(|| self.found().cmp0())
     }
 
-    /// Whether it is found, and 0.
+    /// Returns whether the exact value is already known and 0.
     pub fn is_nothing(&self) -> bool {
         self.short().is_some_and(Rational::is_zero)
     }
 
-    /// The rational, where it is short.
+    /// Returns the exact value if it is already known and short.
     pub fn short(&self) -> Option<&Rational> {
         if let Found::Short(x) = self.0.found.get()? { Some(x) } else { None }
     }
@@ -225,7 +231,7 @@ impl Number {
         if factor == 1 { self.clone() } else { self * &factor.into() }
     }
 
-    /// Beside another where both are multiples of one.
+    /// Compares two numbers that are known multiples of the same number, without exact values.
     fn cmp_multiple(&self, other: &Self) -> Option<Ordering> {
         let own = |x: &Self| x.multiple().unwrap_or_else(|| (x.clone(), Rational::from(1)));
         let ((of, times), (of_other, other)) = (own(self), own(other));
@@ -236,7 +242,8 @@ impl Number {
         })
     }
 
-    /// Which other number it is a short multiple of, unless it is found.
+    /// Returns the number of which this one is a short multiple, and the factor. Returns `None` if the exact value is
+    /// computed already.
     fn multiple(&self) -> Option<(Self, Rational)> {
         let made = self.0.made.take()?;
         let of = match &made {
@@ -265,7 +272,8 @@ impl Number {
 }
 
 impl Drop for Inner {
-    /// One after the other: a number may come of thousands that nobody else has.
+    /// Drops the operands iteratively: a number may be the last owner of a chain of thousands, for which recursion
+    /// would be too deep.
     fn drop(&mut self) {
         let mut open: Vec<_> = self.made.take().into_iter().collect();
         while let Some((_, a, b)) = open.pop() {
@@ -282,7 +290,8 @@ impl From<Rational> for Number {
 }
 
 thread_local! {
-    /// The one 0 of a thread: most numbers of a course are 0, and to allocate each would cost more than to compute with it.
+    /// The shared 0 of a thread. Most numbers of a course are 0, and allocating each would cost more than computing
+    /// with it.
     static NOTHING: Number = Rational::new().into();
 }
 
@@ -354,7 +363,7 @@ impl Amount for Number {
         if let Some(x) = self.short() {
             return Rational::from(x * factor).into();
         }
-        // A multiple of a multiple is one, so that it is seen which is larger.
+        // A multiple of a multiple is stored as one multiple, so that `cmp_multiple` can compare them.
         match self.multiple() {
             Some((of, times)) if times != 0 => of.times_short(Rational::from(&times * factor)),
             _ => self.times_short(factor.clone()),
@@ -379,7 +388,7 @@ mod tests {
 
     use super::*;
 
-    /// Numbers, one made of those before it after the other, and the same in rationals.
+    /// Returns numbers of which each is computed from earlier ones, with the same values in rationals.
     fn made(first: &[(i64, u64, u32)], steps: &[(usize, usize, usize)]) -> Vec<(Number, Rational)> {
         let given = |(of, over, more): &(i64, u64, u32)| {
             let x = (Rational::from(*of) << *more) / *over + Rational::from((1, 3));
@@ -427,7 +436,7 @@ mod tests {
         }
     }
 
-    /// Found, forgotten and dropped without as many calls inside each other.
+    /// Long chains of operations are evaluated and dropped without deep recursion.
     #[test]
     fn long_chains_are_found_and_dropped() {
         let third = Number::from(Rational::from((1, 3)) << 300);
