@@ -59,7 +59,7 @@ pub fn findings_at(
 }
 
 /// Returns findings with a gap that was already proven, and the status that follows from its size.
-pub fn of_proof(
+pub fn findings_of_proof(
     problem: &Problem,
     allocation: &Allocation,
     alpha: &Rational,

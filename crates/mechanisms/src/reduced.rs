@@ -48,7 +48,7 @@ impl<'p> Reduced<'p> {
             outcome = self.spread(outcome, joined);
         }
         match &self.users {
-            Some(merged) => parted(outcome, merged),
+            Some(merged) => split_users(outcome, merged),
             None => outcome,
         }
     }
@@ -60,7 +60,7 @@ impl<'p> Reduced<'p> {
             tasks = spread_tasks(&tasks, joined, Joined::parts);
         }
         match &self.users {
-            Some(merged) => parted_tasks(&tasks, merged),
+            Some(merged) => split_tasks(&tasks, merged),
             None => tasks,
         }
     }
@@ -88,7 +88,7 @@ impl<'p> Reduced<'p> {
             spread_levels(&mut levels, &self.rows(joined));
         }
         match &self.users {
-            Some(merged) => parted_levels(&levels, merged),
+            Some(merged) => split_levels(&levels, merged),
             None => levels,
         }
     }
@@ -98,8 +98,8 @@ impl<'p> Reduced<'p> {
     pub(crate) fn point(&self, mut point: FairPoint) -> FairPoint {
         if let Some(joined) = &self.classes {
             let rows = self.rows(joined);
-            point.row_prices = on_all(&point.row_prices, &rows);
-            point.row_slack = on_all(&point.row_slack, &rows);
+            point.row_prices = copy_to_rows(&point.row_prices, &rows);
+            point.row_slack = copy_to_rows(&point.row_slack, &rows);
             let on_members = |place: &OnClass| {
                 let OnClass { class, tasks, excess } = *place;
                 let members = joined.members[class].iter();
@@ -143,7 +143,7 @@ impl<'p> Reduced<'p> {
         };
         let rows = self.rows(joined);
         if let Some(prices) = &mut findings.prices {
-            prices.rows = on_all(&prices.rows, &rows);
+            prices.rows = copy_to_rows(&prices.rows, &rows);
         }
         if let Some(levels) = &mut findings.levels {
             spread_levels(levels, &rows);
@@ -161,12 +161,12 @@ fn spread_tasks(
     let words = |of: &(usize, Rational)| {
         words_of(std::slice::from_ref(of)).saturating_mul(joined.members[of.0].len() as u64)
     };
-    pay(tasks.iter().flatten().map(words).fold(0, u64::saturating_add));
+    charge_words(tasks.iter().flatten().map(words).fold(0, u64::saturating_add));
     tasks.iter().map(|row| parts(joined, row)).collect()
 }
 
 /// Copies the value of each merged row to all rows that it represents.
-fn on_all<T: Clone + Default>(of: &[T], rows: &[Vec<usize>]) -> Vec<T> {
+fn copy_to_rows<T: Clone + Default>(of: &[T], rows: &[Vec<usize>]) -> Vec<T> {
     let mut all = vec![T::default(); rows.iter().map(Vec::len).sum()];
     for (value, rows) in of.iter().zip(rows) {
         rows.iter().for_each(|row| all[*row].clone_from(value));
@@ -187,11 +187,11 @@ fn spread_levels(levels: &mut [LevelDual], rows: &[Vec<usize>]) {
 }
 
 /// Expands the outcome from merged users to all users.
-fn parted(outcome: Outcome, merged: &Merged) -> Outcome {
+fn split_users(outcome: Outcome, merged: &Merged) -> Outcome {
     let Outcome { mut allocation, findings, .. } = outcome;
     allocation.tasks = match allocation.arithmetic {
-        Arithmetic::Exact => parted_tasks(&allocation.tasks, merged),
-        Arithmetic::Float => rounded_tasks(&allocation.tasks, merged),
+        Arithmetic::Exact => split_tasks(&allocation.tasks, merged),
+        Arithmetic::Float => split_tasks_rounded(&allocation.tasks, merged),
     };
     let each = |prices: Prices| Prices {
         user_weights: if prices.user_weights.is_empty() {
@@ -205,7 +205,7 @@ fn parted(outcome: Outcome, merged: &Merged) -> Outcome {
     let findings = Findings {
         prices: findings.prices.map(each),
         witnesses: findings.witnesses.map(|witnesses| merged.each(&witnesses)),
-        levels: findings.levels.map(|levels| parted_levels(&levels, merged)),
+        levels: findings.levels.map(|levels| split_levels(&levels, merged)),
         intervals: findings
             .intervals
             .map(|of| Intervals { levels: merged.each(&of.levels), width: of.width }),
@@ -215,20 +215,20 @@ fn parted(outcome: Outcome, merged: &Merged) -> Outcome {
 }
 
 /// Splits the exact tasks of merged users among the users that they represent.
-fn parted_tasks(tasks: &[Vec<(usize, Rational)>], merged: &Merged) -> Tasks {
+fn split_tasks(tasks: &[Vec<(usize, Rational)>], merged: &Merged) -> Tasks {
     let words: Vec<u64> = tasks.iter().map(|row| words_of(row)).collect();
-    pay(merged.part_of.iter().map(|(at, _)| words[*at]).sum());
+    charge_words(merged.part_of.iter().map(|(at, _)| words[*at]).sum());
     merged.parts(tasks)
 }
 
 /// Splits tasks in floating-point arithmetic among the users, exactly in proportion.
-fn rounded_tasks(tasks: &[Vec<(usize, Rational)>], merged: &Merged) -> Tasks {
+fn split_tasks_rounded(tasks: &[Vec<(usize, Rational)>], merged: &Merged) -> Tasks {
     // The product of a user's fraction and a number can have as many digits as both of them together.
     let of_part = |of: &(usize, Rational)| {
         let one = words_of(std::slice::from_ref(of));
         words_of(&tasks[of.0]).saturating_add(one.saturating_mul(tasks[of.0].len() as u64))
     };
-    pay(merged.part_of.iter().map(of_part).fold(0, u64::saturating_add));
+    charge_words(merged.part_of.iter().map(of_part).fold(0, u64::saturating_add));
     merged.rounded_parts(tasks)
 }
 
@@ -242,7 +242,7 @@ fn words_of(list: &[(usize, Rational)]) -> u64 {
 }
 
 /// Charges the work and the memory of `words` words before they are written.
-fn pay(words: u64) {
+fn charge_words(words: u64) {
     const WHAT: &str = "what users have that are alike";
     room(words.saturating_mul(8), WHAT);
     charge(words, WHAT);
@@ -250,13 +250,13 @@ fn pay(words: u64) {
 
 /// Expands the proofs of levels from merged users to all users. The weight of a merged user is split among the users
 /// that it represents; each of them gets the same price for its task limit.
-fn parted_levels(levels: &[LevelDual], merged: &Merged) -> Vec<LevelDual> {
+fn split_levels(levels: &[LevelDual], merged: &Merged) -> Vec<LevelDual> {
     let members = merged.members();
     let of_members = |list: &[(usize, Rational)]| -> u64 {
         list.iter().map(|entry| words_of(std::slice::from_ref(entry)) * members[entry.0].len() as u64).sum()
     };
     let lists = levels.iter().flat_map(|level| [&level.prices.user_weights, &level.prices.users]);
-    pay(lists.map(|list| of_members(list)).sum());
+    charge_words(lists.map(|list| of_members(list)).sum());
     let spread = |of: &[(usize, Rational)], of_member: fn(&Rational, &Rational) -> Rational| {
         let all =
             of.iter().flat_map(|(at, value)| members[*at].iter().map(move |(n, part)| (*n, value, *part)));

@@ -177,8 +177,13 @@ impl Sum<'_> {
 
     fn proven(&self, found: Equilibrium, point: &FairPoint) -> Outcome {
         let allocation = Allocation { tasks: found.tasks, ..self.template.clone() };
-        let findings =
-            proportional::of_proof(self.problem, &allocation, self.objective.alpha, found.prices, found.gap);
+        let findings = proportional::findings_of_proof(
+            self.problem,
+            &allocation,
+            self.objective.alpha,
+            found.prices,
+            found.gap,
+        );
         let findings = Findings { iterations: Some(point.iterations), ..findings };
         Outcome { findings, ..Outcome::of(allocation) }
     }

@@ -44,7 +44,7 @@ impl FairPoint {
     /// Returns `x_ni` by user without the residue of the interior point method: small amounts on classes that cost
     /// more than they are worth.
     pub fn tasks(&self) -> Vec<Vec<(usize, f64)>> {
-        self.tasks_but(SMALL)
+        self.tasks_above(SMALL)
     }
 
     /// Returns `x_ni` by user as [`tasks`](Self::tasks) does, but drops only amounts that are negligible even
@@ -53,12 +53,12 @@ impl FairPoint {
     /// A user that loses a fraction of its tasks requires prices that are higher by the same fraction, and this
     /// raises all prices.
     pub fn nearly_all_tasks(&self) -> Vec<Vec<(usize, f64)>> {
-        self.tasks_but(NOTHING)
+        self.tasks_above(NEGLIGIBLE)
     }
 
     /// Returns `x_ni` without amounts of at most the fraction `part` of a user's tasks on classes that cost more than
     /// they are worth.
-    fn tasks_but(&self, part: f64) -> Vec<Vec<(usize, f64)>> {
+    fn tasks_above(&self, part: f64) -> Vec<Vec<(usize, f64)>> {
         let of_user = |places: &Vec<OnClass>| {
             let total: f64 = places.iter().map(|place| place.tasks).sum();
             let used = places.iter().filter(|p| p.tasks > part * total || p.excess < SMALL);
@@ -72,4 +72,4 @@ impl FairPoint {
 const SMALL: f64 = 1e-7;
 /// The fraction of a user's tasks up to which an amount counts as zero. All dropped amounts together stay below a
 /// hundredth of the gap of an accepted answer ([`crate::proportional::SOLVED`]).
-const NOTHING: f64 = 1e-13;
+const NEGLIGIBLE: f64 = 1e-13;

@@ -153,7 +153,7 @@ impl System<'_> {
         let mut values = self.start(point).ok_or(None)?;
         match self.newton(&mut values) {
             Some(true) => Ok(values),
-            Some(false) => Err(self.without_dear_places(&values)),
+            Some(false) => Err(self.without_expensive_places(&values)),
             None => Err(None),
         }
     }
@@ -199,7 +199,7 @@ impl System<'_> {
 
     /// Returns the active set without the classes that cost their user more than its cheapest class, or `None` if
     /// there are none.
-    fn without_dear_places(&self, values: &Values) -> Option<Unknowns> {
+    fn without_expensive_places(&self, values: &Values) -> Option<Unknowns> {
         let Unknowns { places, rows, satisfied } = self.unknowns;
         let cost = |&(n, i): &(usize, usize)| {
             let priced = rows.iter().zip(&values.prices);

@@ -116,7 +116,7 @@ pub(super) struct Lines<'m, D: Digits> {
 
 /// Returns the coordinates of amounts, as fractions of the amount of `first`. If servers have only one resource, the
 /// coordinate is its free amount.
-fn place<'a, D: Digits>(
+fn coordinates<'a, D: Digits>(
     model: &'a Model<D>,
     first: usize,
     amounts: &'a [D::Amount],
@@ -135,7 +135,7 @@ impl Target {
             let first = first_demanded::<D>(amounts)?;
             // The task has the coordinate 0, so the server with the least free amount is the nearest.
             let nearest_to_none = model.has_one_resource.then(|| vec![0.0]);
-            let at = nearest_to_none.unwrap_or_else(|| place(model, first, amounts).collect());
+            let at = nearest_to_none.unwrap_or_else(|| coordinates(model, first, amounts).collect());
             let size = if at.iter().all(|at| *at < NEAR) { at.iter().sum() } else { f64::INFINITY };
             Some(Self { demand: demand as u32, first, at, size })
         };
@@ -185,7 +185,7 @@ impl<'m, D: Digits> Lines<'m, D> {
             last.clear();
             if is_of_use::<D>(state.left(j), &self.least, self.is_filtered, line.first) {
                 line.insert(&self.amounts, j as u32);
-                last.extend(place(state.model, line.first, state.left(j)));
+                last.extend(coordinates(state.model, line.first, state.left(j)));
             }
         }
     }
@@ -340,8 +340,8 @@ impl<D: Digits> Line<D> {
 
     /// Returns the first coordinate of server `j`, the block of its group, and the position of the group in it, or
     /// the position where it belongs.
-    fn find(&self, amounts: &Amounts<'_, D>, j: u32) -> (f64, usize, Result<usize, usize>) {
-        let at = place(amounts.model, self.first, amounts.of(j).0).next().unwrap_or_default();
+    fn locate(&self, amounts: &Amounts<'_, D>, j: u32) -> (f64, usize, Result<usize, usize>) {
+        let at = coordinates(amounts.model, self.first, amounts.of(j).0).next().unwrap_or_default();
         // Several blocks may begin at this coordinate. The right one is the last whose first group does not come
         // after the server.
         let mut which = self.begins.partition_point(|begin| begin.total_cmp(&at).is_le()).saturating_sub(1);
@@ -401,7 +401,7 @@ impl<D: Digits> Line<D> {
     }
 
     fn insert(&mut self, amounts: &Amounts<'_, D>, j: u32) {
-        let (at, which, place) = self.find(amounts, j);
+        let (at, which, place) = self.locate(amounts, j);
         let (left, class) = amounts.of(j);
         let of_first = [0, 1].map(|row| left.get(row).cloned().unwrap_or_default());
         let group = Group { at, left: of_first, class, server: j, others: Vec::new() };
@@ -427,7 +427,7 @@ impl<D: Digits> Line<D> {
     }
 
     fn remove(&mut self, amounts: &Amounts<'_, D>, j: u32) {
-        let (_, which, Ok(at)) = self.find(amounts, j) else { return };
+        let (_, which, Ok(at)) = self.locate(amounts, j) else { return };
         let block = &mut self.blocks[which];
         if !block[at].remove(j, amounts.ties) {
             return;
@@ -554,7 +554,7 @@ impl<'a, D: Digits> Search<'a, D> {
             }
             let left = self.lines.amounts.of(group.server).0;
             if !self.lines.is_filtered || fits::<D>(demand, left) {
-                self.offer(group, self.lines.distance(target, place(model, target.first, left)));
+                self.offer(group, self.lines.distance(target, coordinates(model, target.first, left)));
             }
         }
     }

@@ -192,8 +192,9 @@ impl<'a> Market<'a> {
         let several = spanning.split.into_iter().map(|(n, list)| (n, list.into_keys().collect()));
         let one = spanning.single.into_iter().map(|(n, row)| (n, vec![row]));
         let purchases: BTreeMap<usize, Vec<usize>> = several.chain(one).collect();
-        let nobody = Fixed { money: vec![Rational::new(); n_rows], left: vec![Rational::from(1); n_rows] };
-        let solved = tree::solve(self, &purchases, &nobody)?;
+        let no_fixed_users =
+            Fixed { money: vec![Rational::new(); n_rows], left: vec![Rational::from(1); n_rows] };
+        let solved = tree::solve(self, &purchases, &no_fixed_users)?;
         for (n, list) in &solved.tasks {
             let on_class = |(row, x): &(usize, Rational)| (self.constraints.rows()[*row].server, x.clone());
             tasks[*n] = list.iter().map(on_class).collect();

@@ -506,7 +506,7 @@ impl<'a> Approach<'a> {
         let n_goods = self.goods.n_goods();
         let mut group: Vec<usize> = (0..n_goods).collect();
         // Union-find over the classes.
-        fn find(group: &mut [usize], mut i: usize) -> usize {
+        fn root(group: &mut [usize], mut i: usize) -> usize {
             while group[i] != i {
                 group[i] = group[group[i]];
                 i = group[i];
@@ -515,17 +515,17 @@ impl<'a> Approach<'a> {
         }
         for list in lists {
             for (i, _) in list {
-                let (a, c) = (find(&mut group, list[0].0), find(&mut group, *i));
+                let (a, c) = (root(&mut group, list[0].0), root(&mut group, *i));
                 group[a] = c;
             }
         }
         let mut sums = vec![(0.0, 0.0); n_goods];
         for i in 0..n_goods {
-            let g = find(&mut group, i);
+            let g = root(&mut group, i);
             sums[g].0 += self.paid[i];
             sums[g].1 += self.barrier[i];
         }
-        (0..n_goods).map(|i| sums[find(&mut group, i)]).map(|(paid, barrier)| paid <= barrier).collect()
+        (0..n_goods).map(|i| sums[root(&mut group, i)]).map(|(paid, barrier)| paid <= barrier).collect()
     }
 
     /// Returns the current prices as short rational numbers.

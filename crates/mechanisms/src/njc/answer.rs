@@ -88,7 +88,7 @@ pub fn exactly(constraints: &Constraints<'_>, point: &FairPoint) -> Result<Outco
     }
     // The programme decides whether a face has a member. Rows that are no user's witness need not be saturated.
     let polytopes = faces.iter().flat_map(|face| {
-        let smaller = Face { bottlenecks: named(&face.witnesses), ..face.clone() };
+        let smaller = Face { bottlenecks: witness_rows(&face.witnesses), ..face.clone() };
         [face.clone(), smaller]
     });
     let found = lift(polytopes, |face| member(constraints, face, None)?.ok_or(NoMember::Empty), judge);
@@ -133,7 +133,7 @@ pub fn saturated(instance: &Instance<'_>, part: &Rational) -> Vec<usize> {
 }
 
 /// Returns the rows that witnesses name, in ascending order.
-fn named(witnesses: &[Option<Witness>]) -> Vec<usize> {
+fn witness_rows(witnesses: &[Option<Witness>]) -> Vec<usize> {
     let rows = witnesses.iter().filter_map(|witness| match witness {
         Some(Witness::Row(row)) => Some(*row),
         _ => None,

@@ -148,7 +148,7 @@ pub fn allocate(problem: &Problem, settings: &Settings) -> Result<Outcome, Mecha
             optimum.map(|optimum| optimum.point).map_err(continuous)
         })),
     };
-    let first = first_that(&mut points, Ok)?;
+    let first = first_success(&mut points, Ok)?;
     if settings.arithmetic == Arithmetic::Float {
         return Ok(in_floating_point(&constraints, &first));
     }
@@ -156,7 +156,7 @@ pub fn allocate(problem: &Problem, settings: &Settings) -> Result<Outcome, Mecha
     // distinguishes saturated rows from nearly saturated ones.
     let exact = leaving(8, || {
         let points = std::iter::once(Ok(first.clone())).chain(points);
-        first_that(points, |point| exactly(&constraints, &point))
+        first_success(points, |point| exactly(&constraints, &point))
     });
     exact.unwrap_or_else(|| {
         let mut outcome = in_floating_point(&constraints, &first);
@@ -166,7 +166,7 @@ pub fn allocate(problem: &Problem, settings: &Settings) -> Result<Outcome, Mecha
 }
 
 /// Returns the result of the first point for which `answer` succeeds, or else the first error.
-fn first_that<T>(
+fn first_success<T>(
     points: impl IntoIterator<Item = Result<FairPoint, MechanismError>>,
     answer: impl Fn(FairPoint) -> Result<T, MechanismError>,
 ) -> Result<T, MechanismError> {

@@ -71,7 +71,7 @@ pub fn round_onto(
                 let place = used.iter().position(|p| p.class == class)?;
                 let least = threshold(constraints, n, row, &entitlements[n])?;
                 let above = used[place].tasks - near(&least);
-                let free = left(point, n, total);
+                let free = tasks_to_limit(point, n, total);
                 for other in (0..used.len()).filter(|k| *k != place) {
                     movable.push(Movable {
                         user: n,
@@ -87,7 +87,7 @@ pub fn round_onto(
                 }
             }
             None => {
-                let free = left(point, n, total);
+                let free = tasks_to_limit(point, n, total);
                 for (place, used) in used.iter().enumerate() {
                     movable.push(Movable { user: n, place, from: None, room: used.tasks.min(free) });
                 }
@@ -103,7 +103,7 @@ pub fn round_onto(
 }
 
 /// Returns how many tasks user `n` is away from all its tasks, or `total` if it has no limit.
-fn left(point: &FairPoint, n: usize, total: f64) -> f64 {
+fn tasks_to_limit(point: &FairPoint, n: usize, total: f64) -> f64 {
     if point.user_slack[n].is_finite() { point.user_slack[n] * total } else { total }
 }
 

@@ -38,7 +38,7 @@ pub fn solve(constraints: &Constraints<'_>, settings: &Settings) -> Result<Outco
     let c_max = settings.c_max.as_ref().map_or(Ok(C_MAX), c_max)?;
     let view = View { constraints, dense: DenseView::new(constraints) };
     if view.dense.active.is_empty() {
-        return Ok(view.nobody(settings.arithmetic));
+        return Ok(view.empty_outcome(settings.arithmetic));
     }
     let pool = view.dense.pool().map_err(|error| not_applicable(error.to_string()))?;
     let limits = TrajectorySettings {
@@ -75,7 +75,7 @@ impl View<'_> {
     }
 
     /// Returns the answer for a problem in which no user can run a task.
-    fn nobody(&self, arithmetic: Arithmetic) -> Outcome {
+    fn empty_outcome(&self, arithmetic: Arithmetic) -> Outcome {
         let findings = Findings {
             status: Some(Status::Solved),
             gap: Some(Rational::new()),

@@ -11,11 +11,11 @@
 //! dominates it. `tdm` applies the same rule to time-shared servers, where the answer is unique.
 
 mod algorithm_1;
-mod beside;
 mod candidates;
 mod canonical;
 pub mod distributed;
 mod homotopy;
+mod neighbours;
 mod pairs;
 mod residual;
 mod scalar;

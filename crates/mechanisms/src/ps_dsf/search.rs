@@ -9,9 +9,9 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64Mcg;
 
-use super::beside::beside;
 use super::candidates::{Candidate, Candidates, Spent};
 use super::homotopy::{self, ScaledModel};
+use super::neighbours::first_answer_near;
 use super::pairs::{PairModel, Point};
 use super::strategy::{BUDGET, BUDGET_OF_SELECT, SHUFFLES_OF_SELECT, STARTS, Start};
 use super::theorem_1::{self, Violation};
@@ -104,7 +104,7 @@ pub fn search(
         }
     }
     if answers.is_empty() && !is_late {
-        match within(&time_left(until), || driver.answer_beside()) {
+        match within(&time_left(until), || driver.answer_near_closest()) {
             Ok(Some((start, answer))) => {
                 tried[start].tasks = Some(answer.totals.iter().sum());
                 answers.push((start, answer));
@@ -218,10 +218,11 @@ impl Driver<'_> {
     }
 
     /// Returns an answer among the neighbours of the closest candidate, with the number of its start.
-    fn answer_beside(&mut self) -> Option<(usize, Answer)> {
+    fn answer_near_closest(&mut self) -> Option<(usize, Answer)> {
         let (start, from) = self.closest.as_ref()?;
         let scaled = ScaledModel::new(&self.model);
-        let answer = beside(&self.exact, &scaled, from, &mut self.spent, |point| judge(&self.exact, point));
+        let answer =
+            first_answer_near(&self.exact, &scaled, from, &mut self.spent, |point| judge(&self.exact, point));
         Some((*start, answer?))
     }
 }

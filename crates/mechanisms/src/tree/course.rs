@@ -11,20 +11,20 @@
 //!   parent is linear in it too. An event changes only the node where it happens and the nodes above. All others keep
 //!   their rates and are updated only when they are needed.
 //! * Numbers are pairs of doubles with an error bound, and exact numbers only where a decision depends on them
-//!   ([`number`], [`about`]).
-//! * Capacity is represented by a few linear bounds on the tasks ([`kept`]). They are found one after another by the
+//!   ([`number`], [`approx`]).
+//! * Capacity is represented by a few linear bounds on the tasks ([`tracked_bound`]). They are found one after another by the
 //!   caller, which checks whether the tasks can be placed.
 
-mod about;
+mod approx;
 mod choosing;
 mod flat;
 mod fraction;
-mod kept;
 mod moving;
 mod number;
 mod pair;
 mod standing;
 mod step;
+mod tracked_bound;
 
 use std::cmp::Ordering;
 use std::rc::Rc;
@@ -35,11 +35,11 @@ use evenhand_lp::placement::Totals;
 use evenhand_problem::Rational;
 use thiserror::Error;
 
-use about::About;
-use kept::Kept;
+use approx::Approx;
 use moving::Moving;
 use number::Number;
-use standing::{Asking, KnownStanding};
+use standing::{KnownStanding, RequestingUsers};
+use tracked_bound::TrackedBound;
 
 /// The error that no event ends the filling. It cannot occur for the tree of a problem: every task demands a
 /// resource, and all capacities are finite.
@@ -66,20 +66,20 @@ pub struct Course<'f> {
     /// The state of each node, by node.
     moving: Vec<Shared<Moving>>,
     /// The bounds that are not reached yet.
-    bounds: Vec<Kept>,
+    bounds: Vec<TrackedBound>,
     /// The number of bounds that were ever added.
-    kept: usize,
+    n_bounds: usize,
     /// For each node and bound, the approximate rate at which the tasks below the node gain worth in the bound, per
     /// unit of its clock; `None` where it has to be recomputed.
-    worths: Vec<Option<Arc<[About]>>>,
+    worths: Vec<Option<Arc<[Approx]>>>,
     /// The positions in `bounds` of the bounds that the next event reaches.
     reached: Vec<usize>,
     order: Arc<Order>,
     /// The users below each node, by node.
     below: Arc<[Vec<usize>]>,
     /// For each node, the users that may grow and are below its guarantee too, and the users that may grow.
-    asking: Vec<Shared<[Asking; 2]>>,
-    /// The last result of [`Course::stands`], by node.
+    requesting: Vec<Shared<[RequestingUsers; 2]>>,
+    /// The last result of [`Course::standing_of`], by node.
     standings: Vec<KnownStanding>,
     /// Whether each mark of a node was reached at its last event, by node.
     marks: Vec<Rc<[bool]>>,
@@ -111,7 +111,7 @@ impl<'f> Course<'f> {
         upwards.iter().enumerate().for_each(|(at, v)| place[*v] = at);
         let order = Arc::new(Order { upwards, place });
         let (none, reached, growing) = (Vec::new(), Vec::new(), ways.len());
-        let asking = vec![Shared::default(); forest.nodes.len()];
+        let requesting = vec![Shared::default(); forest.nodes.len()];
         let standings = vec![KnownStanding::default(); forest.nodes.len()];
         // No marks are known yet, so the first event of every node updates its users.
         let marks = vec![Rc::from([]); forest.nodes.len()];
@@ -122,28 +122,28 @@ impl<'f> Course<'f> {
             ways,
             moving,
             bounds: none,
-            kept: 0,
+            n_bounds: 0,
             worths,
             reached,
             order,
             below,
-            asking,
+            requesting,
             standings,
             marks,
             growing,
         };
-        users.for_each(|n| course.look_at(n));
-        course.keep(bounds);
+        users.for_each(|n| course.update_way(n));
+        course.add_bounds(bounds);
         course
     }
 
     /// Adds bounds, which hold from now on. Returns `false` if one of them is violated already.
-    pub fn keep(&mut self, bounds: &[Bound]) -> bool {
-        let tasks = self.about();
+    pub fn add_bounds(&mut self, bounds: &[Bound]) -> bool {
+        let tasks = self.approximate_tasks();
         for bound in bounds {
-            let mut bound = Kept::new(bound, self.kept);
-            self.kept += 1;
-            match self.find(&mut bound, &tasks) {
+            let mut bound = TrackedBound::new(bound, self.n_bounds);
+            self.n_bounds += 1;
+            match self.compare_slack(&mut bound, &tasks) {
                 Ordering::Less => return false,
                 Ordering::Equal => self.reached.push(self.bounds.len()),
                 Ordering::Greater => {}
@@ -158,15 +158,15 @@ impl<'f> Course<'f> {
 
     /// Returns the tasks by user, approximately and with error bounds. After a long course they are accurate to some
     /// 20 digits. This is much faster than computing them exactly.
-    fn about(&self) -> Vec<About> {
-        let mut now = vec![About::default(); self.moving.len()];
-        let mut tasks = vec![About::default(); self.ways.len()];
+    fn approximate_tasks(&self) -> Vec<Approx> {
+        let mut now = vec![Approx::default(); self.moving.len()];
+        let mut tasks = vec![Approx::default(); self.ways.len()];
         for v in self.order.upwards.iter().copied().rev() {
             let node = &self.moving[v];
             let parent = self.forest.nodes[v].parent.filter(|_| node.is_growing);
             now[v] = parent.map_or_else(
-                || node.clock.about(),
-                |parent| (now[parent] - node.zero.about()) / node.pace.about(),
+                || node.clock.approx(),
+                |parent| (now[parent] - node.zero.approx()) / node.pace.approx(),
             );
             if let Some(leaf) = &self.forest.nodes[v].leaf {
                 tasks[leaf.user] = now[v];
@@ -185,8 +185,10 @@ impl<'f> Course<'f> {
     }
 
     /// Computes the slack of a new bound and compares it with 0. Doubles are used if they suffice.
-    fn find(&self, bound: &mut Kept, tasks: &[About]) -> Ordering {
-        bound.find(tasks).unwrap_or_else(|| bound.is_left(&self.line(bound).at(&self.moving[0].clock)))
+    fn compare_slack(&self, bound: &mut TrackedBound, tasks: &[Approx]) -> Ordering {
+        bound
+            .evaluate(tasks)
+            .unwrap_or_else(|| bound.record_slack(&self.line(bound).at(&self.moving[0].clock)))
     }
 
     /// Advances to the next event. Returns `false` if no user can grow.
@@ -197,13 +199,13 @@ impl<'f> Course<'f> {
         if self.growing == 0 {
             return Ok(false);
         }
-        self.direct(0, &Rc::default());
+        self.compute_growth(0, &Rc::default());
         let next = self.moving[0].next.clone().ok_or(Endless)?;
-        let step = (next.about() - self.moving[0].clock.about()).range();
+        let step = (next.approx() - self.moving[0].clock.approx()).range();
         self.advance(0, next);
         self.bounds.iter_mut().for_each(|bound| bound.advance(step));
         let mut events = Vec::new();
-        self.happens(0, &mut events);
+        self.process_events(0, &mut events);
         // Nodes below may not be updated to this event. That does no harm here: reaching one of their marks is an
         // event of their own, which would have updated them.
         for v in events {
@@ -213,7 +215,7 @@ impl<'f> Course<'f> {
             }
             self.marks[v] = marks;
             for at in 0..self.below[v].len() {
-                self.look_at(self.below[v][at]);
+                self.update_way(self.below[v][at]);
             }
         }
         self.stop_at_bounds();
@@ -244,15 +246,15 @@ impl<'f> Course<'f> {
     }
 
     /// Recomputes the way of a user: the nodes above it, and whether it may grow.
-    fn look_at(&mut self, n: usize) {
+    fn update_way(&mut self, n: usize) {
         let (forest, holdings) = (self.forest, &self.holdings);
         let leaf = forest.nodes[forest.leaf(n)].leaf.as_ref().filter(|_| self.ways[n].is_some());
         let way = leaf.and_then(|leaf| holdings.way(forest, leaf)).filter(|way| !way.is_stopped);
-        self.lead(n, way.map(|way| way.nodes));
+        self.set_way(n, way.map(|way| way.nodes));
     }
 
     /// Sets the way of a user. If it is different, the growth of all nodes above the user must be recomputed.
-    fn lead(&mut self, n: usize, way: Option<Vec<(usize, bool)>>) {
+    fn set_way(&mut self, n: usize, way: Option<Vec<(usize, bool)>>) {
         if self.ways[n] == way {
             return;
         }
@@ -269,7 +271,7 @@ impl<'f> Course<'f> {
     fn stop_at_bounds(&mut self) {
         let reached = std::mem::take(&mut self.reached);
         for at in reached.iter().rev() {
-            self.bounds.swap_remove(*at).worth().iter().for_each(|(n, _)| self.lead(*n, None));
+            self.bounds.swap_remove(*at).worth().iter().for_each(|(n, _)| self.set_way(*n, None));
         }
         if !reached.is_empty() {
             self.weigh();
@@ -279,11 +281,11 @@ impl<'f> Course<'f> {
 
 impl Totals for Course<'_> {
     fn nearly(&self) -> Vec<Rational> {
-        self.about().into_iter().map(About::nearly).collect()
+        self.approximate_tasks().into_iter().map(Approx::nearly).collect()
     }
 
     fn break_bound(&self, bound: &Bound) -> bool {
-        self.find(&mut Kept::new(bound, self.kept), &self.about()).is_lt()
+        self.compare_slack(&mut TrackedBound::new(bound, self.n_bounds), &self.approximate_tasks()).is_lt()
     }
 
     /// Updates all nodes, also those below nodes that do not grow. The latter are as old as their own clocks, but the
@@ -294,8 +296,8 @@ impl Totals for Course<'_> {
             self.update_children(v);
         }
         let is_late = evenhand_budget::is_late();
-        let find = |x: &Number| if is_late { x.at_last() } else { x.exactly() };
-        self.holdings.tasks.iter().map(find).collect()
+        let evaluate = |x: &Number| if is_late { x.exactly_uncharged() } else { x.exactly() };
+        self.holdings.tasks.iter().map(evaluate).collect()
     }
 }
 

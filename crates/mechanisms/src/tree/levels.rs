@@ -8,7 +8,7 @@ use evenhand_problem::{Allocation, Problem, Quantities, Rational};
 use super::allocate::{self, Settings};
 use super::entitlements::Entitlements;
 use super::reported::{Reported, reported};
-use super::why::left;
+use super::why::free_amounts;
 use crate::error::MechanismError;
 use evenhand_exact::tree::{ClassLimit, Forest, Holdings, Key, key, rising, share, weight};
 
@@ -73,7 +73,7 @@ pub fn levels(
     let mut below = vec![Vec::new(); forest.nodes.len()];
     let mut may_grow = vec![false; forest.nodes.len()];
     // Limits on server classes stop a user if they are reached on every class on which it can run.
-    let on = on(&forest, allocation);
+    let on = limits_on_classes(&forest, allocation);
     let limits = &forest.class_limits;
     let is_closed = |n: usize, i: usize| limits.counts(problem, n, i).any(|(at, _)| on[at].left <= 0);
     for n in 0..problem.n_users() {
@@ -92,7 +92,7 @@ pub fn levels(
             }
         }
     }
-    let left = || left(problem, allocation);
+    let left = || free_amounts(problem, allocation);
     let reported = settings.rule.map_or_else(Vec::new, |rule| reported(&forest, &holdings, rule, left));
     let mut order =
         Order { forest: &forest, holdings: &holdings, below, may_grow, reported, standings: Vec::new() };
@@ -256,7 +256,7 @@ pub fn held(
 }
 
 /// A limit of a group on server classes, and the amount that is left of it.
-pub(super) struct Kept {
+pub(super) struct LimitOnClasses {
     pub group: usize,
     pub servers: Vec<usize>,
     pub resource: usize,
@@ -265,7 +265,7 @@ pub(super) struct Kept {
 }
 
 /// Returns the limits of groups on server classes, with the amounts that an allocation leaves.
-pub(super) fn on(forest: &Forest<'_>, allocation: &Allocation) -> Vec<Kept> {
+pub(super) fn limits_on_classes(forest: &Forest<'_>, allocation: &Allocation) -> Vec<LimitOnClasses> {
     let groups = forest.problem.groups();
     let stated = groups.list().iter().enumerate().flat_map(|(group, of)| {
         let on = of.on.iter().flat_map(|on| on.limit.iter().map(move |limit| (&on.servers, limit)));
@@ -273,9 +273,9 @@ pub(super) fn on(forest: &Forest<'_>, allocation: &Allocation) -> Vec<Kept> {
     });
     let held = |((group, servers, resource, most), limit): (_, &ClassLimit)| {
         let left = limit.most.clone();
-        Kept { group, servers, resource, most, left }
+        LimitOnClasses { group, servers, resource, most, left }
     };
-    let mut all: Vec<Kept> = stated.zip(&forest.class_limits.list).map(held).collect();
+    let mut all: Vec<LimitOnClasses> = stated.zip(&forest.class_limits.list).map(held).collect();
     for (n, tasks) in allocation.tasks.iter().enumerate() {
         for (i, x) in tasks {
             for (at, d) in forest.class_limits.counts(forest.problem, n, *i) {
@@ -286,7 +286,7 @@ pub(super) fn on(forest: &Forest<'_>, allocation: &Allocation) -> Vec<Kept> {
     all
 }
 
-impl Kept {
+impl LimitOnClasses {
     /// Returns whether the limit applies to a class.
     pub fn is_on(&self, i: usize) -> bool {
         self.servers.binary_search(&i).is_ok()

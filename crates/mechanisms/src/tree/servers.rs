@@ -73,7 +73,7 @@ impl<'p> Servers<'p> {
     }
 
     /// Returns the first server with room for a task of user `n`.
-    fn find(&mut self, n: usize) -> Option<(usize, usize)> {
+    fn first_fit(&mut self, n: usize) -> Option<(usize, usize)> {
         let mut classes = std::mem::take(&mut self.first[n]);
         let mut found = None;
         for (i, from) in &mut classes {
@@ -93,7 +93,7 @@ impl<'p> Servers<'p> {
     }
 
     /// Returns the server whose free capacity matches a task of user `n` best.
-    fn suits_best(&self, n: usize, ties: Ties, draw: &mut Draw) -> Option<(usize, usize)> {
+    fn best_fit(&self, n: usize, ties: Ties, draw: &mut Draw) -> Option<(usize, usize)> {
         let mut least: Option<Rational> = None;
         // Each server with the number of identical servers that it represents.
         let mut best: Vec<(usize, usize, u64)> = Vec::new();
@@ -107,7 +107,7 @@ impl<'p> Servers<'p> {
                 } else if least.as_ref() != Some(&of) {
                     continue;
                 }
-                best.push((i, j, self.alike(i, j)));
+                best.push((i, j, self.n_represented(i, j)));
             }
         }
         let at = match ties {
@@ -128,13 +128,13 @@ impl<'p> Servers<'p> {
     }
 
     /// Returns how many servers a stored one represents. The last stored one may represent all empty ones.
-    fn alike(&self, i: usize, j: usize) -> u64 {
+    fn n_represented(&self, i: usize, j: usize) -> u64 {
         let is_last = j + 1 == self.left[i].len() && self.placed[i][j].is_empty();
         if is_last { self.problem.servers()[i].count() - j as u64 } else { 1 }
     }
 
     /// Returns the number of stored servers.
-    pub fn held(&self) -> usize {
+    pub fn n_stored(&self) -> usize {
         self.left.iter().map(Vec::len).sum()
     }
 
@@ -147,9 +147,9 @@ impl<'p> Servers<'p> {
     /// Returns whether all of `tasks` tasks of user `n` fit, each on the server that would be chosen for it.
     pub fn have_room(&mut self, n: usize, tasks: u64, draw: &Draw) -> bool {
         if tasks == 1 {
-            return self.find(n).is_some();
+            return self.first_fit(n).is_some();
         }
-        if self.find(n).is_none() {
+        if self.first_fit(n).is_none() {
             return false;
         }
         if !self.of_user[n].is_empty() {
@@ -168,7 +168,7 @@ impl<'p> Servers<'p> {
             for (j, left) in self.left[*i].iter().enumerate().skip(*from) {
                 let demand = self.problem.demand(n, *i).entries();
                 let fit = demand.iter().map(|(r, d)| Rational::from(&left[*r] / d).floor()).min();
-                wanted -= fit.unwrap_or_default() * self.alike(*i, j);
+                wanted -= fit.unwrap_or_default() * self.n_represented(*i, j);
                 if wanted <= 0 {
                     return true;
                 }
@@ -219,8 +219,8 @@ impl<'p> Servers<'p> {
     fn place_each(&mut self, n: usize, tasks: u64, draw: &mut Draw, gone: &mut Vec<(usize, usize)>) {
         for _ in 0..tasks {
             let to = match self.best {
-                None => self.find(n),
-                Some(ties) => self.suits_best(n, ties, draw),
+                None => self.first_fit(n),
+                Some(ties) => self.best_fit(n, ties, draw),
             };
             let Some((i, j)) = to else { return };
             gone.push((i, j));

@@ -4,8 +4,8 @@ use evenhand_problem::groups::ZeroWeight;
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
 
 use super::allocate::{Settings, forest_of};
-use super::levels::{Kept, on};
-use super::why::{StopKind, View, left};
+use super::levels::{LimitOnClasses, limits_on_classes};
+use super::why::{StopKind, View, free_amounts};
 use crate::error::MechanismError;
 use evenhand_exact::tree::Holdings;
 use evenhand_exact::tree::Leaf;
@@ -26,7 +26,7 @@ pub fn stops_of_groups(
 ) -> Result<Vec<StopKind>, MechanismError> {
     let forest = forest_of(problem, settings)?;
     let holdings = Holdings::new(&forest, allocation.totals());
-    let (left, on) = (left(problem, allocation), on(&forest, allocation));
+    let (left, on) = (free_amounts(problem, allocation), limits_on_classes(&forest, allocation));
     let view = View { forest: &forest, holdings: &holdings, allocation, left, on };
     let leaf = forest.nodes[forest.leaf(n)].leaf.as_ref();
     Ok(leaf.map(|leaf| view.stops_of_groups(leaf)).unwrap_or_default())
@@ -97,7 +97,7 @@ impl View<'_> {
     }
 
     pub(super) fn class_limit(&self, at: usize) -> StopKind {
-        let Kept { group, servers, resource, most, .. } = &self.on[at];
+        let LimitOnClasses { group, servers, resource, most, .. } = &self.on[at];
         StopKind::ClassLimit {
             group: self.forest.name(1 + *group).to_owned(),
             servers: servers.clone(),

@@ -65,7 +65,7 @@ impl<'f> Trail<'f> {
         // A placement in doubles may violate a bound slightly. The beginning violates none.
         while let Some(state) = self.0.last() {
             let mut course = state.course.clone();
-            if course.keep(&bounds[state.bounds..]) {
+            if course.add_bounds(&bounds[state.bounds..]) {
                 return Some((course, state.at));
             }
             self.0.pop();

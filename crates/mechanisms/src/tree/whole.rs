@@ -82,7 +82,7 @@ pub fn fill_in_time(
     loop {
         let mut turn = problem.n_users() as u64 + 1;
         if best_fit {
-            turn += filling.servers.held() as u64;
+            turn += filling.servers.n_stored() as u64;
         }
         work = work.saturating_add(turn);
         if work > WORK {
@@ -94,7 +94,7 @@ pub fn fill_in_time(
             break;
         }
         evenhand_budget::charge(turn.saturating_mul(LOOK), "filling by whole tasks");
-        filling.look(last, &draw);
+        filling.update_candidates(last, &draw);
         let active: Vec<usize> = (0..problem.n_users()).filter(|n| filling.ways[*n].is_some()).collect();
         if active.is_empty() {
             break;
@@ -136,7 +136,7 @@ impl Filling<'_> {
 
     /// Updates which users may be served, and their ways. The way of a user is recomputed only if the last user
     /// served is below the same child of the root, since nothing has changed elsewhere.
-    fn look(&mut self, last: Option<usize>, draw: &Draw) {
+    fn update_candidates(&mut self, last: Option<usize>, draw: &Draw) {
         let changed = last.map(|last| self.top(last));
         for n in 0..self.is_out.len() {
             if self.is_out[n] {

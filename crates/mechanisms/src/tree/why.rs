@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use evenhand_problem::{Allocation, Constraints, Problem, Rational, RowKind, Sharing};
 
 use super::allocate::{Settings, TREE, forest_of};
-use super::levels::{Kept, NodeKind, Standing, levels, on};
+use super::levels::{LimitOnClasses, NodeKind, Standing, levels, limits_on_classes};
 use crate::error::MechanismError;
 use evenhand_exact::tree::Holdings;
 use evenhand_exact::tree::{Forest, Leaf};
@@ -129,7 +129,7 @@ pub fn why(
         return Err(MechanismError::NotApplicable { mechanism: TREE.info.id, why });
     };
     let holdings = Holdings::new(&forest, allocation.totals());
-    let (left, on) = (left(problem, allocation), on(&forest, allocation));
+    let (left, on) = (free_amounts(problem, allocation), limits_on_classes(&forest, allocation));
     let view = View { forest: &forest, holdings: &holdings, allocation, left, on };
     let amounts = (0..forest.resources.len()).map(|r| view.amount(v, r)).collect();
     let below = (0..problem.n_users()).filter(|n| forest.above(forest.leaf(*n)).any(|above| above == v));
@@ -146,11 +146,11 @@ pub(super) struct View<'v> {
     /// The free amounts by class and resource of the problem.
     pub left: Vec<Vec<Rational>>,
     /// The limits on server classes, with the amounts that are left.
-    pub on: Vec<Kept>,
+    pub on: Vec<LimitOnClasses>,
 }
 
 /// Returns the amounts that an allocation leaves of every class, by resource.
-pub(super) fn left(problem: &Problem, allocation: &Allocation) -> Vec<Vec<Rational>> {
+pub(super) fn free_amounts(problem: &Problem, allocation: &Allocation) -> Vec<Vec<Rational>> {
     let constraints = Constraints::new(problem, Sharing::Rdm);
     let mut left = vec![vec![Rational::new(); problem.n_resources()]; problem.n_servers()];
     for row in constraints.rows() {

@@ -37,14 +37,14 @@ const SOLVED: f64 = -76.0;
 /// The number of consecutive steps that do not halve the residual after which the method ends.
 const IDLE: usize = 60;
 /// The fraction of the distance to the boundary that a step covers.
-const NOT_QUITE: f64 = 0.999;
+const FRACTION_TO_BOUNDARY: f64 = 0.999;
 /// The length of a step below which a step towards the middle of the path is tried instead.
 const SHORT: f64 = 0.3;
 
 /// The bits of the prices and tasks that are judged: more than three times those of a double.
 const BITS: u32 = 192;
 /// The fraction of a user's utility below which a class is dropped if its cost exceeds its worth.
-const NOTHING: f64 = 1e-20;
+const NEGLIGIBLE: f64 = 1e-20;
 
 /// Computes the optimum. Returns `None` if the problem is too large for this method or no user can run a task.
 pub fn maximise(
@@ -120,7 +120,11 @@ fn run(objective: &Objective<'_>) -> End {
                 step = central;
             }
         }
-        point = point.moved_within(objective.model, &step, (NOT_QUITE * step.longest(&point)).min(1.0));
+        point = point.moved_within(
+            objective.model,
+            &step,
+            (FRACTION_TO_BOUNDARY * step.longest(&point)).min(1.0),
+        );
     }
     End { point: best.1, steps }
 }
@@ -134,7 +138,7 @@ fn tasks(constraints: &Constraints<'_>, objective: &Objective<'_>, end: &End) ->
             let worth = &model.places[*k].worth;
             let part = &(worth * &at.amount[*k]) / utility;
             let excess = &at.reduced[*k] / &(&at.marginal[user] * worth);
-            part > excess || part > Wide::from_f64(NOTHING)
+            part > excess || part > Wide::from_f64(NEGLIGIBLE)
         };
         let amount = |k: usize| {
             let place = &model.places[k];

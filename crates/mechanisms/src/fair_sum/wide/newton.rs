@@ -60,12 +60,12 @@ impl Newton {
                 }
             }
         }
-        let factor = factored(matrix)?;
+        let factor = cholesky_factor(matrix)?;
         Some(Self { inverse, direction, scale, factor })
     }
 
     /// Returns `H^-1 g` over the places, where `H` consists of the users' blocks.
-    pub fn users(&self, model: &Model, right: &[Wide]) -> Vec<Wide> {
+    pub fn solve_users(&self, model: &Model, right: &[Wide]) -> Vec<Wide> {
         let mut solution: Vec<Wide> =
             right.iter().zip(&self.inverse).map(|(g, inverse)| g * inverse).collect();
         let sums = model.sum_by_user(|k| &model.places[k].worth * &solution[k]);
@@ -79,7 +79,7 @@ impl Newton {
     }
 
     /// Solves the system of the rows.
-    pub fn rows(&self, mut right: Vec<Wide>) -> Vec<Wide> {
+    pub fn solve_rows(&self, mut right: Vec<Wide>) -> Vec<Wide> {
         let n = right.len();
         for r in 0..n {
             let row = &self.factor[r];
@@ -102,7 +102,7 @@ impl Newton {
 
 /// Returns the Cholesky factor of a symmetric matrix given by its lower triangle, or `None` if it is not positive
 /// definite.
-fn factored(mut matrix: Vec<Vec<Wide>>) -> Option<Vec<Vec<Wide>>> {
+fn cholesky_factor(mut matrix: Vec<Vec<Wide>>) -> Option<Vec<Vec<Wide>>> {
     for r in 0..matrix.len() {
         let (above, rest) = matrix.split_at_mut(r);
         let row = &mut rest[0];

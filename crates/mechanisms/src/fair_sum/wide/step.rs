@@ -245,16 +245,16 @@ pub fn direction(
             gradient[k] += &(&pull * &model.places[k].worth);
         }
     }
-    let mut right = model.load(&newton.users(model, &gradient));
+    let mut right = model.load(&newton.solve_users(model, &gradient));
     for (r, right) in right.iter_mut().enumerate() {
         *right += &(&of_rows[r] / &at.price[r]);
         *right -= &residuals.rows[r];
     }
-    let price = newton.rows(right);
+    let price = newton.solve_rows(right);
     for (k, gradient) in gradient.iter_mut().enumerate() {
         *gradient -= &model.cost(&price, k);
     }
-    let amount = newton.users(model, &gradient);
+    let amount = newton.solve_users(model, &gradient);
     let (p, q) = objective.exponent;
     let alpha = &Wide::from_f64(f64::from(p)) / &Wide::from_f64(f64::from(q));
     let utilities = model.utilities(&amount);

@@ -52,7 +52,7 @@ impl Course<'_> {
     ///
     /// It is if there was no event at the node itself, and all changes concern children at the common level. Children
     /// without users that may grow are then stopped, and the growth of the others is recomputed where it changed.
-    pub(super) fn go_on(&mut self, v: usize, children: &[Child], before: Option<&Chosen>) -> bool {
+    pub(super) fn continue_choice(&mut self, v: usize, children: &[Child], before: Option<&Chosen>) -> bool {
         let Some(chosen) = before.filter(|_| !self.moving[v].is_over) else { return false };
         let goes_on = |old: &Child| children.binary_search_by_key(&old.0, |new| new.0).is_ok();
         let (kept, gone): (Vec<&Child>, Vec<&Child>) = chosen.children.iter().partition(|old| goes_on(old));
@@ -67,7 +67,7 @@ impl Course<'_> {
         // Children without users that may grow stop at the common level.
         let common = chosen.common(&self.moving[v].clock);
         for (k, stands) in gone {
-            self.stand(v, *k);
+            self.stop_child(v, *k);
             self.moving[*k].stood = Some((common.level.clone(), stands.clone()));
         }
         let mut growing = std::mem::take(&mut self.moving[v].growing);
@@ -90,7 +90,7 @@ impl Course<'_> {
             if !self.has_same_level(*k, &old.1, stands) && key != common {
                 return false;
             }
-            self.direct(*k, &stands.within);
+            self.compute_growth(*k, &stands.within);
             let pace = self.pace(*k, &terms, stands.is_above_guarantee());
             if pace.pace.cmp0().is_eq() {
                 return false;
@@ -131,7 +131,7 @@ impl Course<'_> {
     }
 
     /// Chooses the children that grow. The clock of each runs at the rate at which the common level rises.
-    pub(super) fn choose(&mut self, v: usize, children: Vec<Child>, before: Option<&Chosen>) {
+    pub(super) fn choose_growing(&mut self, v: usize, children: Vec<Child>, before: Option<&Chosen>) {
         let common = before.map(|chosen| (chosen, chosen.common(&self.moving[v].clock)));
         // Children that grew together, or were just reached, have equal levels. Remembering this avoids long
         // comparisons.
@@ -158,7 +158,7 @@ impl Course<'_> {
         let node = &mut self.moving[v];
         (node.ahead, node.is_over, node.joins) = (None, false, None);
         let least = keys.iter().map(|of| &of.0).min().cloned();
-        let Some(least) = least else { return grew.iter().for_each(|k| self.stand(v, *k)) };
+        let Some(least) = least else { return grew.iter().for_each(|k| self.stop_child(v, *k)) };
         let mut ahead = Vec::new();
         // The children with the least key are in `rising_ones` if their level rises in their own direction, and in
         // `flat` if it does not.
@@ -167,7 +167,7 @@ impl Course<'_> {
         for (at, ((k, stands), (key, terms))) in children.iter().zip(keys).enumerate() {
             if key == least {
                 tied.push(at);
-                self.direct(*k, &stands.within);
+                self.compute_growth(*k, &stands.within);
                 let pace = self.pace(*k, &terms, least.is_above_guarantee);
                 if pace.pace.cmp0().is_eq() {
                     flat.push((*k, weight(self.forest, *k, least.is_above_guarantee)));
@@ -196,7 +196,7 @@ impl Course<'_> {
         };
         self.moving[v].ahead = ahead;
         for k in grew.iter().filter(|k| rising_ones.iter().all(|(of, _)| of != *k)) {
-            self.stand(v, *k);
+            self.stop_child(v, *k);
         }
         let chosen = self.moving[v].chosen.clone();
         for (k, pace) in rising_ones {

@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 use evenhand_problem::Rational;
 use rug::Integer;
 
-use super::about::About;
+use super::approx::Approx;
 
 /// The maximum number of bits of a denominator that is searched for in the leading digits of long numbers.
 const SHORT: u32 = 128;
@@ -107,8 +107,8 @@ impl Fraction {
         self.numer.significant_bits() + self.denom.significant_bits()
     }
 
-    pub fn about(&self) -> About {
-        About::of_quotient(&self.numer, &self.denom)
+    pub fn approx(&self) -> Approx {
+        Approx::of_quotient(&self.numer, &self.denom)
     }
 
     pub fn cmp0(&self) -> Ordering {

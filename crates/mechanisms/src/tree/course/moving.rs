@@ -13,12 +13,12 @@ use evenhand_exact::tree::{Amount, Forest, Holdings};
 use evenhand_problem::Rational;
 
 use super::Course;
-use super::about::About;
+use super::approx::Approx;
 use super::choosing::{Child, Chosen, Pace};
 use super::flat::Parts;
 use super::number::Number;
 use super::standing::Standing;
-use super::step::{Is, Mark, Of, first_event};
+use super::step::{AmountKind, Mark, MarkValue, first_event};
 
 /// The amounts of a node, or the rates at which they grow per unit of its clock.
 #[derive(Default, Clone)]
@@ -123,7 +123,7 @@ impl Moving {
 impl Course<'_> {
     /// Computes how a node grows if only users below the guarantees of all nodes in `within` may grow. The amounts of
     /// the node must be up to date.
-    pub(super) fn direct(&mut self, v: usize, within: &Rc<[usize]>) {
+    pub(super) fn compute_growth(&mut self, v: usize, within: &Rc<[usize]>) {
         if self.moving[v].found_for.as_ref() == Some(within) {
             return;
         }
@@ -133,12 +133,12 @@ impl Course<'_> {
         if let Some(leaf) = &forest.nodes[v].leaf {
             all = leaf.tasks.clone().map(|tasks| (Number::from(tasks), None));
         } else {
-            let stands = |k: &usize| self.stands(*k, within).map(|stands| (*k, stands));
+            let stands = |k: &usize| self.standing_of(*k, within).map(|stands| (*k, stands));
             let children: Vec<Child> = forest.nodes[v].children.iter().filter_map(stands).collect();
             self.worths[v] = None;
             let before = self.moving[v].chosen.take();
-            if !self.go_on(v, &children, before.as_ref()) {
-                self.choose(v, children, before.as_ref());
+            if !self.continue_choice(v, &children, before.as_ref()) {
+                self.choose_growing(v, children, before.as_ref());
             }
         }
         let node = &self.moving[v];
@@ -216,7 +216,7 @@ impl Course<'_> {
     }
 
     /// Stops the growth of a child.
-    pub(super) fn stand(&mut self, parent: usize, k: usize) {
+    pub(super) fn stop_child(&mut self, parent: usize, k: usize) {
         self.update(parent, k);
         self.moving[k].is_growing = false;
         self.adds(parent, k, Growth::none(self.forest.resources.len()));
@@ -226,14 +226,14 @@ impl Course<'_> {
     /// computed.
     fn reach(&mut self, v: usize, Mark { of, is }: Mark) {
         let is = match is {
-            Is::This(is) => is.into(),
-            Is::Times(times, Of::Running(r)) => self.holdings.running[v][r].times(&times),
-            Is::Times(times, Of::Used(r)) => self.holdings.used[v][r].times(&times),
+            MarkValue::This(is) => is.into(),
+            MarkValue::Times(times, AmountKind::Running(r)) => self.holdings.running[v][r].times(&times),
+            MarkValue::Times(times, AmountKind::Used(r)) => self.holdings.used[v][r].times(&times),
         };
         let Holdings { running, used, .. } = &mut self.holdings;
         let (r, held, other) = match of {
-            Of::Running(r) => (r, &mut running[v], &mut used[v]),
-            Of::Used(r) => (r, &mut used[v], &mut running[v]),
+            AmountKind::Running(r) => (r, &mut running[v], &mut used[v]),
+            AmountKind::Used(r) => (r, &mut used[v], &mut running[v]),
         };
         if other[r].is(&held[r]) {
             other[r] = is.clone();
@@ -253,7 +253,7 @@ impl Course<'_> {
     ///
     /// The nodes with events are added to `events`. They and the nodes above them are then up to date, and their
     /// growth must be recomputed.
-    pub(super) fn happens(&mut self, v: usize, events: &mut Vec<usize>) -> bool {
+    pub(super) fn process_events(&mut self, v: usize, events: &mut Vec<usize>) -> bool {
         let now = self.moving[v].clock.clone();
         let own = self.moving[v].own.clone().filter(|own| own.0 == now);
         let mut happens = own.is_some();
@@ -268,7 +268,7 @@ impl Course<'_> {
             let k = self.moving[v].growing[at];
             if self.moving[k].due.as_ref() == Some(&now) {
                 self.update(v, k);
-                happens |= self.happens(k, events);
+                happens |= self.process_events(k, events);
             }
         }
         if happens {
@@ -296,8 +296,8 @@ impl Course<'_> {
             // those of its operations.
             let part = &pace / &node.pace;
             let zero = &now + &(&(&node.zero - &now) * &part);
-            let (one, about) = (About::of(&Rational::from(1)), part.about());
-            zero.about_is(node.zero.about() * about + now.about() * (one - about));
+            let (one, approx) = (Approx::of(&Rational::from(1)), part.approx());
+            zero.refine_approx(node.zero.approx() * approx + now.approx() * (one - approx));
             zero
         } else {
             &now - &(&node.clock * &pace)
@@ -321,7 +321,9 @@ impl Course<'_> {
     fn is_full_next(&self, k: usize) -> bool {
         let node = &self.moving[k];
         let own = node.own.as_ref().filter(|own| node.next.as_ref().is_some_and(|next| next.is(&own.0)));
-        let Some((_, Some(Mark { of: Of::Used(r), is: Is::This(is) }))) = own else { return false };
+        let Some((_, Some(Mark { of: AmountKind::Used(r), is: MarkValue::This(is) }))) = own else {
+            return false;
+        };
         let guarantee = self.forest.nodes[k].guarantee.as_ref();
         node.top == Some(*r) && guarantee.is_some_and(|guarantee| guarantee[*r].as_ref() == Some(is))
     }

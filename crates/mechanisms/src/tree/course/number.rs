@@ -14,7 +14,7 @@ use evenhand_budget::{charge, words_of_bits};
 use evenhand_exact::tree::Amount;
 use evenhand_problem::Rational;
 
-use super::about::About;
+use super::approx::Approx;
 use super::fraction::Fraction;
 
 /// The budget steps of an operation for each word of its operands. This was measured with some hundred words on
@@ -30,15 +30,15 @@ pub(super) struct Number(Rc<Inner>);
 
 struct Inner {
     /// The approximate value. It is always present while the exact value is not.
-    about: Cell<Option<About>>,
+    approx: Cell<Option<Approx>>,
     /// The exact value, once it is computed.
-    found: OnceCell<Found>,
+    exact: OnceCell<ExactValue>,
     /// The operation and its operands, until the exact value is computed.
-    made: Cell<Option<(How, Number, Number)>>,
+    made: Cell<Option<(Operation, Number, Number)>>,
 }
 
 /// An exact value.
-enum Found {
+enum ExactValue {
     /// A value of few bits, in lowest terms.
     Short(Rational),
     /// A value of many bits, not necessarily in lowest terms.
@@ -47,7 +47,7 @@ enum Found {
 
 /// An operation on two numbers.
 #[derive(Clone, Copy)]
-enum How {
+enum Operation {
     Sum,
     Difference,
     Product,
@@ -59,8 +59,8 @@ fn width(x: &Rational) -> u32 {
     x.numer().significant_bits() + x.denom().significant_bits()
 }
 
-impl How {
-    fn about(self, a: About, b: About) -> About {
+impl Operation {
+    fn approx(self, a: Approx, b: Approx) -> Approx {
         match self {
             Self::Sum => a + b,
             Self::Difference => a - b,
@@ -78,17 +78,17 @@ impl How {
         }
     }
 
-    fn of_long(self, a: &Fraction, b: &Fraction) -> Found {
+    fn of_long(self, a: &Fraction, b: &Fraction) -> ExactValue {
         match self {
             Self::Sum => a.plus(b).into(),
             Self::Difference => a.minus(b).into(),
-            Self::Product => Found::Long(a.times(b)),
-            Self::Quotient => Found::Long(a.times(&b.inverse())),
+            Self::Product => ExactValue::Long(a.times(b)),
+            Self::Quotient => ExactValue::Long(a.times(&b.inverse())),
         }
     }
 }
 
-impl Found {
+impl ExactValue {
     fn fraction(&self) -> Cow<'_, Fraction> {
         match self {
             Self::Short(x) => Cow::Owned(x.clone().into()),
@@ -103,10 +103,10 @@ impl Found {
         }
     }
 
-    fn about(&self) -> About {
+    fn approx(&self) -> Approx {
         match self {
-            Self::Short(x) => About::of(x),
-            Self::Long(x) => x.about(),
+            Self::Short(x) => Approx::of(x),
+            Self::Long(x) => x.approx(),
         }
     }
 
@@ -118,10 +118,10 @@ impl Found {
     }
 
     fn cmp(&self, other: &Self) -> Ordering {
-        Self::of(How::Difference, self, other).cmp0()
+        Self::of(Operation::Difference, self, other).cmp0()
     }
 
-    fn of(how: How, a: &Self, b: &Self) -> Self {
+    fn of(how: Operation, a: &Self, b: &Self) -> Self {
         match (a, b) {
             (Self::Short(a), Self::Short(b)) => how.exactly(a, b).into(),
             _ => how.of_long(&a.fraction(), &b.fraction()),
@@ -129,13 +129,13 @@ impl Found {
     }
 }
 
-impl From<Result<Rational, Fraction>> for Found {
-    fn from(found: Result<Rational, Fraction>) -> Self {
-        found.map_or_else(Self::Long, Self::from)
+impl From<Result<Rational, Fraction>> for ExactValue {
+    fn from(exact: Result<Rational, Fraction>) -> Self {
+        exact.map_or_else(Self::Long, Self::from)
     }
 }
 
-impl From<Rational> for Found {
+impl From<Rational> for ExactValue {
     fn from(x: Rational) -> Self {
         if width(&x) <= SHORT { Self::Short(x) } else { Self::Long(x.into()) }
     }
@@ -143,38 +143,38 @@ impl From<Rational> for Found {
 
 impl Number {
     /// Returns the approximate value.
-    pub fn about(&self) -> About {
-        self.0.about.get().unwrap_or_else(|| {
-            let about = self.found().about();
-            self.0.about.set(Some(about));
-            about
+    pub fn approx(&self) -> Approx {
+        self.0.approx.get().unwrap_or_else(|| {
+            let approx = self.exact().approx();
+            self.0.approx.set(Some(approx));
+            approx
         })
     }
 
     /// Returns the exact value, computing it if necessary.
-    fn found(&self) -> &Found {
-        self.find(true);
-        self.0.found.get_or_init(|| Found::Short(Rational::new()))
+    fn exact(&self) -> &ExactValue {
+        self.evaluate(true);
+        self.0.exact.get_or_init(|| ExactValue::Short(Rational::new()))
     }
 
     /// Returns the exact value as a rational.
     pub fn exactly(&self) -> Rational {
-        match self.found() {
-            Found::Short(x) => x.clone(),
-            Found::Long(x) => x.reduced(),
+        match self.exact() {
+            ExactValue::Short(x) => x.clone(),
+            ExactValue::Long(x) => x.reduced(),
         }
     }
 
     /// Returns the exact value without charging the budget, for a caller whose time may be up.
-    pub fn at_last(&self) -> Rational {
-        self.find(false);
+    pub fn exactly_uncharged(&self) -> Rational {
+        self.evaluate(false);
         self.exactly()
     }
 
     /// Computes the exact value, after those of all numbers on which it depends. An explicit stack replaces
     /// recursion, which could be too deep.
-    fn find(&self, is_charged: bool) {
-        if self.0.found.get().is_some() {
+    fn evaluate(&self, is_charged: bool) {
+        if self.0.exact.get().is_some() {
             return;
         }
         let mut open = vec![self.clone()];
@@ -183,10 +183,11 @@ impl Number {
                 open.pop();
                 continue;
             };
-            if let (Some(x), Some(y)) = (a.0.found.get(), b.0.found.get()) {
-                let (found, words) = (Found::of(how, x, y), words_of_bits(u64::from(x.width() + y.width())));
-                number.0.about.set(Some(found.about()));
-                number.0.found.get_or_init(|| found);
+            if let (Some(x), Some(y)) = (a.0.exact.get(), b.0.exact.get()) {
+                let (exact, words) =
+                    (ExactValue::of(how, x, y), words_of_bits(u64::from(x.width() + y.width())));
+                number.0.approx.set(Some(exact.approx()));
+                number.0.exact.get_or_init(|| exact);
                 open.pop();
                 // Charging may end the computation, so it comes after the value is stored.
                 if is_charged {
@@ -195,15 +196,15 @@ impl Number {
             } else {
                 let of = [a.clone(), b.clone()];
                 number.0.made.set(Some((how, a, b)));
-                open.extend(of.into_iter().filter(|of| of.0.found.get().is_none()));
+                open.extend(of.into_iter().filter(|of| of.0.exact.get().is_none()));
             }
         }
     }
 
     /// Replaces the approximate value by a more accurate one, if that is finite.
-    pub fn about_is(&self, about: About) {
-        if self.0.found.get().is_none() && about.range().0.is_finite() {
-            self.0.about.set(Some(about));
+    pub fn refine_approx(&self, approx: Approx) {
+        if self.0.exact.get().is_none() && approx.range().0.is_finite() {
+            self.0.approx.set(Some(approx));
         }
     }
 
@@ -214,7 +215,7 @@ impl Number {
 
     /// Compares the number with 0.
     pub fn cmp0(&self) -> Ordering {
-        self.about().cmp0().unwrap_or_else(|| self.found().cmp0())
+        self.approx().cmp0().unwrap_or_else(|| self.exact().cmp0())
     }
 
     /// Returns whether the exact value is already known and 0.
@@ -224,7 +225,7 @@ impl Number {
 
     /// Returns the exact value if it is already known and short.
     pub fn short(&self) -> Option<&Rational> {
-        if let Found::Short(x) = self.0.found.get()? { Some(x) } else { None }
+        if let ExactValue::Short(x) = self.0.exact.get()? { Some(x) } else { None }
     }
 
     fn times_short(&self, factor: Rational) -> Self {
@@ -247,27 +248,27 @@ impl Number {
     fn multiple(&self) -> Option<(Self, Rational)> {
         let made = self.0.made.take()?;
         let of = match &made {
-            (How::Product, of, times) => times.short().map(|times| (of.clone(), times.clone())),
+            (Operation::Product, of, times) => times.short().map(|times| (of.clone(), times.clone())),
             _ => None,
         };
         self.0.made.set(Some(made));
         of
     }
 
-    fn of(how: How, a: &Self, b: &Self) -> Self {
+    fn of(how: Operation, a: &Self, b: &Self) -> Self {
         match how {
-            How::Sum if a.is_nothing() => return b.clone(),
-            How::Sum | How::Difference if b.is_nothing() => return a.clone(),
-            How::Product if b.is_nothing() => return b.clone(),
-            How::Product | How::Quotient if a.is_nothing() => return a.clone(),
+            Operation::Sum if a.is_nothing() => return b.clone(),
+            Operation::Sum | Operation::Difference if b.is_nothing() => return a.clone(),
+            Operation::Product if b.is_nothing() => return b.clone(),
+            Operation::Product | Operation::Quotient if a.is_nothing() => return a.clone(),
             _ => {}
         }
         if let (Some(x), Some(y)) = (a.short(), b.short()) {
             return how.exactly(x, y).into();
         }
-        let about = how.about(a.about(), b.about());
+        let approx = how.approx(a.approx(), b.approx());
         let made = Cell::new(Some((how, a.clone(), b.clone())));
-        Self(Rc::new(Inner { about: Cell::new(Some(about)), found: OnceCell::new(), made }))
+        Self(Rc::new(Inner { approx: Cell::new(Some(approx)), exact: OnceCell::new(), made }))
     }
 }
 
@@ -284,8 +285,8 @@ impl Drop for Inner {
 
 impl From<Rational> for Number {
     fn from(x: Rational) -> Self {
-        let (about, made) = (Cell::new(None), Cell::new(None));
-        Self(Rc::new(Inner { about, found: OnceCell::from(Found::from(x)), made }))
+        let (approx, made) = (Cell::new(None), Cell::new(None));
+        Self(Rc::new(Inner { approx, exact: OnceCell::from(ExactValue::from(x)), made }))
     }
 }
 
@@ -309,8 +310,8 @@ impl Ord for Number {
         if let (Some(x), Some(y)) = (self.short(), other.short()) {
             return x.cmp(y);
         }
-        let order = self.about().cmp(other.about()).or_else(|| self.cmp_multiple(other));
-        order.unwrap_or_else(|| self.found().cmp(other.found()))
+        let order = self.approx().cmp(other.approx()).or_else(|| self.cmp_multiple(other));
+        order.unwrap_or_else(|| self.exact().cmp(other.exact()))
     }
 }
 
@@ -334,7 +335,7 @@ macro_rules! operators {
             type Output = Number;
 
             fn $name(self, other: Self) -> Number {
-                Number::of(How::$how, self, other)
+                Number::of(Operation::$how, self, other)
             }
         }
     )*};
@@ -378,7 +379,7 @@ impl Amount for Number {
         if let Some(x) = self.short() {
             return x.cmp(other);
         }
-        self.about().cmp(About::of(other)).unwrap_or_else(|| self.found().cmp(&other.clone().into()))
+        self.approx().cmp(Approx::of(other)).unwrap_or_else(|| self.exact().cmp(&other.clone().into()))
     }
 }
 
@@ -418,7 +419,7 @@ mod tests {
         ) {
             let all = made(&first, &steps);
             for (a, x) in &all {
-                let (least, most) = a.about().range();
+                let (least, most) = a.approx().range();
                 prop_assert!(Rational::from_f64(least).is_none_or(|least| least <= *x));
                 prop_assert!(Rational::from_f64(most).is_none_or(|most| *x <= most));
             }
@@ -431,7 +432,7 @@ mod tests {
             }
             for (a, x) in &all {
                 prop_assert_eq!(&a.exactly(), x);
-                prop_assert_eq!(&a.at_last(), x);
+                prop_assert_eq!(&a.exactly_uncharged(), x);
             }
         }
     }

@@ -23,7 +23,7 @@ impl Standing {
     }
 }
 
-/// The last result of [`Course::stands`] for a child.
+/// The last result of [`Course::standing_of`] for a child.
 #[derive(Default, Clone)]
 pub(super) struct KnownStanding {
     within: Rc<[usize]>,
@@ -43,7 +43,7 @@ impl KnownStanding {
 ///
 /// Users are only ever removed: used amounts only grow, so no user comes to be below a guarantee, or may grow again.
 #[derive(Default, Clone)]
-pub(super) struct Asking {
+pub(super) struct RequestingUsers {
     within: Rc<[usize]>,
     users: Option<Vec<Vec<usize>>>,
 }
@@ -56,37 +56,37 @@ fn is_within(ways: &Ways, n: usize, within: &[usize]) -> bool {
 impl Course<'_> {
     /// Returns the standing of a child if only users below the guarantees of all nodes in `within` may grow. Returns
     /// `None` if no user below it may.
-    pub(super) fn stands(&mut self, k: usize, within: &Rc<[usize]>) -> Option<Rc<Standing>> {
+    pub(super) fn standing_of(&mut self, k: usize, within: &Rc<[usize]>) -> Option<Rc<Standing>> {
         let known = &self.standings[k];
         if known.within != *within || known.found.is_none() {
-            let found = Some(self.find_standing(k, within).map(Rc::new));
+            let found = Some(self.compute_standing(k, within).map(Rc::new));
             self.standings[k] = KnownStanding { within: within.clone(), found };
         }
         self.standings[k].found.clone().flatten()
     }
 
-    fn find_standing(&mut self, k: usize, within: &Rc<[usize]>) -> Option<Standing> {
+    fn compute_standing(&mut self, k: usize, within: &Rc<[usize]>) -> Option<Standing> {
         if self.forest.guarantees_first && self.forest.nodes[k].guarantee.is_some() {
             let within: Rc<[usize]> = within.iter().copied().chain([k]).collect();
-            let below = self.asking(k, &within, 0);
+            let below = self.requesting_users(k, &within, 0);
             if !below.is_empty() {
                 return Some(Standing { within, below });
             }
         }
-        let is_any = !self.asking(k, within, 1).is_empty();
+        let is_any = !self.requesting_users(k, within, 1).is_empty();
         is_any.then(|| Standing { within: within.clone(), below: Vec::new() })
     }
 
     /// Returns users below a node that may grow and are below the guarantees of all nodes in `within`: for each
     /// resource that such users demand, one of them.
-    fn asking(&mut self, k: usize, within: &Rc<[usize]>, which: usize) -> Vec<usize> {
+    fn requesting_users(&mut self, k: usize, within: &Rc<[usize]>, which: usize) -> Vec<usize> {
         let forest = self.forest;
-        let asking = &mut self.asking[k][which];
-        if asking.within != *within {
-            *asking = Asking { within: within.clone(), users: None };
+        let requesting = &mut self.requesting[k][which];
+        if requesting.within != *within {
+            *requesting = RequestingUsers { within: within.clone(), users: None };
         }
         let ways = &self.ways;
-        let users = asking.users.get_or_insert_with(|| {
+        let users = requesting.users.get_or_insert_with(|| {
             let mut users = vec![Vec::new(); forest.resources.len()];
             for n in &self.below[k] {
                 let leaf = forest.nodes[forest.leaf(*n)].leaf.as_ref();

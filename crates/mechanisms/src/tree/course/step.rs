@@ -4,29 +4,29 @@ use evenhand_exact::tree::{Amount, Forest, Holdings, Term, share};
 use evenhand_problem::Rational;
 use evenhand_problem::groups::ShareOf;
 
-use super::about::{About, ROUNDED};
+use super::approx::{Approx, ROUNDED};
 use super::moving::Moving;
 use super::number::Number;
 
 /// The value that an amount of a node has at an event. It is known without computing the amount.
 #[derive(Clone)]
 pub(super) struct Mark {
-    pub of: Of,
-    pub is: Is,
+    pub of: AmountKind,
+    pub is: MarkValue,
 }
 
 /// The value of an amount at an event.
 #[derive(Clone)]
-pub(super) enum Is {
+pub(super) enum MarkValue {
     /// A constant.
     This(Rational),
     /// A multiple of another amount of the same node.
-    Times(Rational, Of),
+    Times(Rational, AmountKind),
 }
 
 /// An amount of a node, by resource.
 #[derive(Clone, Copy)]
-pub(super) enum Of {
+pub(super) enum AmountKind {
     Running(usize),
     Used(usize),
 }
@@ -44,8 +44,8 @@ pub(super) fn first_event(
 ) -> Option<(Number, Option<Mark>)> {
     let node = &forest.nodes[v];
     let (runs, uses) = (&moving.growth.running, &moving.growth.used);
-    let running = Held::all(Of::Running, &holdings.running[v], &moving.base.running, runs);
-    let used = Held::all(Of::Used, &holdings.used[v], &moving.base.used, uses);
+    let running = Held::all(AmountKind::Running, &holdings.running[v], &moving.base.running, runs);
+    let used = Held::all(AmountKind::Used, &holdings.used[v], &moving.base.used, uses);
     let resources = 0..forest.resources.len();
     // All amounts of a user grow in proportion, so the largest stays the largest.
     let has_levels = v != 0 && node.leaf.is_none();
@@ -103,7 +103,7 @@ fn share_of(term: &Term<Number>) -> Option<(usize, Rational)> {
 /// An amount of a node: its current value, its value at clock 0, and its rate.
 #[derive(Clone, Copy)]
 struct Held<'a> {
-    of: Of,
+    of: AmountKind,
     now: &'a Number,
     base: &'a Number,
     rate: &'a Number,
@@ -121,7 +121,12 @@ impl<'a> Held<'a> {
     }
 
     /// Collects the amounts of all resources.
-    fn all(of: fn(usize) -> Of, now: &'a [Number], base: &'a [Number], rate: &'a [Number]) -> Vec<Self> {
+    fn all(
+        of: fn(usize) -> AmountKind,
+        now: &'a [Number],
+        base: &'a [Number],
+        rate: &'a [Number],
+    ) -> Vec<Self> {
         let lines = now.iter().zip(base).zip(rate).enumerate();
         lines.map(|(r, ((now, base), rate))| Self { of: of(r), now, base, rate }).collect()
     }
@@ -130,8 +135,8 @@ impl<'a> Held<'a> {
 /// A quantity that grows at a constant rate.
 #[derive(Clone)]
 struct Line<'a> {
-    now: About,
-    rate: About,
+    now: Approx,
+    rate: Approx,
     of: LineOf<'a>,
 }
 
@@ -150,22 +155,22 @@ enum LineOf<'a> {
 
 impl<'a> Line<'a> {
     fn mark(mark: &Rational) -> Self {
-        Self { now: About::of(mark), rate: About::default(), of: LineOf::Mark(mark.clone()) }
+        Self { now: Approx::of(mark), rate: Approx::default(), of: LineOf::Mark(mark.clone()) }
     }
 
     fn amount(held: Held<'a>) -> Self {
-        Self { now: held.now.about(), rate: held.rate.about(), of: LineOf::Amount(held) }
+        Self { now: held.now.approx(), rate: held.rate.approx(), of: LineOf::Amount(held) }
     }
 
     fn part(held: Held<'a>, per_unit: Rational) -> Self {
-        let about = About::of(&per_unit);
-        let (now, rate) = (held.now.about() * about, held.rate.about() * about);
+        let approx = Approx::of(&per_unit);
+        let (now, rate) = (held.now.approx() * approx, held.rate.approx() * approx);
         Self { now, rate, of: LineOf::Part(held, per_unit) }
     }
 
     fn term(term: &'a Term<Number>, moving: &'a Moving) -> Self {
-        let rate = term.rate(&moving.growth.used).about();
-        Self { now: term.value.about(), rate, of: LineOf::Term(term, moving) }
+        let rate = term.rate(&moving.growth.used).approx();
+        Self { now: term.value.approx(), rate, of: LineOf::Term(term, moving) }
     }
 }
 
@@ -266,11 +271,11 @@ impl<'a> Events<'a> {
             let speed = (higher.now() > lower.now()).then(|| &lower.rate() - &higher.rate())?;
             let mark = match (lower, higher) {
                 (LineOf::Amount(held), LineOf::Mark(is)) => {
-                    Some(Mark { of: held.of, is: Is::This(is.clone()) })
+                    Some(Mark { of: held.of, is: MarkValue::This(is.clone()) })
                 }
                 (LineOf::Part(held, per_unit), LineOf::Part(other, per_other)) => {
                     let times = Rational::from(per_other / per_unit);
-                    Some(Mark { of: held.of, is: Is::Times(times, other.of) })
+                    Some(Mark { of: held.of, is: MarkValue::Times(times, other.of) })
                 }
                 _ => None,
             };

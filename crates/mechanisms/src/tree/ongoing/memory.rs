@@ -21,7 +21,7 @@ pub(super) struct WhenStarted {
 type Way = Option<Vec<(usize, bool)>>;
 
 /// The cached results for one state of a branch, by the index of a user or node in the branch.
-struct Found {
+struct BranchState {
     /// A number that is unique to the state.
     number: u64,
     /// The way of each user, if known.
@@ -47,7 +47,7 @@ struct Branch {
     /// The index of each known state, by the tasks of the users.
     known: HashMap<Vec<u64>, usize>,
     /// The cached states.
-    states: Vec<Found>,
+    states: Vec<BranchState>,
     /// The index of the current state.
     now: usize,
 }
@@ -106,19 +106,19 @@ impl Memory {
             ways: vec![None; users],
             ways_at: vec![0; users],
         };
-        (0..memory.branches.len()).for_each(|b| memory.find(b));
+        (0..memory.branches.len()).for_each(|b| memory.enter_state(b));
         memory
     }
 
     /// Records that user `n` runs `tasks` tasks from now on.
-    pub fn has(&mut self, n: usize, tasks: u64) {
+    pub fn set_tasks(&mut self, n: usize, tasks: u64) {
         let (b, place) = self.of_user[n];
         self.branches[b].tasks[place] = tasks;
-        self.find(b);
+        self.enter_state(b);
     }
 
     /// Sets the current state of a branch. It is created if it is not cached.
-    fn find(&mut self, b: usize) {
+    fn enter_state(&mut self, b: usize) {
         let branch = &mut self.branches[b];
         if let Some(now) = branch.known.get(&branch.tasks) {
             branch.now = *now;
@@ -132,7 +132,7 @@ impl Memory {
         self.youngest += 1;
         branch.now = branch.states.len();
         branch.known.insert(branch.tasks.clone(), branch.now);
-        branch.states.push(Found {
+        branch.states.push(BranchState {
             number: self.youngest,
             ways: vec![None; users],
             started: vec![None; users],
@@ -142,43 +142,43 @@ impl Memory {
     }
 
     /// Returns the current state of a branch, and the index within it.
-    fn found(&self, (b, place): (usize, usize)) -> (&Found, usize) {
+    fn state(&self, (b, place): (usize, usize)) -> (&BranchState, usize) {
         let branch = &self.branches[b];
         (&branch.states[branch.now], place)
     }
 
-    fn found_mut(&mut self, (b, place): (usize, usize)) -> (&mut Found, usize) {
+    fn state_mut(&mut self, (b, place): (usize, usize)) -> (&mut BranchState, usize) {
         let branch = &mut self.branches[b];
         (&mut branch.states[branch.now], place)
     }
 
     /// Returns the key of node `l` above user `m` without the user's youngest gang. It must be known, see
-    /// [`Queues::know_stopped`].
+    /// [`Queues::update_stopped_keys`].
     pub fn stopped(&self, m: usize, l: usize) -> &Key {
-        let (found, place) = self.found(self.of_user[m]);
-        &found.stopped[place].1[self.depth[l] - 1]
+        let (state, place) = self.state(self.of_user[m]);
+        &state.stopped[place].1[self.depth[l] - 1]
     }
 
     /// Returns the key of a node beyond its guarantee.
     pub fn beyond(&mut self, forest: &Forest<'_>, holdings: &Holdings, v: usize) -> &Key {
-        let (found, place) = self.found_mut(self.of_node[v]);
-        found.beyond[place].get_or_insert_with(|| key(forest, holdings, v, &[]).0)
+        let (state, place) = self.state_mut(self.of_node[v]);
+        state.beyond[place].get_or_insert_with(|| key(forest, holdings, v, &[]).0)
     }
 }
 
 impl Queues<'_> {
     /// Brings the way of a user in `memory.ways` up to date.
-    pub(super) fn know_way(&mut self, n: usize) {
+    pub(super) fn update_way(&mut self, n: usize) {
         let Self { forest, holdings, memory, .. } = self;
         let of_user = memory.of_user[n];
-        let number = memory.found(of_user).0.number;
+        let number = memory.state(of_user).0.number;
         if memory.ways_at[n] == number {
             return;
         }
-        let (found, place) = memory.found_mut(of_user);
+        let (state, place) = memory.state_mut(of_user);
         let leaf = forest.nodes[forest.leaf(n)].leaf.as_ref();
         let way = || leaf.and_then(|leaf| holdings.way(forest, leaf)).map(|way| way.nodes);
-        let way = found.ways[place].get_or_insert_with(way).clone();
+        let way = state.ways[place].get_or_insert_with(way).clone();
         memory.ways[n] = way;
         memory.ways_at[n] = number;
     }
@@ -187,11 +187,11 @@ impl Queues<'_> {
     /// guarantees count and the user is below none.
     pub(super) fn started(&mut self, n: usize) -> Rc<Vec<WhenStarted>> {
         let of_user = self.memory.of_user[n];
-        let (found, place) = self.memory.found(of_user);
-        if let Some(keys) = &found.started[place] {
+        let (state, place) = self.memory.state(of_user);
+        if let Some(keys) = &state.started[place] {
             return Rc::clone(keys);
         }
-        self.know_way(n);
+        self.update_way(n);
         let forest = self.forest;
         let way = self.memory.ways[n].as_deref().unwrap_or_default();
         let is_due = forest.guarantees_first && way.iter().any(|(_, is_below)| *is_below);
@@ -210,18 +210,18 @@ impl Queues<'_> {
             keys.reverse();
         }
         let keys = Rc::new(keys);
-        self.memory.found_mut(of_user).0.started[place] = Some(Rc::clone(&keys));
+        self.memory.state_mut(of_user).0.started[place] = Some(Rc::clone(&keys));
         keys
     }
 
     /// Computes the keys from the root to user `m` without its youngest gang. Returns the run of that gang, or `None`
     /// if no gang may stop.
-    pub(super) fn know_stopped(&mut self, m: usize) -> Option<u32> {
+    pub(super) fn update_stopped_keys(&mut self, m: usize) -> Option<u32> {
         let run = self.youngest(m)?;
         let tasks = self.runs[m].get(&run).map_or(0, |servers| count(servers));
         let of_user = self.memory.of_user[m];
-        let (found, place) = self.memory.found(of_user);
-        if found.stopped[place].0 == tasks {
+        let (state, place) = self.memory.state(of_user);
+        if state.stopped[place].0 == tasks {
             return Some(run);
         }
         let forest = self.forest;
@@ -240,7 +240,7 @@ impl Queues<'_> {
             .collect();
         keys.reverse();
         self.holdings.put_back(saved);
-        self.memory.found_mut(of_user).0.stopped[place] = (tasks, keys);
+        self.memory.state_mut(of_user).0.stopped[place] = (tasks, keys);
         Some(run)
     }
 }

@@ -165,7 +165,7 @@ impl<'f> Queues<'f> {
 
     /// Returns the user that is next among `users`.
     fn turn(&mut self, users: &[usize]) -> usize {
-        users.iter().for_each(|n| self.know_way(*n));
+        users.iter().for_each(|n| self.update_way(*n));
         let forest = self.forest;
         let Self { policy, draw, holdings, memory, .. } = self;
         let ways = std::mem::take(&mut memory.ways);
@@ -182,7 +182,7 @@ impl<'f> Queues<'f> {
     fn hold(&mut self, n: usize, tasks: &Rational) {
         self.holdings.add(self.forest, n, tasks);
         // All tasks are whole here.
-        self.memory.has(n, self.holdings.tasks[n].numer().to_u64().unwrap_or_default());
+        self.memory.set_tasks(n, self.holdings.tasks[n].numer().to_u64().unwrap_or_default());
     }
 
     /// Starts a gang of a user for which [`Self::can_start`] holds.

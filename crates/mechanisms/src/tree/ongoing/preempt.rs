@@ -53,7 +53,7 @@ impl Queues<'_> {
         // For each node, the user below it for which the node's key without the user's youngest gang is largest.
         let mut best: Vec<Option<usize>> = vec![None; self.forest.nodes.len()];
         for m in 0..users {
-            if self.know_stopped(m).is_none() {
+            if self.update_stopped_keys(m).is_none() {
                 continue;
             }
             let own = self.forest.leaf(m);
@@ -173,7 +173,7 @@ impl Queues<'_> {
                 let m = self.below[l][at];
                 let Some(run) = self.youngest(m) else { continue };
                 let is_older = first.as_ref().is_some_and(|(_, other, _)| run <= *other);
-                if is_older || self.know_stopped(m).is_none() {
+                if is_older || self.update_stopped_keys(m).is_none() {
                     continue;
                 }
                 let stopped = self.key_without(m, l);

@@ -132,7 +132,7 @@ impl<'p> Rooms<'p> {
         self.add(n, j, tasks, true);
         for m in 0..self.fitting.len() {
             if self.fitting[m].has(j) {
-                self.notice(m, j);
+                self.update_fitting(m, j);
             }
         }
     }
@@ -141,23 +141,23 @@ impl<'p> Rooms<'p> {
     /// are updated, until [`Rooms::settle`].
     pub fn take_for(&mut self, n: usize, m: usize, j: usize, tasks: u64) {
         self.add(m, j, tasks, true);
-        self.notice(n, j);
+        self.update_fitting(n, j);
     }
 
     /// Ends tasks of user `m` on server `j`. Only the fitting servers of user `n` are updated, until
     /// [`Rooms::settle`].
     pub fn give_back_for(&mut self, n: usize, m: usize, j: usize, tasks: u64) {
         self.add(m, j, tasks, false);
-        self.notice(n, j);
+        self.update_fitting(n, j);
     }
 
     /// Updates the fitting servers of all users for the free capacity of server `j`.
     pub fn settle(&mut self, j: usize) {
-        (0..self.fitting.len()).for_each(|n| self.notice(n, j));
+        (0..self.fitting.len()).for_each(|n| self.update_fitting(n, j));
     }
 
     /// Updates whether server `j` has room for one more task of user `n`.
-    fn notice(&mut self, n: usize, j: usize) {
+    fn update_fitting(&mut self, n: usize, j: usize) {
         match (self.fitting[n].has(j), self.fits(n, j)) {
             (false, true) => self.fitting[n].insert(j),
             (true, false) => self.fitting[n].remove(j),
@@ -184,7 +184,7 @@ impl<'p> Rooms<'p> {
         self.add(n, j, tasks, false);
         for m in 0..self.fitting.len() {
             if !self.fitting[m].has(j) {
-                self.notice(m, j);
+                self.update_fitting(m, j);
             }
         }
     }

@@ -23,7 +23,7 @@ const MOST: usize = 1000;
 const MOST_PAIRS: usize = 1000;
 
 /// Returns the first answer among the neighbours of `from` that `judge` accepts.
-pub fn beside<A>(
+pub fn first_answer_near<A>(
     model: &PairModel<Rational>,
     scaled: &ScaledModel,
     from: &Candidate,

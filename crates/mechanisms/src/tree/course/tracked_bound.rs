@@ -13,7 +13,7 @@ use evenhand_problem::Rational;
 use rug::Integer;
 
 use super::Course;
-use super::about::{About, LARGE, ROUNDED};
+use super::approx::{Approx, LARGE, ROUNDED};
 use super::number::Number;
 
 /// The definition of a bound, which copies share.
@@ -23,14 +23,14 @@ struct Stated {
     /// The pairs `(user, worth of one task)`.
     worth: Vec<(usize, Integer)>,
     /// The same pairs with approximate worths.
-    about: Vec<(usize, About)>,
+    approx: Vec<(usize, Approx)>,
     /// The total worth that the tasks may not exceed.
     most: Rational,
 }
 
 /// A bound that is not reached yet.
 #[derive(Clone)]
-pub(super) struct Kept {
+pub(super) struct TrackedBound {
     of: Arc<Stated>,
     /// The lower and the upper limit of its slack.
     left: (f64, f64),
@@ -38,12 +38,12 @@ pub(super) struct Kept {
     pace: (f64, f64),
 }
 
-impl Kept {
+impl TrackedBound {
     /// Creates a bound with unknown slack. `at` is its index among all bounds that were ever added.
     pub fn new(bound: &Bound, at: usize) -> Self {
         let unknown = (f64::NEG_INFINITY, f64::INFINITY);
-        let about = bound.worth.iter().map(|(n, worth)| (*n, About::of_integer(worth))).collect();
-        let of = Arc::new(Stated { at, worth: bound.worth.clone(), about, most: bound.most.clone() });
+        let approx = bound.worth.iter().map(|(n, worth)| (*n, Approx::of_integer(worth))).collect();
+        let of = Arc::new(Stated { at, worth: bound.worth.clone(), approx, most: bound.most.clone() });
         Self { of, left: unknown, pace: (0.0, 0.0) }
     }
 
@@ -58,9 +58,9 @@ impl Kept {
     }
 
     /// Computes the slack from approximate tasks. Returns its sign, or `None` if doubles do not decide it.
-    pub fn find(&mut self, tasks: &[About]) -> Option<Ordering> {
-        let mut left = About::of(&self.of.most);
-        for (n, worth) in &self.of.about {
+    pub fn evaluate(&mut self, tasks: &[Approx]) -> Option<Ordering> {
+        let mut left = Approx::of(&self.of.most);
+        for (n, worth) in &self.of.approx {
             left = left - tasks[*n] * *worth;
         }
         let (least, most) = left.range();
@@ -72,9 +72,9 @@ impl Kept {
     }
 
     /// Records the exact slack and returns its sign.
-    pub fn is_left(&mut self, left: &Number) -> Ordering {
+    pub fn record_slack(&mut self, left: &Number) -> Ordering {
         let order = left.cmp0();
-        self.left = left.about().range();
+        self.left = left.approx().range();
         order
     }
 
@@ -115,16 +115,16 @@ impl Course<'_> {
     /// Returns the clock value of the root at which the first bound is reached, and the bounds reached then, if this
     /// is not after `next`.
     pub(super) fn first_bounds(&mut self, next: Option<&Number>) -> Option<(Number, Vec<usize>)> {
-        self.approach();
+        self.update_paces();
         let clock = self.moving[0].clock.clone();
-        let gap = next.map(|next| (next.about() - clock.about()).range().1);
-        let gaps: Vec<_> = self.bounds.iter().map(Kept::gap).collect();
+        let gap = next.map(|next| (next.approx() - clock.approx()).range().1);
+        let gaps: Vec<_> = self.bounds.iter().map(TrackedBound::gap).collect();
         // Only bounds that may be reached before the latest possible time are computed exactly.
         let latest = gaps.iter().flatten().map(|gap| gap.1).chain(gap).fold(f64::INFINITY, f64::min);
         let mut first: Option<(Number, Vec<usize>)> = None;
         for at in (0..gaps.len()).filter(|at| gaps[*at].is_some_and(|gap| gap.0 <= latest)) {
             let line = self.line(&self.bounds[at]);
-            self.bounds[at].is_left(&line.at(&clock));
+            self.bounds[at].record_slack(&line.at(&clock));
             if line.pace.cmp0().is_eq() {
                 continue;
             }
@@ -139,7 +139,7 @@ impl Course<'_> {
     }
 
     /// Returns the exact slack of a bound as a function of the root's clock, at the current rates.
-    pub(super) fn line(&self, bound: &Kept) -> Line {
+    pub(super) fn line(&self, bound: &TrackedBound) -> Line {
         // Go from the users to the root. The worth of the tasks below each node is a multiple of its clock plus a
         // constant.
         let mut worth: BTreeMap<usize, (Number, Number)> = BTreeMap::new();
@@ -167,7 +167,7 @@ impl Course<'_> {
     }
 
     /// Updates the rates at which the bounds are approached.
-    fn approach(&mut self) {
+    fn update_paces(&mut self) {
         self.worths(0);
         let paces = self.worths[0].as_deref().unwrap_or_default();
         for (bound, pace) in self.bounds.iter_mut().zip(paces) {
@@ -181,12 +181,12 @@ impl Course<'_> {
         self.worths.fill(None);
         // Only users that may grow are needed, since the worth of the others' tasks stays constant.
         let may_grow = |n: &usize| self.ways[*n].is_some();
-        let mut of_users: BTreeMap<usize, Vec<About>> = (0..self.ways.len())
+        let mut of_users: BTreeMap<usize, Vec<Approx>> = (0..self.ways.len())
             .filter(may_grow)
-            .map(|n| (n, vec![About::default(); self.bounds.len()]))
+            .map(|n| (n, vec![Approx::default(); self.bounds.len()]))
             .collect();
         for (at, bound) in self.bounds.iter().enumerate() {
-            for (n, worth) in &bound.of.about {
+            for (n, worth) in &bound.of.approx {
                 if let Some(worths) = of_users.get_mut(n) {
                     worths[at] = *worth;
                 }
@@ -202,11 +202,11 @@ impl Course<'_> {
         if self.worths[v].is_some() {
             return;
         }
-        let mut sums = vec![About::default(); self.bounds.len()];
+        let mut sums = vec![Approx::default(); self.bounds.len()];
         for at in 0..self.moving[v].growing.len() {
             let k = self.moving[v].growing[at];
             self.worths(k);
-            let pace = self.moving[k].pace.about();
+            let pace = self.moving[k].pace.approx();
             let worths = self.worths[k].as_deref().unwrap_or_default();
             sums.iter_mut().zip(worths).for_each(|(sum, worth)| *sum = *sum + *worth / pace);
         }

@@ -18,13 +18,13 @@ pub(super) const LARGE: f64 = 1e250;
 
 /// A pair of doubles near a number.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct About {
+pub(super) struct Approx {
     pair: Pair,
     /// The largest possible distance of the number from the pair, infinite if unknown.
     error: f64,
 }
 
-impl About {
+impl Approx {
     /// Approximates a rational.
     pub fn of(x: &Rational) -> Self {
         Self::of_quotient(x.numer(), x.denom())
@@ -80,7 +80,7 @@ impl About {
     }
 }
 
-impl Add for About {
+impl Add for Approx {
     type Output = Self;
 
     fn add(self, other: Self) -> Self {
@@ -94,7 +94,7 @@ impl Add for About {
     }
 }
 
-impl Mul for About {
+impl Mul for Approx {
     type Output = Self;
 
     fn mul(self, other: Self) -> Self {
@@ -107,7 +107,7 @@ impl Mul for About {
     }
 }
 
-impl Div for About {
+impl Div for Approx {
     type Output = Self;
 
     /// Divides by a number that is not 0.
@@ -123,7 +123,7 @@ impl Div for About {
     }
 }
 
-impl Sub for About {
+impl Sub for Approx {
     type Output = Self;
 
     fn sub(self, other: Self) -> Self {
@@ -146,26 +146,26 @@ mod tests {
         })
     }
 
-    fn is_within(about: About, exactly: &Rational) -> bool {
-        let (least, most) = about.range();
+    fn is_within(approx: Approx, exactly: &Rational) -> bool {
+        let (least, most) = approx.range();
         let below = Rational::from_f64(least).is_none_or(|least| least <= *exactly);
         let above = Rational::from_f64(most).is_none_or(|most| *exactly <= most);
-        let error = Rational::from_f64(about.error);
-        let is_close = error.is_none_or(|error| (about.pair.exactly() - exactly).abs() <= error);
-        below && above && is_close && about.cmp0().is_none_or(|order| order == exactly.cmp0())
+        let error = Rational::from_f64(approx.error);
+        let is_close = error.is_none_or(|error| (approx.pair.exactly() - exactly).abs() <= error);
+        below && above && is_close && approx.cmp0().is_none_or(|order| order == exactly.cmp0())
     }
 
     proptest! {
         #[test]
         fn the_number_is_where_the_doubles_say(a in number(), b in number(), c in number(), near in -5..5_i32) {
-            let [x, y, z] = [&a, &b, &c].map(About::of);
+            let [x, y, z] = [&a, &b, &c].map(Approx::of);
             prop_assert!(is_within(x, &a));
             prop_assert!(is_within(x + y, &Rational::from(&a + &b)));
             prop_assert!(is_within(x - y, &Rational::from(&a - &b)));
             prop_assert!(is_within(x - y + z, &(Rational::from(&a - &b) + &c)));
             // Subtracting a nearby number cancels most of the digits.
             let close = &a + Rational::from((near, 1_000_000_000_000_000_i64)) * &a;
-            prop_assert!(is_within(x - About::of(&close) + z, &(Rational::from(&a - &close) + &c)));
+            prop_assert!(is_within(x - Approx::of(&close) + z, &(Rational::from(&a - &close) + &c)));
             prop_assert!(is_within(x * y, &Rational::from(&a * &b)));
             prop_assert!(is_within((x - y) * z, &(Rational::from(&a - &b) * &c)));
             if c != 0 {
@@ -179,15 +179,15 @@ mod tests {
     fn pairs_tell_numbers_apart() {
         let third = Rational::from((1, 3));
         let more = &third + (Rational::from(1) >> 90);
-        let [a, b] = [&third, &more].map(About::of);
+        let [a, b] = [&third, &more].map(Approx::of);
         assert_eq!((a.cmp(b), b.cmp(a), a.cmp(a)), (Some(Ordering::Less), Some(Ordering::Greater), None));
-        let seventh = About::of(&Rational::from((1, 7)));
+        let seventh = Approx::of(&Rational::from((1, 7)));
         let (least, most) = ((b - a) / seventh).range();
         let exactly = 7.0 * f64::exp2(-90.0);
         assert!(0.99 * exactly < least && least <= most && most < 1.01 * exactly, "{least} {most}");
         // Both integers are outside the range of doubles, but their quotient is not.
         let [above, below] = [3, 7].map(|of| Integer::from(of) << 20_000);
-        let quotient = About::of(&Rational::from((above, below))).nearly();
+        let quotient = Approx::of(&Rational::from((above, below))).nearly();
         assert!((quotient - Rational::from((3, 7))).abs() < Rational::from(1) >> 100);
     }
 }
