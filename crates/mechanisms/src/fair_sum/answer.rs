@@ -25,7 +25,7 @@ pub struct Sum<'a> {
 /// The gap, relative to the sum, above which longer numbers are used instead of those of double precision.
 const SHORT_IS_ENOUGH: (u32, u64) = (1, 1_000_000_000_000);
 
-/// The number of decimal digits that a double represents exactly.
+/// The number of decimal digits that every double can hold.
 const DIGITS_OF_DOUBLE: u32 = 15;
 
 impl Sum<'_> {

@@ -26,7 +26,7 @@ pub fn maximise(
 /// reach it.
 ///
 /// # Errors
-/// As [`maximise`].
+/// Returns an error in the same cases as [`maximise`].
 pub fn maximise_by_prices(
     constraints: &Constraints<'_>,
     alpha: f64,

@@ -28,7 +28,7 @@ impl Draw {
         self.taken
     }
 
-    /// Skips as many random numbers of the stream.
+    /// Skips `numbers` random numbers of the stream.
     pub fn skip(&mut self, numbers: u64) {
         self.numbers.advance(u128::from(numbers));
         self.taken += numbers;

@@ -50,7 +50,7 @@ struct Interval {
 pub(super) struct Found<R> {
     /// The server.
     pub server: usize,
-    /// Whether no other server is equally good. It is set only if ties are decided at random.
+    /// Whether no other server is equally good. It has a meaning only if ties are decided at random.
     pub is_only: bool,
     /// An interval that contains the mismatch.
     value: Interval,

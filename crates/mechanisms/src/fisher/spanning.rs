@@ -34,7 +34,8 @@ impl Spanning {
         self.release(user);
     }
 
-    /// Adds one purchase. If it closes a cycle, the smallest purchase that can be reduced is pushed out of the cycle.
+    /// Adds one purchase. If it closes a cycle, money is pushed around the cycle until one of its purchases is 0. That
+    /// purchase is removed.
     fn connect(&mut self, user: usize, class: usize, money: f64) {
         let path = self.path(user, class);
         let Some(path) = path else {

@@ -1,5 +1,5 @@
-//! Rounding of a floating-point answer onto a face: a polytope of exact NJC answers (docs/theory.md, section 3, fact
-//! 4).
+//! Rounding of a floating-point answer onto a face, which is a polytope of exact NJC answers (docs/theory.md, section 3,
+//! fact 4).
 //!
 //! A face states which rows are saturated and, for every user, the answer to its complaint.
 //!

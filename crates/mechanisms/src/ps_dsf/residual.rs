@@ -83,7 +83,7 @@ impl Holders {
         let mut least = f64::INFINITY;
         let mut above = self.free.max(0.0);
         for (holder, through) in &self.holders {
-            // Only the holders before this one have a higher level for certain.
+            // At `v = exceeds`, only the holders before this one have a level above `1 + v` times that of the user.
             let exceeds = if level > 0.0 { holder / level - 1.0 } else { f64::INFINITY };
             least = least.min(above.max(exceeds));
             if above >= least {

@@ -12,8 +12,8 @@
 //!   their rates and are updated only when they are needed.
 //! * Numbers are pairs of doubles with an error bound, and exact numbers only where a decision depends on them
 //!   ([`number`], [`approx`]).
-//! * Capacity is represented by a few linear bounds on the tasks ([`tracked_bound`]). They are found one after another by the
-//!   caller, which checks whether the tasks can be placed.
+//! * On several classes, capacity is represented by a few linear bounds on the tasks ([`tracked_bound`]). The caller
+//!   checks from time to time whether the tasks can be placed, and adds a bound if they cannot.
 
 mod approx;
 mod choosing;
@@ -60,8 +60,8 @@ pub struct Course<'f> {
     forest: &'f Forest<'f>,
     /// The amounts of all nodes. Those of a growing node date from its last update (see [`moving`]).
     holdings: Holdings<Number>,
-    /// The ways of the users that may grow. Stopped users have none, and stay stopped, because used amounts only
-    /// grow.
+    /// The way of each user that may grow: the nodes above it, each with whether the user is below its guarantee.
+    /// Stopped users have none, and stay stopped, because used amounts only grow.
     ways: Ways,
     /// The state of each node, by node.
     moving: Vec<Shared<Moving>>,
@@ -318,7 +318,7 @@ mod tests {
         Shape { groups: 9, users: 16, classes: 3 },
     ];
 
-    /// The numbers are short in tests, but most of them are represented by doubles until they are needed.
+    /// In tests, nearly all numbers are known only in doubles until they are needed.
     #[test]
     fn the_course_ends_where_the_definition_says() {
         // With the last seed, two resources of a group become equal before both reach its guarantee, one after the

@@ -47,7 +47,7 @@ type Request = Option<Rational>;
 struct Deserving {
     /// The amount that the queues below deserve, as far as their real capabilities allow.
     deserved: Vec<Rational>,
-    /// The requested share of the deserved amount.
+    /// The amount of this that the queues below request.
     requested: Vec<Rational>,
     /// The amount requested by queues that deserve another resource, but none of this one.
     beyond: Vec<Rational>,

@@ -34,7 +34,7 @@ pub struct Amount {
     pub guarantee: Option<Rational>,
     /// Its limit.
     pub limit: Option<Rational>,
-    /// The part of its guarantee that it does not use.
+    /// The amount of its guarantee that it does not use.
     pub own: Rational,
     /// The amount that it can use beyond its guarantee until a limit above it or the total capacity stops it.
     pub may_borrow: Rational,
