@@ -125,6 +125,7 @@ fn threshold(
 fn correct(constraints: &Constraints<'_>, face: &Face, tasks: &mut Tasks, movable: &[Movable]) -> Option<()> {
     let position: std::collections::HashMap<usize, usize> =
         face.bottlenecks.iter().enumerate().map(|(k, row)| (*row, k)).collect();
+    // The amounts by which the saturated rows are still free.
     let mut missing: Vec<Rational> =
         face.bottlenecks.iter().map(|row| constraints.rows()[*row].capacity.clone()).collect();
     for (n, list) in tasks.iter().enumerate() {
@@ -137,6 +138,7 @@ fn correct(constraints: &Constraints<'_>, face: &Face, tasks: &mut Tasks, movabl
     if missing.iter().all(Rational::is_zero) {
         return Some(());
     }
+    // The effect of one more task of each movable placement on the saturated rows.
     let columns: Vec<Vec<(usize, Rational)>> = movable
         .iter()
         .map(|m| {
@@ -164,6 +166,7 @@ fn correct(constraints: &Constraints<'_>, face: &Face, tasks: &mut Tasks, movabl
             scaled[(*k, c)] += near(value) * m.room / capacity;
         }
     }
+    // Large pivots are placements with much room, so corrections are unlikely to make a number of tasks negative.
     let (rows, chosen) = dense::pivots(scaled, LEAST_PIVOT);
     let at: std::collections::HashMap<usize, usize> =
         rows.iter().enumerate().map(|(k, row)| (*row, k)).collect();

@@ -110,6 +110,7 @@ pub fn filled<T: Scalar>(model: &PairModel<T>, class: usize, elsewhere: &[T]) ->
         tasks: vec![T::zero(); pairs.len()],
     };
     for (level, p, event) in events {
+        // Rows that run out before this event block users first.
         while let Some(rows) = filling.saturates_before(Some(&level)) {
             filling.saturate(&rows);
         }

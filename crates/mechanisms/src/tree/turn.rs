@@ -78,6 +78,7 @@ pub fn pick(
         if let Some(leaf) = &forest.nodes[v].leaf {
             return leaf.user;
         }
+        // All children with the least key, among which `ties` decides.
         let mut least: Option<Key> = None;
         let mut children: Vec<(usize, Vec<usize>)> = Vec::new();
         for (node, all, below) in by_child(forest, ways, v, &users) {

@@ -145,6 +145,8 @@ impl Perturbed<'_> {
         let rows: Vec<usize> = (0..set.full.len()).filter(|row| set.full[*row]).collect();
         let mut equation_of_row = vec![usize::MAX; set.full.len()];
         rows.iter().enumerate().for_each(|(k, row)| equation_of_row[*row] = k);
+        // The unknowns are a level for each tree, the tasks of all pairs but the main ones, and `t`. The equations are one
+        // for each full row and one for each tie that closes a cycle.
         let n = n_trees + others.len();
         if rows.len() + forest.cycles.len() != n {
             return Err(None);
