@@ -1,16 +1,17 @@
-//! Proportional and alpha fairness: the greatest sum of concave utilities, with a proven bound on
-//! what any other allocation gains.
+//! Proportional and alpha fairness: allocations that maximise a sum of concave utilities.
 //!
-//! Maximises `sum_n w_n g_a(x_n)`, `g_1 = log` and `g_a(x) = x^(1-a) / (1-a)` otherwise (Kesidis,
-//! equation 15 and Proposition 2); with the setting `criterion` the stated `U_n = sum_i u_ni x_ni`
-//! takes the place of `x_n` (Corollary 1). With `per-weight` the objective is `sum_n w_n g_a(U_n / w_n)` (equation 5),
-//! which is that of the weights `w_n^a`. `a` near 0 counts tasks, a large `a` protects the user
-//! with least. The optimum can be irrational. Where it is rational and is found, the answer is exact and
-//! its gap 0: for `a = 1` under time sharing, with one resource, and wherever users pay for one resource
-//! of a class; for other exponents where the roots are rational; and where rational numbers near the
-//! optimum turn out to be it. Elsewhere the answer is a rational `x` with its exact gap (THEORY, section
-//! 3): no feasible `y` has `sum_n w_n (y_n - x_n) / x_n^a` above it. `x_n` is unique, the placement
-//! `x_ni` is not.
+//! The objective is `sum_n w_n g_a(x_n)`, where `g_1 = log` and `g_a(x) = x^(1-a) / (1-a)` otherwise (Kesidis,
+//! equation 15 and Proposition 2). With the setting `criterion`, the stated `U_n = sum_i u_ni x_ni` replaces `x_n`
+//! (Corollary 1). With `per-weight`, the objective is `sum_n w_n g_a(U_n / w_n)` (equation 5), which equals equation
+//! 15 with the weights `w_n^a`. An exponent `a` near 0 maximises the number of tasks; a large `a` protects the user
+//! with the fewest tasks.
+//!
+//! The optimum can be irrational. Where it is rational and the solver reaches it, the answer is exact and its gap is
+//! 0. This happens for `a = 1` under time sharing, with one resource, and wherever users pay for one resource of a
+//! class; for other exponents where the roots are rational; and where rational numbers near the optimum turn out to
+//! be optimal. Otherwise the answer is a rational `x` with its exact gap (THEORY, section 3): every feasible `y`
+//! satisfies `sum_n w_n (y_n - x_n) / x_n^a <= gap`. The totals `x_n` of an optimum are unique; the placement `x_ni`
+//! is not.
 
 use std::borrow::Cow;
 
@@ -97,7 +98,7 @@ pub static ALPHA: Mechanism = Mechanism {
     },
 };
 
-/// Equation 5 in place of equation 15.
+/// The flag that selects equation 5 of Kesidis instead of equation 15.
 const PER_WEIGHT: Flag = Flag {
     name: "per-weight",
     takes: Takes::Nothing,
@@ -105,24 +106,24 @@ const PER_WEIGHT: Flag = Flag {
            (equation 15); the same for an exponent of 1",
 };
 
-/// What alpha fairness is about.
+/// The objective of alpha fairness and the arithmetic of the answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
-    /// What the numbers of the answer are.
+    /// The kind of numbers in the answer.
     pub arithmetic: Arithmetic,
     /// The exponent, positive.
     pub alpha: Rational,
-    /// Whether the criterion stated in the problem takes the place of the tasks.
+    /// Whether the criterion stated in the problem replaces the number of tasks.
     pub criterion: bool,
-    /// Whether `U_n / w_n` takes the place of `U_n` (Kesidis, equation 5).
+    /// Whether `U_n / w_n` replaces `U_n` in the utility (Kesidis, equation 5).
     pub per_weight: bool,
 }
 
-/// The alpha-fair allocation.
+/// Computes the alpha-fair allocation.
 ///
 /// # Errors
-/// [`MechanismError::Unreadable`] for an exponent that is out of range, [`MechanismError::NotApplicable`] without
-/// the criterion that is asked for, [`MechanismError::Continuous`].
+/// Returns [`MechanismError::Unreadable`] for an exponent that is out of range, [`MechanismError::NotApplicable`] if
+/// `criterion` is set and the problem states none, and [`MechanismError::Continuous`] if the continuous solver fails.
 pub fn allocate(problem: &Problem, settings: &Settings) -> Result<Outcome, MechanismError> {
     fairest(&ALPHA, problem, settings)
 }
@@ -151,8 +152,10 @@ fn fairest(mechanism: &Mechanism, problem: &Problem, settings: &Settings) -> Res
     Sum { problem: &problem, objective, mechanism: id, template }.answer()
 }
 
-/// Equation 5 in the form of equation 15: `w g_a(U / w) = w^a g_a(U)`, so that the weights to the power of `a` do where
-/// these are rational and short; elsewhere `U / w` takes the place of `U`.
+/// Rewrites the objective of equation 5 in the form of equation 15.
+///
+/// `w g_a(U / w) = w^a g_a(U)`, so it is enough to replace every weight by its power `w^a` if all these powers are
+/// rational and short. Otherwise the share `U / w` replaces `U`.
 fn divided_by_weight<'a>(
     problem: &'a Problem,
     alpha: &Rational,
@@ -166,7 +169,8 @@ fn divided_by_weight<'a>(
     }
 }
 
-/// That of the weights as they are: none where the objective has others.
+/// Returns the axiom that the allocation maximises the objective, or `None` if the objective does not use the weights
+/// of the problem (`per-weight`).
 fn axiom(allocation: &Allocation, alpha: Rational) -> Option<(Axiom, Parameters)> {
     let share = allocation.criterion.then_some(Share::Generic);
     allocation.rule.is_none().then_some((Proportional, Parameters { share, alpha: Some(alpha) }))

@@ -1,30 +1,31 @@
-//! Users that are alike but for their weight are one while a mechanism computes (docs/theory.md, section 2).
+//! Merging of users that are identical except for their weight (docs/theory.md, section 2).
 //!
-//! The mechanism solves the smaller problem, and every user has its part of what the one in its place has. Nothing is
-//! approximated: the answer is one of the mechanism for the problem as it is given.
+//! A mechanism solves the smaller problem with merged users. Each original user then receives its share of the merged
+//! user's tasks. No accuracy is lost: the result is an answer of the mechanism to the original problem.
 
 use evenhand_problem::{Integer, Merged, Problem, Rational, Size, User};
 use rug::ops::Pow;
 
-/// What a mechanism gives users that are alike but for their weight.
+/// The allocation that a mechanism gives to users that are identical except for their weight.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Equals {
-    /// Nothing is known of that: each is a user of its own.
+    /// Unknown: such users are not merged.
     Apart,
-    /// Tasks in proportion to their weights, the same as one of all their weights together.
+    /// Tasks in proportion to the weights. The merged user has the sum of the weights.
     ByWeight,
-    /// Tasks in proportion to their weights to the power `1/alpha`, the same as one whose weight to that power is the sum
-    /// of theirs.
+    /// Tasks in proportion to the weights to the power `1/alpha`. The weight of the merged user, to that power, is
+    /// the sum of the users' weights to that power.
     ByRoot(Rational),
-    /// As [`ByWeight`](Self::ByWeight), where the weights count to the power of `alpha`: that of the one is not to be irrational
-    /// where those of the others are rational, which lead to rational answers.
+    /// As [`ByWeight`](Self::ByWeight), for objectives that use the weights to the power `alpha`. Users are not
+    /// merged if their powers are rational and that of the merged weight is not, since rational powers lead to
+    /// rational answers.
     ByPowerOfWeight(Rational),
-    /// Those of the same weight can have equal tasks, the same as one of that weight.
+    /// Equal tasks for users of equal weight. The merged user has that same weight.
     OfOneWeight,
 }
 
 impl Equals {
-    /// The problem in which users that are alike are one; `None` where no two are.
+    /// Returns the problem with identical users merged, or `None` if no two users are identical.
     #[must_use]
     pub fn merge(&self, problem: &Problem) -> Option<Merged> {
         let alike = || Size { size: Rational::from(1), of_weight: true };
@@ -50,10 +51,10 @@ impl Equals {
     }
 }
 
-/// Bits up to which the power of a weight counts as short: well within the range of doubles.
+/// The largest size, in bits, of a weight's power that counts as short. It is well within the range of doubles.
 const SHORT_BITS: u32 = 256;
 
-/// `weight^exponent`, where that is rational and short.
+/// Returns `weight^exponent` if it is rational and short.
 pub(crate) fn short_power(weight: &Rational, exponent: &Rational) -> Option<Rational> {
     let (power, index) = (exponent.numer().to_u32()?, exponent.denom().to_u32()?);
     let of_whole = |n: &Integer| {

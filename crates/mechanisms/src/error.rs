@@ -1,91 +1,91 @@
-//! Why a mechanism gives no allocation.
+//! The reasons for which a mechanism returns no allocation.
 
 use evenhand_levels::LevelsError;
 use evenhand_ode::cluster::ClusterError;
 use thiserror::Error;
 
-/// Why a mechanism gives no allocation.
+/// The reason for which a mechanism returns no allocation.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum MechanismError {
-    /// It is not defined for this problem.
+    /// The mechanism is not defined for this problem.
     #[error("{mechanism} does not apply to this problem: {why}")]
     NotApplicable {
-        /// Its name.
+        /// The mechanism's name.
         mechanism: &'static str,
         /// The reason.
         why: String,
     },
-    /// It does not take an option that is stated.
+    /// The mechanism does not accept an option that was given.
     #[error("--{option} does not go with the mechanism `{mechanism}`")]
     DoesNotTake {
-        /// Its name.
+        /// The mechanism's name.
         mechanism: &'static str,
         /// The option.
         option: &'static str,
     },
-    /// What was stated for an option is no value for it.
+    /// The text given for an option is not a valid value.
     #[error("--{option}: {why}")]
     Unreadable {
         /// The option.
         option: &'static str,
-        /// What is wrong, in words.
+        /// The problem with the value, in words.
         why: String,
     },
-    /// It cannot do without an option, which is not stated.
+    /// The mechanism requires an option that was not given.
     #[error("{mechanism} needs the option --{option}")]
     NeedsOption {
-        /// Its name.
+        /// The mechanism's name.
         mechanism: &'static str,
         /// The option.
         option: &'static str,
     },
-    /// An option has a value that it cannot have.
+    /// The value of an option is out of the range that the mechanism accepts.
     #[error("{mechanism}: --{option}: {why}")]
     BadOption {
-        /// Its name.
+        /// The mechanism's name.
         mechanism: &'static str,
         /// The option.
         option: &'static str,
-        /// What is wrong, in words.
+        /// The problem with the value, in words.
         why: String,
     },
-    /// The problem is larger than what it works on.
+    /// The problem is larger than the mechanism can handle.
     #[error("{mechanism}: {why}")]
     Limit {
-        /// Its name.
+        /// The mechanism's name.
         mechanism: &'static str,
-        /// Which limit was reached, in words.
+        /// The limit that was reached, in words.
         why: String,
     },
     /// A solver failed or reached a limit.
     #[error("{mechanism}: {source}")]
     Solver {
-        /// Its name.
+        /// The mechanism's name.
         mechanism: &'static str,
-        /// What the solver says.
+        /// The error of the solver.
         source: LevelsError,
     },
-    /// The continuous solver cannot take the problem.
+    /// The continuous solver does not accept the problem.
     #[error("{mechanism}: {source}")]
     Continuous {
-        /// Its name.
+        /// The mechanism's name.
         mechanism: &'static str,
-        /// What the solver says.
+        /// The error of the solver.
         source: ClusterError,
     },
-    /// No exact answer was found, though there is one.
+    /// An exact answer exists, but the mechanism could not compute one.
     #[error("{mechanism}: {why}")]
     NotFound {
-        /// Its name.
+        /// The mechanism's name.
         mechanism: &'static str,
-        /// What was tried, in words.
+        /// The methods that were tried, in words.
         why: String,
     },
 }
 
 impl MechanismError {
-    /// What is wrong, without the mechanism's name where the problem is not one for it.
+    /// Returns the reason in words. The mechanism's name is left out if it does not apply to the problem.
     #[must_use]
     pub fn reason(&self) -> String {
         match self {

@@ -1,5 +1,7 @@
-//! What the command line sets. Every mechanism lists the flags that it takes and reads them into its own
-//! settings; help, completions and the reader of the command line are made of these lists.
+//! Flags of the command line.
+//!
+//! Every mechanism lists the flags that it accepts and reads them into its own settings. The help, the completions
+//! and the parser of the command line are generated from these lists.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -11,41 +13,41 @@ use evenhand_problem::{Arithmetic, Rational, names, number};
 
 use crate::error::MechanismError;
 
-/// A flag of one mechanism, or of several.
+/// A command-line flag of one or several mechanisms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Flag {
-    /// As on the command line, without the dashes.
+    /// The flag's name on the command line, without the dashes.
     pub name: &'static str,
-    /// What follows it.
+    /// The kind of value that follows the flag.
     pub takes: Takes,
-    /// A line of help, which begins with the mechanisms that take it.
+    /// One line of help. It begins with the names of the mechanisms that accept the flag.
     pub help: &'static str,
 }
 
-/// What follows a flag, with the word that stands for it in help.
+/// The kind of value that follows a flag, with the placeholder that the help shows for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Takes {
-    /// Nothing.
+    /// No value.
     Nothing,
     /// An exact number.
     Number(&'static str),
-    /// A whole number that is not negative.
+    /// A whole number that is at least 0.
     Count(&'static str),
     /// Names of server classes, separated by commas.
     Classes(&'static str),
     /// Names of users, separated by commas.
     Users(&'static str),
-    /// Numbers by resource, `name=number`, separated by commas.
+    /// One number for each named resource, `name=number`, separated by commas.
     Resources(&'static str),
-    /// One of these names, each with what it means.
+    /// One of the listed names, each with its meaning.
     Name(&'static str, &'static [(&'static str, &'static str)]),
 }
 
 impl Flag {
-    /// Whether `text` can be read, as far as that is known without a problem.
+    /// Checks whether `text` can be parsed, as far as this is possible without a problem.
     ///
     /// # Errors
-    /// [`MechanismError::Unreadable`].
+    /// Returns [`MechanismError::Unreadable`] if `text` cannot be parsed.
     pub fn check(&self, text: &str) -> Result<(), MechanismError> {
         match self.takes {
             Takes::Number(_) => read(self.name, number::parse(text)).map(|_| ()),
@@ -54,38 +56,38 @@ impl Flag {
     }
 }
 
-/// The stated criterion in place of the tasks.
+/// The flag that replaces the number of tasks by the stated criterion.
 pub const CRITERION: Flag = Flag {
     name: "criterion",
     takes: Takes::Nothing,
     help: "proportional, alpha: the utility of a user is its stated criterion, not its tasks",
 };
-/// What to prefer among the allocations that a mechanism allows.
+/// The goal by which one of the allowed allocations is selected.
 pub const SELECT: Flag = Flag {
     name: "select",
     takes: Takes::Name("GOAL", Goal::NAMES),
     help: "njc: which allocation to prefer among all those without justified complaints",
 };
-/// All allocations that a mechanism allows.
+/// The flag that asks for all allocations that a mechanism allows.
 pub const FACES: Flag = Flag {
     name: "faces",
     takes: Takes::Nothing,
     help: "njc, ps-dsf: also find all answers, as polytopes with their vertices; for small problems",
 };
-/// One of several methods.
+/// The flag that selects one of several methods.
 pub const METHOD: Flag = Flag {
     name: "method",
     takes: Takes::Name("METHOD", Method::NAMES),
     help: "ps-dsf: sweep (default) or algorithm-1; ps-dsf-tdm: market (default) or sweep; njc: trajectory",
 };
-/// The order in which classes are swept.
+/// The order in which server classes are swept.
 pub const ORDER: Flag = Flag {
     name: "order",
     takes: Takes::Classes("SERVERS"),
     help: "ps-dsf, ps-dsf-tdm with --method sweep: server classes in the order in which they are swept, \
            separated by commas; those that are not named follow in the order of the file",
 };
-/// The time after which what there is will do.
+/// The time limit, after which a mechanism returns the best answer that it has.
 pub const SECONDS: Flag = Flag {
     name: "seconds",
     takes: Takes::Number("S"),
@@ -95,13 +97,13 @@ pub const SECONDS: Flag = Flag {
 /// A method of PS-DSF or NJC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Method {
-    /// Every class filled in turn, accelerated where that is slow.
+    /// Fill the server classes in turn, with acceleration where this converges slowly.
     Sweep,
-    /// Algorithm I of the paper, step by step.
+    /// Algorithm I of the PS-DSF paper, step by step.
     Algorithm1,
-    /// The linear Fisher market (time sharing).
+    /// Solve a linear Fisher market (under time sharing).
     Market,
-    /// The differential equation of the NJC paper.
+    /// Integrate the differential equation of the NJC paper.
     Trajectory,
 }
 
@@ -112,53 +114,53 @@ names! { Method:
     Trajectory = "trajectory", "njc: the differential equation of the paper, integrated";
 }
 
-/// What somebody asks of a mechanism: the arithmetic, the seed of everything random, and flags as text.
+/// The settings of one call of a mechanism: the arithmetic, the random seed, and the flags as text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Flags {
-    /// What the numbers of the answer are.
+    /// The kind of numbers in the answer.
     pub arithmetic: Arithmetic,
-    /// Seed of everything random.
+    /// The seed of all random numbers.
     pub seed: u64,
     set: BTreeMap<&'static str, String>,
 }
 
 impl Flags {
-    /// No flag, seed 0.
+    /// Creates settings without flags and with the seed 0.
     #[must_use]
     pub fn new(arithmetic: Arithmetic) -> Self {
         Self { arithmetic, seed: 0, set: BTreeMap::new() }
     }
 
-    /// Sets a flag; the text of one that takes nothing is not read.
+    /// Sets a flag. The text is ignored for a flag that has no value.
     #[must_use]
     pub fn with(mut self, name: &'static str, text: impl Into<String>) -> Self {
         self.set.insert(name, text.into());
         self
     }
 
-    /// Names of the flags that are set.
+    /// Returns the names of the flags that are set.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         self.set.keys().copied()
     }
 
-    /// Whether a flag is set.
+    /// Returns whether a flag is set.
     #[must_use]
     pub fn is_set(&self, name: &str) -> bool {
         self.set.contains_key(name)
     }
 
-    /// The number after a flag.
+    /// Returns the number given for a flag.
     ///
     /// # Errors
-    /// [`MechanismError::Unreadable`].
+    /// Returns [`MechanismError::Unreadable`] if the text is not a number.
     pub fn number(&self, name: &'static str) -> Result<Option<Rational>, MechanismError> {
         self.set.get(name).map(|text| read(name, number::parse(text))).transpose()
     }
 
-    /// The time after which what there is will do.
+    /// Returns the time limit, after which a mechanism returns the best answer that it has.
     ///
     /// # Errors
-    /// [`MechanismError::Unreadable`].
+    /// Returns [`MechanismError::Unreadable`] if the text is not a number of seconds.
     pub fn seconds(&self) -> Result<Option<Duration>, MechanismError> {
         let Some(seconds) = self.number(SECONDS.name)? else { return Ok(None) };
         let unreadable = |_| MechanismError::Unreadable {
@@ -168,7 +170,7 @@ impl Flags {
         Duration::try_from_secs_f64(seconds.to_f64()).map(Some).map_err(unreadable)
     }
 
-    /// The same in doubles, without a limit of time.
+    /// Returns these flags with floating-point arithmetic and without a time limit.
     #[must_use]
     pub fn in_doubles(&self) -> Self {
         let mut flags = Self { arithmetic: Arithmetic::Float, ..self.clone() };
@@ -176,18 +178,18 @@ impl Flags {
         flags
     }
 
-    /// The name or count after a flag.
+    /// Returns the name or count given for a flag.
     ///
     /// # Errors
-    /// [`MechanismError::Unreadable`].
+    /// Returns [`MechanismError::Unreadable`] if the text cannot be parsed.
     pub fn value<T: FromStr<Err: Display>>(&self, name: &'static str) -> Result<Option<T>, MechanismError> {
         self.set.get(name).map(|text| read(name, text.parse())).transpose()
     }
 
-    /// The numbers by resource after a flag, each with its name.
+    /// Returns the resources named by a flag, each with its number.
     ///
     /// # Errors
-    /// [`MechanismError::Unreadable`].
+    /// Returns [`MechanismError::Unreadable`] if the text is not a list of `resource=number`.
     pub fn resources(&self, name: &'static str) -> Result<Option<Vec<(String, Rational)>>, MechanismError> {
         let one = |text: &str| {
             let (resource, value) = text.rsplit_once('=').ok_or_else(|| MechanismError::Unreadable {
@@ -199,7 +201,7 @@ impl Flags {
         self.set.get(name).map(|text| text.split(',').map(one).collect()).transpose()
     }
 
-    /// The names of server classes or users after a flag.
+    /// Returns the names of server classes or users given for a flag.
     #[must_use]
     pub fn listed(&self, name: &str) -> Option<Vec<String>> {
         self.set.get(name).map(|text| text.split(',').map(|name| name.trim().to_owned()).collect())

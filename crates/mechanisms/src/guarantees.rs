@@ -1,46 +1,47 @@
-//! What can be guaranteed of an axiom, and on which problems.
+//! The guarantees of mechanisms: which axioms hold, and on which problems.
 
 use evenhand_problem::groups::ZeroWeight;
 use evenhand_problem::{Group, Problem, Promises, Rational};
 
-/// What is known about an axiom of the allocations that a mechanism makes.
+/// The knowledge about one axiom for the allocations of one mechanism.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Guarantee {
-    /// A theorem says so, on these problems.
+    /// A theorem guarantees the axiom on these problems.
     When(Condition),
-    /// There are problems on which it fails.
+    /// The axiom fails on some problems.
     NotInGeneral,
-    /// The axiom is about something else than what the mechanism makes.
+    /// The axiom does not concern the kind of allocations that the mechanism returns.
     Never,
 }
 
 /// The problems on which a guarantee is proven.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Condition {
-    /// Every problem to which mechanism and axiom apply.
+    /// Every problem to which both the mechanism and the axiom apply.
     Always,
-    /// One single server.
+    /// The cluster has exactly one server.
     OneServer,
-    /// No demand depends on the class, and no user states its rate on a class.
+    /// No demand depends on the server class, and no user states its rate on a class.
     OneDemand,
-    /// [`Condition::OneDemand`], and no user is ever satisfied: where a satisfied user runs is not settled.
+    /// [`Condition::OneDemand`], and all users have unlimited tasks. A satisfied user's placement is arbitrary, which
+    /// can break the axiom.
     OneDemandWithoutEnd,
-    /// No user states its rate on a class, so that only resources limit.
+    /// No user states its rate on a class, so only resources limit tasks.
     Resources,
-    /// One demand of every user, and everybody can run on every class.
+    /// Every user has one demand and can run on every class.
     OneDemandEverywhere,
-    /// The criterion of each user is the same on all classes.
+    /// Each user's criterion is the same on all classes.
     OneCriterion,
-    /// Whole tasks go to the first server that fits, or to the best among those that do, one by one and without groups.
+    /// Whole tasks are placed one by one, without groups, on the first or the best server with enough free capacity.
     FirstFit,
-    /// No group's limit is below what is kept back for its subgroups.
+    /// No group's limit is below the amounts kept back for its subgroups.
     KeptWithinLimits,
-    /// Nothing is kept back, and no group has the weight 0 and gets nothing beyond its guarantee.
+    /// Nothing is kept back for subgroups, and no group of weight 0 is restricted to its guarantee.
     NothingHeldBack,
 }
 
 impl Condition {
-    /// In words.
+    /// Returns the condition in words.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
@@ -61,7 +62,7 @@ impl Condition {
         }
     }
 
-    /// Whether `problem` is one of them, for the options that are the mechanism's defaults.
+    /// Returns whether `problem` meets the condition, for the default options of the mechanism.
     #[must_use]
     pub fn holds(self, problem: &Problem) -> bool {
         let timed = problem.servers().iter().any(|server| server.is_time_shared());
@@ -83,7 +84,7 @@ impl Condition {
                 };
                 problem.users().iter().all(alike)
             }
-            // A limit leaves room that a task would fit into. Nothing is promised of gangs.
+            // A group limit can leave free capacity in which a task would fit, and gangs have no such guarantee.
             Self::FirstFit => problem.groups().is_empty(),
             Self::KeptWithinLimits => is_kept_within_limits(problem),
             Self::NothingHeldBack => {
@@ -96,8 +97,10 @@ impl Condition {
     }
 }
 
-/// Whether the amounts kept back for the child groups are within every limit, and those of all groups within the capacity of
-/// the resources that there are.
+/// Returns whether the amounts kept back for subgroups respect every limit and the capacity.
+///
+/// The sum over the child groups is compared with each group's limit. The sum over the top-level groups is compared
+/// with the capacity of every resource of which the cluster has some.
 fn is_kept_within_limits(problem: &Problem) -> bool {
     let list = problem.groups().list();
     let kept = Promises::new(problem.groups()).kept;

@@ -1,26 +1,28 @@
 //! Allocation mechanisms.
 //!
-//! Every mechanism is a row of the [`registry`], which the command line, the tests and the table of the README read. Those
-//! that equalise one share stand together in `max_min.rs`, every other one in a file or folder with its settings. What proves their allocations is found by
-//! `evenhand-certify`. Nothing here prints.
+//! Every mechanism is an entry of the [`registry`], which the command line, the tests and the README's table read.
+//! Mechanisms that equalise one share are defined together in `max_min.rs`; every other mechanism has its own file or
+//! folder, with its settings. The proofs of their allocations are computed by `evenhand-certify`. Nothing in this
+//! crate prints.
 //!
-//! # What they compute
-//! User `n` runs $x_n = \sum_i x_{ni}$ tasks, has the weight $w_n$ and at most $T_n$ tasks; a task takes $d_{nir}$
-//! of resource `r` on class `i`, whose $k_i$ servers have $c_{ir}$ each; $C_r = \sum_i k_i c_{ir}$. Alone on class `i` the
-//! user would have $\gamma_{ni} = k_i \min_{r: d_{nir} > 0} c_{ir} / d_{nir}$ tasks, and $\gamma_n = \sum_i \gamma_{ni}$.
+//! # Definitions
+//! User `n` runs $x_n = \sum_i x_{ni}$ tasks, has the weight $w_n$ and wants at most $T_n$ tasks. A task takes
+//! $d_{nir}$ of resource `r` on class `i`, which has $k_i$ servers with capacity $c_{ir}$ each; $C_r = \sum_i k_i
+//! c_{ir}$. Alone on class `i`, the user could run $\gamma_{ni} = k_i \min_{r: d_{nir} > 0} c_{ir} / d_{nir}$ tasks,
+//! and $\gamma_n = \sum_i \gamma_{ni}$ in the whole cluster.
 //!
 //! | mechanisms | allocation |
 //! |---|---|
 //! | `drf`, `drfh` | lexicographic maximum of the sorted $\frac{x_n}{w_n} \max_r \frac{d_{nr}}{C_r}$ |
-//! | `asset` | the same of $\frac{x_n}{w_n} \sum_r \frac{d_{nr}}{C_r}$ |
-//! | `cdrf`, `tsf` | the same of $\frac{x_n}{w_n \gamma_n}$; `tsf` takes $\gamma_n$ as if there were no placement constraints |
-//! | `generic` | the same of $U_n = \frac{1}{w_n} \sum_i u_{ni} x_{ni}$ with the stated $u_{ni} > 0$ |
-//! | `per-server-drf` | `drf` in every server on its own |
-//! | `ps-dsf`, `ps-dsf-tdm` | the level $\frac{x_n}{w_n \gamma_{ni}}$ of whoever wants more cannot rise on class `i` without a user of no higher level losing |
-//! | `proportional`, `alpha` | greatest $\sum_n w_n \log x_n$, $\sum_n w_n \frac{x_n^{1 - \alpha}}{1 - \alpha}$ |
-//! | `utilitarian` | greatest $\sum_n w_n x_n$ |
-//! | `njc` | everybody has $x_n = T_n$ or $\frac{w_n}{\sum_m w_m}$ of a saturated resource |
-//! | `fill`, `slots` | whole tasks, one after another, to the user with the least level |
+//! | `asset` | lexicographic maximum of the sorted $\frac{x_n}{w_n} \sum_r \frac{d_{nr}}{C_r}$ |
+//! | `cdrf`, `tsf` | lexicographic maximum of the sorted $\frac{x_n}{w_n \gamma_n}$; `tsf` computes $\gamma_n$ as if there were no placement constraints |
+//! | `generic` | lexicographic maximum of the sorted $U_n = \frac{1}{w_n} \sum_i u_{ni} x_{ni}$ with the stated $u_{ni} > 0$ |
+//! | `per-server-drf` | `drf` on every server separately |
+//! | `ps-dsf`, `ps-dsf-tdm` | the level $\frac{x_n}{w_n \gamma_{ni}}$ of a user that wants more cannot rise on class `i` unless a user of the same or a lower level loses tasks there |
+//! | `proportional`, `alpha` | maximum of $\sum_n w_n \log x_n$, $\sum_n w_n \frac{x_n^{1 - \alpha}}{1 - \alpha}$ |
+//! | `utilitarian` | maximum of $\sum_n w_n x_n$ |
+//! | `njc` | every user has all its tasks, $x_n = T_n$, or at least the fraction $\frac{w_n}{\sum_m w_m}$ of a saturated resource |
+//! | `fill`, `slots` | whole tasks, one after another, each to the user with the lowest level |
 #![forbid(unsafe_code)]
 
 pub mod alpha;

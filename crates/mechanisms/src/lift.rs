@@ -1,29 +1,30 @@
-//! From floating point to exact answers: candidate active sets, a rational solve, an exact judge.
+//! The loop that lifts floating-point results to exact answers.
 //!
-//! Floating point proves nothing, but it tells which constraints hold with equality at an optimum or a fixed
-//! point. Such an active set turns the conditions into equations that rational numbers solve (docs/theory.md,
-//! section 3, fact 4; section 4), and an exact test of all conditions decides whether what comes out is an
-//! answer. Which active set is the right one depends on what counts as zero in floating point, so that
-//! several are tried. `njc`, `fisher`, `ps_dsf` and `fair_sum::polish` differ in all three parts and share
-//! this loop.
+//! A floating-point result proves nothing, but it tells which constraints hold with equality at an optimum or a fixed
+//! point. Such an active set turns the conditions into equations, which are solved in rational numbers
+//! (docs/theory.md, section 3, fact 4; section 4). An exact test of all conditions then decides whether the solution
+//! is an answer. The right active set depends on which small numbers count as zero, so several candidates are tried.
+//! `njc`, `fisher`, `ps_dsf` and `fair_sum::polish` have their own candidates, solvers and judges, and share this
+//! loop.
 
 use evenhand_problem::Rational;
 
-/// Why no candidate led to an answer.
+/// The record of a search in which no candidate led to an answer.
 #[derive(Debug)]
 pub struct Refused<C, E> {
-    /// The candidates, each once, in the order in which they were tried.
+    /// The distinct candidates, in the order in which they were tried.
     pub candidates: Vec<C>,
-    /// Why each was refused.
+    /// The reason for which each candidate was refused.
     pub reasons: Vec<E>,
 }
 
-/// Solves the candidates in turn and has the solutions judged. The judge returns an answer with what it
-/// proves about it: a gap of 0 ends the search; of other answers the one with the least gap is returned.
-/// Candidates that are equal to one before are left out.
+/// Solves the candidates in turn and returns the first exact answer, or else the answer with the smallest gap.
+///
+/// The judge returns an answer with the gap that it proves. A gap of 0 ends the search. Candidates that equal an
+/// earlier one are skipped.
 ///
 /// # Errors
-/// [`Refused`] when there was no answer at all.
+/// Returns [`Refused`] if no candidate led to an answer.
 pub fn lift<C: PartialEq, S, A, E>(
     candidates: impl IntoIterator<Item = C>,
     mut solve: impl FnMut(&C) -> Result<S, E>,

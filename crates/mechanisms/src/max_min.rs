@@ -1,17 +1,18 @@
-//! The mechanisms that equalise one share: each is the weighted lexicographic maximum of that share (theory, section 2).
+//! The mechanisms that equalise one share. Each returns the weighted lexicographic maximum of that share (theory,
+//! section 2).
 //!
-//! | mechanism | `sigma_n`, whose inverse the tasks are multiplied with | properties |
+//! | mechanism | `sigma_n`, by whose inverse the tasks are multiplied | properties |
 //! |---|---|---|
-//! | `drf` | as `drfh` on one server | all of DRF's (proven by Ghodsi et al.; DRFH, section III-C, asks for it as "single-server DRF") |
+//! | `drf` | as `drfh`, on one server | all properties of DRF (proven by Ghodsi et al.; DRFH, section III-C, requires it as "single-server DRF") |
 //! | `drfh` | `1 / max_r (d_nr / sum_i k_i c_ir)`, whatever the placement constraints | envy-free for positive demands without placement constraints (DRFH, section IV-B); no sharing incentive in general (PS-DSF, Table I) |
-//! | `cdrf` | `gamma_n` | `x_n = e_n gamma_n` for all is feasible, so that the equal level is at least `1 / sum of weights`: sharing incentive; envy-freeness and truthfulness can fail |
-//! | `tsf` | `gamma_n` as if there were no placement constraint (a server that lacks a demanded resource still counts 0) | with placement constraints sharing incentive (theory, section 4, has the instance) and envy-freeness over all servers can fail |
-//! | `asset` | `1 / sum_r (d_nr / sum_i k_i c_ir)` | equal sums can leave a user with less than its part of every resource: no sharing incentive (NJC, section 4) |
-//! | `generic` | `U_n = (1/w_n) sum_i u_ni x_ni` with stated `u_ni > 0` (Kesidis, equation 3) in place of `x_n / (w_n sigma_n)`: equation 9 gives DRFH, 12 and 13 give criteria like PS-DSF's | where `u_ni` depends on the class, a user's level can rise by moving its tasks, so that a user with all its tasks may still be active |
+//! | `cdrf` | `gamma_n` | `x_n = e_n gamma_n` for all users is feasible, so the equal level is at least `1 / sum of weights`: sharing incentive; envy-freeness and truthfulness can fail |
+//! | `tsf` | `gamma_n` as if there were no placement constraint (a server without a demanded resource still counts 0) | with placement constraints, sharing incentive (theory, section 4, has the instance) and envy-freeness over all servers can fail |
+//! | `asset` | `1 / sum_r (d_nr / sum_i k_i c_ir)` | equal sums can leave a user with less than its share of every resource: no sharing incentive (NJC, section 4) |
+//! | `generic` | the level is `U_n = (1/w_n) sum_i u_ni x_ni` with stated `u_ni > 0` (Kesidis, equation 3) instead of `x_n / (w_n sigma_n)`: equation 9 gives DRFH, equations 12 and 13 give criteria like those of PS-DSF | if `u_ni` depends on the class, a user's level can rise when its tasks move to other classes, so a user with all its tasks may still be active |
 //!
-//! The share vector is unique; the placement `x_ni` is not, and a vertex is returned. With a time after which exact work
-//! ends ([`SECONDS`]) the answer may be an interval for each level: an allocation that is feasible exactly, and bounds
-//! that hold for the lexicographic maximum.
+//! The share vector is unique. The placement `x_ni` is not, and a vertex of the optimal face is returned. With a time
+//! limit on the exact work ([`SECONDS`]), the answer may be an interval for each level: the allocation is exactly
+//! feasible, and the bounds enclose the levels of the lexicographic maximum.
 
 use std::time::Instant;
 
@@ -33,11 +34,12 @@ use crate::guarantees::Condition::{Always, OneCriterion, OneDemand, OneDemandEve
 use crate::mechanism::{Info, Intervals, Late, Mechanism, Outcome, Status};
 use crate::rounding;
 
-/// The widest interval that counts as an answer, in parts of what the user would have with everything to itself.
+/// The widest interval that counts as an answer, as a fraction of the level that the user would have alone in the
+/// cluster.
 const WIDEST: (u32, u32) = (1, 1_000_000_000);
 
-/// A mechanism of this module: its share, what it is, and what is proven for it. It applies to problems that pass the
-/// checks which may follow.
+/// Defines a mechanism of this module from its share, its description and its proven axioms. The optional functions
+/// check whether the mechanism applies to a problem.
 macro_rules! equalises {
     ($(#[$doc:meta])* $name:ident, $share:expr, $info:expr, $proven:expr $(, $check:expr)*) => {
         $(#[$doc])*
@@ -178,7 +180,7 @@ fn one_server(problem: &Problem) -> Result<(), MechanismError> {
     }
 }
 
-/// The weighted lexicographic max-min allocation of `share` (theory, section 2).
+/// Computes the weighted lexicographic max-min allocation of `share` (theory, section 2).
 pub fn allocate(
     info: &Info,
     share: Share,
@@ -205,7 +207,7 @@ pub fn allocate(
     })
 }
 
-/// [`allocate`] with what the flags say.
+/// Calls [`allocate`] with the settings of the flags, and with the time limit if there is one.
 fn allocate_with(
     info: &Info,
     share: Share,
@@ -221,7 +223,7 @@ fn allocate_with(
     }
     let coefficients = coefficients(info, share, problem)?;
     let constraints = Constraints::new(problem, Sharing::Rdm);
-    // A time beyond all clocks is none.
+    // A deadline beyond the range of the clock means no deadline.
     let settings = Settings { until: Instant::now().checked_add(budget), ..Settings::default() };
     Ok(match lexicographic_within(&constraints, &coefficients, &settings) {
         Within::Exact(optimum) => exact(info, optimum),

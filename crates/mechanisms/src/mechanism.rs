@@ -1,4 +1,4 @@
-//! What a mechanism is.
+//! The common interface of all mechanisms.
 
 use std::time::Duration;
 
@@ -16,57 +16,58 @@ use crate::guarantees::{Condition, Guarantee};
 use crate::reduced::Reduced;
 use crate::tree::entitlements::Entitlements;
 
-/// An allocation rule: a row of the [`registry`](crate::registry).
+/// An allocation rule, which is an entry of the [`registry`](crate::registry).
 ///
-/// Settings, and the function that computes the allocation from them, are public in the file of each mechanism;
-/// this is what all of them have in common, whatever their settings are.
+/// Each mechanism's own settings, and the function that computes an allocation from them, are public in its file.
+/// This type is the interface that all mechanisms share.
 #[derive(Debug, Clone, Copy)]
 pub struct Mechanism {
-    /// What it is, for people.
+    /// The description for people.
     pub info: &'static Info,
-    /// Its axioms with the problems on which they are proven; the others can fail.
+    /// The axioms that are proven, each with the problems on which it is proven. All other axioms can fail.
     pub proven: &'static [(Condition, &'static [Axiom])],
-    /// The flags that it takes.
+    /// The flags that the mechanism accepts.
     pub flags: &'static [Flag],
-    /// The axiom that defines the mechanism, if it has a name, for an allocation that it made.
+    /// Returns the axiom that defines the mechanism, with the parameters of an allocation that it made, if that axiom
+    /// has a name.
     pub axiom: fn(&Allocation) -> Option<(Axiom, Parameters)>,
-    /// What it gives users that are alike but for their weight.
+    /// Returns how the mechanism treats users that are identical except for their weight.
     pub equals: fn(&Flags) -> Result<Equals, MechanismError>,
-    /// Whether it looks at the tasks of users alone, wherever they run, and divides resources: then server classes that are
-    /// alike are one.
+    /// Whether identical server classes can be merged. They can if the mechanism divides resources and its result
+    /// depends only on the users' total tasks, not on where the tasks run.
     pub joins: bool,
-    /// What there is where the time is up.
+    /// The answer that is returned when the time limit is reached.
     pub late: Late,
-    /// The allocation with the settings that the flags name.
+    /// Computes the allocation with the settings of the flags.
     ///
-    /// An exact answer is verified in rationals or not returned.
+    /// An exact answer is returned only after it was verified in rationals.
     pub solve: fn(&Problem, &Flags) -> Result<Outcome, MechanismError>,
 }
 
-/// What a mechanism has to say where its time (`seconds`) is up before its answer is there.
+/// The answer of a mechanism that reaches its time limit (`seconds`) before it has finished.
 #[derive(Debug, Clone, Copy)]
 pub enum Late {
-    /// What it says: it looks at the time by itself.
+    /// The answer that the mechanism itself chooses, since it watches the time.
     Itself,
-    /// Its answer in doubles.
+    /// The answer in floating-point arithmetic.
     Doubles,
-    /// What it has placed by then: nothing, before it has begun.
+    /// The tasks placed so far. If the mechanism has not begun, the allocation is empty.
     Placed,
 }
 
 impl Mechanism {
-    /// The allocation with the settings that are used when nothing else is asked for.
+    /// Computes the allocation with the default settings.
     ///
     /// # Errors
-    /// [`MechanismError`]: it does not apply, cannot do without a flag, or a solver failed.
+    /// Returns a [`MechanismError`] if the mechanism does not apply, requires a flag, or if a solver failed.
     pub fn allocate(&self, problem: &Problem, arithmetic: Arithmetic) -> Result<Outcome, MechanismError> {
         self.allocate_with(problem, &Flags::new(arithmetic))
     }
 
-    /// The allocation with the settings that the flags name.
+    /// Computes the allocation with the settings of the flags.
     ///
     /// # Errors
-    /// [`MechanismError`]: it does not take a flag, does not apply, or a solver failed.
+    /// Returns a [`MechanismError`] if the mechanism does not accept a flag, does not apply, or if a solver failed.
     pub fn allocate_with(&self, problem: &Problem, flags: &Flags) -> Result<Outcome, MechanismError> {
         self.check(flags)?;
         self.check_groups(problem)?;
@@ -76,7 +77,7 @@ impl Mechanism {
         }
     }
 
-    /// The answer, where users and classes that are alike are solved as one.
+    /// Computes the answer after merging identical users and classes.
     fn solve_reduced(&self, problem: &Problem, flags: &Flags) -> Result<Outcome, MechanismError> {
         match Reduced::new(problem, &(self.equals)(flags)?, self.joins) {
             Some(reduced) => Ok(reduced.outcome((self.solve)(reduced.problem(), flags)?)),
@@ -84,7 +85,7 @@ impl Mechanism {
         }
     }
 
-    /// The answer, or what there is when the time is up, whose status is then `limit`.
+    /// Computes the answer within `time`, or returns the fallback of [`Late`] with the status `limit`.
     fn within(&self, time: Duration, problem: &Problem, flags: &Flags) -> Result<Outcome, MechanismError> {
         let limits = Limits { time: Some(time), ..Limits::default() };
         if let Ok(outcome) = within(&limits, || self.solve_reduced(problem, flags)) {
@@ -101,8 +102,11 @@ impl Mechanism {
         Ok(outcome)
     }
 
-    /// Only hierarchical filling, divisible or by whole tasks, knows groups, and takes `--rule`, by which they share: any
-    /// other rule would let one shape of a queue's tasks starve another, or count a queue as many users.
+    /// Checks that the mechanism can share between groups if the problem has any.
+    ///
+    /// Only hierarchical filling, divisible or in whole tasks, supports groups; it accepts `--rule`, by which groups
+    /// share. Any other mechanism could starve one shape of a queue's tasks in favour of another, or count a queue as
+    /// many users.
     fn check_groups(&self, problem: &Problem) -> Result<(), MechanismError> {
         if problem.groups().list().is_empty() || self.takes("rule") {
             return Ok(());
@@ -112,16 +116,16 @@ impl Mechanism {
         Err(MechanismError::NotApplicable { mechanism: self.info.id, why })
     }
 
-    /// Whether it takes the flag of that name.
+    /// Returns whether the mechanism accepts the flag `name`.
     #[must_use]
     pub fn takes(&self, name: &str) -> bool {
         self.flags.iter().any(|flag| flag.name == name)
     }
 
-    /// Whether it takes all flags that are set.
+    /// Checks that the mechanism accepts all flags that are set.
     ///
     /// # Errors
-    /// [`MechanismError::DoesNotTake`] with the first that it does not take.
+    /// Returns [`MechanismError::DoesNotTake`] with the first flag that the mechanism does not accept.
     pub fn check(&self, flags: &Flags) -> Result<(), MechanismError> {
         match flags.names().find(|name| !self.takes(name)) {
             None => Ok(()),
@@ -129,8 +133,8 @@ impl Mechanism {
         }
     }
 
-    /// What is known of `axiom` for its allocations. Of max-min and proportional fairness: with the share and the
-    /// exponent that the mechanism is about.
+    /// Returns the guarantee of `axiom` for this mechanism's allocations. Max-min and proportional fairness are meant
+    /// with the mechanism's own share and exponent.
     #[must_use]
     pub fn guarantee(&self, axiom: Axiom) -> Guarantee {
         let is_proven = |of: Axiom| self.proven.iter().find(|(_, axioms)| axioms.contains(&of));
@@ -146,198 +150,199 @@ impl Mechanism {
         }
     }
 
-    /// Whether it places whole tasks on single servers.
+    /// Returns whether the mechanism places whole tasks on single servers.
     #[must_use]
     pub fn is_of_whole_tasks(&self) -> bool {
         self.guarantee(Axiom::IntegerFeasible) == Guarantee::When(Condition::Always)
     }
 }
 
-/// What a mechanism is, for people.
+/// The description of a mechanism for people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Info {
-    /// Name on the command line and in files.
+    /// The name on the command line and in files.
     pub id: &'static str,
     /// Other names that are accepted.
     pub aliases: &'static [&'static str],
-    /// Long name.
+    /// The long name.
     pub title: &'static str,
-    /// What it equalises or maximises.
+    /// The quantity that the mechanism equalises or maximises.
     pub equalises: &'static str,
-    /// What it guarantees, on which problems.
+    /// The guarantees of the mechanism, and the problems on which they hold.
     pub guarantees: &'static str,
-    /// Where it is defined and where the guarantees are proven.
+    /// The publication that defines the mechanism and proves the guarantees.
     pub reference: &'static str,
 }
 
-/// An allocation and how it was found.
+/// An allocation and the record of its computation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
     /// The allocation.
     pub allocation: Allocation,
-    /// Rounds of raising a level until somebody is blocked or all are satisfied; 0 without rounds.
+    /// The number of rounds. Each raises a level until a user is blocked or all users are satisfied; 0 for mechanisms
+    /// without rounds.
     pub rounds: usize,
-    /// Linear programmes solved.
+    /// The number of linear programmes solved.
     pub programmes: usize,
-    /// Exact pivots that bases from floating point needed.
+    /// The number of exact pivots needed after floating point had proposed a basis.
     pub pivots: usize,
-    /// What was found beside the allocation.
+    /// The results other than the allocation.
     pub findings: Findings,
 }
 
 impl Outcome {
-    /// An allocation, and nothing else to tell.
+    /// Creates an outcome with an allocation and no other results.
     #[must_use]
     pub fn of(allocation: Allocation) -> Self {
         Self { allocation, rounds: 0, programmes: 0, pivots: 0, findings: Findings::default() }
     }
 }
 
-/// What mechanisms find beside an allocation, each what it has.
+/// The results of mechanisms other than the allocation. Each mechanism fills in the ones that it has.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Findings {
-    /// Prices of the rows and of the users' task limits that prove the gap.
+    /// The prices of the rows and of the users' task limits that prove the gap.
     pub prices: Option<Prices>,
-    /// Proven bound on what any other allocation gains on the sum of utilities, in units of the
-    /// weights: exact, for the tasks as they are written.
+    /// A proven bound on `sum_n w_n (y_n - x_n) / x_n^a` over all feasible `y`, and so on the gain of any other
+    /// allocation in the sum of utilities. It is exact for the tasks `x` as they are written.
     pub gap: Option<Rational>,
-    /// The gap as a part of `sum_n w_n x_n^(1-a)`.
+    /// The gap as a fraction of `sum_n w_n x_n^(1-a)`.
     pub relative_gap: Option<Rational>,
-    /// By user: what answers its complaint.
+    /// The answer to each user's complaint, by user.
     pub witnesses: Option<Vec<Option<Witness>>>,
-    /// Saturated rows, ascending.
+    /// The saturated rows, in ascending order.
     pub bottlenecks: Option<Vec<usize>>,
-    /// What was selected among all allocations that the mechanism allows.
+    /// The allocation selected from all allocations that the mechanism allows.
     pub selected: Option<Selected>,
     /// All allocations that the mechanism allows, as polytopes.
     pub faces: Option<NjcSet>,
-    /// The levels at which somebody is blocked, with their proofs, of an exact answer.
+    /// The levels at which users are blocked, with their proofs, if the answer is exact.
     pub levels: Option<Vec<LevelDual>>,
-    /// Levels between proven bounds.
+    /// The levels, enclosed by proven bounds.
     pub intervals: Option<Intervals>,
-    /// How an iterative method ended.
+    /// The reason for which an iterative method ended.
     pub status: Option<Status>,
-    /// Its steps.
+    /// The number of steps of the iterative method.
     pub iterations: Option<usize>,
-    /// Whole tasks beside their divisible ideal.
+    /// The comparison of whole tasks with the divisible ideal.
     pub integrality: Option<Integrality>,
-    /// The way that a method went.
+    /// The points that a method passed on its trajectory.
     pub series: Option<Vec<SeriesPoint>>,
-    /// How one of many answers was searched for.
+    /// The record of a search for one of many answers.
     pub search: Option<Search>,
-    /// What groups are entitled to, where that and no tasks is the answer.
+    /// The entitlements of groups, if these are the answer and no tasks are.
     pub entitlements: Option<Entitlements>,
 }
 
-/// Whole tasks beside their divisible ideal.
+/// A comparison of whole tasks with their divisible ideal.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Integrality {
-    /// The mechanism that divides tasks and equalises the same score: `drfh`, `tsf` or `ps-dsf`.
+    /// The mechanism that divides tasks and equalises the same share: `drfh`, `tsf` or `ps-dsf`.
     pub mechanism: &'static str,
-    /// What the whole tasks reach.
+    /// The measure of the allocation in whole tasks.
     pub whole: Measure,
-    /// What the divisible mechanism reaches, exactly; or why it is not known.
+    /// The exact measure of the divisible allocation, or the reason for which it is unknown.
     pub divisible: Result<Measure, MechanismError>,
 }
 
-/// What an allocation reaches.
+/// Two measures of an allocation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Measure {
-    /// The least `x_n / (w_n sigma_n)` over the users that can run, `sigma_n` that of the score: DRFH's
-    /// for `drf`, `gamma_n` without placement constraints for `tsf`, `gamma_n` of the classes that the
-    /// user may use for `ps-dsf` and `rps-dsf`. `None` without such users.
+    /// The smallest `x_n / (w_n sigma_n)` over the users that can run a task, or `None` if there are no such users.
+    /// `sigma_n` is DRFH's for `drf`, `gamma_n` without placement constraints for `tsf`, and `gamma_n` over the
+    /// user's allowed classes for `ps-dsf` and `rps-dsf`.
     pub least_weighted_share: Option<Rational>,
-    /// Tasks of all users.
+    /// The total number of tasks of all users.
     pub tasks: Rational,
 }
 
-/// Where the levels of the exact allocation are.
+/// Intervals that contain the levels of the exact allocation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Intervals {
-    /// By user: the least and the largest that its level can be.
+    /// The lower and the upper bound of each user's level, by user.
     pub levels: Vec<(Rational, Rational)>,
-    /// The widest, as a part of what the user would have with everything to itself.
+    /// The largest width, as a fraction of the level that the user would have alone in the cluster.
     pub width: Rational,
 }
 
-/// A point on the way of a method.
+/// A point on the trajectory of a method.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SeriesPoint {
-    /// The parameter of the way: `c` of the trajectory, for entitlements of sum 1.
+    /// The parameter of the trajectory: `c`, for entitlements that sum to 1.
     pub c: f64,
-    /// Tasks by user.
+    /// The tasks, by user.
     pub tasks: Vec<f64>,
-    /// By row: the part of it that is free.
+    /// The fraction of each row that is free, by row.
     pub slack: Vec<f64>,
 }
 
-/// How one of many answers was searched for.
+/// The record of a search for one of many answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Search {
-    /// The starts that were tried, in their order.
+    /// The starting points that were tried, in order.
     pub tried: Vec<Tried>,
-    /// Starts that there are; the budget decides how many are tried.
+    /// The number of available starting points. The budget decides how many are tried.
     pub planned: usize,
-    /// Which start led to the answer.
+    /// The index of the starting point that led to the returned answer.
     pub returned: usize,
-    /// Different answers that were found, by their totals.
+    /// The number of answers found with different totals.
     pub answers: usize,
-    /// Whether there is only one answer.
+    /// Whether the answer is unique.
     pub unique: bool,
-    /// Tasks that another found answer serves, where those are more.
+    /// The number of tasks of another answer found that serves more tasks, if there is one.
     pub more_tasks: Option<Rational>,
-    /// Steps that were needed, the same on every machine.
+    /// The number of steps done, which is the same on every machine.
     pub work: u64,
-    /// Steps after which no further start is tried.
+    /// The number of steps after which no further starting point is tried.
     pub budget: u64,
 }
 
-/// A start that was tried.
+/// A starting point that was tried.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tried {
-    /// What it is, for people.
+    /// The description of the starting point for people.
     pub start: String,
-    /// Tasks that the answer serves to which it led, if it led to one.
+    /// The number of tasks of the answer, if the starting point led to one.
     pub tasks: Option<Rational>,
 }
 
-/// The best for a goal, as far as floating point can tell.
+/// The best allocation for a goal, as far as floating point can tell.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Selected {
     /// The goal.
     pub goal: Goal,
-    /// Its value for the allocation, exact.
+    /// The exact value of the goal for the allocation.
     pub value: Rational,
-    /// What is known about all others.
+    /// The knowledge about all other allocations.
     pub bound: Bound,
 }
 
-/// Why nothing is better.
+/// The reason for which no other allocation is known to be better.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Bound {
     /// An exact search over all faces found nothing better.
     Proven,
-    /// A floating-point solver claims that nothing exceeds this; not proven.
+    /// A floating-point solver claims that no value exceeds this one. This is not proven.
     Claimed(f64),
-    /// It is the best of those that were found; nothing is known about others.
+    /// The value is the best of those found; nothing is known about others.
     Found,
 }
 
-/// How an iterative method ended.
+/// The reason for which an iterative method ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
-    /// It reached its tolerance.
+    /// The method reached its tolerance.
     Solved,
-    /// It reached a limit first: what it returns is its last point.
+    /// The method reached a limit first. It returns its last point.
     Limit,
-    /// It left the domain: what it returns is the last point inside.
+    /// The method left its domain. It returns the last point inside.
     LeftDomain,
-    /// Its time was up: what it returns has bounds, and they are close.
+    /// The time was up. The returned answer has bounds, and they are narrow.
     Interval,
 }
 
 impl Status {
-    /// As in files.
+    /// Returns the name used in files.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

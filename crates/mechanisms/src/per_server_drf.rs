@@ -1,10 +1,9 @@
-//! DRF in every server on its own: the naive extension of DRF to a cluster.
+//! DRF on every server separately: the naive extension of DRF to a cluster.
 //!
-//! Every server is shared by the users that may run on it, as if it were alone. Identical servers
-//! give the same answer, so a class is solved once. Simple to run without any coordination, and
-//! not Pareto optimal: two servers and users that suit one each can lose almost everything (DRFH,
-//! section III-D and Figure 2). Defined for unlimited tasks only: a task limit would tie the
-//! servers together.
+//! Each server is shared by the users that may run on it, as if it were the only one. Identical servers get identical
+//! answers, so each class is solved once. The mechanism needs no coordination between servers, but it is not Pareto
+//! optimal: with two servers, and two users that each suit one of them, almost all tasks can be lost (DRFH, section
+//! III-D and Figure 2). It is defined for unlimited tasks only, because a task limit would couple the servers.
 
 use evenhand_budget::{hold, operations};
 use evenhand_exact::Axiom::{EnvyFree, SharingIncentive, WorkConserving};
@@ -18,7 +17,7 @@ use crate::mechanism::{Info, Late, Mechanism, Outcome};
 use crate::ps_dsf::alone;
 use crate::rounding;
 
-/// DRF in every server on its own.
+/// DRF on every server separately.
 pub static PER_SERVER_DRF: Mechanism = Mechanism {
     info: &Info {
         id: "per-server-drf",
@@ -37,17 +36,18 @@ pub static PER_SERVER_DRF: Mechanism = Mechanism {
     solve: |problem, flags| allocate(problem, flags.arithmetic),
 };
 
-/// Operations on fractions for a user on a class: its rate there, its event, its part of the growth of every row, and
-/// what it gets.
+/// The number of operations on fractions for one user on one class and resource: the user's rate, its event, its
+/// share in the growth of the rows, and its tasks.
 const OF_USER: u64 = 10;
 
-/// Bytes of what a user has on a class: a fraction, its two integers with what the allocator adds, and room in a list.
+/// The bytes for one user's tasks on one class: a fraction, its two integers with the allocator's overhead, and its
+/// list entry.
 const OF_PAIR: u64 = 140;
 
-/// DRF on every class, as if it were alone: there the level of a user by its `gamma` is its dominant share.
+/// Computes DRF on every class separately. A user's level by its `gamma` on a class is its dominant share there.
 ///
 /// # Errors
-/// [`MechanismError::NotApplicable`] with task limits or servers that are shared by time.
+/// Returns [`MechanismError::NotApplicable`] if a user has a task limit or a server is shared by time.
 pub fn allocate(problem: &Problem, arithmetic: Arithmetic) -> Result<Outcome, MechanismError> {
     let not_applicable = |why| MechanismError::NotApplicable { mechanism: PER_SERVER_DRF.info.id, why };
     if let Some(user) = problem.users().iter().find(|u| u.tasks().is_some()) {

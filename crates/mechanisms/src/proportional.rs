@@ -1,4 +1,4 @@
-//! What proves that an allocation maximises a sum of utilities: prices with their exact gap.
+//! Proofs that an allocation maximises a sum of utilities: prices and the exact gap that they imply.
 
 use evenhand_exact::axiom::feasible;
 use evenhand_exact::axiom::proportional::{gap, lift_prices, total_worth};
@@ -12,7 +12,7 @@ use crate::mechanism::{Findings, Status};
 use crate::njc::onto_face::{read_face, round_onto};
 use crate::rounding::cut;
 
-/// The prices of `point` as evidence about `allocation`, with the gap that they prove.
+/// Returns the prices of `point` as evidence about `allocation`, with the gap that they prove.
 pub fn findings(
     problem: &Problem,
     allocation: &Allocation,
@@ -26,7 +26,7 @@ pub fn findings(
     proven.unwrap_or_else(|| Findings { status: Some(Status::Limit), iterations, ..Findings::default() })
 }
 
-/// [`findings`] about an allocation that is prepared.
+/// Returns the same as [`findings`] for an allocation whose instance is already prepared.
 pub fn findings_of(
     instance: &Instance<'_>,
     alpha: &Rational,
@@ -42,7 +42,7 @@ pub fn findings_of(
     Findings { iterations, ..proven.unwrap_or_else(nothing) }
 }
 
-/// The same for exact prices near those of the optimum.
+/// Returns the same as [`findings`] for exact prices near those of the optimum.
 pub fn findings_at(
     problem: &Problem,
     allocation: &Allocation,
@@ -58,8 +58,8 @@ pub fn findings_at(
     proven.unwrap_or_else(|| Findings { status: Some(Status::Limit), ..Findings::default() })
 }
 
-/// A gap that was proven, with the status that it deserves.
-pub fn of_proof(
+/// Returns findings with a gap that was already proven, and the status that follows from its size.
+pub fn findings_of_proof(
     problem: &Problem,
     allocation: &Allocation,
     alpha: &Rational,
@@ -81,10 +81,10 @@ fn within(
 ) -> Findings {
     let total = total_worth(instance, alpha, share).unwrap_or_default();
     let relative = if gap.is_zero() { Some(Rational::new()) } else { (total > 0).then(|| &gap / total) };
-    // What is not proven is not solved.
+    // An answer counts as solved only if its gap is proven to be small.
     let is_solved = relative.as_ref().is_some_and(|gap| *gap <= Rational::from(SOLVED));
     let status = if is_solved { Status::Solved } else { Status::Limit };
-    // All its digits would be as long as the numbers of all users together.
+    // The exact quotient would have as many digits as the numbers of all users together.
     let relative_gap = relative.map(|gap| if gap.is_zero() { gap } else { cut(&gap, RELATIVE_BITS) });
     Findings {
         prices: Some(prices),
@@ -95,15 +95,17 @@ fn within(
     }
 }
 
-/// Bits of the relative gap, which is for people and thresholds.
+/// The bits of the relative gap, which only people and thresholds use.
 const RELATIVE_BITS: u32 = 64;
 
-/// Gap, as a part of `sum_n w_n x_n^(1-a)`, up to which an answer counts as solved: a tenth of the
-/// tolerance with which allocations that are not exact are judged (THEORY, section 7).
+/// The largest gap, as a fraction of `sum_n w_n x_n^(1-a)`, of an answer that counts as solved. It is a tenth of the
+/// tolerance by which inexact allocations are judged (THEORY, section 7).
 pub const SOLVED: (u32, u64) = (1, 10_000_000_000);
 
-/// An exact allocation near `point` whose saturated rows are saturated exactly, with exactly all tasks
-/// for those that have them; `None` where there is none, or it does not fit.
+/// Computes an exact feasible allocation near `point`, or `None` if the rounding fails.
+///
+/// Rows that `point` saturates are saturated exactly, and users that have nearly all their tasks get exactly all of
+/// them.
 pub fn tight<'p>(
     constraints: &Constraints<'p>,
     sharing: Sharing,
@@ -124,10 +126,10 @@ pub fn tight<'p>(
     feasible::holds_exactly(&instance).then_some((allocation.tasks, instance))
 }
 
-/// Part of a row or of a limit that counts as nothing left.
+/// The fraction of a row or of a task limit below which the remainder counts as zero.
 const SATURATED: f64 = 1e-8;
 
-/// The prices of `point`, raised where rounding has left them too low.
+/// Returns the prices of `point`, raised where rounding left them too low.
 pub fn prices_of(
     instance: &Instance<'_>,
     alpha: &Rational,

@@ -1,7 +1,8 @@
-//! The smaller problem that is solved in place of one with much that is alike: users that are alike are one
-//! ([`Equals`]), and so are server classes that are alike ([`Joined`]).
+//! The smaller problem that is solved instead of one with identical users or classes. Identical users are merged into
+//! one ([`Equals`]), and so are identical server classes ([`Joined`]).
 //!
-//! The answer is put back together, with what proves it: it is one of the mechanism for the problem as it is given.
+//! The answer and its proofs are then expanded again. The result is an answer of the mechanism to the original
+//! problem.
 
 use std::collections::BTreeMap;
 
@@ -14,18 +15,18 @@ use crate::equals::Equals;
 use crate::fair_sum::{FairPoint, OnClass};
 use crate::mechanism::{Findings, Intervals, Outcome};
 
-/// A problem in which users and server classes stand for others that are alike.
+/// A problem in which merged users and server classes represent several identical ones.
 #[derive(Debug)]
 pub struct Reduced<'p> {
     original: &'p Problem,
-    /// Of the original; none where no two users are alike.
+    /// The merging of the original users, or `None` if no two users are identical.
     users: Option<Merged>,
-    /// Of the problem of these users; none where no two classes are alike.
+    /// The merging of classes after users were merged, or `None` if no two classes are identical.
     classes: Option<Joined>,
 }
 
 impl<'p> Reduced<'p> {
-    /// The smaller problem; `None` where nothing is alike. Classes are one where the mechanism `joins` them.
+    /// Returns the smaller problem, or `None` if nothing can be merged. Classes are merged only if `joins` is set.
     #[must_use]
     pub fn new(problem: &'p Problem, equals: &Equals, joins: bool) -> Option<Self> {
         let users = equals.merge(problem);
@@ -34,37 +35,37 @@ impl<'p> Reduced<'p> {
         (users.is_some() || classes.is_some()).then_some(Self { original: problem, users, classes })
     }
 
-    /// The problem to solve.
+    /// Returns the problem to solve.
     #[must_use]
     pub fn problem(&self) -> &Problem {
         let of_users = || self.users.as_ref().map_or(self.original, |merged| &merged.problem);
         self.classes.as_ref().map_or_else(of_users, |joined| &joined.problem)
     }
 
-    /// The outcome for the original.
+    /// Expands the outcome of the smaller problem to the original one.
     pub(crate) fn outcome(&self, mut outcome: Outcome) -> Outcome {
         if let Some(joined) = &self.classes {
             outcome = self.spread(outcome, joined);
         }
         match &self.users {
-            Some(merged) => parted(outcome, merged),
+            Some(merged) => split_users(outcome, merged),
             None => outcome,
         }
     }
 
-    /// What every user of the original has, given what those have that stand for them.
+    /// Expands the tasks of merged users and classes to the users and classes of the original problem.
     #[must_use]
     pub fn tasks(&self, mut tasks: Tasks) -> Tasks {
         if let Some(joined) = &self.classes {
             tasks = spread_tasks(&tasks, joined, Joined::parts);
         }
         match &self.users {
-            Some(merged) => parted_tasks(&tasks, merged),
+            Some(merged) => split_tasks(&tasks, merged),
             None => tasks,
         }
     }
 
-    /// What users of the original have together for whom one stands, on classes for which one stands.
+    /// Sums up the tasks of the original users and classes for each merged user and class.
     #[must_use]
     pub fn together(&self, tasks: &TasksInDoubles) -> TasksInDoubles {
         let users = self.users.as_ref().map(|merged| &merged.part_of);
@@ -80,25 +81,25 @@ impl<'p> Reduced<'p> {
         sums.into_iter().map(|sum| sum.into_iter().collect()).collect()
     }
 
-    /// What proves the levels of the original.
+    /// Expands the proofs of the levels to the original problem.
     #[must_use]
     pub fn levels(&self, mut levels: Vec<LevelDual>) -> Vec<LevelDual> {
         if let Some(joined) = &self.classes {
             spread_levels(&mut levels, &self.rows(joined));
         }
         match &self.users {
-            Some(merged) => parted_levels(&levels, merged),
+            Some(merged) => split_levels(&levels, merged),
             None => levels,
         }
     }
 
-    /// The optimum of a sum in doubles, of the original: prices of a row and of a task are the same, and so is the free part of
-    /// rows and limits.
+    /// Expands the optimum of a sum, in doubles, to the original problem. Identical rows get the same price and the
+    /// same free fraction, and so do the task limits of identical users.
     pub(crate) fn point(&self, mut point: FairPoint) -> FairPoint {
         if let Some(joined) = &self.classes {
             let rows = self.rows(joined);
-            point.row_prices = on_all(&point.row_prices, &rows);
-            point.row_slack = on_all(&point.row_slack, &rows);
+            point.row_prices = copy_to_rows(&point.row_prices, &rows);
+            point.row_slack = copy_to_rows(&point.row_slack, &rows);
             let on_members = |place: &OnClass| {
                 let OnClass { class, tasks, excess } = *place;
                 let members = joined.members[class].iter();
@@ -121,7 +122,7 @@ impl<'p> Reduced<'p> {
         point
     }
 
-    /// By row of the smaller problem: those of the original for which it stands, ascending.
+    /// Returns the rows of the original problem that each row of the smaller problem represents, in ascending order.
     fn rows(&self, joined: &Joined) -> Vec<Vec<usize>> {
         let [small, large] =
             [&joined.problem, self.original].map(|problem| Constraints::new(problem, Sharing::Rdm));
@@ -133,7 +134,7 @@ impl<'p> Reduced<'p> {
         joined.members.iter().enumerate().flat_map(of_class).collect()
     }
 
-    /// The outcome for all classes, from that for those which stand for them: rows that are alike have one price.
+    /// Expands an outcome from merged classes to all classes. Identical rows get the same price.
     fn spread(&self, outcome: Outcome, joined: &Joined) -> Outcome {
         let Outcome { mut allocation, mut findings, .. } = outcome;
         allocation.tasks = match allocation.arithmetic {
@@ -142,7 +143,7 @@ impl<'p> Reduced<'p> {
         };
         let rows = self.rows(joined);
         if let Some(prices) = &mut findings.prices {
-            prices.rows = on_all(&prices.rows, &rows);
+            prices.rows = copy_to_rows(&prices.rows, &rows);
         }
         if let Some(levels) = &mut findings.levels {
             spread_levels(levels, &rows);
@@ -151,7 +152,7 @@ impl<'p> Reduced<'p> {
     }
 }
 
-/// The tasks of every user on all classes.
+/// Expands the tasks of each user from merged classes to all classes.
 fn spread_tasks(
     tasks: &[Vec<(usize, Rational)>],
     joined: &Joined,
@@ -160,12 +161,12 @@ fn spread_tasks(
     let words = |of: &(usize, Rational)| {
         words_of(std::slice::from_ref(of)).saturating_mul(joined.members[of.0].len() as u64)
     };
-    pay(tasks.iter().flatten().map(words).fold(0, u64::saturating_add));
+    charge_words(tasks.iter().flatten().map(words).fold(0, u64::saturating_add));
     tasks.iter().map(|row| parts(joined, row)).collect()
 }
 
-/// The same of all rows that are alike.
-fn on_all<T: Clone + Default>(of: &[T], rows: &[Vec<usize>]) -> Vec<T> {
+/// Copies the value of each merged row to all rows that it represents.
+fn copy_to_rows<T: Clone + Default>(of: &[T], rows: &[Vec<usize>]) -> Vec<T> {
     let mut all = vec![T::default(); rows.iter().map(Vec::len).sum()];
     for (value, rows) in of.iter().zip(rows) {
         rows.iter().for_each(|row| all[*row].clone_from(value));
@@ -173,7 +174,7 @@ fn on_all<T: Clone + Default>(of: &[T], rows: &[Vec<usize>]) -> Vec<T> {
     all
 }
 
-/// The prices of levels for all rows: those that are alike have one price.
+/// Copies the prices in the proofs of levels from merged rows to all rows that they represent.
 fn spread_levels(levels: &mut [LevelDual], rows: &[Vec<usize>]) {
     for LevelDual { prices, .. } in levels {
         let of = |(row, price): &(usize, Rational)| {
@@ -185,12 +186,12 @@ fn spread_levels(levels: &mut [LevelDual], rows: &[Vec<usize>]) {
     }
 }
 
-/// The outcome for the problem as it is given, from that for the merged one.
-fn parted(outcome: Outcome, merged: &Merged) -> Outcome {
+/// Expands the outcome from merged users to all users.
+fn split_users(outcome: Outcome, merged: &Merged) -> Outcome {
     let Outcome { mut allocation, findings, .. } = outcome;
     allocation.tasks = match allocation.arithmetic {
-        Arithmetic::Exact => parted_tasks(&allocation.tasks, merged),
-        Arithmetic::Float => rounded_tasks(&allocation.tasks, merged),
+        Arithmetic::Exact => split_tasks(&allocation.tasks, merged),
+        Arithmetic::Float => split_tasks_rounded(&allocation.tasks, merged),
     };
     let each = |prices: Prices| Prices {
         user_weights: if prices.user_weights.is_empty() {
@@ -204,7 +205,7 @@ fn parted(outcome: Outcome, merged: &Merged) -> Outcome {
     let findings = Findings {
         prices: findings.prices.map(each),
         witnesses: findings.witnesses.map(|witnesses| merged.each(&witnesses)),
-        levels: findings.levels.map(|levels| parted_levels(&levels, merged)),
+        levels: findings.levels.map(|levels| split_levels(&levels, merged)),
         intervals: findings
             .intervals
             .map(|of| Intervals { levels: merged.each(&of.levels), width: of.width }),
@@ -213,49 +214,49 @@ fn parted(outcome: Outcome, merged: &Merged) -> Outcome {
     Outcome { allocation, findings, ..outcome }
 }
 
-/// What every user has of what those have that stand for them.
-fn parted_tasks(tasks: &[Vec<(usize, Rational)>], merged: &Merged) -> Tasks {
+/// Splits the exact tasks of merged users among the users that they represent.
+fn split_tasks(tasks: &[Vec<(usize, Rational)>], merged: &Merged) -> Tasks {
     let words: Vec<u64> = tasks.iter().map(|row| words_of(row)).collect();
-    pay(merged.part_of.iter().map(|(at, _)| words[*at]).sum());
+    charge_words(merged.part_of.iter().map(|(at, _)| words[*at]).sum());
     merged.parts(tasks)
 }
 
-/// The same of floating-point numbers, exactly in proportion.
-fn rounded_tasks(tasks: &[Vec<(usize, Rational)>], merged: &Merged) -> Tasks {
-    // Each number is some times a common one, by as many digits as the part has.
+/// Splits tasks in floating-point arithmetic among the users, exactly in proportion.
+fn split_tasks_rounded(tasks: &[Vec<(usize, Rational)>], merged: &Merged) -> Tasks {
+    // The product of a user's fraction and a number can have as many digits as both of them together.
     let of_part = |of: &(usize, Rational)| {
         let one = words_of(std::slice::from_ref(of));
         words_of(&tasks[of.0]).saturating_add(one.saturating_mul(tasks[of.0].len() as u64))
     };
-    pay(merged.part_of.iter().map(of_part).fold(0, u64::saturating_add));
+    charge_words(merged.part_of.iter().map(of_part).fold(0, u64::saturating_add));
     merged.rounded_parts(tasks)
 }
 
-/// Words of 64 bits of a list of numbers, those of its entries and of what the allocator adds included.
+/// Returns the size of a list of numbers in 64-bit words, including the list entries and the allocator's overhead.
 fn words_of(list: &[(usize, Rational)]) -> u64 {
-    /// Words of an entry beside its digits.
+    /// The words of a list entry without its digits.
     const OF_ENTRY: u64 = 8;
     let of =
         |x: &Rational| words_of_bits(u64::from(x.numer().significant_bits() + x.denom().significant_bits()));
     list.iter().map(|(_, x)| of(x) + OF_ENTRY).sum()
 }
 
-/// Charges so many words before they are written.
-fn pay(words: u64) {
+/// Charges the work and the memory of `words` words before they are written.
+fn charge_words(words: u64) {
     const WHAT: &str = "what users have that are alike";
     room(words.saturating_mul(8), WHAT);
     charge(words, WHAT);
 }
 
-/// What proves the levels of the problem as it is given: the weight of a user is parted among those for which it stands, and
-/// the price of its limit of tasks is that of each.
-fn parted_levels(levels: &[LevelDual], merged: &Merged) -> Vec<LevelDual> {
+/// Expands the proofs of levels from merged users to all users. The weight of a merged user is split among the users
+/// that it represents; each of them gets the same price for its task limit.
+fn split_levels(levels: &[LevelDual], merged: &Merged) -> Vec<LevelDual> {
     let members = merged.members();
     let of_members = |list: &[(usize, Rational)]| -> u64 {
         list.iter().map(|entry| words_of(std::slice::from_ref(entry)) * members[entry.0].len() as u64).sum()
     };
     let lists = levels.iter().flat_map(|level| [&level.prices.user_weights, &level.prices.users]);
-    pay(lists.map(|list| of_members(list)).sum());
+    charge_words(lists.map(|list| of_members(list)).sum());
     let spread = |of: &[(usize, Rational)], of_member: fn(&Rational, &Rational) -> Rational| {
         let all =
             of.iter().flat_map(|(at, value)| members[*at].iter().map(move |(n, part)| (*n, value, *part)));

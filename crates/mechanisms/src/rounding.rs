@@ -1,4 +1,4 @@
-//! From doubles to the numbers of an allocation: the decimals that they are written as, rounded
+//! Conversion from doubles to the exact numbers of an allocation: the decimals as which they are written, rounded
 //! towards feasibility.
 
 use evenhand_problem::number::{from_f64, to_f64};
@@ -7,17 +7,19 @@ use evenhand_problem::{Constraints, Rational};
 use rug::Integer;
 use rug::ops::Pow;
 
-/// Steps of scaling; one is nearly always enough, and what is left is for `certify` to report.
+/// The maximum number of scaling steps. One step is nearly always enough; `certify` reports any violation that
+/// remains.
 const STEPS: usize = 4;
-/// Relative distance from a fraction at which a double that a method has found may stand for it.
+/// The largest relative distance from a fraction at which a computed double is taken for that fraction.
 const SAME: (u32, u64) = (1, 10_000_000_000);
-/// Largest denominator of such a fraction: one of less than that is as near by chance once in a hundred times.
+/// The largest denominator of such a fraction. A random number is this close to a fraction with a smaller denominator
+/// in about one case of a hundred.
 const LARGEST_DENOMINATOR: u32 = 10_000;
-/// Scaling goes this much further than needed, a few units of the last place.
+/// The additional factor of scaling: a few units in the last place more than needed.
 const FURTHER: f64 = 1.0 - 8.0 * f64::EPSILON;
 
-/// Tasks as the decimals that they are written as. Where rounding has overfilled a class or a task
-/// limit, its tasks are scaled down by as much, so that the allocation is feasible exactly.
+/// Returns the tasks as the decimals as which they are written, scaled so that the allocation is exactly feasible. If
+/// rounding has overfilled a class or a task limit, the tasks concerned are scaled down in proportion.
 pub fn feasible(
     constraints: &Constraints<'_>,
     mut tasks: Vec<Vec<(usize, f64)>>,
@@ -47,22 +49,23 @@ pub fn feasible(
     written
 }
 
-/// The decimal of ten digits nearest to `value`, for numbers that will be corrected anyway: exact
-/// answers stay short.
+/// Returns the decimal with ten digits that is nearest to `value`. It serves for numbers that are corrected later, so
+/// that exact answers stay short.
 pub fn short(value: f64) -> Rational {
     let rounded: f64 = format!("{value:.9e}").parse().unwrap_or(value);
     from_f64(rounded).unwrap_or_default()
 }
 
-/// The fraction of a small denominator that `value` stands for, if there is one, else [`short`].
+/// Returns the fraction with a small denominator that `value` stands for, or else [`short`] of it.
 pub fn simple(value: f64) -> Rational {
     let found = Rational::from_f64(value)
         .and_then(|exact| fraction(&exact, &Rational::from(SAME), |_, below| *below <= LARGEST_DENOMINATOR));
     found.unwrap_or_else(|| short(value))
 }
 
-/// The first convergent of the continued fraction of `value` within a part of it; `None` where numerator and denominator
-/// are not short, so that it may stand there by chance.
+/// Returns the first convergent of the continued fraction of `value` whose relative distance from it is at most
+/// `part`. Returns `None` if its numerator and denominator are not short, since such a fraction may be this close by
+/// chance.
 pub fn fraction(
     value: &Rational,
     part: &Rational,
@@ -90,18 +93,18 @@ pub fn fraction(
     }
 }
 
-/// A number of so many bits near `value`, for steps of a method that corrects itself.
+/// Returns a number near `value` with `bits` significant bits, for iterations that correct themselves.
 pub fn cut(value: &Rational, bits: u32) -> Rational {
     let size = i64::from(value.numer().significant_bits()) - i64::from(value.denom().significant_bits());
     let shift = i32::try_from(i64::from(bits) - size).unwrap_or(0);
     Rational::from(value << shift).round() >> shift
 }
 
-/// The largest decimal of so many significant digits, or one more, that is not above `value`, for
-/// `value > 0`.
+/// Returns a decimal at most `value`, for `value > 0`: the largest with `digits` significant digits, or one digit
+/// more.
 pub fn digits_below(value: &Rational, digits: u32) -> Rational {
     let size = i64::from(value.numer().significant_bits()) - i64::from(value.denom().significant_bits());
-    // One digit is a little more than 3.3 bits.
+    // One decimal digit is slightly more than 3.3 bits.
     let before = size * 301 / 1000 - 1;
     let shift = i64::from(digits) - before;
     let power = Integer::from(10).pow(u32::try_from(shift.unsigned_abs()).unwrap_or(u32::MAX));
@@ -118,7 +121,7 @@ fn as_written(tasks: &[Vec<(usize, f64)>]) -> Vec<Vec<(usize, Rational)>> {
     tasks.iter().map(|list| list.iter().map(exact).collect()).collect()
 }
 
-/// By class: how much of its fullest row is used, where that is more than there is.
+/// Returns the used fraction of the fullest row of each class, if it is larger than 1.
 fn overfill(constraints: &Constraints<'_>, tasks: &[Vec<(usize, Rational)>]) -> Vec<Option<Rational>> {
     let used = of_rows(constraints, tasks);
     let fill = |row: usize| {

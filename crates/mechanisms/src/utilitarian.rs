@@ -1,8 +1,8 @@
-//! The utilitarian optimum: as many weighted tasks as possible, whoever gets them.
+//! The utilitarian optimum: the maximum number of weighted tasks, whichever users run them.
 //!
-//! Maximises `sum_n w_n x_n` (Kesidis, equations 2 and 18). It is the measure of efficiency, not
-//! of fairness: users whose tasks are large may get nothing. The ratio of this optimum to
-//! `sum_n w_n x_n` of another allocation is that allocation's price of fairness.
+//! Maximises `sum_n w_n x_n` (Kesidis, equations 2 and 18). This measures efficiency, not fairness: users with large
+//! tasks may get nothing. The ratio of this optimum to `sum_n w_n x_n` of another allocation is the price of fairness
+//! of that allocation.
 
 use evenhand_exact::Axiom::{ParetoOptimal, WorkConserving};
 use evenhand_levels::weighted_sum::{SumGoal, maximise_sum, maximise_sum_float};
@@ -15,7 +15,7 @@ use crate::guarantees::Condition::Always;
 use crate::mechanism::{Info, Late, Mechanism, Outcome};
 use crate::rounding;
 
-/// The most weighted tasks.
+/// The mechanism that maximises the number of weighted tasks.
 pub static UTILITARIAN: Mechanism = Mechanism {
     info: &Info {
         id: "utilitarian",
@@ -34,10 +34,10 @@ pub static UTILITARIAN: Mechanism = Mechanism {
     solve: |problem, flags| allocate(problem, flags.arithmetic),
 };
 
-/// The allocation of the most weighted tasks.
+/// Computes an allocation with the maximum number of weighted tasks.
 ///
 /// # Errors
-/// [`MechanismError::Solver`].
+/// Returns [`MechanismError::Solver`] if the solver fails.
 pub fn allocate(problem: &Problem, arithmetic: Arithmetic) -> Result<Outcome, MechanismError> {
     let constraints = Constraints::new(problem, Sharing::Rdm);
     let worth: Vec<Rational> = problem.users().iter().map(|u| u.weight().clone()).collect();

@@ -74,7 +74,11 @@ fn reduced(problem: &Problem, sharing: Sharing) -> Option<Reduced<'_>> {
 }
 
 /// Computes the optimum of the reduced problem. Returns `None` where nothing can be merged.
-fn reduced_optimum(problem: &Problem, sharing: Sharing, share: Share) -> Option<Result<Optimum, LevelsError>> {
+fn reduced_optimum(
+    problem: &Problem,
+    sharing: Sharing,
+    share: Share,
+) -> Option<Result<Optimum, LevelsError>> {
     let reduced = reduced(problem, sharing)?;
     let u = share.coefficients(reduced.problem()).ok()?;
     let optimum = lexicographic(&Constraints::new(reduced.problem(), sharing), &u, &Settings::default());

@@ -1,5 +1,5 @@
-//! The answer of proportional and alpha fairness: of all that can be made of floating-point optima, what
-//! is proven best.
+//! The answer of proportional and alpha fairness. Several allocations are derived from floating-point optima, and the
+//! one with the smallest proven gap is returned.
 
 use evenhand_problem::number::near;
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational};
@@ -12,28 +12,29 @@ use crate::fisher::{self, Equilibrium};
 use crate::mechanism::{Findings, Outcome, Status};
 use crate::{proportional, rounding};
 
-/// What is maximised.
+/// The maximisation of a sum of utilities for a mechanism.
 pub struct Sum<'a> {
     pub problem: &'a Problem,
     pub objective: Objective<'a>,
-    /// The mechanism that asks.
+    /// The name of the mechanism.
     pub mechanism: &'static str,
-    /// What the answer says beside its tasks.
+    /// An allocation with all fields of the answer except its tasks.
     pub template: Allocation,
 }
 
-/// Gap relative to the sum above which the numbers of double precision give way to longer ones.
+/// The gap, relative to the sum, above which longer numbers are used instead of those of double precision.
 const SHORT_IS_ENOUGH: (u32, u64) = (1, 1_000_000_000_000);
 
-/// Decimal digits that every double holds.
+/// The number of decimal digits that every double can hold.
 const DIGITS_OF_DOUBLE: u32 = 15;
 
 impl Sum<'_> {
-    /// The answer: with gap 0 where the optimum is rational and was found, else with the least gap that
-    /// was proven. Its status is `solved` only within [`proportional::SOLVED`].
+    /// Returns the best answer. Its gap is 0 if the optimum is rational and was computed; otherwise it is the answer
+    /// with the smallest proven gap. Its status is `solved` only if the gap is at most [`proportional::SOLVED`].
     ///
     /// # Errors
-    /// [`MechanismError::Continuous`] when the numbers leave the range of floating point, or there are too many rows.
+    /// Returns [`MechanismError::Continuous`] if the numbers leave the range of floating point or there are too many
+    /// rows.
     pub fn answer(&self) -> Result<Outcome, MechanismError> {
         let mechanism = self.mechanism;
         let why = "no method is for this problem".to_owned();
@@ -51,7 +52,7 @@ impl Sum<'_> {
             if best.as_ref().is_ok_and(|best| best.findings.status == Some(Status::Solved)) {
                 break;
             }
-            // A method that takes too much gives way to the one after it.
+            // A method that exceeds its limit of work is skipped.
             next = loop {
                 if let Some(next) = refined(self.objective.constraints, || optima.next()) {
                     break next;
@@ -61,7 +62,7 @@ impl Sum<'_> {
         best
     }
 
-    /// The best answer near one optimum.
+    /// Returns the best answer near one optimum.
     fn best_near(&self, optimum: &Optimum) -> Outcome {
         let near = self.best_near_point(&optimum.point);
         match &optimum.digits {
@@ -70,7 +71,7 @@ impl Sum<'_> {
         }
     }
 
-    /// An optimum in long numbers, cut to the digits that are written.
+    /// Returns an optimum in long numbers, cut to the number of digits that are written.
     fn cut_off(&self, found: &Digits, point: &FairPoint) -> Outcome {
         let digits = match self.template.arithmetic {
             Arithmetic::Exact => polish::DIGITS,
@@ -87,7 +88,7 @@ impl Sum<'_> {
         Outcome { findings, ..Outcome::of(allocation) }
     }
 
-    /// The best answer near one point.
+    /// Returns the best answer near one point.
     fn best_near_point(&self, point: &FairPoint) -> Outcome {
         let is_exact = self.template.arithmetic == Arithmetic::Exact;
         let mut exact = Vec::new();
@@ -106,7 +107,8 @@ impl Sum<'_> {
         }
         let best = self.rounded(point);
         if !is_exact && self.objective.share.is_none() && best.findings.status != Some(Status::Solved) {
-            // The digits that double precision holds of an answer of many more.
+            // The exact answer has many more digits; rounded to doubles it can still be more accurate than the point
+            // itself.
             let found =
                 refined(self.objective.constraints, || self.linear(point).or_else(|| self.polished(point)))
                     .flatten();
@@ -115,7 +117,7 @@ impl Sum<'_> {
         let is_within = |found: &Outcome, bound: &Rational| {
             found.findings.relative_gap.as_ref().is_some_and(|gap| gap <= bound)
         };
-        // The first is the linear one: its tasks are the optimum even where its prices are rounded.
+        // The linear method comes first: its tasks are optimal even if its prices are rounded.
         let nothing = Rational::from((1, 1_u128 << 100));
         match exact.iter().position(|found| is_within(found, &nothing)) {
             Some(k) => exact.swap_remove(k),
@@ -124,8 +126,9 @@ impl Sum<'_> {
         }
     }
 
-    /// The point rounded so that it fits, in rational numbers with what has run out used up exactly, where the gap does
-    /// not suffer from that.
+    /// Rounds the point to a feasible allocation.
+    ///
+    /// In exact arithmetic, saturated rows are saturated exactly if this does not make the gap much larger.
     fn rounded(&self, point: &FairPoint) -> Outcome {
         let best = self.in_doubles(point);
         if self.template.arithmetic == Arithmetic::Float {
@@ -174,14 +177,19 @@ impl Sum<'_> {
 
     fn proven(&self, found: Equilibrium, point: &FairPoint) -> Outcome {
         let allocation = Allocation { tasks: found.tasks, ..self.template.clone() };
-        let findings =
-            proportional::of_proof(self.problem, &allocation, self.objective.alpha, found.prices, found.gap);
+        let findings = proportional::findings_of_proof(
+            self.problem,
+            &allocation,
+            self.objective.alpha,
+            found.prices,
+            found.gap,
+        );
         let findings = Findings { iterations: Some(point.iterations), ..findings };
         Outcome { findings, ..Outcome::of(allocation) }
     }
 }
 
-/// The point rounded so that it fits: without what is small, unless too little is proven of the rest.
+/// Rounds the point to a feasible allocation. Small amounts are dropped, unless the proven gap is then too large.
 pub fn in_doubles(
     constraints: &Constraints<'_>,
     point: &FairPoint,
@@ -194,7 +202,7 @@ pub fn in_doubles(
     better(plain, judged(rounding::feasible(constraints, point.nearly_all_tasks())))
 }
 
-/// An equilibrium in floating point.
+/// Converts an equilibrium to floating point.
 fn point_of(found: &Equilibrium, near_point: &FairPoint) -> FairPoint {
     let place = |(class, x): &(usize, Rational)| OnClass { class: *class, tasks: near(x), excess: 0.0 };
     FairPoint {
@@ -205,12 +213,12 @@ fn point_of(found: &Equilibrium, near_point: &FairPoint) -> FairPoint {
     }
 }
 
-/// The one with the smaller proven gap.
+/// Returns the outcome with the smaller proven gap.
 fn better(first: Outcome, other: Outcome) -> Outcome {
     if is_better(&other, &first) { other } else { first }
 }
 
-/// Whether the proven gap of `a` is the smaller one.
+/// Returns whether the proven gap of `a` is smaller than that of `b`.
 fn is_better(a: &Outcome, b: &Outcome) -> bool {
     match (&a.findings.relative_gap, &b.findings.relative_gap) {
         (Some(a), Some(b)) => a < b,

@@ -1,4 +1,4 @@
-//! Several servers, any exponent.
+//! The maximum of a sum of utilities for several servers and any exponent.
 
 use evenhand_budget::each;
 use evenhand_exact::ShareCoefficients;
@@ -8,10 +8,10 @@ use evenhand_problem::number::near;
 
 use super::{FairPoint, OnClass};
 
-/// The optimum of any cluster.
+/// Computes the optimum of any cluster by an interior point method.
 ///
 /// # Errors
-/// [`ClusterError`] when the numbers leave the range of floating point, or there are too many rows.
+/// Returns [`ClusterError`] if the numbers leave the range of floating point or there are too many rows.
 pub fn maximise(
     constraints: &Constraints<'_>,
     alpha: f64,
@@ -22,10 +22,11 @@ pub fn maximise(
     Ok(view.point(cluster::solve(&cluster, &cluster::Settings::default())))
 }
 
-/// The same optimum by the method that follows from prices alone.
+/// Computes the same optimum by Newton's method on the prices (the dual problem), or `None` if that method does not
+/// reach it.
 ///
 /// # Errors
-/// As [`maximise`].
+/// Returns an error in the same cases as [`maximise`].
 pub fn maximise_by_prices(
     constraints: &Constraints<'_>,
     alpha: f64,
@@ -39,13 +40,13 @@ pub fn maximise_by_prices(
 /// The problem in floating point.
 struct View {
     n_users: usize,
-    /// By row.
+    /// The capacity, by row.
     capacity: Vec<f64>,
-    /// Users that can be given anything.
+    /// The users that can run a task.
     active: Vec<usize>,
-    /// By active user: the classes on which it can run.
+    /// The classes on which each active user can run, by active user.
     classes: Vec<Vec<usize>>,
-    /// By active user.
+    /// The models of the users, by active user.
     users: Vec<UserModel>,
 }
 

@@ -1,4 +1,4 @@
-//! One server in floating point: the dense matrix of what users ask for.
+//! One server in floating point: the dense matrix of the users' demands.
 
 use evenhand_budget::each;
 use evenhand_ode::pool::{Pool, PoolError};
@@ -6,22 +6,24 @@ use evenhand_problem::number::near;
 use evenhand_problem::{Constraints, Rational};
 use ndarray::{Array1, Array2};
 
-/// The users of one server that can be given anything, and its rows that have a capacity. Tasks are in
-/// units of what fits on the server, so that every request is at most 1 whatever the magnitudes stated.
+/// The users of one server that can run a task, and its rows with a positive capacity.
+///
+/// The unit of each user's tasks is the number of its tasks that fit on the server. Every request is then at most 1,
+/// whatever the magnitudes of the stated numbers.
 pub struct DenseView {
-    /// Users, by position.
+    /// The index of each active user in the problem.
     pub active: Vec<usize>,
-    /// Rows, by position.
+    /// The index of each row in the problem.
     pub rows: Vec<usize>,
-    /// Capacity of every row.
+    /// The capacity of each row.
     pub capacity: Array1<f64>,
-    /// Users x rows: the part of a row that one unit of a user takes.
+    /// The fraction of each row that one unit of a user takes (users x rows).
     pub requests: Array2<f64>,
-    /// Tasks in one unit of every user.
+    /// The number of tasks in one unit of each user.
     pub fits: Vec<f64>,
-    /// Weights of the users.
+    /// The weight of each user.
     pub weights: Vec<f64>,
-    /// Task limits in units; infinite without one.
+    /// The task limit of each user in units, infinite without a limit.
     pub limits: Vec<f64>,
 }
 
@@ -56,10 +58,10 @@ impl DenseView {
         }
     }
 
-    /// The pool of these users.
+    /// Returns the pool of these users for the solvers of one server.
     ///
     /// # Errors
-    /// [`PoolError`] when there are no users, or numbers leave the range of the pool's solvers.
+    /// Returns [`PoolError`] if there are no users or the numbers leave the range of the pool's solvers.
     pub fn pool(&self) -> Result<Pool, PoolError> {
         let requests = self.requests.iter().copied().collect();
         Pool::new(self.rows.len(), requests, self.weights.clone(), self.limits.clone())

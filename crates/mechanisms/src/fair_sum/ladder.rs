@@ -2,15 +2,16 @@
 //!
 //! | method | problems | accuracy |
 //! |---|---|---|
-//! | [`Method::Path`] | one server, exponent 1, tasks counted | rounding |
-//! | [`Method::Interior`] | all | 1e-8 of the sum and better, whatever single users are worth |
-//! | [`Method::Prices`] | 400 capacities and limits | every user for itself, places to about 1e-9 |
-//! | [`Method::Wide`] | some 200 capacities and limits | 30 digits of every user |
+//! | [`Method::Path`] | one server, exponent 1, objective in tasks | rounding errors |
+//! | [`Method::Interior`] | all | 1e-8 of the sum or better, but single users can be inaccurate |
+//! | [`Method::Prices`] | up to 400 capacities and limits | each user accurate; tasks by class to about 1e-9 |
+//! | [`Method::Wide`] | up to some 200 capacities and limits | 30 digits for every user |
 //!
-//! A method follows where an exact judge finds that the one before came too short. Of 31 sums that the interior point
-//! method left in 1,920 problems of many shapes, [`Method::Prices`] answered 16 and [`Method::Wide`] the rest; without the
-//! former 560 problems of `alpha` take twice the time. The latter is needed where marginal utilities are 10^15 apart and
-//! more (`benches/src/answers/mechanisms.rs` lists such problems for every exponent).
+//! The next method is used if an exact judge finds that the one before was not accurate enough. In 1,920 problems of
+//! many shapes, the interior point method left 31 sums unsolved. [`Method::Prices`] solved 16 of them and
+//! [`Method::Wide`] the other 15. Without [`Method::Prices`], 560 problems of `alpha` take twice the time.
+//! [`Method::Wide`] is needed if marginal utilities differ by a factor of 10^15 or more
+//! (`benches/src/answers/mechanisms.rs` lists such problems for every exponent).
 
 use evenhand_budget::{Limits, within, work_left};
 use evenhand_exact::{Prices, ShareCoefficients};
@@ -23,7 +24,7 @@ use super::{FairPoint, cluster, pool, wide};
 /// The methods in the order in which they are tried.
 const METHODS: [Method; 4] = [Method::Path, Method::Interior, Method::Prices, Method::Wide];
 
-/// What is maximised: `sum_n w_n g_a(U_n)`, with `U_n = x_n` or, with a share, `U_n = sum_i u_ni x_ni`.
+/// The objective: `sum_n w_n g_a(U_n)`, with `U_n = x_n` or, with a share, `U_n = sum_i u_ni x_ni`.
 #[derive(Debug, Clone, Copy)]
 pub struct Objective<'a> {
     pub constraints: &'a Constraints<'a>,
@@ -32,10 +33,10 @@ pub struct Objective<'a> {
     pub share: Option<&'a ShareCoefficients>,
 }
 
-/// A way to the optimum.
+/// A method that computes the optimum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
-    /// The central path in the space of the few prices of one server.
+    /// The central path in the space of the prices of one server, which are few.
     Path,
     /// The interior point method for clusters, in doubles.
     Interior,
@@ -48,27 +49,27 @@ pub enum Method {
 /// An optimum in floating point.
 pub struct Optimum {
     pub point: FairPoint,
-    /// The same in more digits than doubles have, where the method has them.
+    /// The same optimum with more digits than doubles have, if the method computes them.
     pub digits: Option<Digits>,
 }
 
-/// Tasks, from within, and prices in long numbers.
+/// A strictly feasible allocation and prices, both in long numbers.
 pub struct Digits {
-    /// By user: `(class, tasks)`.
+    /// The pairs `(class, tasks)`, by user.
     pub tasks: Vec<Vec<(usize, Rational)>>,
     pub prices: Prices,
 }
 
 impl Objective<'_> {
-    /// The optima that the methods find, each computed when it is asked for; ask for the next by [`refined`].
+    /// Returns the optima of the methods in turn. Each is computed lazily; advance the iterator inside [`refined`].
     pub fn optima(&self) -> impl Iterator<Item = Result<Optimum, ClusterError>> {
         METHODS.into_iter().filter_map(|method| method.maximise(self).transpose())
     }
 
-    /// The optimum of the first method that has one.
+    /// Returns the optimum of the first method that succeeds.
     ///
     /// # Errors
-    /// [`ClusterError`] when the numbers leave the range of floating point, or there are too many rows.
+    /// Returns [`ClusterError`] if the numbers leave the range of floating point or there are too many rows.
     pub fn first(&self) -> Result<FairPoint, ClusterError> {
         let first = self.optima().next().unwrap_or(Err(ClusterError::Alpha));
         first.map(|optimum| optimum.point)
@@ -76,7 +77,7 @@ impl Objective<'_> {
 }
 
 impl Method {
-    /// `None` where the method is not for such a problem, or does not come near its optimum.
+    /// Runs the method. Returns `None` if it does not support the problem or does not come near the optimum.
     fn maximise(self, sum: &Objective<'_>) -> Result<Option<Optimum>, ClusterError> {
         let Objective { constraints, alpha, share } = *sum;
         let in_doubles = |point| Optimum { point, digits: None };
@@ -96,16 +97,17 @@ impl Method {
     }
 }
 
-/// Work that one refinement of an answer may take: so much for each [`OF_USERS`] users and classes, a fifth of what
-/// commands grant small inputs.
+/// The work that one refinement of an answer may do for every [`OF_USERS`] users and classes: a fifth of the limit
+/// that commands set for small inputs.
 const OF_REFINEMENT: u64 = Limits::A_MINUTE / 5;
-/// Users and classes of about a megabyte of input.
+/// The number of users and classes in about a megabyte of input.
 const OF_USERS: usize = 10_000;
 
-/// The result of a refinement, if it takes no more than a refinement of such a problem may take.
+/// Returns the result of a refinement, or `None` if it needs more work than a refinement of a problem of this size
+/// may do.
 ///
-/// That is the same whatever work is left, so that less work never leads to another answer: where less is left than the
-/// refinement needs, the whole computation ends.
+/// This limit does not depend on the work that is left. With less work the answer is therefore never a different one:
+/// if less work is left than the refinement needs, the whole computation ends.
 pub fn refined<T>(constraints: &Constraints<'_>, refinement: impl FnOnce() -> T) -> Option<T> {
     let problem = constraints.problem();
     let size = (problem.n_users() + problem.n_servers()) / OF_USERS + 1;
@@ -113,7 +115,8 @@ pub fn refined<T>(constraints: &Constraints<'_>, refinement: impl FnOnce() -> T)
     within(&Limits { work, ..Limits::default() }, refinement).ok()
 }
 
-/// The result of a refinement, if it leaves `1 / part` of the work that is left now: there is an answer without it too.
+/// Returns the result of an optional refinement, or `None` if less than `1 / part` of the work that is left now would
+/// remain after it.
 pub fn leaving<T>(part: u64, refinement: impl FnOnce() -> T) -> Option<T> {
     let work = work_left().map(|left| left - left / part);
     within(&Limits { work, ..Limits::default() }, refinement).ok()

@@ -1,5 +1,5 @@
-//! The greatest `sum_n w_n g_a(U_n)` in floating point: where proportional and alpha fairness, NJC
-//! and the linear Fisher market start from.
+//! The maximum of `sum_n w_n g_a(U_n)` in floating point. Proportional and alpha fairness, NJC and the linear Fisher
+//! market start from it.
 
 pub mod answer;
 pub mod cluster;
@@ -10,50 +10,55 @@ pub mod polish;
 pub mod pool;
 pub mod wide;
 
-/// A user on a class at the optimum.
+/// The tasks of a user on one class at the optimum.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OnClass {
-    /// Class `i`.
+    /// The class `i`.
     pub class: usize,
-    /// `x_ni`, positive, however small.
+    /// The number of tasks `x_ni`. It is positive, however small.
     pub tasks: f64,
-    /// What the class costs more than it is worth to the user, as a part of its worth: 0 where the
-    /// user may be, positive where it must not.
+    /// The reduced cost: the amount by which the cost of a task on this class exceeds its worth to the user, as a
+    /// fraction of its worth. It is 0 on classes that the user may use at the optimum, and positive on classes that
+    /// it must not use.
     pub excess: f64,
 }
 
-/// The optimum and its prices.
+/// An optimum in floating point and its prices.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FairPoint {
-    /// By user: classes on which it can run; empty for users that can be given nothing.
+    /// The classes on which each user can run, by user; empty for users that cannot run any task.
     pub places: Vec<Vec<OnClass>>,
-    /// By row: price of one unit of the row, in units of `w_n U_n^(1-a)`.
+    /// The price of one unit of each row, in units of `w_n U_n^(1-a)`.
     pub row_prices: Vec<f64>,
-    /// By row: free part of the row, at most 1.
+    /// The free fraction of each row, at most 1.
     pub row_slack: Vec<f64>,
-    /// By user: price of one task of its limit.
+    /// The price of one task of each user's task limit.
     pub user_prices: Vec<f64>,
-    /// By user: free part of its limit; infinite without one.
+    /// The free fraction of each user's task limit, infinite without a limit.
     pub user_slack: Vec<f64>,
-    /// Newton steps.
+    /// The number of Newton steps.
     pub iterations: usize,
 }
 
 impl FairPoint {
-    /// `x_ni` by user, without what is nothing but the method's distance from the wall: small parts
-    /// on classes that cost more than they are worth.
+    /// Returns `x_ni` by user without the residue of the interior point method: small amounts on classes that cost
+    /// more than they are worth.
     pub fn tasks(&self) -> Vec<Vec<(usize, f64)>> {
-        self.tasks_but(SMALL)
+        self.tasks_above(SMALL)
     }
 
-    /// The same with what is small beside a user's tasks, but not beside the gap that is to be proven: a user that goes
-    /// without it needs prices higher by the same part, and with it all prices rise.
+    /// Returns `x_ni` by user as [`tasks`](Self::tasks) does, but drops only amounts that are negligible even
+    /// compared with the gap to be proven.
+    ///
+    /// A user that loses a fraction of its tasks requires prices that are higher by the same fraction, and this
+    /// raises all prices.
     pub fn nearly_all_tasks(&self) -> Vec<Vec<(usize, f64)>> {
-        self.tasks_but(NOTHING)
+        self.tasks_above(NEGLIGIBLE)
     }
 
-    /// `x_ni` without parts of at most `part` of a user's tasks on classes that cost more than they are worth.
-    fn tasks_but(&self, part: f64) -> Vec<Vec<(usize, f64)>> {
+    /// Returns `x_ni` without amounts of at most the fraction `part` of a user's tasks on classes that cost more than
+    /// they are worth.
+    fn tasks_above(&self, part: f64) -> Vec<Vec<(usize, f64)>> {
         let of_user = |places: &Vec<OnClass>| {
             let total: f64 = places.iter().map(|place| place.tasks).sum();
             let used = places.iter().filter(|p| p.tasks > part * total || p.excess < SMALL);
@@ -63,8 +68,8 @@ impl FairPoint {
     }
 }
 
-/// Part of a user's tasks, and relative excess of a cost, that count as small.
+/// The fraction of a user's tasks, and the relative excess of a cost, up to which an amount counts as small.
 const SMALL: f64 = 1e-7;
-/// Part of a user's tasks that is nothing: all those that are left out stay below a hundredth of the gap of an answer
-/// ([`crate::proportional::SOLVED`]).
-const NOTHING: f64 = 1e-13;
+/// The fraction of a user's tasks up to which an amount counts as zero. All dropped amounts together stay below a
+/// hundredth of the gap of an accepted answer ([`crate::proportional::SOLVED`]).
+const NEGLIGIBLE: f64 = 1e-13;

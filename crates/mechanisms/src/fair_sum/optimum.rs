@@ -1,4 +1,4 @@
-//! The floating-point optimum of a fair sum as a source of evidence about any allocation.
+//! The floating-point optimum of a sum of utilities, as a source of evidence about any allocation.
 
 use evenhand_exact::axiom::proportional::{gap, total_worth};
 use evenhand_exact::{Instance, Prices, ShareCoefficients};
@@ -12,10 +12,10 @@ use crate::proportional::prices_of;
 use crate::reduced::Reduced;
 use crate::{fisher, rounding};
 
-/// Gap, as a part of `sum_n w_n x_n^(1-a)`, up to which prices tell something about an allocation.
+/// The largest gap, as a fraction of `sum_n w_n x_n^(1-a)`, at which prices are useful evidence about an allocation.
 const CLOSE: (u32, u32) = (1, 1_000_000);
 
-/// The problem in which users and classes that are alike are one, where all rows are of resources.
+/// Returns the problem with identical users and classes merged, if all its rows are rows of resources.
 fn reduced<'p>(constraints: &Constraints<'p>, alpha: &Rational) -> Option<Reduced<'p>> {
     let is_time = |row: &Row| row.kind == RowKind::Time;
     let equals = if *alpha == 1 { Equals::ByWeight } else { Equals::ByRoot(alpha.clone()) };
@@ -23,8 +23,8 @@ fn reduced<'p>(constraints: &Constraints<'p>, alpha: &Rational) -> Option<Reduce
     Reduced::new(problem, &equals, true)
 }
 
-/// The greatest `sum_n w_n g_a(U_n)` that floating point finds. Totals and marginal utilities of an
-/// optimum are unique, so that the prices of one prove any other.
+/// The maximum of `sum_n w_n g_a(U_n)` in floating point. The totals and marginal utilities of optima are unique, so
+/// the prices of one optimum prove every other.
 #[derive(Debug, Clone)]
 pub struct FairOptimum<'a> {
     constraints: &'a Constraints<'a>,
@@ -34,14 +34,14 @@ pub struct FairOptimum<'a> {
 }
 
 impl<'a> FairOptimum<'a> {
-    /// The optimum for the exponent `alpha`, of tasks or of a share; `None` where floating point fails.
+    /// Computes the optimum for the exponent `alpha`, of tasks or of a share. Returns `None` if floating point fails.
     #[must_use]
     pub fn find(
         constraints: &'a Constraints<'a>,
         alpha: &'a Rational,
         share: Option<&'a ShareCoefficients>,
     ) -> Option<Self> {
-        // A share has coefficients for users as they are given.
+        // The coefficients of a share are those of the original users, so users cannot be merged.
         let reduced = if share.is_none() { reduced(constraints, alpha) } else { None };
         let point = match reduced {
             Some(reduced) => {
@@ -53,13 +53,13 @@ impl<'a> FairOptimum<'a> {
         Some(Self { constraints, alpha, share, point })
     }
 
-    /// Its prices, raised where rounding has left them too low for `instance`.
+    /// Returns the prices of the optimum, raised where rounding left them too low for `instance`.
     #[must_use]
     pub fn prices(&self, instance: &Instance<'_>) -> Option<Prices> {
         prices_of(instance, self.alpha, self.share, &self.point)
     }
 
-    /// Its prices, if they prove that `instance` is close to the optimum.
+    /// Returns the prices of the optimum if they prove that `instance` is close to it.
     #[must_use]
     pub fn close_prices(&self, instance: &Instance<'_>) -> Option<Prices> {
         let prices = self.prices(instance)?;
@@ -68,7 +68,8 @@ impl<'a> FairOptimum<'a> {
         (gap <= total * Rational::from(CLOSE)).then_some(prices)
     }
 
-    /// The prices of the exact optimum near it, or of the best that was found; of tasks alone.
+    /// Returns the prices of the exact optimum near the point, or else the best exact prices found. The objective is
+    /// that of tasks; a share is not taken into account.
     #[must_use]
     pub fn exact_prices(&self) -> Option<Prices> {
         let exact = fisher::best(self.constraints, self.alpha, &self.point);
@@ -76,7 +77,7 @@ impl<'a> FairOptimum<'a> {
         exact.or_else(|| polish(self.constraints, self.alpha, &self.point)).map(|found| found.prices)
     }
 
-    /// Its tasks, rounded so that they fit.
+    /// Returns the tasks of the optimum, rounded to a feasible allocation.
     #[must_use]
     pub fn tasks(&self) -> Vec<Vec<(usize, Rational)>> {
         rounding::feasible(self.constraints, self.point.tasks())

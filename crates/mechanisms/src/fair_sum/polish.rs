@@ -1,10 +1,11 @@
-//! Polishes a floating-point optimum to 50 digits, and to the rational numbers that they stand for
+//! Refinement of a floating-point optimum to 50 digits, and to the rational numbers that these digits stand for
 //! (docs/theory.md, section 3).
 //!
-//! The active set of the point (the places that are used, the rows that have a price, the users that have
-//! all their tasks) turns the optimality conditions into equations. Newton's method solves them: residuals
-//! in rational numbers, steps in floating point, so that every step gains about as many digits as a double
-//! has. What looks like a short fraction then is tried as one; the exact gap says whether it is.
+//! The active set of the point consists of the classes that each user uses, the rows with a price, and the users that
+//! have all their tasks. It turns the optimality conditions into equations, which Newton's method solves. Residuals
+//! are computed in rational numbers and steps in floating point, so every step gains about as many digits as a double
+//! has. Numbers that are close to a short fraction are then replaced by it, and the exact gap shows whether the
+//! result is optimal.
 
 use std::cell::RefCell;
 
@@ -23,11 +24,11 @@ use crate::fisher::{Equilibrium, sharing_of};
 use crate::lift::lift;
 use crate::rounding::{self, cut, digits_below, short};
 
-/// Unknowns of a system that is worth a dense elimination of about `n^3` operations.
+/// The largest number `n` of unknowns for which a dense elimination, of about `n^3` operations, is worthwhile.
 const MOST_UNKNOWNS: usize = 160;
-/// Parts of a user, a row or a limit that count as 0, in the order in which they are tried; with `true`, a place
-/// is used where it costs no more than that part above the cheapest, however little the
-/// user does there.
+/// The readings of the active set, in the order in which they are tried. The number is the fraction of a user, a row
+/// or a limit that counts as 0. With `true`, a class counts as used if its cost exceeds the cheapest by at most that
+/// fraction, however few tasks the user has there.
 const NEGLIGIBLE: [(f64, bool); 8] = [
     (1e-7, false),
     (1e-5, false),
@@ -38,27 +39,28 @@ const NEGLIGIBLE: [(f64, bool); 8] = [
     (1e-4, false),
     (1e-8, true),
 ];
-/// Steps of Newton's method, at most.
+/// The maximum number of Newton steps.
 const STEPS: usize = 14;
-/// Steps that gain little after which the method is given up.
+/// The number of consecutive steps with little progress that are accepted before the method gives up.
 const STALLED: usize = 3;
-/// Relative difference of costs that is none.
+/// The relative difference up to which two costs count as equal.
 const SAME_COST: f64 = 1e-12;
-/// Bits of the numbers that Newton's method works with.
+/// The bits of the numbers in Newton's method.
 const BITS: u32 = 240;
-/// Relative residual of 45 digits: the worth of tasks is enclosed to 50.
+/// The relative residual at which the method has converged (45 digits). The worth of tasks is enclosed to 50 digits.
 const CONVERGED: f64 = 1e-45;
-/// Relative distance within which a short fraction is taken for the number.
+/// The relative distance within which a number is taken for a short fraction.
 const SAME: f64 = 1e-40;
-/// Bits of a fraction that is short beside the digits known: a coincidence has odds of `2^-20`.
+/// The largest total size, in bits, of the numerator and denominator of a short fraction. A random number is within
+/// [`SAME`] of such a fraction with a probability of about `2^-20`.
 const SHORT: u32 = 110;
-/// Decimal digits of an optimum that is not a short fraction.
+/// The number of decimal digits of an optimum that is not a short fraction.
 pub const DIGITS: u32 = 30;
 
-/// The optimum near `point` with the best gap that was found; `None` where the system is too large or has
-/// no solution near it.
+/// Returns the optimum near `point` with the smallest gap found, or `None` if the system is too large or has no
+/// solution near the point.
 pub fn polish(constraints: &Constraints<'_>, alpha: &Rational, point: &FairPoint) -> Option<Equilibrium> {
-    // What is left of an active set that has no solution comes before the next reading.
+    // An active set without a solution may be reduced. The reduced one is tried before the next reading.
     let reduced: RefCell<Option<Unknowns>> = RefCell::new(None);
     let mut readings = NEGLIGIBLE
         .iter()
@@ -79,18 +81,18 @@ pub fn polish(constraints: &Constraints<'_>, alpha: &Rational, point: &FairPoint
     lift(candidates, solve, judge).ok()
 }
 
-/// The active set.
+/// The active set, and with it the unknowns of the equations.
 #[derive(PartialEq)]
 struct Unknowns {
-    /// `(user, class)` of the places that are used, by user.
+    /// The pairs `(user, class)` of the classes that users use, by user.
     places: Vec<(usize, usize)>,
-    /// Rows with a price.
+    /// The rows with a price.
     rows: Vec<usize>,
-    /// Users with all their tasks.
+    /// The users with all their tasks.
     satisfied: Vec<usize>,
 }
 
-/// Numbers of the unknowns, in their order.
+/// The values of the unknowns, in the order of [`Unknowns`].
 struct Values {
     tasks: Vec<Rational>,
     prices: Vec<Rational>,
@@ -126,13 +128,13 @@ impl Unknowns {
     }
 }
 
-/// What a task of user `n` on class `i` uses of a row of the class.
+/// Returns the amount of a row of class `i` that a task of user `n` uses there.
 fn usage(constraints: &Constraints<'_>, n: usize, i: usize, row: usize) -> Rational {
     let position = row - constraints.class_rows(i).start;
     constraints.usage(n, i).map(|usage| usage[position].clone()).unwrap_or_default()
 }
 
-/// Lower and upper bound of the worth of a task.
+/// The lower and the upper bound of the worth of a task.
 type Worth = Option<(Rational, Rational)>;
 
 struct System<'a> {
@@ -142,16 +144,16 @@ struct System<'a> {
 }
 
 impl System<'_> {
-    /// The solution of the equations.
+    /// Solves the equations of the active set.
     ///
     /// # Errors
-    /// What is left of the active set when places that cost more than others of the same user are left
-    /// out, where they are what has no solution.
+    /// Returns the reduced active set if the equations had no solution and some classes cost their user more than its
+    /// cheapest class. Those classes are then left out.
     fn solve(&self, point: &FairPoint) -> Result<Values, Option<Unknowns>> {
         let mut values = self.start(point).ok_or(None)?;
         match self.newton(&mut values) {
             Some(true) => Ok(values),
-            Some(false) => Err(self.without_dear_places(&values)),
+            Some(false) => Err(self.without_expensive_places(&values)),
             None => Err(None),
         }
     }
@@ -168,7 +170,7 @@ impl System<'_> {
         })
     }
 
-    /// Whether Newton's method converged; `None` where it cannot go on.
+    /// Runs Newton's method and returns whether it converged, or `None` if a step is impossible.
     fn newton(&self, values: &mut Values) -> Option<bool> {
         let mut stalled = 0;
         let mut last = f64::INFINITY;
@@ -180,7 +182,8 @@ impl System<'_> {
             if size <= from_f64(CONVERGED)? {
                 return Some(true);
             }
-            // Residuals of this size would be 0 in floating point: they are solved for in their own unit.
+            // Residuals of this size would be 0 in floating point, so the system is solved in units of the largest
+            // residual.
             let right = residuals.iter().map(|r| near(&Rational::from(r / &size))).collect();
             let change = dense::solve(matrix, right)?;
             self.change(values, &change, &size)?;
@@ -194,8 +197,9 @@ impl System<'_> {
         Some(false)
     }
 
-    /// The active set without the places that cost their user more than its cheapest.
-    fn without_dear_places(&self, values: &Values) -> Option<Unknowns> {
+    /// Returns the active set without the classes that cost their user more than its cheapest class, or `None` if
+    /// there are none.
+    fn without_expensive_places(&self, values: &Values) -> Option<Unknowns> {
         let Unknowns { places, rows, satisfied } = self.unknowns;
         let cost = |&(n, i): &(usize, usize)| {
             let priced = rows.iter().zip(&values.prices);
@@ -218,7 +222,7 @@ impl System<'_> {
         })
     }
 
-    /// Residuals of the equations, each relative to its own size, and their derivatives by the relative
+    /// Returns the residuals of the equations, each relative to its own size, and their derivatives by relative
     /// changes of the unknowns.
     fn equations(&self, values: &Values) -> Option<(Vec<Rational>, DMatrix<f64>)> {
         let Unknowns { places, rows, satisfied } = self.unknowns;
@@ -266,8 +270,8 @@ impl System<'_> {
         Some((residuals, matrix))
     }
 
-    /// Newton's step: the unknowns are multiplied by `1 - unit change`, prices of tasks change by a part
-    /// of what a task is worth.
+    /// Applies a Newton step. Tasks and row prices are multiplied by `1 - unit * change`; prices of task limits
+    /// change by a fraction of the worth of a task.
     fn change(&self, values: &mut Values, change: &[f64], unit: &Rational) -> Option<()> {
         let Unknowns { places, rows, satisfied } = self.unknowns;
         let (_, worth) = self.totals_and_worth(&values.tasks)?;
@@ -290,10 +294,10 @@ impl System<'_> {
         Some(())
     }
 
-    /// `x_n` by user, and what a task of each is worth (`None` for users that get nothing), enclosed.
+    /// Returns `x_n` and the enclosed worth of a task by user, where the worth is `None` for users that get nothing.
     fn totals_and_worth(&self, tasks: &[Rational]) -> Option<(Vec<Rational>, Vec<Worth>)> {
         let allocation = self.allocation(tasks);
-        // On its way the method may overfill a row: it works with the tasks as they are.
+        // Intermediate points may overfill a row, so the tasks are used as stated, without the repair.
         let repaired = Instance::new(self.constraints.problem(), &allocation).ok()?;
         let instance = repaired.stated();
         let totals = (0..self.constraints.problem().n_users()).map(|n| instance.total(n)).collect();
@@ -309,7 +313,7 @@ impl System<'_> {
         Allocation { sharing, arithmetic, tasks: by_user, ..Allocation::default() }
     }
 
-    /// The numbers as short fractions, if that is an optimum; else rounded down to [`DIGITS`].
+    /// Returns the values as short fractions if these are an optimum, or else rounded down to [`DIGITS`].
     fn answer(&self, values: &Values) -> Option<Equilibrium> {
         let fractions = |values: &[Rational]| values.iter().map(fraction).collect::<Option<Vec<Rational>>>();
         let prices = |values: &[Rational]| {
@@ -324,7 +328,7 @@ impl System<'_> {
         self.proven(&tasks, &values.prices, &values.user_prices)
     }
 
-    /// The answer with the gap that is proven for it; `None` where it does not fit.
+    /// Returns the answer with its proven gap, or `None` if the tasks are infeasible.
     fn proven(
         &self,
         tasks: &[Rational],
@@ -358,7 +362,7 @@ impl System<'_> {
     }
 }
 
-/// The fraction that `value` stands for; `None` if it is not short.
+/// Returns the short fraction that `value` stands for, if there is one.
 fn fraction(value: &Rational) -> Option<Rational> {
     let is_short =
         |above: &Integer, below: &Integer| above.significant_bits() + below.significant_bits() <= SHORT;

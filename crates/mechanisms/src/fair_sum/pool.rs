@@ -1,4 +1,4 @@
-//! One server: everything is told by the prices of its resources.
+//! The proportionally fair allocation of one server, computed from the prices of its resources.
 
 use evenhand_ode::path::{BarrierWeights, PathSettings, follow};
 use evenhand_problem::{Constraints, RowKind};
@@ -6,14 +6,15 @@ use evenhand_problem::{Constraints, RowKind};
 use super::dense::DenseView;
 use super::{FairPoint, OnClass};
 
-/// Residual above which the interior point method may do better: bottlenecks without a price cost
-/// the prices half their digits.
+/// The largest acceptable residual. Saturated rows whose price is 0 cost the prices half their digits, and the
+/// interior point method for clusters may then be more accurate.
 const GOOD: f64 = 1e-12;
 
-/// The proportionally fair allocation of one server; `None` where the numbers leave the range of
-/// the method, its accuracy is poor, or no user can be given anything.
+/// Computes the proportionally fair allocation of one server. Returns `None` if the numbers leave the range of the
+/// method, its accuracy is poor, or no user can run a task.
 ///
-/// `barrier`, by resource, weighs the barrier of the path, whose limit does not depend on it (THEORY, fact 4b).
+/// `barrier` weighs the barrier of the central path, by resource. The limit of the path does not depend on it
+/// (THEORY, fact 4b).
 pub fn maximise(constraints: &Constraints<'_>, barrier: Option<&[f64]>) -> Option<FairPoint> {
     let view = DenseView::new(constraints);
     let mut settings = PathSettings::default();

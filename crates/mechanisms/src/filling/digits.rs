@@ -1,37 +1,37 @@
-//! Exact numbers of a filling: machine integers where they suffice, GMP's elsewhere.
+//! Exact numbers of a filling: machine integers where they suffice, and GMP's numbers otherwise.
 
 use std::cmp::Ordering;
 
 use rug::{Integer, Rational};
 
-/// The numbers that a filling works with.
+/// The kind of numbers that a filling uses.
 pub(super) trait Digits {
-    /// A quantity of a resource in units of its common denominator; default 0.
+    /// An amount of a resource in units of its common denominator. The default is 0.
     type Amount: Clone + Ord + Default;
     /// A score or a mismatch.
     type Ratio: Clone + Ord;
 
-    /// The quantity; the caller knows that it is narrow enough.
+    /// Converts an amount. The caller must ensure that it is narrow enough.
     fn amount(value: &Integer) -> Self::Amount;
 
-    /// The ratio; the caller knows that it is narrow enough.
+    /// Converts a ratio. The caller must ensure that it is narrow enough.
     fn ratio(value: &Rational) -> Self::Ratio;
 
-    /// No score at all.
+    /// Returns the score 0.
     fn zero() -> Self::Ratio {
         Self::ratio(&Rational::new())
     }
 
-    /// Takes `amount` away from `left`, which is at least that.
+    /// Subtracts `amount` from `left`, which must be at least as large.
     fn take(left: &mut Self::Amount, amount: &Self::Amount);
 
-    /// Gives `amount` back to `left`, which it was taken from.
+    /// Adds `amount` to `left`, from which it was subtracted before.
     fn give(left: &mut Self::Amount, amount: &Self::Amount);
 
-    /// `unit * steps`.
+    /// Returns `unit * steps`.
     fn times(unit: &Self::Ratio, steps: u64) -> Self::Ratio;
 
-    /// `max_r d_r / c_r * steps / weight` over the resources demanded, all of which are left.
+    /// Returns `max_r d_r / c_r * steps / weight` over the demanded resources. Some of each of them must be left.
     fn residual_score(
         steps: u64,
         weight: &Self::Amount,
@@ -39,53 +39,55 @@ pub(super) trait Digits {
         c: &[Self::Amount],
     ) -> Self::Ratio;
 
-    /// `H = sum_r F_r |d_r c_f - c_r d_f| / (F_f d_f c_f)` where `f` is the first resource demanded and
-    /// `F` are the factors, one over the total of a resource. Of resource `f` something is left.
+    /// Returns `H = sum_r F_r |d_r c_f - c_r d_f| / (F_f d_f c_f)`, where `f` is the first demanded resource and the
+    /// factors `F` are one over the total of each resource. Some of resource `f` must be left.
     fn mismatch(factors: &[Self::Amount], f: usize, d: &[Self::Amount], c: &[Self::Amount]) -> Self::Ratio;
 
-    /// The amount itself: the mismatch where there is one resource, of which the amount is left.
+    /// Returns the amount itself as a ratio. It is the mismatch of a server with a single resource, of which this
+    /// amount is left.
     fn whole(amount: &Self::Amount) -> Self::Ratio;
 
-    /// `factor * amount` in parts of another one's product, which is not 0, in floating point: the error is below eight
-    /// units in the last place and [`Digits::TINY`]; infinite beyond the range.
+    /// Returns `factor * amount` divided by the product of `unit`, which must not be 0, in floating point. The error
+    /// is below eight units in the last place plus [`Digits::TINY`]. The result is infinite outside the range of
+    /// doubles.
     fn proportion(of: [&Self::Amount; 2], unit: [&Self::Amount; 2]) -> f64;
 
-    /// `amount / unit` in floating point, and 0 for a unit of 0. The error is below four units in the
-    /// last place and [`Digits::TINY`]; infinite, or 0, beyond the range.
+    /// Returns `amount / unit` in floating point, and 0 for a unit of 0. The error is below four units in the last
+    /// place plus [`Digits::TINY`]. The result is infinite or 0 outside the range of doubles.
     fn quotient(amount: &Self::Amount, unit: &Self::Amount) -> f64;
 
-    /// The ratio in floating point, as near as [`Digits::quotient`].
+    /// Returns the ratio in floating point, as accurately as [`Digits::quotient`].
     fn to_f64(ratio: &Self::Ratio) -> f64;
 
-    /// What a sum of products of quotients may lose to underflow.
+    /// The largest error of a sum of products of quotients that underflow can cause.
     const TINY: f64;
 
-    /// Steps of a filling, of all users together, at most: a minute's work.
+    /// The maximum number of steps of all users together: a minute's work.
     const MOST_STEPS: u64;
 }
 
-/// Bits of [`Digits::MOST_STEPS`].
+/// The bits of [`Digits::MOST_STEPS`].
 const STEP_BITS: u32 = 27;
-/// Bits of an amount and of a weight in machine integers.
+/// The maximum number of bits of an amount or a weight in machine integers.
 const AMOUNT_BITS: u32 = 63;
 
-/// How wide the numbers of a filling get.
+/// The maximum sizes of the numbers of a filling.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Widths {
-    /// Bits of an amount, a weight.
+    /// The bits of an amount or a weight.
     pub amount: u32,
-    /// Bits of the numerator of a step's score.
+    /// The bits of the numerator of a step's score.
     pub numerator: u32,
-    /// Bits of its denominator.
+    /// The bits of the denominator of a step's score.
     pub denominator: u32,
-    /// Bits of a factor of the mismatch.
+    /// The bits of a factor of the mismatch.
     pub factor: u32,
-    /// Resources.
+    /// The number of resources.
     pub resources: usize,
 }
 
 impl Widths {
-    /// Whether [`Narrow`] never overflows.
+    /// Returns whether [`Narrow`] never overflows.
     pub fn are_narrow(self) -> bool {
         let terms = usize::BITS - self.resources.leading_zeros();
         self.amount <= AMOUNT_BITS
@@ -96,10 +98,10 @@ impl Widths {
     }
 }
 
-/// Machine integers.
+/// The arithmetic of machine integers.
 pub(super) struct Narrow;
 
-/// A fraction of machine integers, the denominator positive.
+/// A fraction of machine integers with a positive denominator.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fraction {
     numerator: u128,
@@ -130,7 +132,7 @@ impl PartialEq for Fraction {
 
 impl Eq for Fraction {}
 
-/// The product in 256 bits, the high half first.
+/// Returns the product in 256 bits, with the high half first.
 fn product(a: u128, b: u128) -> (u128, u128) {
     const LOW: u128 = u64::MAX as u128;
     let (a1, a0, b1, b0) = (a >> 64, a & LOW, b >> 64, b & LOW);
@@ -202,16 +204,16 @@ impl Digits for Narrow {
     }
 
     fn to_f64(ratio: &Fraction) -> f64 {
-        // Machine words are converted by an instruction, longer numbers by a call.
+        // A single machine instruction converts 64 bits; longer numbers need a function call.
         let float = |part: u128| u64::try_from(part).map_or(part as f64, |part| part as f64);
         float(ratio.numerator) / float(ratio.denominator)
     }
 
-    // Quotients of 64 bits, and of two products of them, are far from the smallest number.
+    // Quotients of 64-bit numbers, and of products of two of them, are far from underflow.
     const TINY: f64 = 0.0;
 }
 
-/// GMP's integers.
+/// The arithmetic of GMP's numbers.
 pub(super) struct Wide;
 
 impl Digits for Wide {
@@ -273,7 +275,7 @@ impl Digits for Wide {
     const TINY: f64 = 1e-280;
 }
 
-/// A quotient of integers; a denominator of 0 counts as 1.
+/// Returns a quotient of integers. A denominator of 0 counts as 1.
 fn ratio(numerator: Integer, denominator: &Integer) -> Rational {
     if denominator.is_zero() { Rational::from(numerator) } else { Rational::from((numerator, denominator)) }
 }

@@ -1,4 +1,4 @@
-//! The exact law of a random rule: every outcome of small problems with its probability.
+//! The exact distribution of a random rule: every outcome of a small problem with its probability.
 
 use std::collections::BTreeMap;
 
@@ -11,27 +11,30 @@ use super::rule::{Rule, ServerRule, Ties};
 use super::run::{prepare, too_many};
 use crate::error::MechanismError;
 
-/// States that are followed, at most.
+/// The maximum number of states that are followed.
 const MAX_STATES: usize = 2_000_000;
 
-/// An outcome and its probability.
+/// An outcome with its probability.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WeighedOutcome {
-    /// By user, by class: steps.
+    /// The number of steps by user and class.
     pub steps: Vec<Vec<u64>>,
-    /// Exact.
+    /// The exact probability.
     pub probability: Rational,
 }
 
-/// By user and server: steps so far; and the servers that the round has left, for rounds.
+/// A state: the number of steps by user and server, and for round-robin rules the servers that are left in the
+/// current round.
 type Key = (Vec<u64>, Vec<bool>);
 
-/// Every outcome of a rule with its exact probability, ascending by steps. Each state is left by what
-/// the definition of the rule says, and states that are reached in several ways are followed once.
+/// Computes every outcome of a rule with its exact probability, in ascending order of the steps.
+///
+/// The successors of each state follow from the definition of the rule. A state that is reached in several ways is
+/// followed only once.
 ///
 /// # Errors
-/// As [`fill`](super::fill()); [`MechanismError::Limit`] beyond 2,000,000 states;
-/// [`MechanismError::BadOption`] for best fit with random ties where all users name servers at once.
+/// Returns an error in the same cases as [`fill`](super::fill()), [`MechanismError::Limit`] beyond 2,000,000 states,
+/// and [`MechanismError::BadOption`] for best fit with random ties if all users name servers at once.
 pub fn law(problem: &Problem, rule: Rule, step: &Rational) -> Result<Vec<WeighedOutcome>, MechanismError> {
     let prepared = prepare(problem, problem, rule, step)?;
     let names_at_once = rule.server == ServerRule::BestFit && (rule.unfiltered || !rule.score.is_of_user());
@@ -98,7 +101,8 @@ fn followed<D: Digits>(
     Ok(Some(outcomes.collect()))
 }
 
-/// What may be placed next, with which probability. `round` gets all live servers when none is left.
+/// Returns the possible next placements with their probabilities. When all live servers have had their turn, `round`
+/// is reset.
 fn choices<D: Digits>(state: &State<'_, D>, round: &mut [bool]) -> Vec<(usize, usize, Rational)> {
     let model = state.model;
     let Rule { server, ties, unfiltered, score } = model.rule;
@@ -158,10 +162,10 @@ fn one() -> Rational {
     Rational::from(1)
 }
 
-/// Those of the least value that may be chosen.
+/// Returns the candidates with the least value among which `ties` chooses.
 fn least<R: Ord, T: Copy>(values: impl Iterator<Item = (R, T)>, ties: Ties) -> Vec<T> {
     let mut values: Vec<(R, T)> = values.collect();
-    // A stable order: equals stay ascending.
+    // The sort is stable, so equal values stay in ascending order.
     values.sort_by(|a, b| a.0.cmp(&b.0));
     let n_equal = values.iter().take_while(|(value, _)| *value == values[0].0).count();
     let equal = values[..n_equal].iter().map(|(_, chosen)| *chosen);
@@ -172,7 +176,7 @@ fn least<R: Ord, T: Copy>(values: impl Iterator<Item = (R, T)>, ties: Ties) -> V
     }
 }
 
-/// The same part of `probability` for each.
+/// Divides `probability` equally among the chosen candidates.
 fn spread<T>(chosen: Vec<T>, probability: &Rational) -> impl Iterator<Item = (T, Rational)> + use<T> {
     let part = Rational::from(probability / chosen.len().max(1) as u64);
     chosen.into_iter().map(move |chosen| (chosen, part.clone()))

@@ -1,11 +1,14 @@
-//! Best fit: servers along lines, by the proportions of what is left of them.
+//! Best fit: servers sorted along lines, by the proportions of their free amounts.
 //!
-//! The mismatch of a task and a server (DRFH, equation 9) is the distance of their proportions: amounts in parts of the
-//! first resource that the task demands. Where servers have one resource, the mismatch is what is left of it, as if the task
-//! lay at 0. Servers lie along a line by the first of these coordinates, so that a search
-//! starts where the task lies and goes to both sides until what is farther cannot be better. Servers of which the same
-//! is left form one group; groups lie in blocks that know the most that is left in them. Coordinates are in floating
-//! point with a bound of their error; exact mismatches decide where that does not.
+//! The mismatch of a task and a server (DRFH, equation 9) is the distance between their proportions, which are
+//! amounts as fractions of the first resource that the task demands. If servers have only one resource, the mismatch
+//! is the free amount, as if the task had the coordinate 0. Servers are sorted along a line by the first of these
+//! coordinates. A search starts at the coordinate of the task and goes in both directions until servers farther away
+//! cannot be better.
+//!
+//! Servers with the same free amounts form a group. Groups are stored in blocks, each with the maximum free amounts
+//! within it. Coordinates are floating-point numbers with an error bound. Exact mismatches decide if the bound does
+//! not.
 
 use std::cmp::Ordering;
 
@@ -14,99 +17,106 @@ use super::draw::Draw;
 use super::model::{Model, State, first_demanded, fits};
 use super::rule::Ties;
 
-/// Groups of a block, at most; one that is full is divided.
+/// The maximum number of groups in a block. A block with more groups is divided.
 const BLOCK: usize = 32;
-/// Blocks of a row of blocks, which is passed over at once where too little is left in all of it: best fit uses up
-/// the nearest servers first, so that many of those are nearly full.
+/// The number of blocks in a row of blocks. A row is skipped as a whole if too little is left in all of it. Best fit
+/// uses up the nearest servers first, so many of them are nearly full.
 const ROW: usize = 16;
-/// Coordinates above this count as this: then a distance is a lower bound only.
+/// The maximum coordinate. Larger ones are cut to it, and a distance is then only a lower bound.
 const FAR: f64 = 1e290;
-/// Distances are exact but for rounding where those of users, and they themselves, are below this.
+/// The bound on coordinates and distances below which distances are exact except for rounding.
 const NEAR: f64 = 1e280;
 
-/// A demand of a user as a place on a line.
+/// A demand of a user as a point on a line.
 struct Target {
-    /// Which of the user's demands.
+    /// The index of the demand among the user's demands.
     demand: u32,
-    /// The first resource demanded.
+    /// The first demanded resource.
     first: usize,
+    /// The coordinates.
     at: Vec<f64>,
-    /// Sum of the coordinates, of which errors are parts; infinite where a coordinate is beyond the range.
+    /// The sum of the coordinates, to which errors are relative; infinite if a coordinate is out of range.
     size: f64,
 }
 
-/// Between which values something lies.
+/// An interval that contains a value.
 #[derive(Debug, Clone, Copy)]
 struct Interval {
     low: f64,
     high: f64,
 }
 
-/// The best server of a user, as long as it does not change.
+/// The best server of a user, which is stored until it changes.
 pub(super) struct Found<R> {
+    /// The server.
     pub server: usize,
-    /// Whether no other server is as good; told where ties are decided at random.
+    /// Whether no other server is equally good. It has a meaning only if ties are decided at random.
     pub is_only: bool,
+    /// An interval that contains the mismatch.
     value: Interval,
+    /// The exact mismatch, once it was computed.
     exact: Option<R>,
-    /// No other server has a mismatch below this.
+    /// A lower bound of the mismatches of all other servers.
     rival: f64,
 }
 
-/// Servers of one class of which the same is left.
+/// The servers of one class with the same free amounts.
 struct Group<D: Digits> {
     /// The first coordinate.
     at: f64,
-    /// What is left of the first two rows, so that most searches look no further.
+    /// The free amounts of the first two rows, which suffice for most searches.
     left: [D::Amount; 2],
+    /// The class of the servers.
     class: u32,
     /// The preferred server.
     server: u32,
-    /// The others, the preferred ones last.
+    /// The other servers, with the preferred ones last.
     others: Vec<u32>,
 }
 
-/// Servers as users see them that demand the resource `first` first: blocks of groups that lie side by side. What a search
-/// looks at first stands in lists of its own.
+/// The servers as seen by users whose first demanded resource is `first`: blocks of neighbouring groups. The data
+/// that a search reads first is stored in separate lists.
 struct Line<D: Digits> {
+    /// The resource that is the unit of the coordinates.
     first: usize,
-    /// None of them is empty.
+    /// The blocks, none of which is empty.
     blocks: Vec<Vec<Group<D>>>,
-    /// By block: where the first of its groups lies.
+    /// The first coordinate of the first group of each block.
     begins: Vec<f64>,
-    /// By block, by resource: the most that is left.
+    /// The maximum free amounts in each block, by block and resource.
     most: Vec<D::Amount>,
-    /// By row of blocks, by resource: the most that is left.
+    /// The maximum free amounts in each row of blocks, by row and resource.
     most_of_row: Vec<D::Amount>,
     n_resources: usize,
 }
 
-/// What was left of servers when they were put in place.
+/// The free amounts of servers at the time when they were inserted.
 struct Amounts<'m, D: Digits> {
     model: &'m Model<D>,
-    /// By server, by row.
+    /// The free amounts, by server and row.
     left: Vec<D::Amount>,
     ties: Ties,
 }
 
-/// All servers.
+/// All servers, sorted along the lines of all resources that come first in a demand.
 pub(super) struct Lines<'m, D: Digits> {
     lines: Vec<Line<D>>,
-    /// By user: its demands.
+    /// The demands of each user.
     targets: Vec<Vec<Target>>,
     amounts: Amounts<'m, D>,
-    /// By row: the least that is demanded.
+    /// The smallest demand of each row.
     least: Vec<D::Amount>,
-    /// Whether only servers on which the task fits are compared.
+    /// Whether only servers with room for the task are compared.
     is_filtered: bool,
-    /// Error of a distance as a part of the coordinates.
+    /// The error of a distance, as a fraction of the coordinates.
     error: f64,
-    /// By line: the coordinates of the server that was put in place last.
+    /// The coordinates of the server that was inserted last, by line.
     last: Vec<Vec<f64>>,
 }
 
-/// The coordinates of amounts, in parts of the one of `first`; where servers have one resource alone, what is left of that.
-fn place<'a, D: Digits>(
+/// Returns the coordinates of amounts, as fractions of the amount of `first`. If servers have only one resource, the
+/// coordinate is its free amount.
+fn coordinates<'a, D: Digits>(
     model: &'a Model<D>,
     first: usize,
     amounts: &'a [D::Amount],
@@ -123,9 +133,9 @@ impl Target {
     fn of_user<D: Digits>(model: &Model<D>, n: usize) -> Vec<Self> {
         let of_demand = |(demand, amounts): (usize, &Vec<D::Amount>)| {
             let first = first_demanded::<D>(amounts)?;
-            // The server with the least left is the nearest to a task of the only resource.
+            // The task has the coordinate 0, so the server with the least free amount is the nearest.
             let nearest_to_none = model.has_one_resource.then(|| vec![0.0]);
-            let at = nearest_to_none.unwrap_or_else(|| place(model, first, amounts).collect());
+            let at = nearest_to_none.unwrap_or_else(|| coordinates(model, first, amounts).collect());
             let size = if at.iter().all(|at| *at < NEAR) { at.iter().sum() } else { f64::INFINITY };
             Some(Self { demand: demand as u32, first, at, size })
         };
@@ -156,14 +166,14 @@ impl<'m, D: Digits> Lines<'m, D> {
             last: Vec::new(),
         };
         lines.last = vec![Vec::new(); lines.lines.len()];
-        // Where servers are equal the preferred ones come last.
+        // Among equal servers, the preferred ones are inserted last.
         let n_servers = model.n_servers();
         let in_order = |k: usize| if model.rule.ties == Ties::High { k } else { n_servers - 1 - k };
         (0..n_servers).for_each(|k| lines.update(state, in_order(k)));
         lines
     }
 
-    /// Takes over what is left of server `j`.
+    /// Updates server `j` after its free amounts have changed.
     pub fn update(&mut self, state: &State<'_, D>, j: usize) {
         for line in &mut self.lines {
             if is_of_use::<D>(self.amounts.of(j as u32).0, &self.least, self.is_filtered, line.first) {
@@ -175,12 +185,12 @@ impl<'m, D: Digits> Lines<'m, D> {
             last.clear();
             if is_of_use::<D>(state.left(j), &self.least, self.is_filtered, line.first) {
                 line.insert(&self.amounts, j as u32);
-                last.extend(place(state.model, line.first, state.left(j)));
+                last.extend(coordinates(state.model, line.first, state.left(j)));
             }
         }
     }
 
-    /// The best server of user `n`.
+    /// Returns the best server of user `n`.
     pub fn best(&self, state: &State<'_, D>, n: usize, draw: &mut Draw) -> Option<Found<D::Ratio>> {
         let mut search =
             Search { lines: self, state, n, best: None, equals: Vec::new(), rival: f64::INFINITY };
@@ -201,7 +211,8 @@ impl<'m, D: Digits> Lines<'m, D> {
         Some(found)
     }
 
-    /// How server `j`, which has changed, compares for user `n` with another one, if it comes into question.
+    /// Compares server `j`, which has just changed, with the one in `found` for user `n`. Returns `None` if `j` is no
+    /// candidate.
     pub fn compare(
         &self,
         state: &State<'_, D>,
@@ -216,7 +227,7 @@ impl<'m, D: Digits> Lines<'m, D> {
         Some((order(state, n, &mut other, found), other))
     }
 
-    /// Whether the server found, which has changed, is certainly still the best one of user `n`.
+    /// Returns whether the server in `found`, which has just changed, is certainly still the best one of user `n`.
     pub fn stays(&self, state: &State<'_, D>, n: usize, found: &mut Found<D::Ratio>) -> bool {
         let Some(value) = self.value(state, n, found.server).filter(|value| value.high < found.rival) else {
             return false;
@@ -225,7 +236,8 @@ impl<'m, D: Digits> Lines<'m, D> {
         true
     }
 
-    /// The mismatch of user `n` and server `j`, which was put in place last, if that counts.
+    /// Returns the mismatch of user `n` and server `j`, which must be the one inserted last, if the server is a
+    /// candidate.
     fn value(&self, state: &State<'_, D>, n: usize, j: usize) -> Option<Interval> {
         let demand = state.model.users[n].demand_on[state.model.class[j] as usize]?;
         let target = self.targets[n].iter().find(|target| target.demand == demand)?;
@@ -235,7 +247,7 @@ impl<'m, D: Digits> Lines<'m, D> {
         counts.then(|| self.distance(target, at.iter().copied()))
     }
 
-    /// The distance of a demand and a server.
+    /// Returns the distance between a demand and the coordinates of a server.
     fn distance(&self, target: &Target, at: impl Iterator<Item = f64>) -> Interval {
         let (mut value, mut size) = (0.0, target.size);
         for (t, at) in target.at.iter().zip(at) {
@@ -247,7 +259,7 @@ impl<'m, D: Digits> Lines<'m, D> {
     }
 }
 
-/// How the mismatches of user `n` with two servers compare.
+/// Compares the mismatches of user `n` with two servers.
 fn order<D: Digits>(
     state: &State<'_, D>,
     n: usize,
@@ -266,18 +278,18 @@ fn order<D: Digits>(
     a.exact.cmp(&b.exact)
 }
 
-/// Whether somebody may choose the server who demands `first` first.
+/// Returns whether some user whose first demanded resource is `first` may choose the server.
 fn is_of_use<D: Digits>(left: &[D::Amount], least: &[D::Amount], is_filtered: bool, first: usize) -> bool {
     left[first] != D::Amount::default() && (!is_filtered || fits::<D>(least, left))
 }
 
-/// Whether of two servers the second one is preferred: then the first one comes first in a group.
+/// Compares two servers so that the preferred one comes last.
 fn preferred(ties: Ties, a: u32, b: u32) -> Ordering {
     if ties == Ties::High { a.cmp(&b) } else { b.cmp(&a) }
 }
 
 impl<D: Digits> Amounts<'_, D> {
-    /// What was left of a server, and its class.
+    /// Returns the free amounts of a server when it was inserted, and its class.
     fn of(&self, j: u32) -> (&[D::Amount], u32) {
         (&self.left[self.model.rows_of(j as usize)], self.model.class[j as usize])
     }
@@ -308,7 +320,7 @@ impl<D: Digits> Group<D> {
         self.others.insert(at, j);
     }
 
-    /// Takes out a server; says whether it was the only one.
+    /// Removes a server, and returns whether it was the only one.
     fn remove(&mut self, j: u32, ties: Ties) -> bool {
         if self.server != j {
             if let Ok(at) = self.others.binary_search_by(|other| preferred(ties, *other, j)) {
@@ -326,10 +338,12 @@ impl<D: Digits> Line<D> {
         Self { first, blocks: Vec::new(), begins, most, most_of_row, n_resources }
     }
 
-    /// Where server `j` lies, the block of its group, and the place of the group there, or where that belongs.
-    fn find(&self, amounts: &Amounts<'_, D>, j: u32) -> (f64, usize, Result<usize, usize>) {
-        let at = place(amounts.model, self.first, amounts.of(j).0).next().unwrap_or_default();
-        // Of several blocks that begin at this place the right one is the last whose first group does not come later.
+    /// Returns the first coordinate of server `j`, the block of its group, and the position of the group in it, or
+    /// the position where it belongs.
+    fn locate(&self, amounts: &Amounts<'_, D>, j: u32) -> (f64, usize, Result<usize, usize>) {
+        let at = coordinates(amounts.model, self.first, amounts.of(j).0).next().unwrap_or_default();
+        // Several blocks may begin at this coordinate. The right one is the last whose first group does not come
+        // after the server.
         let mut which = self.begins.partition_point(|begin| begin.total_cmp(&at).is_le()).saturating_sub(1);
         while which > 0 && self.blocks[which][0].order(amounts, at, j).is_gt() {
             which -= 1;
@@ -338,17 +352,17 @@ impl<D: Digits> Line<D> {
         (at, which, groups.binary_search_by(|group| group.order(amounts, at, j)))
     }
 
-    /// By resource: the most that is left in a block.
+    /// Returns the maximum free amounts in a block, by resource.
     fn most(&self, block: usize) -> &[D::Amount] {
         &self.most[block * self.n_resources..(block + 1) * self.n_resources]
     }
 
-    /// By resource: the most that is left in a row of blocks.
+    /// Returns the maximum free amounts in a row of blocks, by resource.
     fn most_of_row(&self, row: usize) -> &[D::Amount] {
         &self.most_of_row[row * self.n_resources..(row + 1) * self.n_resources]
     }
 
-    /// Takes over what is left in a block, and where it begins.
+    /// Updates the maximum free amounts of a block, and where it begins.
     fn measure(&mut self, amounts: &Amounts<'_, D>, block: usize) {
         self.begins[block] = self.blocks[block][0].at;
         let most = &mut self.most[block * self.n_resources..(block + 1) * self.n_resources];
@@ -356,7 +370,7 @@ impl<D: Digits> Line<D> {
         self.blocks[block].iter().for_each(|group| raise(most, amounts.of(group.server).0));
     }
 
-    /// Takes over what is left in the blocks of a row of blocks.
+    /// Updates the maximum free amounts of a row of blocks.
     fn measure_row(&mut self, row: usize) {
         let n = self.n_resources;
         let most = &mut self.most_of_row[row * n..(row + 1) * n];
@@ -365,7 +379,7 @@ impl<D: Digits> Line<D> {
         self.most[row * ROW * n..end * n].chunks(n).for_each(|block| raise(most, block));
     }
 
-    /// The same for all rows from one on, of which blocks have moved.
+    /// Updates the maximum free amounts of all rows from `from` on, after blocks have moved.
     fn measure_rows(&mut self, from: usize) {
         let rows = self.blocks.len().div_ceil(ROW);
         self.most_of_row.resize(rows * self.n_resources, D::Amount::default());
@@ -387,7 +401,7 @@ impl<D: Digits> Line<D> {
     }
 
     fn insert(&mut self, amounts: &Amounts<'_, D>, j: u32) {
-        let (at, which, place) = self.find(amounts, j);
+        let (at, which, place) = self.locate(amounts, j);
         let (left, class) = amounts.of(j);
         let of_first = [0, 1].map(|row| left.get(row).cloned().unwrap_or_default());
         let group = Group { at, left: of_first, class, server: j, others: Vec::new() };
@@ -413,7 +427,7 @@ impl<D: Digits> Line<D> {
     }
 
     fn remove(&mut self, amounts: &Amounts<'_, D>, j: u32) {
-        let (_, which, Ok(at)) = self.find(amounts, j) else { return };
+        let (_, which, Ok(at)) = self.locate(amounts, j) else { return };
         let block = &mut self.blocks[which];
         if !block[at].remove(j, amounts.ties) {
             return;
@@ -437,7 +451,7 @@ impl<D: Digits> Line<D> {
         }
     }
 
-    /// The block to the right of one; rows of blocks in which too little is left are passed over.
+    /// Returns the next block on the right. Rows of blocks in which too little is left are skipped.
     fn right_of(&self, block: usize, is_enough: impl Fn(&[D::Amount]) -> bool) -> Option<usize> {
         let mut next = block + 1;
         while next < self.blocks.len() && next.is_multiple_of(ROW) && !is_enough(self.most_of_row(next / ROW))
@@ -447,7 +461,7 @@ impl<D: Digits> Line<D> {
         (next < self.blocks.len()).then_some(next)
     }
 
-    /// The block to the left of one, in the same way.
+    /// Returns the next block on the left. Rows of blocks in which too little is left are skipped.
     fn left_of(&self, block: usize, is_enough: impl Fn(&[D::Amount]) -> bool) -> Option<usize> {
         let mut next = block.checked_sub(1)?;
         while next % ROW == ROW - 1 && !is_enough(self.most_of_row(next / ROW)) {
@@ -457,7 +471,7 @@ impl<D: Digits> Line<D> {
     }
 }
 
-/// The two sides of a place on a line.
+/// The indices of the two directions of a search.
 const RIGHT: usize = 0;
 const LEFT: usize = 1;
 
@@ -467,14 +481,14 @@ struct Search<'a, D: Digits> {
     state: &'a State<'a, D>,
     n: usize,
     best: Option<Found<D::Ratio>>,
-    /// For random ties: the groups that are as good as the best one.
+    /// The groups that are as good as the best one, for random ties.
     equals: Vec<&'a Group<D>>,
-    /// A lower bound of all that was turned down.
+    /// A lower bound of the mismatches of all rejected servers.
     rival: f64,
 }
 
 impl<'a, D: Digits> Search<'a, D> {
-    /// From the place of the target to both sides, the nearer one first.
+    /// Searches from the coordinate of the target in both directions, always on the nearer side first.
     fn along(&mut self, line: &'a Line<D>, target: &Target) {
         let demand = &self.state.model.users[self.n].demands[target.demand as usize];
         let is_enough = |most: &[D::Amount]| !self.lines.is_filtered || fits::<D>(demand, most);
@@ -482,7 +496,7 @@ impl<'a, D: Digits> Search<'a, D> {
         let start = line.begins.partition_point(|begin| *begin <= t).saturating_sub(1);
         let Some(block) = line.blocks.get(start) else { return };
         let middle = block.partition_point(|group| group.at < t);
-        // Groups that have not been looked at, to the right and to the left.
+        // The groups that have not been visited, on the right and on the left.
         let mut sides = [Some((start, middle..block.len())), Some((start, 0..middle))];
         loop {
             let far = |side: usize| {
@@ -493,7 +507,7 @@ impl<'a, D: Digits> Search<'a, D> {
             let (right, left) = (far(RIGHT), far(LEFT));
             let (side, distance) = if left < right { (LEFT, left) } else { (RIGHT, right) };
             let Some((which, groups)) = sides[side].take() else { return };
-            // What lies beyond is at least as far, and the other side is farther still.
+            // All groups beyond are at least as far away, and the other side is farther still.
             if self.is_too_far(distance, target) {
                 return;
             }
@@ -510,7 +524,7 @@ impl<'a, D: Digits> Search<'a, D> {
         }
     }
 
-    /// Whether nothing at this distance from the target, or farther, is better than what was found.
+    /// Returns whether no group at this distance from the target, or farther away, can be better than the best one.
     fn is_too_far(&mut self, distance: f64, target: &Target) -> bool {
         let low = distance - (2.0 * target.size + distance) * self.lines.error - D::TINY;
         let is_too_far = self.best.as_ref().is_some_and(|best| low > best.value.high);
@@ -520,7 +534,7 @@ impl<'a, D: Digits> Search<'a, D> {
         is_too_far
     }
 
-    /// Groups by their distance from the target along the line.
+    /// Visits groups in the order of their distance from the target along the line.
     fn among(&mut self, groups: impl Iterator<Item = &'a Group<D>>, target: &Target, demand: &[D::Amount]) {
         let model = self.state.model;
         let (n_rows, demand_on) = (model.n_rows, &model.users[self.n].demand_on);
@@ -540,7 +554,7 @@ impl<'a, D: Digits> Search<'a, D> {
             }
             let left = self.lines.amounts.of(group.server).0;
             if !self.lines.is_filtered || fits::<D>(demand, left) {
-                self.offer(group, self.lines.distance(target, place(model, target.first, left)));
+                self.offer(group, self.lines.distance(target, coordinates(model, target.first, left)));
             }
         }
     }

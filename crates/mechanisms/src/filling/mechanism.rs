@@ -14,8 +14,8 @@ use crate::mechanism::{Integrality, Late, Measure, Mechanism};
 use crate::ps_dsf::PS_DSF;
 use crate::tree;
 
-/// By the tree tasks are whole, the score is the share of the groups, and a task goes to the first server on which it
-/// fits, or the best one of those.
+/// Checks the options of `fill` for users in groups or with gangs. Tasks are then whole, the score is the share of
+/// the groups, and a task goes to the first or the best server with room for it.
 fn check_by_the_tree(rule: Rule, step: &Rational, ideal: bool) -> Result<(), MechanismError> {
     let refuse = |option: &'static str, why: &str| {
         let why = format!("where users stand in groups or run gangs {why}");
@@ -33,7 +33,7 @@ fn check_by_the_tree(rule: Rule, step: &Rational, ideal: bool) -> Result<(), Mec
     }
 }
 
-/// Progressive filling by whole tasks.
+/// The mechanism of progressive filling by whole tasks.
 pub static FILL: Mechanism = Mechanism {
     info: &INFO,
     proven: &[
@@ -138,7 +138,7 @@ fn measure(problem: &Problem, allocation: &Allocation, score: Score) -> Measure 
     Measure { least_weighted_share: least, tasks: totals.iter().sum() }
 }
 
-/// The axiom of allocations whose tasks are placed whole.
+/// Returns the axiom of allocations whose tasks are placed whole.
 pub(super) fn whole_tasks(allocation: &Allocation) -> Option<(Axiom, Parameters)> {
     let placements = allocation.placements.as_ref()?;
     let is_whole = placements.iter().flat_map(|placement| &placement.tasks).all(|(_, x)| x.is_integer());

@@ -1,24 +1,24 @@
 //! Progressive filling: whole tasks, one at a time, on single servers (THEORY, sections 5 and 8).
 //!
-//! A [`Rule`] says whose turn it is, where the task goes and who is preferred among equals. Nothing
-//! is decided in floating point: amounts are integers over a common denominator, scores are compared
-//! as fractions.
+//! A [`Rule`] defines which user is served next, on which server its task goes, and how ties are broken. No decision
+//! depends on floating-point errors: amounts are integers over a common denominator, and scores are compared as
+//! fractions.
 //!
 //! | | |
 //! |---|---|
 //! | [`fill()`] | one filling |
 //! | [`sample`] | many fillings of a random rule |
-//! | [`law()`] | its outcomes with their exact probabilities, small problems |
+//! | [`law()`] | the outcomes of a random rule with their exact probabilities, for small problems |
 //! | [`slot_allocation`] | tasks by slots |
-//! | [`schedule`] | a filling that goes on while tasks come and finish |
-//! | [`schedule_among`] | the same while servers come and go |
+//! | [`schedule`] | a filling that continues while tasks arrive and finish |
+//! | [`schedule_among`] | the same while servers are added and removed |
 //! | [`FILL`], [`SLOTS`] | the mechanisms `fill` and `slots` |
 //!
-//! A class that is shared by time (a user states its `gamma` there) has one unit of time on each of
-//! its servers; a task of user `n` takes `k_i / gamma_ni` of one server's.
+//! A class that is shared by time (a user states its `gamma` there) has one unit of time on each of its servers. A
+//! task of user `n` takes `k_i / gamma_ni` units of time on one server.
 //!
 //! # Examples
-//! DRFH, Figure 1: ten tasks each, on the server that suits.
+//! DRFH, Figure 1: each user gets ten tasks on the server that suits it.
 //! ```
 //! use evenhand_mechanisms::filling::{Rule, ServerRule, fill};
 //! use evenhand_problem::{Rational, format::Source};

@@ -1,4 +1,4 @@
-//! The numbers of a filling in one arithmetic, and its state.
+//! The numbers of a filling in one arithmetic, and the state of a filling.
 
 use std::ops::Range;
 
@@ -6,42 +6,45 @@ use super::digits::Digits;
 use super::prepared::Prepared;
 use super::rule::{Rule, Score};
 
-/// What does not change while servers fill up.
+/// The data that does not change while servers fill up.
 pub(super) struct Model<D: Digits> {
     /// The rule.
     pub rule: Rule,
-    /// By class: its first server; at the end the number of servers.
+    /// The first server of each class, and the number of servers at the end.
     pub first_server: Vec<usize>,
-    /// By server: its class.
+    /// The class of each server.
     pub class: Vec<u32>,
-    /// By class, by row: capacity.
+    /// The capacity by class and row.
     pub capacity: Vec<Vec<D::Amount>>,
-    /// The users that take part; all indices of users below count these.
+    /// The users that take part. User indices in this folder refer to this list.
     pub users: Vec<ModelUser<D>>,
-    /// What brings the terms of the mismatch to one denominator.
+    /// The factors that bring the terms of the mismatch to a common denominator.
     pub factors: Vec<D::Amount>,
-    /// Resources, and time.
+    /// The number of rows: resources and time.
     pub n_rows: usize,
-    /// For best fit: whether servers have one resource alone.
+    /// Whether servers have only one resource, for best fit.
     pub has_one_resource: bool,
 }
 
 /// A user that takes part.
 pub(super) struct ModelUser<D: Digits> {
-    /// Its index in the problem.
+    /// The user's index in the problem.
     pub index: usize,
+    /// The maximum number of steps.
     limit: u64,
+    /// The weight.
     weight: D::Amount,
-    /// One over its weight.
+    /// The inverse of the weight.
     per_weight: f64,
+    /// The score of one step: a single one, or one by class, depending on the rule.
     units: Vec<D::Ratio>,
-    /// Its demands by row.
+    /// The distinct demands of the user, by row.
     pub demands: Vec<Vec<D::Amount>>,
-    /// By demand: how often a step counts in its score.
+    /// The number of times that a step counts in the user's score, by demand.
     counts: Vec<u64>,
-    /// By class: which of the demands; `None` where it may not run.
+    /// The index of the demand on each class, or `None` where the user may not run.
     pub demand_on: Vec<Option<u32>>,
-    /// Whether its demand is the same on every class.
+    /// Whether the demand is the same on every class.
     pub is_uniform: bool,
 }
 
@@ -85,73 +88,74 @@ impl<D: Digits> Model<D> {
         self.capacity.len()
     }
 
-    /// What a step of user `n` takes on a server of class `i`; `None` where it may not run.
+    /// Returns the demand of a step of user `n` on a server of class `i`, or `None` if it may not run there.
     pub fn demand(&self, n: usize, i: usize) -> Option<&[D::Amount]> {
         let user = &self.users[n];
         user.demand_on[i].map(|at| user.demands[at as usize].as_slice())
     }
 
-    /// What a step of user `n` takes of server `j`, where it may run, and how often it counts in the user's score.
+    /// Returns the demand of a step of user `n` on server `j`, where it may run, and the number of times that it
+    /// counts in the user's score.
     fn step(&self, n: usize, j: usize) -> (&[D::Amount], u64) {
         let user = &self.users[n];
         let at = user.demand_on[self.class[j] as usize];
         at.map_or((&[], 0), |at| (&user.demands[at as usize], user.counts[at as usize]))
     }
 
-    /// Where the rows of server `j` stand.
+    /// Returns the range of the rows of server `j`.
     pub fn rows_of(&self, j: usize) -> Range<usize> {
         j * self.n_rows..(j + 1) * self.n_rows
     }
 
-    /// Whether a step of user `n` fits on an empty server of class `i`.
+    /// Returns whether a step of user `n` fits on an empty server of class `i`.
     pub fn fits_empty(&self, n: usize, i: usize) -> bool {
         self.demand(n, i).is_some_and(|demand| fits::<D>(demand, &self.capacity[i]))
     }
 
-    /// What a step adds to the score of user `n` on class `i`; for scores that do not depend on what
-    /// is left.
+    /// Returns the score of one step of user `n` on class `i`, for scores that do not depend on the free amounts.
     pub fn unit(&self, n: usize, i: usize) -> &D::Ratio {
         let units = &self.users[n].units;
         if self.rule.score.is_of_user() { &units[0] } else { &units[i] }
     }
 
-    /// What a step adds to the score of user `n` where `left` is left, which is at least `demand`: the
-    /// less, the more room there is.
+    /// Returns the score of one step of user `n` on a server with the free amounts `left`, which must be at least
+    /// `demand`. It is the smaller, the more room there is.
     pub fn room(&self, n: usize, demand: &[D::Amount], left: &[D::Amount]) -> D::Ratio {
         D::residual_score(1, &self.users[n].weight, demand, left)
     }
 }
 
-/// Servers filled so far.
+/// The state of a filling.
 pub(super) struct State<'m, D: Digits> {
     pub model: &'m Model<D>,
-    /// By server and row: what is left.
+    /// The free amounts by server and row.
     left: Vec<D::Amount>,
-    /// By user: steps so far.
+    /// The number of steps placed by user.
     pub steps: Vec<u64>,
-    /// By user: the same as its score counts them.
+    /// The number of steps by user as its score counts them.
     pub counted: Vec<u64>,
-    /// By user: the most steps that it may have.
+    /// The maximum number of steps by user.
     limit: Vec<u64>,
     record: Record,
-    /// Steps of all users.
+    /// The number of steps of all users.
     pub total: u64,
-    /// Steps that were ever placed.
+    /// The number of steps ever placed.
     turns: u64,
 }
 
-/// What is remembered of the steps.
+/// The record of the placed steps.
 enum Record {
-    /// By server: `(user, steps)`, ascending.
+    /// The pairs `(user, steps)` of each server, in ascending order.
     ByServer(Vec<Vec<(u32, u64)>>),
-    /// `(user, server)` in the order of the placements since they were last taken away.
+    /// The pairs `(user, server)` in the order of placement, since the record was last drained.
     InOrder(Vec<(u32, u32)>),
 }
 
-/// Steps that are charged together, and between two looks at the clock.
+/// The number of steps that are charged together. The clock is read once for each such batch.
 const AT_ONCE: u64 = 1024;
 
-/// There are more steps than this, [`Digits::MOST_STEPS`], or than there was time for.
+/// The error that there are more steps than this number: [`Digits::MOST_STEPS`], or the steps for which there was
+/// time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TooMany(pub u64);
 
@@ -161,8 +165,8 @@ impl<'m, D: Digits> State<'m, D> {
         Self::with(model, limit, Record::ByServer(vec![Vec::new(); model.n_servers()]))
     }
 
-    /// Empty servers, and users that have no step to place yet; steps come by [`State::allow`] and go by
-    /// [`State::remove`], and placements are remembered in their order.
+    /// Creates empty servers, and users without steps to place. Steps are added by [`State::allow`] and end by
+    /// [`State::remove`]; placements are recorded in order.
     pub fn ongoing(model: &'m Model<D>) -> Self {
         Self::with(model, vec![0; model.users.len()], Record::InOrder(Vec::new()))
     }
@@ -181,7 +185,8 @@ impl<'m, D: Digits> State<'m, D> {
         }
     }
 
-    /// By server: `(user, steps)`, ascending; nothing where placements are remembered in their order.
+    /// Returns the pairs `(user, steps)` of each server in ascending order, or nothing if placements are recorded in
+    /// order.
     pub fn placed(&self) -> &[Vec<(u32, u64)>] {
         match &self.record {
             Record::ByServer(placed) => placed,
@@ -189,7 +194,7 @@ impl<'m, D: Digits> State<'m, D> {
         }
     }
 
-    /// `(user, server)` of the placements since the last call, into `placements`, which is cleared.
+    /// Moves the pairs `(user, server)` placed since the last call into `placements`, which is cleared first.
     pub fn drain(&mut self, placements: &mut Vec<(u32, u32)>) {
         placements.clear();
         if let Record::InOrder(recent) = &mut self.record {
@@ -197,38 +202,38 @@ impl<'m, D: Digits> State<'m, D> {
         }
     }
 
-    /// What is left of server `j`, by row.
+    /// Returns the free amounts of server `j`, by row.
     pub fn left(&self, j: usize) -> &[D::Amount] {
         &self.left[self.model.rows_of(j)]
     }
 
-    /// Whether user `n` has a step to place.
+    /// Returns whether user `n` has a step left to place.
     pub fn has_more(&self, n: usize) -> bool {
         self.steps[n] < self.limit[n]
     }
 
-    /// Steps that user `n` has yet to place.
+    /// Returns the number of steps that user `n` has left to place.
     pub fn waiting(&self, n: usize) -> u64 {
         self.limit[n] - self.steps[n]
     }
 
-    /// Lets user `n` place so many steps more.
+    /// Allows user `n` to place more steps.
     pub fn allow(&mut self, n: usize, steps: u64) {
         self.limit[n] = self.limit[n].saturating_add(steps);
     }
 
-    /// Takes away the steps that user `n` has yet to place.
+    /// Removes the steps that user `n` has left to place.
     pub fn forbid(&mut self, n: usize) {
         self.limit[n] = self.steps[n];
     }
 
-    /// Whether a step of user `n` fits on server `j` now; its limit does not matter.
+    /// Returns whether a step of user `n` fits on server `j` now, whether or not it has steps left.
     pub fn fits(&self, n: usize, j: usize) -> bool {
         let demand = self.model.demand(n, self.model.class[j] as usize);
         demand.is_some_and(|demand| fits::<D>(demand, self.left(j)))
     }
 
-    /// The score of user `n` on server `j`, where it fits.
+    /// Returns the score of user `n` on server `j`, where a step must fit.
     pub fn score(&self, n: usize, j: usize) -> D::Ratio {
         let class = self.model.class[j] as usize;
         let steps = self.counted[n];
@@ -239,8 +244,8 @@ impl<'m, D: Digits> State<'m, D> {
         D::residual_score(steps, &self.model.users[n].weight, demand, self.left(j))
     }
 
-    /// The score of user `n` on server `j`, where it fits, within a part of 1e-14; infinite where it may not run, and not
-    /// a number where the score is beyond the range.
+    /// Returns the score of user `n` on server `j`, where a step must fit, with a relative error of at most 1e-14.
+    /// The result is infinite if the user may not run there, and NaN if the score is out of range.
     pub fn estimate(&self, n: usize, j: usize) -> f64 {
         let model = self.model;
         let class = model.class[j] as usize;
@@ -261,13 +266,13 @@ impl<'m, D: Digits> State<'m, D> {
         if score == 0.0 && steps == 0.0 || (1e-250..1e250).contains(&score) { score } else { f64::NAN }
     }
 
-    /// The score of user `n` where it does not depend on the server.
+    /// Returns the score of user `n` if it does not depend on the server.
     pub fn user_score(&self, n: usize) -> D::Ratio {
         D::times(self.model.unit(n, 0), self.counted[n])
     }
 
-    /// The mismatch of user `n` and server `j`; `None` where it may not run, or where nothing is left
-    /// of the first resource that it demands. It need not fit.
+    /// Returns the mismatch of user `n` and server `j`, whether or not a step fits. Returns `None` if the user may
+    /// not run there or nothing is left of the first resource that it demands.
     pub fn mismatch(&self, n: usize, j: usize) -> Option<D::Ratio> {
         let demand = self.model.demand(n, self.model.class[j] as usize)?;
         let (first, left) = (first_demanded::<D>(demand)?, self.left(j));
@@ -278,7 +283,7 @@ impl<'m, D: Digits> State<'m, D> {
         })
     }
 
-    /// Places a step of user `n` on server `j`, where it fits.
+    /// Places a step of user `n` on server `j`, where it must fit.
     pub fn place(&mut self, n: usize, j: usize) -> Result<(), TooMany> {
         if self.total == D::MOST_STEPS {
             return Err(TooMany(D::MOST_STEPS));
@@ -311,7 +316,7 @@ impl<'m, D: Digits> State<'m, D> {
         Ok(())
     }
 
-    /// Removes a step of user `n` from server `j`, where it was placed: it is done and does not come back.
+    /// Ends a step of user `n` on server `j`, where it was placed. The step does not come back.
     pub fn remove(&mut self, n: usize, j: usize) {
         let (demand, count) = self.model.step(n, j);
         for (left, amount) in self.left[self.model.rows_of(j)].iter_mut().zip(demand) {
@@ -323,7 +328,7 @@ impl<'m, D: Digits> State<'m, D> {
         self.limit[n] -= 1;
     }
 
-    /// Server `j`, on which nothing runs, is there with all that it has, or with nothing.
+    /// Opens or closes server `j`, on which no task may run. A closed server has no free amounts.
     pub fn set_there(&mut self, j: usize, is_there: bool) {
         let capacity = &self.model.capacity[self.model.class[j] as usize];
         for (left, c) in self.left[self.model.rows_of(j)].iter_mut().zip(capacity) {
@@ -332,12 +337,12 @@ impl<'m, D: Digits> State<'m, D> {
     }
 }
 
-/// Whether `demand` is within `left`.
+/// Returns whether `demand` fits into `left`.
 pub(super) fn fits<D: Digits>(demand: &[D::Amount], left: &[D::Amount]) -> bool {
     demand.iter().zip(left).all(|(d, left)| d <= left)
 }
 
-/// The first resource that is demanded.
+/// Returns the first resource that is demanded.
 pub(super) fn first_demanded<D: Digits>(demand: &[D::Amount]) -> Option<usize> {
     demand.iter().position(|d| *d != D::Amount::default())
 }

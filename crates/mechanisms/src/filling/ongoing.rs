@@ -1,10 +1,9 @@
-//! A filling that goes on: tasks come, finish and leave, and whatever fits is placed again.
+//! A filling that continues while tasks arrive, finish and leave: after every change, all tasks that fit are placed.
 //!
-//! After every filling no waiting task fits anywhere. So only two things can be placed next: tasks of
-//! users that have come since (*open* users), and any task on a server that has been given something
-//! back (a *freed* server). With one freed server and no open user, the user whose turn it is there is
-//! read from the sets of users, and no other server is looked at; the servers' index is brought up to date
-//! only when it is needed.
+//! After a filling, no waiting task fits anywhere. Only two kinds of placements are then possible next: tasks of
+//! users that have arrived since (*open* users), and any task on a server that was given capacity back (a *freed*
+//! server). With one freed server and no open user, the user that is next there is read from the sets of users, and
+//! no other server is examined. The index of the servers is updated only when it is needed.
 
 use super::digits::Digits;
 use super::draw::Draw;
@@ -20,7 +19,7 @@ use super::user_first::{self, Servers};
 use super::users::Users;
 use crate::error::MechanismError;
 
-/// The servers as the rule looks for them.
+/// The index of the servers that the rule needs.
 enum Index<'m, D: Digits> {
     UserFirst(Servers<'m, D>),
     ServerFirst(ServerTree<D>),
@@ -45,7 +44,7 @@ impl<'m, D: Digits> Index<'m, D> {
     }
 }
 
-/// Numbers without repetition, which are listed and cleared in the time of their members.
+/// A set of numbers that is listed and cleared in time proportional to its members.
 struct Marked {
     is_in: Vec<bool>,
     list: Vec<usize>,
@@ -74,23 +73,24 @@ pub(super) struct Ongoing<'m, D: Digits> {
     state: State<'m, D>,
     draw: Draw,
     users: Users<D>,
-    /// Made when it is first needed.
+    /// The index of the servers, created when it is first needed.
     index: Option<Index<'m, D>>,
-    /// Servers that the index has not taken over yet.
+    /// The servers whose changes the index does not contain yet.
     stale: Marked,
-    /// Servers that were given something back since the last filling.
+    /// The servers that were given capacity back since the last filling.
     freed: Marked,
-    /// Users that have come since the last filling.
+    /// The users that have arrived since the last filling.
     open: Marked,
-    /// By user of the problem: the one of the model.
+    /// The user of the model for each user of the problem.
     of_problem: Vec<Option<u32>>,
+    /// The pairs `(user, server)` that the last filling placed.
     placed: Vec<(u32, u32)>,
-    /// Scratch: users whose scores have changed.
+    /// The users whose scores have changed. This is temporary storage.
     changed: Marked,
 }
 
 impl<'m, D: Digits> Ongoing<'m, D> {
-    /// Empty servers, and no tasks yet; `n_users` counts the users of the problem.
+    /// Creates the state with empty servers and no tasks. `n_users` is the number of users of the problem.
     pub fn new(model: &'m Model<D>, n_users: usize, draw: Draw) -> Self {
         let mut of_problem = vec![None; n_users];
         for (n, user) in model.users.iter().enumerate() {
@@ -116,9 +116,9 @@ impl<'m, D: Digits> Ongoing<'m, D> {
         self.of_problem.get(user).copied().flatten().map(|n| n as usize)
     }
 
-    /// The index with what is left of all servers now.
+    /// Returns the index with the current free amounts of all servers.
     fn up_to_date(&mut self) -> &mut Index<'m, D> {
-        // An update costs a path to the root, a new index everything once.
+        // An update costs a path to the root of the tree; a new index costs a pass over everything.
         if self.stale.list.len() * STALE_PARTS > self.state.model.n_servers() {
             self.index = None;
         }
@@ -131,7 +131,7 @@ impl<'m, D: Digits> Ongoing<'m, D> {
         self.index.get_or_insert_with(|| Index::new(&self.state))
     }
 
-    /// One server and whoever fits there.
+    /// Fills one server with tasks of all users that fit there.
     fn fill_server(&mut self, j: usize) -> Result<(), TooMany> {
         while server_first::serve(&mut self.state, &mut self.users, j, &mut self.draw)? {}
         self.stale.insert(j);
@@ -139,7 +139,8 @@ impl<'m, D: Digits> Ongoing<'m, D> {
         Ok(())
     }
 
-    /// The users that may fit somewhere, ascending: who has come, and who fits on a freed server.
+    /// Returns the users that may fit somewhere, in ascending order: those that have arrived, and those that fit on a
+    /// freed server.
     fn candidates(&self) -> Vec<usize> {
         let may = |&n: &usize| {
             self.state.has_more(n)
@@ -153,7 +154,7 @@ impl<'m, D: Digits> Ongoing<'m, D> {
         (0..self.state.model.users.len()).filter(may).collect()
     }
 
-    /// The servers on which some of `users` fits, ascending.
+    /// Returns the servers on which some of `users` fits, in ascending order.
     fn live(&self, servers: &ServerTree<D>, users: &[usize]) -> Vec<usize> {
         let mut live = Marked::new(self.state.model.n_servers());
         for &n in users {
@@ -208,7 +209,7 @@ impl<'m, D: Digits> Ongoing<'m, D> {
     }
 }
 
-/// Where more than this part of the servers has changed, a new index costs less than updates.
+/// The inverse of the fraction of changed servers above which a new index is cheaper than updates.
 const STALE_PARTS: usize = 4;
 
 impl<D: Digits> Scheduler for Ongoing<'_, D> {
@@ -224,7 +225,7 @@ impl<D: Digits> Scheduler for Ongoing<'_, D> {
         let Some(n) = self.user(user).filter(|_| tasks > 0) else { return };
         let was_waiting = self.state.has_more(n);
         self.state.allow(n, tasks);
-        // Whoever waited before fits nowhere, and more of the same does not either.
+        // A user that waited before fits nowhere, so more of its tasks do not change anything.
         if !was_waiting {
             self.open.insert(n);
             self.users.update(&self.state, n);

@@ -1,4 +1,4 @@
-//! A problem as a filling needs it: single servers, steps, and every amount an integer.
+//! A problem in the form that a filling needs: single servers, steps, and all amounts as integers.
 
 use evenhand_exact::Share;
 use evenhand_problem::{Problem, Rational};
@@ -7,62 +7,63 @@ use rug::Integer;
 use super::digits::Widths;
 use super::rule::{Rule, Score, ServerRule};
 
-/// Single servers that a filling works on, at most.
+/// The maximum number of single servers.
 pub const MAX_SERVERS: u64 = 4_000_000;
-/// Bits that all amounts together may take.
+/// The maximum number of bits of all amounts together.
 const MAX_BITS: u128 = 1 << 33;
-/// Bits of the common denominator of a resource.
+/// The maximum number of bits of the common denominator of a resource.
 const MAX_DENOMINATOR: u32 = 1 << 18;
 
-/// Why a filling does not begin.
+/// The reason for which a filling does not begin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Refusal {
-    /// It is not defined for the problem.
+    /// The filling is not defined for the problem.
     NotApplicable(String),
     /// The problem is too large.
     Limit(String),
 }
 
-/// A problem in integers. Resources are rows here: a class that is shared by time (a user states its
-/// `gamma` there) has only the last row, one unit of time on every server, of which a step of user
-/// `n` takes its part of `k_i / gamma_ni`.
+/// A problem in integers.
+///
+/// Rows are resources. A class that is shared by time (a user states its `gamma` there) uses only the last row: one
+/// unit of time on every server, of which a step of user `n` takes the fraction that follows from `k_i / gamma_ni`.
 #[derive(Debug)]
 pub(super) struct Prepared {
-    /// By class: number of servers.
+    /// The number of servers of each class.
     pub counts: Vec<usize>,
-    /// By class, by row: capacity of one server.
+    /// The capacity of one server, by class and row.
     pub capacity: Vec<Vec<Integer>>,
-    /// The users that can be given anything, ascending.
+    /// The users that can run a task, in ascending order.
     pub users: Vec<PreparedUser>,
-    /// By row: `lcm(totals) / total`, which brings the mismatch's terms to one denominator; 0 for a
-    /// resource of which there is none. Empty where no server is chosen by mismatch.
+    /// `lcm(totals) / total` by row, which brings the terms of the mismatch to a common denominator. It is 0 for a
+    /// resource that no server has. The list is empty if no server is chosen by mismatch.
     pub factors: Vec<Integer>,
-    /// How wide the numbers are.
+    /// The sizes of the numbers.
     pub widths: Widths,
 }
 
-/// A user that can be given something.
+/// A user that can run a task.
 #[derive(Debug)]
 pub(super) struct PreparedUser {
-    /// Its index in the problem.
+    /// The user's index in the problem.
     pub index: usize,
-    /// Most steps; `u64::MAX` without a limit.
+    /// The maximum number of steps, `u64::MAX` without a limit.
     pub limit: u64,
-    /// Its weight times what makes all weights integers.
+    /// The weight, multiplied by the factor that makes all weights integers.
     pub weight: Integer,
-    /// By class, or one for all classes: what a step adds to its score; 0 where none fits. Empty where
-    /// that depends on what is left.
+    /// The score of a step by class, or a single one for all classes; 0 where no step fits. The list is empty if the
+    /// score depends on the free amounts.
     pub units: Vec<Rational>,
-    /// Its demands per step, by row.
+    /// The distinct demands of a step, by row.
     pub demands: Vec<Vec<Integer>>,
-    /// By demand: how often a step counts in its score.
+    /// The number of times that a step counts in the user's score, by demand.
     pub counts: Vec<u64>,
-    /// By class: which of the demands; `None` where it may not run.
+    /// The index of the demand on each class, or `None` where the user may not run.
     pub demand_on: Vec<Option<u32>>,
 }
 
 impl Prepared {
-    /// Brings `problem` into integers, for steps of `step` tasks; shares are parts of `whole`, which has the same
+    /// Converts `problem` to integers, for steps of `step` tasks. Shares are fractions of `whole`, which has the same
     /// users and resources.
     pub fn new(problem: &Problem, whole: &Problem, rule: Rule, step: &Rational) -> Result<Self, Refusal> {
         let n_servers = problem.n_single_servers();
@@ -116,7 +117,7 @@ impl Prepared {
         Ok(prepared)
     }
 
-    /// Rows and users that are integers already.
+    /// Creates a problem from rows and users that are integers already.
     pub fn of_rows(counts: Vec<usize>, capacity: Vec<Vec<Integer>>, users: Vec<PreparedUser>) -> Self {
         let mut prepared = Self { counts, capacity, users, factors: Vec::new(), widths: Widths::default() };
         prepared.widths = prepared.widths();
@@ -139,7 +140,7 @@ impl Prepared {
     }
 }
 
-/// `max_r d_r / c_r` over the resources demanded; 0 where that is above 1: nothing fits.
+/// Returns `max_r d_r / c_r` over the demanded resources, or 0 if this is above 1, since no step fits then.
 fn most_of(demand: &[Integer], capacity: &[Integer]) -> Rational {
     if demand.iter().zip(capacity).any(|(d, c)| d > c) {
         return Rational::new();
@@ -157,11 +158,12 @@ fn factors(totals: &[Integer]) -> Vec<Integer> {
 /// The amounts as rational numbers.
 struct Stated {
     capacity: Vec<Vec<Rational>>,
-    /// By resource: what mismatches take parts of.
+    /// The total of each resource, to which mismatches are relative.
     totals: Vec<Rational>,
     users: Vec<StatedUser>,
 }
 
+/// A user with its amounts as rational numbers.
 struct StatedUser {
     index: usize,
     limit: u64,
@@ -222,7 +224,7 @@ impl Stated {
         Ok(Self { capacity, totals: whole.total_capacity().to_vec(), users })
     }
 
-    /// Clears the denominators of every row, and of the totals.
+    /// Clears the denominators of every row and of the totals.
     fn scaled(self, problem: &Problem) -> Result<(Prepared, Vec<Integer>), Refusal> {
         let n_rows = self.capacity.first().map_or(0, Vec::len);
         let mut units = Vec::with_capacity(n_rows);
@@ -264,6 +266,7 @@ impl Stated {
 }
 
 impl StatedUser {
+    /// Returns the index of a demand, which is added if it is new.
     fn row(&mut self, demand: Vec<Rational>) -> u32 {
         let at = self.demands.iter().position(|known| *known == demand).unwrap_or_else(|| {
             self.demands.push(demand);
@@ -273,7 +276,7 @@ impl StatedUser {
     }
 }
 
-/// What a step of user `n` takes of a server of class `i`, by row; `None` where it may not run.
+/// Returns the demand of a step of user `n` on a server of class `i` by row, or `None` if it may not run there.
 fn demand(problem: &Problem, n: usize, i: usize, step: &Rational, n_rows: usize) -> Option<Vec<Rational>> {
     let class = &problem.servers()[i];
     if !problem.users()[n].may_use(i) || class.is_time_shared() && !problem.can_run(n, i) {
@@ -290,7 +293,7 @@ fn demand(problem: &Problem, n: usize, i: usize, step: &Rational, n_rows: usize)
     Some(rows)
 }
 
-/// What makes integers without a common divisor of `amounts`; 1 where all are 0.
+/// Returns the factor that turns `amounts` into integers without a common divisor, or 1 if all are 0.
 fn unit<'a>(amounts: impl Iterator<Item = &'a Rational>) -> Result<Rational, Refusal> {
     let (mut lcm, mut gcd) = (Integer::from(1), Integer::new());
     for amount in amounts.filter(|amount| !amount.is_zero()) {

@@ -1,9 +1,9 @@
-//! Best fit where every user names its best server first, and of those that fit there the one with the
-//! least score on its server is served.
+//! Best fit with proposals: every user names its best server, and of the users that fit on the server they named, the
+//! one with the least score there is served.
 //!
-//! Only the server that got a task changes, so that a user compares that one with what it named
-//! before, and looks again only if it named that one. Where ties are decided at random, users with
-//! several best servers name one anew each time.
+//! Only the server that gets a task changes. A user therefore compares this server with the one that it named before,
+//! and searches again only if it named that server. With random ties, users with several best servers name one again
+//! each time.
 
 use std::cmp::Ordering;
 
@@ -14,7 +14,7 @@ use super::model::{State, TooMany};
 use super::queue::{Look, Queue};
 use super::rule::Ties;
 
-/// Fills until no best server fits its user.
+/// Fills until no user fits on its best server.
 pub(super) fn fill<D: Digits>(state: &mut State<'_, D>, draw: &mut Draw) -> Result<(), TooMany> {
     let users = (0..state.model.users.len()).collect();
     let mut lines = Lines::new(state);
@@ -24,8 +24,10 @@ pub(super) fn fill<D: Digits>(state: &mut State<'_, D>, draw: &mut Draw) -> Resu
     fill_among(state, &mut lines, users, draw)
 }
 
-/// Where scores are of users and servers need not be drawn, only the user whose turn it is names its server: one that
-/// does not fit there waits until a placement makes another server its best one. Half the time for 300 users.
+/// Fills if scores do not depend on the server and servers need not be drawn at random.
+///
+/// Then only the user that is next names its server. If it does not fit there, it waits until a placement makes
+/// another server its best one. This takes half the time for 300 users.
 fn by_scores_of_users<D: Digits>(
     state: &mut State<'_, D>,
     lines: &mut Lines<'_, D>,
@@ -70,7 +72,7 @@ fn by_scores_of_users<D: Digits>(
     Ok(())
 }
 
-/// Fills with tasks of `users`, ascending, alone.
+/// Fills with tasks of `users` only, which are in ascending order.
 pub(super) fn fill_among<D: Digits>(
     state: &mut State<'_, D>,
     lines: &mut Lines<'_, D>,
@@ -100,7 +102,7 @@ pub(super) fn fill_among<D: Digits>(
                 && (ties != Ties::Random || found.is_only)
             {
                 match lines.compare(state, n, j, found) {
-                    // Now there are two, one of which is drawn.
+                    // There are two best servers now, one of which must be drawn.
                     Some((Ordering::Equal, _)) if ties == Ties::Random => {}
                     Some((order, better)) if comes_first(order, j, found.server, ties) => {
                         named[n] = Some(better);
@@ -122,8 +124,8 @@ pub(super) fn fill_among<D: Digits>(
     }
 }
 
-/// Whether server `j` is preferred to server `k` where their mismatches compare like this; equals at
-/// random are not.
+/// Returns whether server `j` is preferred to server `k`, given the order of their mismatches. With random ties,
+/// equal servers are not preferred.
 fn comes_first(order: Ordering, j: usize, k: usize, ties: Ties) -> bool {
     match (order, ties) {
         (Ordering::Equal, Ties::Low) => j < k,
@@ -134,7 +136,8 @@ fn comes_first(order: Ordering, j: usize, k: usize, ties: Ties) -> bool {
 
 /// The users that can be served, with estimates of their scores.
 struct Turns {
-    /// By user; infinite where it cannot be served, negative where nothing can be told.
+    /// The estimate by user. It is infinite if the user cannot be served, and negative if the score cannot be
+    /// estimated.
     estimates: Vec<f64>,
 }
 
@@ -143,7 +146,7 @@ impl Turns {
         Self { estimates: vec![f64::INFINITY; n_users] }
     }
 
-    /// User `n` names this server now, or none.
+    /// Records that user `n` names `server`, or none.
     fn set<D: Digits>(&mut self, state: &State<'_, D>, n: usize, server: Option<usize>) {
         let served = server.filter(|&j| state.has_more(n) && state.fits(n, j));
         self.estimates[n] = served.map_or(f64::INFINITY, |j| {
@@ -152,8 +155,8 @@ impl Turns {
         });
     }
 
-    /// The user with the least score on the server that it names: exact numbers decide between those
-    /// whose estimates do not.
+    /// Returns the user with the least score on the server that it named. Exact scores decide between users whose
+    /// estimates are too close.
     fn next<D: Digits>(
         &self,
         state: &State<'_, D>,

@@ -1,4 +1,4 @@
-//! Whose turn it is: users by score, equals in one group.
+//! The queue of users by score, with equal users in one group.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -6,22 +6,23 @@ use std::collections::{BinaryHeap, VecDeque};
 use super::draw::Draw;
 use super::rule::Ties;
 
-/// What a second look at a user's score says. Scores never fall.
+/// The result of checking a user's score again. Scores never fall.
 pub(super) enum Look<R> {
-    /// It is still this score.
+    /// The score is unchanged.
     Same,
-    /// It has risen to this.
+    /// The score has risen to this value.
     Risen(R),
-    /// It fits nowhere any more.
+    /// The user fits nowhere any more.
     Out,
 }
 
-/// Users by score. Those with the least one stand in a group of their own, so that a tie is decided
-/// without looking at anybody else; a user that is served comes back with a greater score.
+/// A queue of users by score. The users with the least score form a separate group, so that ties are decided without
+/// examining other users. A user that is served comes back with a greater score.
 pub(super) struct Queue<R> {
     heap: BinaryHeap<Reverse<(R, usize)>>,
-    /// The users of the least score, ascending.
+    /// The users with the least score, in ascending order.
     group: VecDeque<usize>,
+    /// The score of the users in `group`.
     least: Option<R>,
     ties: Ties,
 }
@@ -31,15 +32,17 @@ impl<R: Ord + Clone> Queue<R> {
         Self { heap: users.map(Reverse).collect(), group: VecDeque::new(), least: None, ties }
     }
 
+    /// Adds a user with its score.
     pub fn push(&mut self, score: R, user: usize) {
-        // Somebody who waited elsewhere may come back with no more than the group has.
+        // A user that waited elsewhere may come back with a score at most that of the group. The group is then formed
+        // again.
         if let Some(least) = self.least.as_ref().filter(|least| score <= **least) {
             self.heap.extend(self.group.drain(..).map(|user| Reverse((least.clone(), user))));
         }
         self.heap.push(Reverse((score, user)));
     }
 
-    /// Takes out the user whose turn it is, and its score; `look` is asked before anybody is chosen.
+    /// Removes and returns the user that is next. `look` checks the score of a user before it is chosen.
     pub fn next(&mut self, draw: &mut Draw, mut look: impl FnMut(usize, &R) -> Look<R>) -> Option<usize> {
         loop {
             if self.group.is_empty() {
@@ -65,7 +68,7 @@ impl<R: Ord + Clone> Queue<R> {
         }
     }
 
-    /// Makes a group of the users with the least score.
+    /// Forms the group of the users with the least score. Returns `None` if no user is left.
     fn gather(&mut self, look: &mut impl FnMut(usize, &R) -> Look<R>) -> Option<()> {
         loop {
             let Reverse((score, user)) = self.heap.pop()?;
@@ -93,7 +96,7 @@ impl<R: Ord + Clone> Queue<R> {
         Some(())
     }
 
-    /// Leaves in the group who belongs there.
+    /// Removes users from the group whose score has risen or that are out.
     fn sift(&mut self, look: &mut impl FnMut(usize, &R) -> Look<R>) {
         let Some(least) = &self.least else { return };
         let heap = &mut self.heap;

@@ -1,4 +1,4 @@
-//! What a rule of progressive filling is made of.
+//! The components of a rule of progressive filling.
 
 use std::fmt;
 
@@ -6,40 +6,40 @@ use evenhand_problem::names;
 
 use crate::flags::{Flag, Takes};
 
-/// What decides whose turn it is: the least one (THEORY, section 5). `w_n` is the weight, `x_n` the
-/// tasks that user `n` has so far, wherever they run.
+/// The score that decides which user is served next: the user with the least score (THEORY, section 5). `w_n` is the
+/// weight, and `x_n` is the number of tasks that user `n` has so far, wherever they run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Score {
     /// `x_n max_r(d_nr / total capacity of r) / w_n`: the global dominant share (DRFH, section V-B).
     #[default]
     Drf,
-    /// `x_n / (w_n gamma_n)`, `gamma_n` without placement constraints.
+    /// `x_n / (w_n gamma_n)`, where `gamma_n` ignores placement constraints.
     Tsf,
-    /// `x_n / (w_n gamma_nj)`, `gamma_nj` the tasks that fit on the empty server `j`.
+    /// `x_n / (w_n gamma_nj)`, where `gamma_nj` is the number of tasks that fit on the empty server `j`.
     PsDsf,
-    /// The same with what is left of server `j` (Kesidis, section VI).
+    /// As `PsDsf`, with the free capacity of server `j` (Kesidis, section VI).
     ResidualPsDsf,
 }
 
-/// Where a task goes.
+/// The choice of the server for a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum ServerRule {
-    /// A server drawn for every task, uniformly among those on which some task fits; then the
-    /// least-scored user that fits there.
+    /// A server is drawn for every task, uniformly from the servers on which some task fits. The user with the least
+    /// score that fits there is served.
     Iid,
-    /// Rounds, in each of which every server gets one task in a fresh random order.
+    /// In each round, every server gets one task, in a new random order.
     Rrr,
-    /// The first server that fits. For scores that depend on the server: the first server on which
-    /// some task fits, then the least-scored user that fits there.
+    /// The first server with room for the task. For scores that depend on the server: the first server on which some
+    /// task fits, and then the user with the least score that fits there.
     #[default]
     FirstFit,
-    /// The server of least mismatch `H` (DRFH, equation 9) among those that fit.
+    /// The server with the least mismatch `H` (DRFH, equation 9) among those with room for the task.
     BestFit,
-    /// The pair of user and server with the least score of all that fit.
+    /// The pair of user and server with the least score of all pairs that fit.
     Joint,
 }
 
-/// Who is preferred among equals: users first, then servers.
+/// The preference among equals, first for users and then for servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Ties {
     /// The lowest index.
@@ -47,33 +47,33 @@ pub enum Ties {
     Low,
     /// The highest index.
     High,
-    /// One at random, all with the same probability: a user, then one of its servers.
+    /// A random one, all with the same probability: first a user, then one of its servers.
     Random,
 }
 
 /// A rule of progressive filling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Rule {
-    /// Whose turn it is.
+    /// The choice of the user.
     pub score: Score,
-    /// Where a task goes.
+    /// The choice of the server.
     pub server: ServerRule,
-    /// Who is preferred among equals.
+    /// The preference among equals.
     pub ties: Ties,
-    /// Best fit: the least `H` of all servers counts, whether the task fits there or not, and a user whose
-    /// task does not fit lets the next user go first. Servers stay empty by this rule; it is the reading
-    /// that reproduces the table of Kesidis. Else only servers on which the task fits are compared.
+    /// For best fit, whether the least `H` of all servers counts, even if the task does not fit there. A user whose
+    /// task does not fit then waits, and the next user goes first. Servers can stay empty by this rule, but it is the
+    /// reading that reproduces the table of Kesidis. Otherwise only servers with room for the task are compared.
     pub unfiltered: bool,
 }
 
-/// What is chosen first.
+/// The order of the choices in a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Order {
-    /// The user with the least score on a server on which it fits, then its server.
+    /// The user with the least score on a server with room for it comes first, then its server.
     UserFirst,
-    /// The server, then the user with the least score of those that fit there.
+    /// The server comes first, then the user with the least score of those that fit there.
     ServerFirst,
-    /// Every user names its best server; of those that fit there the one with the least score is served.
+    /// Every user names its best server. Of the users that fit there, the one with the least score is served.
     Proposals,
 }
 
@@ -110,7 +110,7 @@ names! { Ties:
     Random = "random", "One at random";
 }
 
-/// Who is preferred among equals.
+/// The flag for the preference among equals.
 pub(super) const TIES: Flag = Flag {
     name: "ties",
     takes: Takes::Name("TIES", Ties::NAMES),
@@ -118,7 +118,7 @@ pub(super) const TIES: Flag = Flag {
 };
 
 impl Score {
-    /// Whether it is one number per user, whatever the server.
+    /// Returns whether the score of a user is the same on all servers.
     #[must_use]
     pub const fn is_of_user(self) -> bool {
         matches!(self, Self::Drf | Self::Tsf)

@@ -20,14 +20,15 @@ pub(super) static INFO: Info = Info {
     reference: "DRFH, section V-B; Kesidis, sections IV and VI; THEORY, sections 5 and 8",
 };
 
-/// Fills the servers of `problem` by steps of `step` tasks until nothing fits; with steps of one task
-/// every task is whole and on one server. A user with finite tasks gets as many steps as its tasks
-/// hold. `seed` decides what is random.
+/// Fills the servers of `problem` by steps of `step` tasks until nothing fits.
+///
+/// With steps of one task, every task is whole and on one server. A user with finite tasks gets as many steps as fit
+/// into them. `seed` determines the random choices.
 ///
 /// # Errors
-/// [`MechanismError::NotApplicable`], [`MechanismError::BadOption`] for a step that is not positive
-/// or `unfiltered` without best fit, [`MechanismError::Limit`] beyond 4,000,000 servers or 100,000,000
-/// steps (2,000,000 where numbers are too long for machine integers).
+/// Returns [`MechanismError::NotApplicable`] if the rule does not apply, [`MechanismError::BadOption`] for a step
+/// that is not positive or `unfiltered` without best fit, and [`MechanismError::Limit`] beyond 4,000,000 servers or
+/// 100,000,000 steps (2,000,000 if numbers are too long for machine integers).
 pub fn fill(problem: &Problem, rule: Rule, step: &Rational, seed: u64) -> Result<Allocation, MechanismError> {
     match fill_in_time(problem, rule, step, seed)? {
         Filled { is_late: true, .. } => Err(late(INFO.id)),
@@ -35,19 +36,19 @@ pub fn fill(problem: &Problem, rule: Rule, step: &Rational, seed: u64) -> Result
     }
 }
 
-/// Not all of a filling is there, and the caller asked for all.
+/// Returns the error for an incomplete filling if the caller needs a complete one.
 pub fn late(mechanism: &'static str) -> MechanismError {
     MechanismError::Limit { mechanism, why: "the time was up before nothing more fitted".to_owned() }
 }
 
-/// What was placed, and whether the time was up before nothing fitted.
+/// A filling, and whether the time was up before it was complete.
 pub struct Filled {
     pub allocation: Allocation,
     pub is_late: bool,
 }
 
 impl Filled {
-    /// As an outcome, which is not the whole filling where the time was up.
+    /// Converts it to an outcome. The status is `limit` if the time was up.
     pub(super) fn outcome(self, integrality: Option<Integrality>) -> Outcome {
         let status = self.is_late.then_some(Status::Limit);
         let findings = Findings { integrality, status, ..Findings::default() };
@@ -55,7 +56,7 @@ impl Filled {
     }
 }
 
-/// [`fill`], which ends with what it has where the time of the limits in force is up.
+/// Fills as [`fill`] does. If the time limit in force is reached, it returns the steps placed so far.
 pub(super) fn fill_in_time(
     problem: &Problem,
     rule: Rule,
@@ -71,7 +72,7 @@ pub(super) fn fill_in_time(
     filled.map_err(too_many)
 }
 
-/// The problem in integers, shares as parts of `whole`.
+/// Converts the problem to integers. Shares are fractions of `whole`.
 pub(super) fn prepare(
     problem: &Problem,
     whole: &Problem,
@@ -97,7 +98,7 @@ pub(super) fn too_many(TooMany(steps): TooMany) -> MechanismError {
     MechanismError::Limit { mechanism: INFO.id, why }
 }
 
-/// A filling with one kind of numbers.
+/// Fills with one kind of numbers.
 pub(super) fn filled<D: Digits>(
     problem: &Problem,
     prepared: &Prepared,
@@ -125,7 +126,7 @@ pub(super) fn run<D: Digits>(state: &mut State<'_, D>, draw: &mut Draw) -> Resul
     }
 }
 
-/// What has been placed.
+/// Returns the allocation of the placed steps.
 fn allocation<D: Digits>(
     problem: &Problem,
     state: &State<'_, D>,

@@ -1,4 +1,4 @@
-//! Makes a scheduler by the policy that is asked for.
+//! The creation of a scheduler for a policy.
 
 use evenhand_problem::{Problem, Rational};
 
@@ -14,29 +14,31 @@ use super::slots;
 use crate::error::MechanismError;
 use crate::tree::{self, TreePolicy};
 
-/// How tasks are placed as they come and go.
+/// The policy by which tasks that come and go are placed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Policy {
-    /// Progressive filling by a rule. Best fit compares only servers on which the task fits.
+    /// Progressive filling by a rule. Best fit compares only servers with room for the task.
     Fill(Rule),
-    /// Slots, the largest server divided into so many.
+    /// Slots, of which the largest server has a given number.
     Slots {
-        /// Slots of the largest server.
+        /// The number of slots of the largest server.
         slots: u64,
-        /// Who is preferred among equals.
+        /// The preference among equals.
         ties: Ties,
     },
-    /// Whole tasks by the tree of groups, each gang on the first servers on which it fits.
+    /// Whole tasks by the tree of groups. Each gang goes on the first servers with room for it.
     Tree(TreePolicy),
 }
 
-/// Makes a scheduler for the servers and users of `problem`, whose numbers of tasks do not matter, and
-/// hands it to `body`. The same tasks at the same times with the same seed are placed in the same way, as
-/// a plain scan of all users and servers would.
+/// Creates a scheduler for the servers and users of `problem`, and passes it to `body`. The users' numbers of tasks
+/// in `problem` are ignored.
+///
+/// The same tasks at the same times with the same seed are always placed in the same way, which is that of a plain
+/// scan of all users and servers.
 ///
 /// # Errors
-/// As [`fill`](super::fill()) and [`slot_allocation`](super::slot_allocation); [`MechanismError::BadOption`]
-/// for best fit among servers on which the task does not fit.
+/// Returns an error in the same cases as [`fill`](super::fill()) and [`slot_allocation`](super::slot_allocation), and
+/// [`MechanismError::BadOption`] for best fit with servers on which the task does not fit.
 ///
 /// # Examples
 /// ```
@@ -68,14 +70,16 @@ pub fn schedule<R>(
     schedule_among(problem, problem, policy, seed, body)
 }
 
-/// The same on a cluster that changes ([`Scheduler::close`], [`Scheduler::open`]): `problem` has the servers that
-/// are ever there, `whole` those that shares are parts of (`C_r`, and the tasks of a user alone), for the same
-/// resources, users and groups. Best fit compares parts of those too. Slots, and shares of single servers, are of
-/// the servers of `problem`.
+/// Creates a scheduler as [`schedule`] does, for a cluster whose servers change ([`Scheduler::close`],
+/// [`Scheduler::open`]).
+///
+/// `problem` has all servers that ever exist. `whole` has the servers of which shares are fractions (`C_r`, and the
+/// tasks of a user alone), with the same resources, users and groups. Best fit also compares fractions of those.
+/// Slots, and shares of single servers, refer to the servers of `problem`.
 ///
 /// # Errors
-/// As [`schedule`]; [`MechanismError::NotApplicable`] for a user that fits on some server of `problem`, and on none
-/// of `whole`.
+/// Returns an error in the same cases as [`schedule`], and [`MechanismError::NotApplicable`] for a user that fits on
+/// some server of `problem` but on none of `whole`.
 pub fn schedule_among<R>(
     problem: &Problem,
     whole: &Problem,
@@ -124,7 +128,7 @@ fn run<D: Digits, R>(
 }
 
 impl Policy {
-    /// Its name on the command line.
+    /// Returns the policy's name on the command line.
     #[must_use]
     pub fn mechanism(&self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! Schedulers as they are seen from outside: tasks come, leave and finish, and whatever fits is placed.
+//! The interface of schedulers: tasks arrive, leave and finish, and all tasks that fit are placed.
 
 use super::draw::Draw;
 use crate::error::MechanismError;
@@ -6,57 +6,57 @@ use crate::error::MechanismError;
 /// The tasks of a run on one server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Part {
-    /// Number of the run.
+    /// The number of the run.
     pub run: u32,
-    /// Its tasks there.
+    /// The number of its tasks on the server.
     pub tasks: u64,
 }
 
-/// Servers on which tasks are placed as they come and go. Users are those of the problem; servers are the
-/// single ones, class by class in the order of the problem.
+/// Servers on which tasks are placed as they come and go. Users are those of the problem. Servers are the single
+/// servers, class by class in the order of the problem.
 pub trait Scheduler {
-    /// Single servers.
+    /// Returns the number of single servers.
     fn n_servers(&self) -> usize;
 
-    /// Tasks of `user` that start together and end together.
+    /// Returns the number of tasks of `user` that start and end together.
     fn gang(&self, _user: usize) -> u64 {
         1
     }
 
-    /// Whether a task of `user` fits on some empty server; where it runs gangs, whether a whole one does.
+    /// Returns whether a task of `user`, or a whole gang if it runs gangs, fits on empty servers.
     fn fits_somewhere(&self, user: usize) -> bool;
 
-    /// So many more tasks of `user` wait. Those of a user that fits nowhere are not remembered.
+    /// Adds waiting tasks of `user`. Tasks of a user that fits nowhere are ignored.
     fn submit(&mut self, user: usize, tasks: u64);
 
-    /// The tasks of `user` that wait leave; says how many.
+    /// Removes the waiting tasks of `user` and returns their number.
     fn withdraw(&mut self, user: usize) -> u64;
 
-    /// Tasks of `user` that wait.
+    /// Returns the number of waiting tasks of `user`.
     fn waiting(&self, user: usize) -> u64;
 
-    /// Tasks of `user` that run.
+    /// Returns the number of running tasks of `user`.
     fn running(&self, user: usize) -> u64;
 
-    /// A task of `user` on `server`, where one runs, is finished.
+    /// Ends a task of `user` that runs on `server`.
     fn release(&mut self, user: usize, server: usize);
 
-    /// The same for tasks of a run, where runs are told apart ([`runs`](Self::runs)).
+    /// Ends tasks of a run, for schedulers that distinguish runs ([`runs`](Self::runs)).
     fn finish(&mut self, user: usize, server: usize, part: Part) {
         (0..part.tasks).for_each(|_| self.release(user, server));
     }
 
-    /// Places a task of `user` on `server` whatever the rule says: for going on where another run stopped.
-    /// Says whether it fits there.
+    /// Places a task of `user` on `server` without regard to the rule, to continue a state in which another run of
+    /// the program stopped. Returns whether the task fits there.
     ///
     /// # Errors
-    /// [`MechanismError::Limit`] beyond the tasks of [`fill`](super::fill()).
+    /// Returns [`MechanismError::Limit`] beyond the number of tasks of [`fill`](super::fill()).
     fn occupy(&mut self, user: usize, server: usize) -> Result<bool, MechanismError>;
 
-    /// The same for tasks of a run: all of them go there, or none.
+    /// Places tasks of a run in the same way: all of them, or none.
     ///
     /// # Errors
-    /// As [`Scheduler::occupy`].
+    /// Returns an error in the same cases as [`Scheduler::occupy`].
     fn go_on(&mut self, user: usize, server: usize, part: Part) -> Result<bool, MechanismError> {
         for placed in 0..part.tasks {
             if !self.occupy(user, server)? {
@@ -67,43 +67,44 @@ pub trait Scheduler {
         Ok(true)
     }
 
-    /// Server `server`, on which nothing runs, is taken away: nothing fits there.
+    /// Removes `server`, on which no task may run. Nothing fits there any more.
     fn close(&mut self, server: usize);
 
-    /// A server that was taken away is there again, empty.
+    /// Adds a removed server again, empty.
     fn open(&mut self, server: usize);
 
-    /// Whether a filling has nothing to do: after tasks were placed for going on, and those that waited have come.
+    /// Returns whether a filling would place nothing, after all tasks of a continued state were placed or submitted.
     ///
     /// # Errors
-    /// As [`Scheduler::occupy`].
+    /// Returns an error in the same cases as [`Scheduler::occupy`].
     fn is_at_rest(&mut self) -> Result<bool, MechanismError> {
         let mut placed = Vec::new();
         self.fill(&mut placed)?;
         Ok(placed.is_empty())
     }
 
-    /// Places tasks until none fits; `(user, server)` of each, in order, into `placed`, which is cleared. Where runs
-    /// can be stopped the tasks of a run on one server are one entry ([`runs`](Self::runs)).
+    /// Places tasks until none fits. The pairs `(user, server)` are written to `placed` in order, which is cleared
+    /// first. If runs can be stopped, the tasks of a run on one server are one entry ([`runs`](Self::runs)).
     ///
     /// # Errors
-    /// As [`Scheduler::occupy`].
+    /// Returns an error in the same cases as [`Scheduler::occupy`].
     fn fill(&mut self, placed: &mut Vec<(u32, u32)>) -> Result<(), MechanismError>;
 
-    /// By entry that the last filling placed: its run and its tasks, where runs can be stopped. Gangs are runs; numbers
-    /// ascend in the order of their starts.
+    /// Returns the run and the tasks of each entry that the last filling placed, if runs can be stopped. Runs are
+    /// gangs that have started; their numbers ascend in the order of their starts.
     fn runs(&self) -> &[Part] {
         &[]
     }
 
-    /// Runs that the last filling stopped, whose tasks wait again. None of them started in the same filling.
+    /// Returns the runs that the last filling stopped. Their tasks wait again. None of them started in the same
+    /// filling.
     fn stopped(&self) -> &[u32] {
         &[]
     }
 
-    /// Where the stream of random choices stands.
+    /// Returns the position in the stream of random choices.
     fn draw(&self) -> &Draw;
 
-    /// Goes on with random choices from there.
+    /// Continues with random choices from a position in the stream.
     fn set_draw(&mut self, draw: Draw);
 }

@@ -1,5 +1,5 @@
-//! Rules that choose the server first, and then the least-scored user that fits there: at random for
-//! every task, in random rounds, and first fit for scores that depend on the server.
+//! Rules that choose the server first, and then the user with the least score that fits there: random servers for
+//! every task, random rounds, and first fit for scores that depend on the server.
 
 use super::digits::Digits;
 use super::draw::Draw;
@@ -13,7 +13,7 @@ pub(super) fn fill<D: Digits>(state: &mut State<'_, D>, draw: &mut Draw) -> Resu
     fill_on(state, &mut Users::new(state), all, draw)
 }
 
-/// Fills the servers named, ascending; on the others nothing fits.
+/// Fills the given servers, which are in ascending order. On all others nothing may fit.
 pub(super) fn fill_on<D: Digits>(
     state: &mut State<'_, D>,
     users: &mut Users<D>,
@@ -27,7 +27,7 @@ pub(super) fn fill_on<D: Digits>(
     }
 }
 
-/// A server for every task. A server on which nothing fits never gets anything again.
+/// Draws a server for every task. A server on which nothing fits is removed, since nothing will fit there again.
 fn independent<D: Digits>(
     state: &mut State<'_, D>,
     users: &mut Users<D>,
@@ -43,7 +43,7 @@ fn independent<D: Digits>(
     Ok(())
 }
 
-/// Every server once, in random order, and again.
+/// Serves every server once in random order, and repeats this until nothing fits.
 fn in_rounds<D: Digits>(
     state: &mut State<'_, D>,
     users: &mut Users<D>,
@@ -63,7 +63,7 @@ fn in_rounds<D: Digits>(
     Ok(())
 }
 
-/// One server after the other, each until it is full.
+/// Fills one server after the other, each until it is full.
 fn one_by_one<D: Digits>(
     state: &mut State<'_, D>,
     users: &mut Users<D>,
@@ -76,7 +76,7 @@ fn one_by_one<D: Digits>(
     Ok(())
 }
 
-/// Places a step of the user whose turn it is on server `j`; says whether there is one.
+/// Places a step of the user that is next on server `j`. Returns whether there is one.
 pub(super) fn serve<D: Digits>(
     state: &mut State<'_, D>,
     users: &mut Users<D>,

@@ -1,4 +1,5 @@
-//! Servers in their order, by what is left of them: the first that fits, and the one with the most room.
+//! A search tree over the servers in their order, by their free amounts. It finds the first server with room for a
+//! task, and the server with the most room.
 
 use std::ops::Range;
 
@@ -7,38 +8,41 @@ use super::draw::Draw;
 use super::model::{State, fits};
 use super::rule::Ties;
 
-/// A binary tree over the servers in their order. A node knows between which amounts of every
-/// resource the servers below it have left; where the two are the same, all servers below are alike
-/// and count as one.
+/// A binary tree over the servers in their order. A node stores the minimum and the maximum free amounts of the
+/// servers below it, by resource. If they are equal, all servers below it are identical and count as one.
 pub(super) struct ServerTree<D: Digits> {
+    /// The number of leaves, a power of 2.
     leaves: usize,
     n_servers: usize,
     n_rows: usize,
+    /// The minimum free amounts, by node and row.
     low: Vec<D::Amount>,
+    /// The maximum free amounts, by node and row.
     high: Vec<D::Amount>,
 }
 
-/// Which of several servers.
+/// The choice of one of several servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
     First,
     Last,
 }
 
-/// A node and the servers below it.
+/// A node, and the servers below it.
 type Node = (usize, Range<usize>);
 
-/// The servers on which a user fits are looked for.
+/// A search for the servers on which a user fits.
 struct Search<'a, D: Digits> {
     tree: &'a ServerTree<D>,
     state: &'a State<'a, D>,
     n: usize,
+    /// The servers that are searched.
     within: Range<usize>,
-    /// Only the first of them, or the last.
+    /// `Some` to search for only the first server or the last one.
     one: Option<End>,
-    /// Ranges of servers.
+    /// The servers found, as ranges.
     found: Vec<Range<usize>>,
-    /// Where the one with the most room is looked for: the score of a task on those found.
+    /// The score of a task on the servers found, in a search for the server with the most room.
     least: Option<D::Ratio>,
 }
 
@@ -49,7 +53,7 @@ impl<D: Digits> ServerTree<D> {
         let rows = 2 * leaves * n_rows;
         let (low, high) = (vec![D::Amount::default(); rows], vec![D::Amount::default(); rows]);
         let mut tree = Self { leaves, n_servers, n_rows, low, high };
-        // Leaves without a server have nothing and are never reached.
+        // Leaves without a server have no capacity and are never reached.
         for j in 0..n_servers {
             tree.set(j, state.left(j));
         }
@@ -59,7 +63,7 @@ impl<D: Digits> ServerTree<D> {
         tree
     }
 
-    /// Takes over what is left of server `j`.
+    /// Updates the free amounts of server `j`.
     pub fn update(&mut self, state: &State<'_, D>, j: usize) {
         self.set(j, state.left(j));
         let mut node = (self.leaves + j) / 2;
@@ -102,14 +106,14 @@ impl<D: Digits> ServerTree<D> {
         Search { tree: self, state, n, within, one, found: Vec::new(), least: None }
     }
 
-    /// The servers on which user `n` fits, as ranges in ascending order.
+    /// Returns the servers on which user `n` fits, as ranges in ascending order.
     pub fn fitting(&self, state: &State<'_, D>, n: usize) -> Vec<Range<usize>> {
         let mut search = self.search(state, n, 0..self.n_servers, None);
         search.collect(&(1, 0..self.leaves));
         search.found
     }
 
-    /// The first server of `within` on which user `n` fits, or the last.
+    /// Returns the first or the last server of `within` on which user `n` fits.
     pub fn one(&self, state: &State<'_, D>, n: usize, within: Range<usize>, end: End) -> Option<usize> {
         let mut search = self.search(state, n, within, Some(end));
         search.collect(&(1, 0..self.leaves));
@@ -117,7 +121,7 @@ impl<D: Digits> ServerTree<D> {
         Some(if end == End::First { range.start } else { range.end - 1 })
     }
 
-    /// A server of `within`, ascending ranges, on which user `n` fits, by the ties of the rule.
+    /// Returns a server on which user `n` fits, chosen by the ties of the rule. `within` are ascending ranges.
     pub fn pick(
         &self,
         state: &State<'_, D>,
@@ -140,8 +144,8 @@ impl<D: Digits> ServerTree<D> {
         }
     }
 
-    /// The server on which a task of user `n` adds least to its score by what is left there, of those on which it
-    /// fits, by the ties of the rule.
+    /// Returns the server on which a task of user `n` has the least score by the free amounts, among the servers on
+    /// which it fits. Ties are decided by the rule.
     pub fn roomiest(&self, state: &State<'_, D>, n: usize, draw: &mut Draw) -> Option<usize> {
         let mut search = self.search(state, n, 0..self.n_servers, None);
         let root = (1, 0..self.leaves);
@@ -153,13 +157,13 @@ impl<D: Digits> ServerTree<D> {
 }
 
 impl<D: Digits> Search<'_, D> {
-    /// The servers below a node that are searched.
+    /// Returns the servers below a node that are searched.
     fn on(&self, below: &Range<usize>) -> Range<usize> {
         below.start.max(self.within.start)..below.end.min(self.within.end)
     }
 
-    /// The demand on all servers of a range, where it is one and the same; the range is not empty. `Err` where it
-    /// depends on the server, `Ok(None)` where the user may not run.
+    /// Returns the demand on all servers of a range, which must not be empty. The result is `Err` if the demand
+    /// depends on the server, and `Ok(None)` if the user may not run there.
     fn demand(&self, on: &Range<usize>) -> Result<Option<&[D::Amount]>, ()> {
         let model = self.state.model;
         let (first, last) = (model.class[on.start], model.class[on.end - 1]);
@@ -172,6 +176,7 @@ impl<D: Digits> Search<'_, D> {
         [(2 * node, below.start..middle), (2 * node + 1, middle..below.end)]
     }
 
+    /// Collects the servers below a node on which the user fits.
     fn collect(&mut self, node: &Node) {
         let on = self.on(&node.1);
         if on.is_empty() || self.one.is_some() && !self.found.is_empty() {
@@ -190,7 +195,7 @@ impl<D: Digits> Search<'_, D> {
             }
             Err(()) => {}
         }
-        // A leaf fits or does not.
+        // A leaf is decided above, since its minimum and maximum are equal.
         if node.0 < self.tree.leaves {
             let [left, right] = self.halves(node);
             let (first, second) = if self.one == Some(End::Last) { (right, left) } else { (left, right) };
@@ -199,7 +204,8 @@ impl<D: Digits> Search<'_, D> {
         }
     }
 
-    /// A lower bound of what a task adds to the score on servers below a node; `None` where it fits on none.
+    /// Returns a lower bound of the score of a task on the servers below a node, or `None` if it fits on none of
+    /// them.
     fn bound(&self, (node, below): &Node) -> Option<D::Ratio> {
         let on = self.on(below);
         if on.is_empty() {
@@ -210,7 +216,7 @@ impl<D: Digits> Search<'_, D> {
         fits::<D>(demand, most).then(|| self.state.model.room(self.n, demand, most))
     }
 
-    /// Whether a server that is found already is preferred to all others of the same score.
+    /// Returns whether a server found already is preferred to all servers of the range with the same score.
     fn is_preferred(&self, on: &Range<usize>) -> bool {
         match self.state.model.rule.ties {
             Ties::Low => self.found.iter().any(|found| found.start < on.start),
@@ -219,6 +225,7 @@ impl<D: Digits> Search<'_, D> {
         }
     }
 
+    /// Searches below a node, of which `bound` is the lower bound, for the servers with the least score.
     fn roomiest(&mut self, node: &Node, bound: &D::Ratio) {
         let on = self.on(&node.1);
         if self.least.as_ref().is_some_and(|least| bound > least || bound == least && self.is_preferred(&on))
@@ -234,7 +241,7 @@ impl<D: Digits> Search<'_, D> {
             return;
         }
         let mut halves = self.halves(node).map(|half| (self.bound(&half), half));
-        // The more promising one first: what it holds may rule the other one out.
+        // Visit the more promising half first, since its servers may exclude the other half.
         let is_last_first = self.state.model.rule.ties == Ties::High;
         if halves[1].0 < halves[0].0 || is_last_first && halves[1].0 == halves[0].0 {
             halves.swap(0, 1);
@@ -247,7 +254,7 @@ impl<D: Digits> Search<'_, D> {
     }
 }
 
-/// The lowest, highest or a random one of the servers, which are ascending.
+/// Returns the lowest, the highest or a random one of the servers, which are in ascending order.
 fn one_of(servers: &[Range<usize>], ties: Ties, draw: &mut Draw) -> Option<usize> {
     match ties {
         Ties::Low => servers.first().map(|range| range.start),

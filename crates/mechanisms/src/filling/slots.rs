@@ -1,11 +1,11 @@
-//! The slot scheduler that DRFH compares with (Table II; THEORY, section 5).
+//! The slot scheduler with which the DRFH paper compares (Table II; THEORY, section 5).
 //!
-//! With `cmax_r` the largest capacity of `r` on one server, a server has
-//! `floor(S min_r c_r / cmax_r)` slots and a task takes `ceil(S max_r d_r / cmax_r)` of them.
-//! Resources of which no server has any are left out of both. Users take turns by least slots per
-//! weight, and a task goes to the first server with enough free slots. Slots promise no amounts: a
-//! demand that is met in slots is met in resources as well, since the ceiling of what a task takes
-//! is never below its part of the largest server, nor a server's floor above its own.
+//! With `cmax_r` the largest capacity of `r` on one server, a server has `floor(S min_r c_r / cmax_r)` slots, and a
+//! task takes `ceil(S max_r d_r / cmax_r)` of them. Resources that no server has are ignored. The user with the
+//! fewest slots divided by its weight is served next, and its task goes on the first server with enough free slots.
+//! Slots do not promise amounts of resources, but a task that fits in slots also fits in resources: the slots of a
+//! task are never less than its fraction of the largest server, and the slots of a server are never more than its own
+//! fraction.
 
 use evenhand_exact::Axiom;
 use evenhand_problem::{Allocation, Problem, Quantities, Rational};
@@ -24,12 +24,12 @@ use crate::flags::{Flag, SECONDS, Takes};
 use crate::guarantees::Condition;
 use crate::mechanism::{Info, Late, Mechanism};
 
-/// Most slots of the largest server: more would be finer than any demand asks for.
+/// The maximum number of slots of the largest server. More slots would be finer than any demand.
 const MAX_SLOTS: u64 = 1_000_000_000;
-/// Bits of all slots that a user may hold.
+/// The maximum number of bits of all slots that a user may hold.
 const HELD_BITS: u32 = 57;
 
-/// Tasks by slots.
+/// The mechanism that places tasks by slots.
 pub static SLOTS: Mechanism = Mechanism {
     info: &Info {
         id: "slots",
@@ -57,7 +57,7 @@ pub static SLOTS: Mechanism = Mechanism {
     },
 };
 
-/// By class: the slots of one of its servers, when the largest server is divided into `slots`.
+/// Returns the slots of one server of each class if the largest server is divided into `slots`.
 #[must_use]
 pub fn slots_of_servers(problem: &Problem, slots: u64) -> Vec<u64> {
     let largest = largest(problem);
@@ -69,7 +69,7 @@ pub fn slots_of_servers(problem: &Problem, slots: u64) -> Vec<u64> {
     problem.servers().iter().map(|server| of(server.capacity())).collect()
 }
 
-/// The slots that a task of user `n` takes on class `i`; `None` where it may not run.
+/// Returns the slots that a task of user `n` takes on class `i`, or `None` if it may not run there.
 fn slots_of_task(problem: &Problem, largest: &[Rational], slots: u64, n: usize, i: usize) -> Option<Integer> {
     if !problem.can_run(n, i) {
         return None;
@@ -79,18 +79,17 @@ fn slots_of_task(problem: &Problem, largest: &[Rational], slots: u64, n: usize, 
     Some((most * slots).ceil().into_numer_denom().0)
 }
 
-/// By resource: the largest capacity of one server.
+/// Returns the largest capacity of one server, by resource.
 fn largest(problem: &Problem) -> Vec<Rational> {
     let of = |r: usize| problem.servers().iter().map(|server| &server.capacity()[r]).max();
     (0..problem.n_resources()).map(|r| of(r).cloned().unwrap_or_default()).collect()
 }
 
-/// Fills the slots of all servers, the largest one divided into `slots`.
+/// Fills the slots of all servers, of which the largest one has `slots`.
 ///
 /// # Errors
-/// [`MechanismError::NotApplicable`] where a class is shared by time, [`MechanismError::BadOption`]
-/// unless there are 1 to 1,000,000,000 slots, [`MechanismError::Limit`] as for
-/// [`fill`](super::fill()).
+/// Returns [`MechanismError::NotApplicable`] if a class is shared by time, [`MechanismError::BadOption`] unless there
+/// are 1 to 1,000,000,000 slots, and [`MechanismError::Limit`] in the same cases as [`fill`](super::fill()).
 pub fn slot_allocation(
     problem: &Problem,
     slots: u64,
@@ -103,7 +102,8 @@ pub fn slot_allocation(
     }
 }
 
-/// [`slot_allocation`], which ends with what it has where the time of the limits in force is up.
+/// Fills slots as [`slot_allocation`] does. If the time limit in force is reached, it returns the tasks placed so
+/// far.
 fn slots_in_time(problem: &Problem, slots: u64, ties: Ties, seed: u64) -> Result<Filled, MechanismError> {
     refuse(problem, slots)?;
     let prepared = prepared(problem, slots);
@@ -119,13 +119,13 @@ fn slots_in_time(problem: &Problem, slots: u64, ties: Ties, seed: u64) -> Result
     })
 }
 
-/// Whether machine integers hold all slots that a user may have.
+/// Returns whether machine integers can represent all slots that a user may hold.
 pub(super) fn is_narrow(prepared: &Prepared) -> bool {
     prepared.widths.numerator + HELD_BITS <= 127 && prepared.widths.denominator <= 127
 }
 
-/// Slots for tasks that come and go: a task takes the same number of slots everywhere, so that the slots
-/// of a user are its tasks times that number.
+/// Returns the problem in slots for tasks that come and go. A task must take the same number of slots everywhere, so
+/// that the slots of a user are its tasks times that number.
 pub(super) fn prepared_for_churn(problem: &Problem, slots: u64) -> Result<Prepared, MechanismError> {
     refuse(problem, slots)?;
     let prepared = prepared(problem, slots);
@@ -137,7 +137,7 @@ pub(super) fn prepared_for_churn(problem: &Problem, slots: u64) -> Result<Prepar
     Ok(prepared)
 }
 
-/// Refuses what slots are not defined for.
+/// Refuses problems for which slots are not defined.
 fn refuse(problem: &Problem, slots: u64) -> Result<(), MechanismError> {
     let mechanism = SLOTS.info.id;
     if let Some(server) = problem.servers().iter().find(|server| server.is_time_shared()) {
@@ -159,7 +159,7 @@ fn refuse(problem: &Problem, slots: u64) -> Result<(), MechanismError> {
     Ok(())
 }
 
-/// The problem with slots for its only resource; a slot's worth is `1 / w_n`.
+/// Returns the problem with slots as its only resource. The score of one slot is `1 / w_n`.
 fn prepared(problem: &Problem, slots: u64) -> Prepared {
     let largest = largest(problem);
     let per_server = slots_of_servers(problem, slots);

@@ -1,4 +1,4 @@
-//! Many fillings of one problem: how the tasks scatter where a rule is random.
+//! Many fillings of one problem: the distribution of tasks if a rule is random.
 
 use evenhand_problem::{Problem, Rational};
 
@@ -10,18 +10,18 @@ use super::rule::Rule;
 use super::run::{prepare, run, too_many};
 use crate::error::MechanismError;
 
-/// Mean and scatter over independent trials.
+/// The mean and the deviation over independent trials.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Statistic {
     trials: f64,
     /// The sample mean.
     pub mean: f64,
-    /// Sum of the squared differences from the mean.
+    /// The sum of the squared differences from the mean.
     squares: f64,
 }
 
 impl Statistic {
-    /// Takes one more value in (Welford's method).
+    /// Adds a value (Welford's method).
     pub fn add(&mut self, value: f64) {
         self.trials += 1.0;
         let difference = value - self.mean;
@@ -29,26 +29,26 @@ impl Statistic {
         self.squares += difference * (value - self.mean);
     }
 
-    /// Standard deviation of a trial, estimated without bias of the variance; 0 for a single trial.
+    /// Returns the standard deviation of a trial, from the unbiased estimate of the variance; 0 for a single trial.
     #[must_use]
     pub fn deviation(&self) -> f64 {
         if self.trials > 1.0 { (self.squares / (self.trials - 1.0)).sqrt() } else { 0.0 }
     }
 
-    /// Half the width of the normal 95 % confidence interval of the mean.
+    /// Returns half the width of the normal 95 % confidence interval of the mean.
     #[must_use]
     pub fn half_width(&self) -> f64 {
-        /// 97.5 % quantile of the normal distribution.
+        /// The 97.5 % quantile of the normal distribution.
         const QUANTILE: f64 = 1.959_963_984_540_054;
         QUANTILE * self.deviation() / self.trials.max(1.0).sqrt()
     }
 }
 
-/// Fills `runs` times with streams of their own and tells `each` the steps of every trial, by user and
-/// class. The first trial is what [`fill`](super::fill()) gives for the same seed.
+/// Fills `runs` times with separate random streams, and calls `each` with the steps of every trial by user and class.
+/// The first trial is the result of [`fill`](super::fill()) for the same seed.
 ///
 /// # Errors
-/// As [`fill`](super::fill()).
+/// Returns an error in the same cases as [`fill`](super::fill()).
 pub fn sample(
     problem: &Problem,
     rule: Rule,

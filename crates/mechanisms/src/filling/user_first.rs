@@ -1,8 +1,8 @@
-//! Rules that choose the user first, the one with the least score on a server on which it fits, and then its server:
-//! first fit and best fit for scores of users, and the joint choice.
+//! Rules that choose the user first, namely the user with the least score on a server with room for it, and then its
+//! server: first fit and best fit for scores of users, and the joint choice.
 //!
-//! A user's least score over the servers never falls: it gets more tasks, and what is left of the servers shrinks. So
-//! users wait in a queue with a score that was right once, and look again when it is their turn.
+//! A user's least score over the servers never falls, because it gets more tasks and the free capacity shrinks. Users
+//! therefore wait in a queue with a score that may be outdated, and it is checked again when it is their turn.
 
 use std::ops::Range;
 
@@ -21,7 +21,7 @@ pub(super) fn fill<D: Digits>(state: &mut State<'_, D>, draw: &mut Draw) -> Resu
     fill_among(state, &mut servers, &users, draw)
 }
 
-/// Fills with tasks of `users`, ascending, alone.
+/// Fills with tasks of `users` only, which are in ascending order.
 pub(super) fn fill_among<D: Digits>(
     state: &mut State<'_, D>,
     servers: &mut Servers<'_, D>,
@@ -47,23 +47,25 @@ pub(super) fn fill_among<D: Digits>(
     }
 }
 
-/// The servers as the rule looks at them.
+/// The servers with the index that the rule needs.
 pub(super) struct Servers<'m, D: Digits> {
     index: Index<'m, D>,
-    /// By server: how often it has changed.
+    /// The number of the last change of each server.
     touched: Vec<u64>,
+    /// The number of changes of servers so far.
     changes: u64,
 }
 
+/// An index of the servers.
 enum Index<'m, D: Digits> {
-    /// Where servers only fill up and the first one is looked for, a user looks at each once.
+    /// No index: if servers only fill up and the first one is needed, each user visits every server once.
     None,
     InOrder(ServerTree<D>),
     ByProportion(Lines<'m, D>),
 }
 
 impl<'m, D: Digits> Servers<'m, D> {
-    /// For a single filling.
+    /// Creates the index for a single filling.
     fn once(state: &State<'m, D>) -> Self {
         let rule = state.model.rule;
         let takes_any = rule.server == ServerRule::Joint && rule.ties == Ties::Random;
@@ -73,7 +75,7 @@ impl<'m, D: Digits> Servers<'m, D> {
         Self::new(state)
     }
 
-    /// For fillings between which servers are given something back.
+    /// Creates the index for fillings between which servers are given capacity back.
     pub fn new(state: &State<'m, D>) -> Self {
         let model = state.model;
         let index = match model.rule.server {
@@ -83,7 +85,7 @@ impl<'m, D: Digits> Servers<'m, D> {
         Self { index, touched: vec![0; model.n_servers()], changes: 0 }
     }
 
-    /// Takes over what is left of server `j`.
+    /// Updates the index for the free amounts of server `j`.
     pub fn update(&mut self, state: &State<'_, D>, j: usize) {
         self.changes += 1;
         match &mut self.index {
@@ -96,31 +98,32 @@ impl<'m, D: Digits> Servers<'m, D> {
 
     fn roomiest(&self, state: &State<'_, D>, n: usize) -> Option<usize> {
         let Index::InOrder(tree) = &self.index else { return None };
-        // Which of those with the same room does not matter yet.
+        // Only the score matters here, so any of the servers with the same room will do.
         tree.roomiest(state, n, &mut Draw::new(0, 0))
     }
 
-    /// The first server of a range on which user `n` fits, or the last one; where proportions count, the best of all.
+    /// Returns the first or the last server of a range on which user `n` fits. For best fit, returns the best of all
+    /// servers.
     fn one(&self, state: &State<'_, D>, n: usize, within: Range<usize>, end: End) -> Option<usize> {
         match &self.index {
             Index::None if end == End::First => within.into_iter().find(|j| state.fits(n, *j)),
             Index::None => within.rev().find(|j| state.fits(n, *j)),
             Index::InOrder(tree) => tree.one(state, n, within, end),
-            // Which of the best ones does not matter yet.
+            // Any of the best servers will do here.
             Index::ByProportion(lines) => Some(lines.best(state, n, &mut Draw::new(0, 0))?.server),
         }
     }
 }
 
-/// Where a user may go next.
+/// A waiting user, and the server on which it may be served next.
 struct Candidate {
     user: usize,
-    /// A server on which it fits with its least score, or did.
+    /// A server on which the user fits with its least score, or has fitted.
     server: Option<usize>,
-    /// Changes of servers when it was found to have the most room; `None` where it is any on which the user fits.
+    /// The number of changes of servers when this server was found to have the most room; `None` if it is just any
+    /// server on which the user fits.
     when: Option<u64>,
-    /// Classes by what a task adds to the score there, ascending; those before `class` are full for
-    /// this user.
+    /// The classes in ascending order of the score of a task there. Those before `class` are full for this user.
     classes: Vec<u32>,
     class: usize,
 }
@@ -136,7 +139,7 @@ impl Candidate {
         Self { user, server: None, when: None, classes, class: 0 }
     }
 
-    /// What a second look at the user says. A score of a user does not depend on servers, so that only whether it fits
+    /// Checks the score of the user again. If it does not depend on the server, only whether the user still fits
     /// somewhere can have changed.
     fn look<D: Digits>(
         &mut self,
@@ -154,7 +157,7 @@ impl Candidate {
         }
     }
 
-    /// The score with which the user waits for its next turn; `None` if it fits nowhere.
+    /// Returns the score with which the user waits for its next turn, or `None` if it fits nowhere.
     fn score<D: Digits>(&mut self, state: &State<'_, D>, servers: &Servers<'_, D>) -> Option<D::Ratio> {
         if state.model.rule.score.is_of_user() {
             return Some(state.user_score(self.user));
@@ -162,8 +165,8 @@ impl Candidate {
         self.least(state, servers)
     }
 
-    /// Whether the user fits on its server, or on another one, which is its server then. The best one of all is looked
-    /// for when it is the user's turn, if it need not be known before who can be drawn.
+    /// Returns whether the user fits on its server, or on another one, which then becomes its server. For best fit,
+    /// the search is postponed until the user's turn, unless random ties require to know now which users fit.
     fn may_fit<D: Digits>(&mut self, state: &State<'_, D>, servers: &Servers<'_, D>) -> bool {
         if matches!(servers.index, Index::ByProportion(_)) && state.model.rule.ties != Ties::Random {
             return true;
@@ -175,7 +178,8 @@ impl Candidate {
         self.server.is_some()
     }
 
-    /// The least score over the servers on which the user fits, where it depends on them; `None` if there is none.
+    /// Returns the least score over the servers on which the user fits, for scores that depend on the server. Returns
+    /// `None` if there is no such server.
     fn least<D: Digits>(&mut self, state: &State<'_, D>, servers: &Servers<'_, D>) -> Option<D::Ratio> {
         let (model, n) = (state.model, self.user);
         if state.steps[n] == 0 {
@@ -189,14 +193,14 @@ impl Candidate {
             return Some(D::times(model.unit(n, class as usize), state.steps[n]));
         }
         if self.roomiest(servers).is_none() {
-            // Those with the most room have the same score.
+            // All servers with the most room have the same score.
             self.server = servers.roomiest(state, n);
             self.when = Some(servers.changes);
         }
         self.server.map(|j| state.score(n, j))
     }
 
-    /// Another server on which the user fits: what it has passed does not fit it any more.
+    /// Returns another server on which the user fits. It never fits again on servers that it has passed.
     fn next<D: Digits>(&self, state: &State<'_, D>, servers: &Servers<'_, D>) -> Option<usize> {
         let rule = state.model.rule;
         let is_last = rule.server == ServerRule::Joint && rule.ties == Ties::High;
@@ -209,7 +213,7 @@ impl Candidate {
         servers.one(state, self.user, rest, end)
     }
 
-    /// Whether the user fits on a server of its class; it has such a server then, or no class any more.
+    /// Returns whether the user fits on a server of its class, which then becomes its server, or has no class left.
     fn is_on_its_class<D: Digits>(&mut self, state: &State<'_, D>, servers: &Servers<'_, D>) -> bool {
         let Some(&class) = self.classes.get(self.class) else { return true };
         if !self.server.is_some_and(|j| state.model.class[j] == class && state.fits(self.user, j)) {
@@ -218,12 +222,12 @@ impl Candidate {
         self.server.is_some()
     }
 
-    /// The server with the most room, found before, if nothing has been placed there since.
+    /// Returns the server with the most room that was found before, if it has not changed since.
     fn roomiest<D: Digits>(&self, servers: &Servers<'_, D>) -> Option<usize> {
         self.server.filter(|&j| self.when.is_some_and(|when| servers.touched[j] <= when))
     }
 
-    /// The server among those of least score.
+    /// Returns the server for the user's task among those with the least score.
     fn server<D: Digits>(
         &self,
         state: &State<'_, D>,
@@ -248,7 +252,7 @@ impl Candidate {
         }
     }
 
-    /// The servers of the classes where a task adds least to the score.
+    /// Returns the servers of the classes on which a task has the least score.
     fn least_classes<D: Digits>(&self, state: &State<'_, D>) -> Vec<Range<usize>> {
         let unit = |class: u32| state.model.unit(self.user, class as usize);
         let classes = &self.classes[self.class..];

@@ -1,9 +1,9 @@
-//! The least-scored user that fits on a given server: sets of users tell who fits.
+//! The user with the least score that fits on a given server, computed with sets of users.
 //!
-//! For every row the users are kept by their demand of it: for every amount that is demanded, the set of those that want
-//! no more. Who fits on a server is in the intersection of one set per row. The least score among them is found in
-//! floating point, and exactly where that does not decide. Where users are many, each word of a set knows a lower bound
-//! of their scores, so that few of them are looked at.
+//! For every row, users are sorted by their demand of it. For every amount that is demanded, there is the set of the
+//! users that demand no more. The users that fit on a server are in the intersection of one set for each row. The
+//! least score among them is computed in floating point, and exactly if that does not decide. If there are many
+//! users, each word of a set has a lower bound of their scores, so that few of them are visited.
 
 use std::collections::HashMap;
 
@@ -12,25 +12,25 @@ use super::draw::Draw;
 use super::model::{Model, State};
 use super::rule::{Score, Ties};
 
-/// Bits of a word of a set.
+/// The bits of a word of a set.
 const BITS: usize = u64::BITS as usize;
-/// Sets of a row, at most: of more demands some stand for those below them, too.
+/// The maximum number of sets of a row. If there are more demands, some sets also represent smaller demands.
 const MOST_SETS: usize = 512;
-/// Words of all sets, and of all bounds, at most: they should stay in the caches.
+/// The maximum number of words of all sets, and of all bounds. They should fit into the caches.
 const MOST_WORDS: usize = 1 << 20;
-/// Scores of a step of this range have estimates with errors of a few units in the last place, and so have their
-/// products with numbers of steps.
+/// The range of the score of one step in which estimates have errors of a few units in the last place. Their products
+/// with numbers of steps then have such errors too.
 const RANGE: std::ops::Range<f64> = 1e-200..1e200;
-/// Above the error of a quotient of two estimates, by far.
+/// A factor that is far above the error of a quotient of two estimates.
 const NEAR: f64 = 1.0 + 1e-12;
 
-/// Users by their demand of one row.
+/// The users by their demand of one row.
 struct Table<D: Digits> {
-    /// Demands, ascending.
+    /// The demands in ascending order.
     demands: Vec<D::Amount>,
-    /// The users that want no more, one set after the other; the first one is empty.
+    /// The sets of the users that demand no more, one after the other. The first set is empty.
     sets: Vec<u64>,
-    /// Whether these are all demands that there are.
+    /// Whether every demand has its own set.
     is_exact: bool,
 }
 
@@ -53,7 +53,7 @@ impl<D: Digits> Table<D> {
         Self { demands, sets, is_exact: together == 1 }
     }
 
-    /// A set that has all users that want at most `left`, and no others where that is exact.
+    /// Returns a set with all users that demand at most `left`. If the table is exact, it has no other users.
     fn at_most(&self, left: &D::Amount, words: usize) -> &[u64] {
         let within = self.demands.partition_point(|demand| demand <= left);
         let set = if self.is_exact { within } else { (within + 1).min(self.demands.len()) };
@@ -61,26 +61,26 @@ impl<D: Digits> Table<D> {
     }
 }
 
-/// Users and their scores.
+/// The users and their scores.
 pub(super) struct Users<D: Digits> {
-    /// By class: where its tables begin; classes on which everybody has the same demand share them. Empty where there
-    /// would be too many of them.
+    /// The index of the first table of each class. Classes on which every user has the same demand share their
+    /// tables. The list is empty if there would be too many tables.
     tables_of: Vec<usize>,
-    /// By row.
+    /// The tables by row.
     tables: Vec<Table<D>>,
-    /// Users that have steps to place.
+    /// The users that have steps to place.
     waiting: Vec<u64>,
-    /// By user: steps when it was looked at last.
+    /// The number of steps of each user at its last update.
     steps: Vec<u64>,
-    /// By class, or for all classes, by user: what a step adds to its score; not a number beyond the range of estimates.
-    /// Empty where that changes with what is left, or where there are too many.
+    /// The score of one step by user, for each class or for all classes together; NaN outside the range of estimates.
+    /// The list is empty if scores depend on the free amounts, or there are too many.
     units: Vec<f64>,
-    /// By user: steps as its score counts them.
+    /// The number of steps of each user as its score counts them.
     counted: Vec<f64>,
-    /// By class, or for all classes, by word: no waiting user there has a lower score. Empty where scores change with
-    /// what is left.
+    /// A lower bound of the scores of waiting users by word, for each class or for all classes together. The list is
+    /// empty if scores depend on the free amounts.
     bounds: Vec<f64>,
-    /// Scratch: who may fit.
+    /// The users that may fit. This is temporary storage.
     fitting: Vec<u64>,
     equals: Vec<usize>,
 }
@@ -98,7 +98,7 @@ impl<D: Digits> Users<D> {
         };
         let unit = |at: usize| {
             let unit = D::to_f64(model.unit(at % n_users, at / n_users));
-            // Who may not run there has 0.
+            // A user that may not run there has the score 0.
             if unit == 0.0 || RANGE.contains(&unit) { unit } else { f64::NAN }
         };
         let mut users = Self {
@@ -116,7 +116,7 @@ impl<D: Digits> Users<D> {
         users
     }
 
-    /// Takes over the score of user `n`, and whether it has more to place.
+    /// Updates the score of user `n`, and whether it has more steps to place.
     pub fn update(&mut self, state: &State<'_, D>, n: usize) {
         let (word, bit) = (n / BITS, 1 << (n % BITS));
         self.counted[n] = state.counted[n] as f64;
@@ -132,7 +132,7 @@ impl<D: Digits> Users<D> {
         self.steps[n] = state.steps[n];
     }
 
-    /// The user whose turn it is on server `j`.
+    /// Returns the user that is served next on server `j`.
     pub fn least(&mut self, state: &State<'_, D>, j: usize, draw: &mut Draw) -> Option<usize> {
         self.intersect(state, j);
         let (mut user, mut least, mut second) = (None, f64::INFINITY, f64::INFINITY);
@@ -168,7 +168,7 @@ impl<D: Digits> Users<D> {
         user.and_then(|_| self.decide(state, j, least * NEAR, draw))
     }
 
-    /// Who may fit on server `j`.
+    /// Sets `fitting` to the users that may fit on server `j`.
     fn intersect(&mut self, state: &State<'_, D>, j: usize) {
         self.fitting.copy_from_slice(&self.waiting);
         let Some(&first) = self.tables_of.get(state.model.class[j] as usize) else { return };
@@ -194,7 +194,7 @@ impl<D: Digits> Users<D> {
         self.bounds.get_mut(column * self.waiting.len() + word)
     }
 
-    /// The one of least score among those whose estimates are `at_most` this.
+    /// Returns the user with the least score among those whose estimates are at most `at_most`.
     fn decide(&mut self, state: &State<'_, D>, j: usize, at_most: f64, draw: &mut Draw) -> Option<usize> {
         let mut equals = std::mem::take(&mut self.equals);
         equals.clear();
@@ -227,11 +227,11 @@ impl<D: Digits> Users<D> {
     }
 }
 
-/// Words of a set up to which all users that fit are looked at.
+/// The number of words of a set up to which all users that fit are visited.
 const FEW_WORDS: usize = 4;
 
-/// By class where its tables begin, and the tables of all classes; `None` where they have more sets than
-/// `most_sets`.
+/// Returns the index of the first table of each class, and the tables of all classes. Returns `None` if they have
+/// more sets than `most_sets`.
 fn tables<D: Digits>(model: &Model<D>, most_sets: usize) -> Option<(Vec<usize>, Vec<Table<D>>)> {
     let n_users = model.users.len();
     let (mut known, mut tables, mut n_sets) = (HashMap::new(), Vec::new(), 0);
@@ -255,7 +255,7 @@ fn tables<D: Digits>(model: &Model<D>, most_sets: usize) -> Option<(Vec<usize>, 
     Some((tables_of, tables))
 }
 
-/// The users of a word of a set, ascending.
+/// Returns the users of a word of a set, in ascending order.
 fn members(at: usize, word: u64) -> impl Iterator<Item = usize> {
     let mut rest = word;
     std::iter::from_fn(move || {

@@ -1,18 +1,17 @@
-//! Proportional and alpha fairness where the optimality conditions are linear: linear Fisher markets,
-//! exactly.
+//! Exact proportional and alpha fairness for problems whose optimality conditions are linear: linear Fisher markets.
 //!
-//! Where every user pays for at most one row of every class on which it runs (time sharing, one
-//! resource, or one scarce resource in a class), the rows are the goods of a market: user `n` has
-//! `C_r / d_nir` tasks in the whole of row `r`. The optimum of `sum_n w_n g_a(x_n)` is its equilibrium
-//! (docs/theory.md, section 4, fact 5, for `a = 1`, where users spend their weights): every user buys where a task is cheapest, and
-//! has no more tasks than its limit. `x_n` is unique; it is rational for `a = 1` and for `1/a` whole, and
-//! elsewhere where the ratios of marginal utilities have rational roots.
+//! These are the problems in which every user pays for at most one row of each class on which it runs (time sharing,
+//! one resource, or one scarce resource in a class). The rows are the goods of a market, and user `n` could run `C_r
+//! / d_nir` tasks on the whole of row `r`. The optimum of `sum_n w_n g_a(x_n)` is the equilibrium of this market
+//! (docs/theory.md, section 4, fact 5, for `a = 1`, where users spend their weights). Every user buys where a task is
+//! cheapest, and has no more tasks than its limit. `x_n` is unique. It is rational for `a = 1`, if `1/a` is whole,
+//! and otherwise if the ratios of marginal utilities have rational roots.
 //!
-//! Floating point tells who buys where: that is the active set. A forest of purchases is enough, since money can be pushed
-//! around a cycle until one of its purchases is gone. Along a tree all prices follow from one, the tasks
-//! from what the tree has to sell, and the purchases from the leaves inwards, all in rational numbers.
-//! The last price is rational where `x_n^a` is; elsewhere the prices are rounded, and leave a gap beyond
-//! the fiftieth digit.
+//! The floating-point optimum shows which goods each user buys, which is the active set. A forest of purchases
+//! suffices, since money can be pushed around a cycle until one of its purchases is 0. In each tree, one price
+//! determines all others. The tasks follow from the value of the tree's goods, and the purchases are computed from
+//! the leaves inwards, all in rational numbers. The last price of a tree is rational if `x_n^a` is. Otherwise the
+//! prices are rounded, which leaves a gap beyond the fiftieth digit.
 
 pub mod spanning;
 pub mod tree;
@@ -35,29 +34,32 @@ use crate::rounding::short;
 /// An exact equilibrium.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Equilibrium {
-    /// `x_ni` by user.
+    /// The tasks `x_ni`, by user.
     pub tasks: Vec<Vec<(usize, Rational)>>,
-    /// Prices of the rows and of the users' task limits.
+    /// The prices of the rows and of the users' task limits.
     pub prices: Prices,
-    /// The gap that they prove, in units of weight times `x^(1-a)`.
+    /// The gap that the prices prove, in units of weight times `x^(1-a)`.
     pub gap: Rational,
 }
 
-/// Parts of a user's tasks, of a class or of a limit that the interior point method leaves where an exact
-/// optimum has 0; tried in this order. Its own accuracy is about 1e-8, better or worse on some problems.
+/// The fractions of a user's tasks, of a class or of a limit that count as 0, in the order in which they are tried.
+/// The interior point method leaves such residues where an exact optimum has 0. Its accuracy is about 1e-8, with
+/// exceptions in both directions.
 const NEGLIGIBLE: [f64; 5] = [1e-8, 1e-10, 1e-6, 1e-12, 1e-4];
 
-/// Parts of all money below which a row costs nothing; tried in this order. Above rounding, and far below it,
-/// since rows that matter can be worth very little far from `a = 1`.
+/// The fractions of all money below which a row counts as free, in the order in which they are tried. The first is
+/// just above rounding errors. The second is far below them, since for exponents far from 1 the rows that matter can
+/// be worth very little.
 const NO_PRICE: [f64; 2] = [1e-13, 1e-45];
 
-/// Pairs of a user and a class that all readings together may look at: a few seconds of rational arithmetic.
-/// Beyond it fewer readings are tried.
+/// The number of pairs of a user and a class that all readings together may examine, which takes a few seconds of
+/// rational arithmetic. For larger problems, fewer readings are tried.
 const MOST_PAIRS: usize = 1_000_000;
 
-/// The equilibrium near `point`, a floating-point optimum for the exponent `alpha`: with gap 0 if one of
-/// its readings gives it, else that of the least gap. `None` where no reading gives a forest whose exact solution is
-/// feasible and has prices.
+/// Computes the equilibrium near `point`, a floating-point optimum for the exponent `alpha`.
+///
+/// Returns the first equilibrium with gap 0 among the readings of the point, or else the one with the smallest gap.
+/// Returns `None` if no reading leads to a forest whose exact solution is feasible and has prices.
 pub fn best(constraints: &Constraints<'_>, alpha: &Rational, point: &FairPoint) -> Option<Equilibrium> {
     let pairs: usize = point.places.iter().map(Vec::len).sum();
     let readings =
@@ -80,40 +82,41 @@ pub fn best(constraints: &Constraints<'_>, alpha: &Rational, point: &FairPoint) 
     lifted.ok()
 }
 
-/// What counts as 0 in a point in floating point.
+/// The thresholds below which numbers of a floating-point optimum count as 0.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Reading {
     /// See [`NEGLIGIBLE`].
     negligible: f64,
     /// See [`NO_PRICE`].
     no_price: f64,
-    /// Whether a purchase that is negligible to its user counts where it is not to the class: next to a class of
-    /// millions of servers no user misses what it does on a single one, which has to be sold.
+    /// Whether a purchase that is negligible for its user still counts if it is not negligible for the class.
+    /// Compared with a class of millions of servers, a user's tasks on a single other server are negligible, but that
+    /// server must be sold too.
     by_class: bool,
 }
 
-/// What floating point says about the market.
+/// A reading of the floating-point optimum as a market.
 struct Market<'a> {
     constraints: &'a Constraints<'a>,
     alpha: &'a Rational,
     point: &'a FairPoint,
     reading: Reading,
-    /// Price below which a whole row costs nothing.
+    /// The price below which a whole row counts as free.
     no_price: f64,
-    /// By user.
+    /// The kind of each buyer, by user.
     buyers: Vec<Buyer>,
 }
 
-/// How a user buys.
+/// The kind of a buyer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Buyer {
-    /// It can be given nothing.
+    /// The user cannot run any task.
     Absent,
-    /// It buys until a task is worth no more than it costs.
+    /// The user buys tasks until a task is worth no more than it costs.
     Spends,
-    /// It buys all its tasks, for less than they are worth.
+    /// The user buys all its tasks, for less than they are worth.
     Satisfied,
-    /// It gets all its tasks where they cost nothing.
+    /// The user has all its tasks on classes where they are free.
     Free,
 }
 
@@ -132,18 +135,20 @@ impl<'a> Market<'a> {
         market
     }
 
-    /// Price of the whole row in floating point.
+    /// Returns the price of the whole row in floating point.
     fn row_price(&self, row: usize) -> f64 {
         self.point.row_prices[row] * near(&self.constraints.rows()[row].capacity)
     }
 
-    /// What is left over costs nothing, and what costs nothing may be left over.
+    /// Returns whether the row has no price: part of it is left over, or its price is negligible.
     fn is_free(&self, row: usize) -> bool {
         self.point.row_slack[row] > self.reading.negligible || self.row_price(row) < self.no_price
     }
 
-    /// The row that user `n` pays for on class `i`, `Some(None)` where it pays for none; `None` where there are several,
-    /// so that the conditions are not linear.
+    /// Returns the row that user `n` pays for on class `i`.
+    ///
+    /// The result is `Some(None)` if it pays for no row. It is `None` if it pays for several rows, since the
+    /// optimality conditions are then not linear.
     fn good(&self, n: usize, i: usize) -> Option<Option<usize>> {
         let usage = self.constraints.usage(n, i)?;
         let rows = self.constraints.class_rows(i).zip(usage.iter());
@@ -172,7 +177,7 @@ impl<'a> Market<'a> {
         }
     }
 
-    /// Tasks by user, and the forest that they come from.
+    /// Returns the tasks by user and the forest from which they were computed.
     fn solve(&self) -> Option<(Tasks, Solved)> {
         let n_rows = self.constraints.rows().len();
         let mut tasks = vec![Vec::new(); self.buyers.len()];
@@ -187,8 +192,9 @@ impl<'a> Market<'a> {
         let several = spanning.split.into_iter().map(|(n, list)| (n, list.into_keys().collect()));
         let one = spanning.single.into_iter().map(|(n, row)| (n, vec![row]));
         let purchases: BTreeMap<usize, Vec<usize>> = several.chain(one).collect();
-        let nobody = Fixed { money: vec![Rational::new(); n_rows], left: vec![Rational::from(1); n_rows] };
-        let solved = tree::solve(self, &purchases, &nobody)?;
+        let no_fixed_users =
+            Fixed { money: vec![Rational::new(); n_rows], left: vec![Rational::from(1); n_rows] };
+        let solved = tree::solve(self, &purchases, &no_fixed_users)?;
         for (n, list) in &solved.tasks {
             let on_class = |(row, x): &(usize, Rational)| (self.constraints.rows()[*row].server, x.clone());
             tasks[*n] = list.iter().map(on_class).collect();
@@ -197,8 +203,8 @@ impl<'a> Market<'a> {
         Some((tasks, solved))
     }
 
-    /// What user `n` spends where, as far as it is not negligible, the most first; `None` where that is nothing, or on a
-    /// class that costs nothing.
+    /// Returns the purchases of user `n` that are not negligible, in descending order of the money spent. Returns
+    /// `None` if there are none, or if one of them is on a class that is free.
     fn purchases(&self, n: usize) -> Option<Vec<(usize, f64)>> {
         let places = &self.point.places[n];
         let total: f64 = places.iter().map(|place| place.tasks).sum();
@@ -223,7 +229,7 @@ impl<'a> Market<'a> {
         (!purchases.is_empty()).then_some(purchases)
     }
 
-    /// All tasks of user `n`, where they cost nothing.
+    /// Returns all tasks of user `n`, on classes where they are free.
     fn free_tasks(&self, n: usize) -> Option<Vec<(usize, Rational)>> {
         let limit = self.constraints.problem().users()[n].tasks()?;
         let free = self.point.places[n].iter().filter(|place| self.is_free_place(n, place));
@@ -237,7 +243,7 @@ impl<'a> Market<'a> {
         Some(list)
     }
 
-    /// The equilibrium with its prices, if it is feasible and they prove a gap.
+    /// Returns the equilibrium with its prices, if the tasks are feasible and the prices prove a gap.
     fn verified(&self, (tasks, solved): (Tasks, Solved)) -> Option<Equilibrium> {
         let (constraints, problem) = (self.constraints, self.constraints.problem());
         let allocation = Allocation {
@@ -264,13 +270,15 @@ impl<'a> Market<'a> {
         if let Ok(gap) = gap(&instance, self.alpha, None, &prices) {
             return Some(Equilibrium { tasks: allocation.tasks, prices, gap });
         }
-        // Where the worth of tasks is irrational, the enclosures of two users need not agree.
+        // If the worth of tasks is irrational, it is only enclosed, and the enclosures of two users can be
+        // inconsistent.
         let prices = lift_prices(&instance, self.alpha, None, &prices.rows, &prices.users)?;
         let gap = gap(&instance, self.alpha, None, &prices).ok()?;
         Some(Equilibrium { tasks: allocation.tasks, prices, gap })
     }
 
-    /// The price of a task of the limit of user `n`: what a task is worth beyond its cost on the cheapest class.
+    /// Returns the price of one task of the limit of user `n`: the worth of a task minus its cost on the cheapest
+    /// class.
     fn limit_price(
         &self,
         instance: &Instance<'_>,
@@ -286,7 +294,7 @@ impl<'a> Market<'a> {
         (most - cheapest).max(Rational::new())
     }
 
-    /// What a task of user `n` costs on class `i`.
+    /// Returns the cost of a task of user `n` on class `i`.
     fn cost(&self, n: usize, i: usize, prices: &[Rational]) -> Rational {
         let usage = self.constraints.usage(n, i).unwrap_or_default();
         let rows = self.constraints.class_rows(i).zip(usage.iter());
@@ -323,7 +331,7 @@ impl ExactMarket for Market<'_> {
     }
 }
 
-/// What `constraints` were made for.
+/// Returns the kind of sharing for which `constraints` were made.
 pub fn sharing_of(constraints: &Constraints<'_>) -> Sharing {
     let servers = constraints.problem().servers();
     let is_chosen = |i: usize| constraints.is_time_shared(i) && !servers[i].is_time_shared();

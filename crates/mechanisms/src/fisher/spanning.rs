@@ -1,18 +1,18 @@
-//! Purchases without cycles: between the classes a forest whose edges are the users that buy on several of them.
+//! Purchases without cycles: a forest of classes whose edges are the users that buy on several of them.
 //!
-//! Money can be pushed around a cycle of purchases that all are best for their users until one of them is gone
-//! (docs/theory.md, section 4, fact 5). Users that are left with one class leave the structure, so that it never has more
-//! users than classes, however many are tied.
+//! In a cycle of purchases that are all optimal for their users, money can be pushed around until one purchase is 0
+//! (docs/theory.md, section 4, fact 5). Users that are left with a single class leave the structure. It therefore
+//! never has more users than classes, however many users are tied.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// What users with several classes spend there.
+/// The spending of users with several classes.
 pub struct Spanning {
-    /// By user with at least two classes: money by class.
+    /// The money by class of each user with at least two classes.
     pub split: BTreeMap<usize, BTreeMap<usize, f64>>,
-    /// By class: the users with several classes that buy there.
+    /// The users with several classes that buy on each class, by class.
     at: Vec<BTreeSet<usize>>,
-    /// Users that have one class, in the order in which they were left with it.
+    /// The pairs `(user, class)` of users with a single class, in the order in which they left the structure.
     pub single: Vec<(usize, usize)>,
 }
 
@@ -21,7 +21,7 @@ impl Spanning {
         Self { split: BTreeMap::new(), at: vec![BTreeSet::new(); n_goods], single: Vec::new() }
     }
 
-    /// Adds the purchases of a user, one at least.
+    /// Adds the purchases of a user, of which there must be at least one.
     pub fn add(&mut self, user: usize, purchases: &[(usize, f64)]) {
         if let &[(class, _)] = purchases {
             self.single.push((user, class));
@@ -34,13 +34,16 @@ impl Spanning {
         self.release(user);
     }
 
+    /// Adds one purchase. If it closes a cycle, money is pushed around the cycle until one of its purchases is 0. That
+    /// purchase is removed.
     fn connect(&mut self, user: usize, class: usize, money: f64) {
         let path = self.path(user, class);
         let Some(path) = path else {
             self.set(user, class, money);
             return;
         };
-        // From the user: more, less, more, ...; the new purchase is less.
+        // Purchases along the path increase and decrease alternately, starting with an increase. The new purchase
+        // decreases.
         let less = path.iter().skip(1).step_by(2).map(|&(u, i)| (self.split[&u][&i], u, i));
         let least = less.min_by(|a, b| a.0.total_cmp(&b.0)).filter(|(least, ..)| *least < money);
         let push = least.map_or(money, |(least, ..)| least);
@@ -64,7 +67,7 @@ impl Spanning {
         self.at[class].insert(user);
     }
 
-    /// A user with one class leaves.
+    /// Removes a user that is left with a single class.
     fn release(&mut self, user: usize) {
         if self.split.get(&user).is_some_and(|list| list.len() < 2) {
             let list = self.split.remove(&user).unwrap_or_default();
@@ -75,9 +78,10 @@ impl Spanning {
         }
     }
 
-    /// The purchases on the way from a user to a class, if there is one.
+    /// Returns the purchases on the path from a user to a class, if the two are connected.
     fn path(&self, user: usize, class: usize) -> Option<Vec<(usize, usize)>> {
-        // By class: the user through which it was reached, and by user the class.
+        // Breadth-first search: the user through which each class was reached, and the class through which each user
+        // was.
         let mut through: BTreeMap<usize, usize> = BTreeMap::new();
         let mut from: BTreeMap<usize, usize> = BTreeMap::new();
         let mut queue = VecDeque::from([user]);
@@ -124,7 +128,7 @@ mod tests {
         spanning.add(0, &[(0, 2.0), (1, 1.0)]);
         spanning.add(1, &[(1, 3.0), (2, 2.0)]);
         spanning.add(2, &[(0, 4.0), (2, 0.5)]);
-        // Half a unit goes round; user 2 is left with class 0.
+        // Half a unit is pushed around the cycle, and user 2 is left with class 0.
         assert_eq!(spanning.single, [(2, 0)]);
         assert_eq!(spanning.split[&0], BTreeMap::from([(0, 1.5), (1, 1.5)]));
         assert_eq!(spanning.split[&1], BTreeMap::from([(1, 2.5), (2, 2.5)]));

@@ -1,7 +1,7 @@
 //! The prices and purchases of a linear Fisher market along a forest, in rationals.
 //!
-//! Along a tree all prices follow from one, the tasks from what the tree has to sell, and the purchases from the leaves
-//! inwards (docs/theory.md, section 4, fact 5).
+//! In each tree, one price determines all others. The tasks follow from the value of the tree's goods, and the
+//! purchases are computed from the leaves inwards (docs/theory.md, section 4, fact 5).
 
 use std::collections::BTreeMap;
 
@@ -12,48 +12,51 @@ use rug::{Complete, Integer};
 
 /// A market in exact numbers.
 pub trait ExactMarket {
-    /// Number of goods.
+    /// Returns the number of goods.
     fn n_goods(&self) -> usize;
-    /// Tasks of a user in the whole of a good.
+    /// Returns the number of tasks that a user can run on the whole of a good.
     fn rate(&self, user: usize, good: usize) -> Rational;
-    /// `w_n`.
+    /// Returns the weight `w_n`.
     fn weight(&self, user: usize) -> &Rational;
-    /// All tasks of a user that buys as many; `None` for a user that spends as long as a task is worth its price.
+    /// Returns the number of all tasks of a user that buys all of them, or `None` for a user that buys tasks as long
+    /// as they are worth their price.
     fn all_tasks(&self, user: usize) -> Option<&Rational>;
-    /// The exponent `a`.
+    /// Returns the exponent `a`.
     fn alpha(&self) -> &Rational;
-    /// A price near that of the whole good, for trees whose money does not tell it.
+    /// Returns an approximate price of the whole good, for trees whose money does not determine it.
     fn near_price(&self, good: usize) -> Rational;
 }
 
-/// What users outside the trees, with one good each, do to the goods.
+/// The effect on the goods of users outside the trees, which buy one good each.
 pub struct Fixed {
-    /// Money of the users that spend all of theirs, which only the exponent 1 tells beforehand.
+    /// The money spent on each good by users that spend all of their money. It is known in advance only for the
+    /// exponent 1.
     pub money: Vec<Rational>,
-    /// Part of the good beside the users that have all their tasks.
+    /// The fraction of each good that users with all their tasks leave.
     pub left: Vec<Rational>,
 }
 
-/// What a forest leads to.
+/// The prices and purchases that follow from a forest.
 pub struct Solved {
-    /// Price of every whole good; of some 0.
+    /// The price of each whole good, 0 for some.
     pub prices: Vec<Rational>,
-    /// Tasks of the users of the trees, by good.
+    /// The tasks of the users in trees, by good.
     pub tasks: BTreeMap<usize, Vec<(usize, Rational)>>,
-    /// Trees whose prices are known but for a factor.
+    /// The trees whose prices are known only up to a factor.
     pub anchored: Vec<Anchored>,
 }
 
-/// A tree in which a task of a user has to be worth what it costs: with an exponent other than 1 that can be irrational.
+/// A tree whose prices are known up to a factor. The factor follows from the condition that a task of `user` is worth
+/// its price, which can be irrational for an exponent other than 1.
 pub struct Anchored {
     pub goods: Vec<usize>,
     pub user: usize,
-    /// Price of a task of the user, but for the factor of the tree.
+    /// The price of a task of the user, without the factor of the tree.
     pub price: Rational,
 }
 
-/// The only prices and purchases of a forest in which these users buy these goods; `None` where there are none, or a
-/// purchase is negative.
+/// Computes the unique prices and purchases of a forest, given by the goods that each user buys. Returns `None` if
+/// there are none, or if a purchase is negative.
 pub fn solve<M: ExactMarket>(
     market: &M,
     purchases: &BTreeMap<usize, Vec<usize>>,
@@ -81,7 +84,7 @@ enum Node {
     User(usize),
 }
 
-/// A node of a tree, with the position of its parent and the price of a whole good or of a task.
+/// A node of a tree with the position of its parent. The price is that of a whole good or of a user's task.
 struct Place {
     node: Node,
     parent: usize,
@@ -92,14 +95,15 @@ struct Forest<'a, M> {
     market: &'a M,
     purchases: &'a BTreeMap<usize, Vec<usize>>,
     fixed: &'a Fixed,
-    /// By good.
+    /// The users that buy each good.
     buyers: Vec<Vec<usize>>,
-    /// By good.
+    /// Whether each good is part of a tree already.
     seen: Vec<bool>,
     solved: Solved,
 }
 
 impl<M: ExactMarket> Forest<'_, M> {
+    /// Computes the prices and purchases of the tree that contains the good `root`.
     fn tree(&mut self, root: usize) -> Option<()> {
         let mut places = self.grow(root)?;
         let left = self.left(&places);
@@ -110,7 +114,8 @@ impl<M: ExactMarket> Forest<'_, M> {
         let spenders: Vec<usize> = (0..places.len()).filter(|k| is_spender(&places[*k])).collect();
         let mut money: Rational = places.iter().filter_map(|place| self.fixed_money(place)).sum();
         if spenders.is_empty() && money.is_zero() {
-            // No user pays for what is left over; where nothing is, a range of prices does.
+            // A good for which no user pays is free if some of it is left over. If all of it is used, it may have any
+            // price in a range.
             if !left.is_zero() {
                 return (left > 0 && places.len() == 1).then_some(());
             }
@@ -134,7 +139,8 @@ impl<M: ExactMarket> Forest<'_, M> {
         self.buy(&places, paid)
     }
 
-    /// The nodes of the tree, each after its parent, with prices but for a common factor.
+    /// Returns the nodes of the tree, each after its parent, with prices up to a common factor. Returns `None` if
+    /// there is a cycle.
     fn grow(&mut self, root: usize) -> Option<Vec<Place>> {
         let mut places = vec![Place { node: Node::Good(root), parent: 0, price: Rational::from(1) }];
         self.seen[root] = true;
@@ -165,7 +171,7 @@ impl<M: ExactMarket> Forest<'_, M> {
         Some(places)
     }
 
-    /// What the goods are worth beside the users that have all their tasks.
+    /// Returns the value of the tree's goods, minus the part taken by users that have all their tasks.
     fn left(&self, places: &[Place]) -> Rational {
         let worth = |Place { node, price, .. }: &Place| match *node {
             Node::Good(good) => Some(Rational::from(price * &self.fixed.left[good])),
@@ -188,8 +194,10 @@ impl<M: ExactMarket> Forest<'_, M> {
         }
     }
 
-    /// Divides what is `left` among the users at `spenders`: a task of each is worth what it costs, so that `x_n` is
-    /// proportional to `(w_n / price_n)^(1/a)`. `None` where the roots are irrational.
+    /// Divides the value `left` among the users at `spenders`.
+    ///
+    /// A task of each is worth its cost, so `x_n` is proportional to `(w_n / price_n)^(1/a)`. Returns `None` if the
+    /// roots are irrational.
     fn divide(
         &self,
         places: &[Place],
@@ -208,6 +216,7 @@ impl<M: ExactMarket> Forest<'_, M> {
         Some(())
     }
 
+    /// Records that the prices of a tree are known up to a factor, which the user at the position `at` determines.
     fn anchor(&mut self, places: &[Place], at: usize) {
         let good = |place: &Place| match place.node {
             Node::Good(good) => Some(good),
@@ -219,7 +228,8 @@ impl<M: ExactMarket> Forest<'_, M> {
         }
     }
 
-    /// From the leaves inwards: what a good still needs comes from its parent, what a user has left goes to it.
+    /// Computes the purchases from the leaves inwards. The unpaid value of a good is paid by its parent, and the
+    /// remaining money of a user is spent on its parent.
     fn buy(&mut self, places: &[Place], paid: Vec<Rational>) -> Option<()> {
         let due = places.iter().zip(paid).map(|(Place { node, price, .. }, paid)| match *node {
             Node::Good(good) => Rational::from(price * &self.fixed.left[good]) - &self.fixed.money[good],
@@ -257,11 +267,13 @@ fn scale(places: &mut [Place], factor: &Rational) {
     places.iter_mut().for_each(|place| place.price *= factor);
 }
 
-/// Bits of a power beyond which it is not computed: a million, 300,000 digits, more than a certificate may state.
+/// The maximum number of bits of a power. A million bits are 300,000 digits, more than a certificate may state.
 const MOST_BITS: u64 = 1 << 20;
 
-/// `value^exponent` for positive numbers; `None` where it is irrational or too long. The ratios of tasks in an equilibrium
-/// are rational for `1/a` whole, and sometimes elsewhere (docs/theory.md, section 3).
+/// Returns `value^exponent` for positive numbers, or `None` if it is irrational or too long.
+///
+/// The ratios of tasks in an equilibrium are rational if `1/a` is whole, and in some other cases (docs/theory.md,
+/// section 3).
 fn power(value: &Rational, exponent: &Rational) -> Option<Rational> {
     let (power, index) = (exponent.numer().to_u32()?, exponent.denom().to_u32()?);
     let bits = u64::from(value.numer().significant_bits().max(value.denom().significant_bits()));

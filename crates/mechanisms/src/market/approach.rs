@@ -1,4 +1,19 @@
-//! From nothing known to a basis: floating point, with fewer and fewer users that are not decided yet.
+//! The computation of a basis of the market: floating-point prices for smaller and smaller `tau`, with fewer and
+//! fewer undecided users.
+//!
+//! # Algorithm
+//! The smoothed market of `evenhand_ode::market` is easy to solve for a large `tau`, at which every buyer buys a
+//! little of every class. `tau` then falls in stages ([`descend`](Approach::descend)), and Newton's method starts
+//! each stage from the prices of the previous one. For many buyers, the first stages use a sample of them
+//! ([`starts_from_sample`](Approach::starts_from_sample)).
+//!
+//! During the descent, a buyer whose cheapest class is clear is fixed and leaves the market
+//! ([`decide`](Approach::decide)). At the end, the purchases are read as a [`Basis`], whose prices are computed
+//! exactly. If that basis is refused, the market is stated again relative to the prices reached
+//! ([`recentre`](Approach::recentre)). Differences that were lost in rounding at the old centre are then visible, and
+//! `tau` can fall further.
+//!
+//! An *entry* of the market is a pair of a buyer and a class on which it can run.
 
 use std::collections::BTreeMap;
 
@@ -10,80 +25,95 @@ use super::basis::Basis;
 use super::goods::{Goods, log_near_one};
 use crate::fisher::spanning::Spanning;
 
-/// `tau` at the start, at least, and its factor from stage to stage; where that is too far, its root, up to the last one.
+/// The least initial `tau`. It is raised until every buyer buys a little of every class.
 const FIRST_TAU: f64 = 0.5;
+/// The factor of `tau` from stage to stage. If a stage does not converge, its root is used.
 const SMALLER_TAU: f64 = 0.25;
+/// The factor above which a stage is accepted even if it did not converge.
 const LARGEST_FACTOR: f64 = 0.9;
-/// Newton steps in a stage, and where nothing near is known.
+/// The maximum number of Newton steps in a stage that starts from the prices of the previous one.
 const STAGE_STEPS: usize = 50;
+/// The maximum number of Newton steps in a stage without such a start.
 const FIRST_STEPS: usize = 100;
-/// `tau` at the end of the first centre, where logarithms of rates are known to 1e-15, and its factor from centre to centre.
+/// The final `tau` of the first centre, at which the logarithms of rates are accurate to about 1e-15.
 const LEAST_TAU: f64 = 1e-9;
+/// The factor of the final `tau` from one centre to the next.
 const NEXT_CENTRE: f64 = 1e-9;
-/// Fraction of a class's price that is spent at any price, so that the price does not vanish where no user pays.
+/// The fraction of a class's price that is spent on it in any case. It keeps the price positive if no user pays for
+/// the class.
 const LEAST_PART: f64 = 1e-13;
-/// Least logarithm of a price that no user pays, in units of all money: far from what doubles cannot hold.
+/// The smallest logarithm of a price that no user pays, in units of all money. It is well within the range of
+/// doubles.
 const LEAST_LOG_PRICE: f64 = -500.0;
-/// `tau` from which users are decided.
+/// The `tau` below which buyers are decided.
 const DECIDED_FROM: f64 = 0.05;
-/// Differences of logarithms that decide, in units of `tau` and of the last change of prices.
+/// The difference of log costs, in units of `tau`, above which a choice is clear.
 const CLEAR: f64 = 60.0;
+/// The additional difference, in units of the last change of log prices.
 const CLEAR_OF_CHANGE: f64 = 4.0;
-/// Part of a class that users with all their tasks must leave for them to be counted once and for all.
+/// The fraction of a class that satisfied buyers must leave free for them to be fixed.
 const LEAVES: f64 = 1e-3;
-/// Difference of logarithms beyond which a class need not be looked at again.
+/// The difference of log costs above which an entry is dropped when the market is stated relative to a new centre.
 const OUT_OF_SIGHT: f64 = 0.1;
 
-/// Buyers of a sample, at least, in all and for each class: their prices are some hundredths off, which is less than `tau` is where
-/// users are decided. Buyers for one of them, at least: with fewer a sample does not spare much.
+/// The minimum size of a sample. The prices of such a sample are wrong by some hundredths, which is less than the
+/// `tau` at which buyers are decided.
 const LEAST_SAMPLE: usize = 2048;
+/// The minimum number of sampled buyers for each class.
 const SAMPLED_FOR_A_CLASS: usize = 64;
+/// The minimum ratio of all buyers to sampled ones. With fewer buyers, a sample does not save much work.
 const ALL_FOR_ONE_SAMPLED: usize = 4;
 
-/// What is known of a buyer.
+/// The decision about a buyer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Choice {
-    /// It is one of the market.
+    /// The buyer is undecided and stays in the market.
     Open,
-    /// It buys this class alone.
+    /// The buyer buys only this class.
     Buys { class: u32, satisfied: bool },
 }
 
+/// The state of the computation: the market of the undecided buyers and its approximate prices.
 pub struct Approach<'a> {
     goods: &'a Goods<'a>,
-    /// Whether users are decided on the way.
+    /// Whether buyers are decided during the descent.
     decides: bool,
+    /// The decision about each buyer of `goods`.
     choices: Vec<Choice>,
-    /// The open buyers, relative to the centre.
+    /// The market of the undecided buyers, relative to the centre.
     market: Market,
-    /// By buyer of the market.
+    /// The index in `goods` of each buyer of the market.
     buyers: Vec<usize>,
-    /// Prices of the centre; of the first, 1.
+    /// The exact prices of the centre. Those of the first centre are 1.
     centre: Vec<Rational>,
-    /// Logarithms of the prices relative to the centre.
+    /// The logarithms of the current prices relative to the centre, by class.
     shift: Vec<f64>,
-    /// Money that is spent on each class whatever it costs.
+    /// The money that is spent on each class in any case. It acts as a barrier against a price of 0.
     barrier: Vec<f64>,
-    /// By class: money of those that spend all of theirs.
+    /// The money spent on each class by buyers that spend all of their money.
     paid: Vec<f64>,
-    /// Whether nothing has been solved yet.
+    /// Whether the first stages have not been run yet.
     is_fresh: bool,
+    /// The current smoothing parameter.
     tau: f64,
+    /// The final `tau` for the current centre.
     least_tau: f64,
+    /// The fraction of a class's price to which `barrier` falls at the current centre.
     least_part: f64,
-    /// `ln` of all money.
+    /// The natural logarithm of all money.
     log_total: f64,
-    /// Newton steps.
+    /// The number of Newton steps so far.
     pub steps: usize,
 }
 
 impl<'a> Approach<'a> {
-    /// Before the first stage; users are decided on the way if `decides`.
+    /// Creates the state before the first stage, with initial prices. Returns `None` if the sum of weights is not a
+    /// normal double.
     pub fn new(goods: &'a Goods<'a>, decides: bool) -> Option<Self> {
         let n_goods = goods.n_goods();
         let total: f64 = goods.weight.iter().sum();
         total.is_normal().then_some(())?;
-        // Prices at which classes are about equally good on average.
+        // The prices at which the average buyer finds all classes about equally good.
         let mut sums = vec![(0.0, 0.0); n_goods];
         for b in 0..goods.n_buyers() {
             let best = goods.places(b).map(|(_, rate)| rate).fold(f64::NEG_INFINITY, f64::max);
@@ -119,7 +149,7 @@ impl<'a> Approach<'a> {
         Some(approach)
     }
 
-    /// States the market of all buyers.
+    /// Builds the market of all buyers relative to prices of 1.
     fn state(&mut self) {
         let goods = self.goods;
         let n_goods = goods.n_goods();
@@ -143,18 +173,22 @@ impl<'a> Approach<'a> {
         self.market = market;
     }
 
-    /// From stage to stage until `tau` is as small as this centre allows.
+    /// Runs the stages until `tau` reaches its final value for this centre. Returns `None` if numbers leave the range
+    /// of doubles.
     pub fn run(&mut self) -> Option<()> {
         if std::mem::take(&mut self.is_fresh) && !self.starts_from_sample() {
             self.first_stages()?;
         }
         self.descend(self.least_tau)?;
+        // With a precision of 0, this stage ends only when rounding errors prevent further progress.
         self.stage(0.0, FIRST_STEPS)?;
         Some(())
     }
 
-    /// Finds the prices of a sample of the buyers first, while these buy a little of everything, and goes on from there. Whether
-    /// that is where those of all are; there may be too few buyers for one, and it may mislead.
+    /// Starts from the prices of a sample of the buyers, down to the `tau` at which buyers are decided.
+    ///
+    /// Returns whether the prices for all buyers could be computed from there. They cannot if there are too few
+    /// buyers for a sample, or if the sample misleads. The initial prices are then restored.
     fn starts_from_sample(&mut self) -> bool {
         let size = LEAST_SAMPLE.max(SAMPLED_FOR_A_CLASS * self.market.n_goods());
         if self.market.n_buyers() < ALL_FOR_ONE_SAMPLED * size {
@@ -171,7 +205,8 @@ impl<'a> Approach<'a> {
         is_near
     }
 
-    /// A market of about so many of the buyers, who have the money of all.
+    /// Returns a market of about `size` buyers at regular intervals, whose weights are scaled up to the money of all
+    /// buyers.
     fn sample(&self, size: usize) -> Market {
         let all = &self.market;
         let chosen = || (0..all.n_buyers()).step_by(all.n_buyers() / size);
@@ -194,7 +229,7 @@ impl<'a> Approach<'a> {
         sample
     }
 
-    /// From stage to stage until `tau` is no larger than this.
+    /// Reduces `tau` in stages to `least`.
     fn descend(&mut self, least: f64) -> Option<()> {
         let mut factor = SMALLER_TAU;
         while self.tau > least {
@@ -202,11 +237,12 @@ impl<'a> Approach<'a> {
             self.tau = (self.tau * factor).max(least);
             let converged = self.stage(0.05 * self.tau, STAGE_STEPS)?;
             if !converged && factor < LARGEST_FACTOR {
-                // Too far from the last one.
+                // The last prices were too far away. Try again from them with a larger factor.
                 (self.tau, self.shift) = before;
                 factor = factor.sqrt();
                 continue;
             }
+            // Take larger steps again after a success.
             factor = (factor * factor).max(SMALLER_TAU);
             if self.decides && self.tau < DECIDED_FROM && self.tau > least {
                 self.decide(&before.1);
@@ -215,10 +251,13 @@ impl<'a> Approach<'a> {
         Some(())
     }
 
-    /// A `tau` for which everybody buys a little of everything. There the money that is spent whatever a class costs
-    /// becomes small in stages, so that prices that no user pays have fallen before choices become sharp.
+    /// Computes the first prices, at a `tau` for which every buyer buys a little of every class.
+    ///
+    /// The money of the barrier falls in stages at this constant `tau`. The prices of classes for which no user pays
+    /// can then fall before the choices become sharp.
     fn first_stages(&mut self) -> Option<()> {
         let market = &self.market;
+        // The largest difference of log costs between the classes of one buyer.
         let mut range = 0.0_f64;
         for b in 0..market.n_buyers() {
             let places = market.start[b]..market.start[b + 1];
@@ -230,7 +269,7 @@ impl<'a> Approach<'a> {
             range = range.max(high - low);
         }
         self.tau = (range / 4.0).max(FIRST_TAU);
-        // Without limits every class with users has a price.
+        // Without task limits, every class that users can use has a positive price, so fewer stages do.
         let has_limits = market.log_limit.iter().any(|limit| limit.is_finite());
         let parts: &[f64] =
             if has_limits { &[1e-1, 1e-4, 1e-7, 1e-10, LEAST_PART] } else { &[1e-1, LEAST_PART] };
@@ -244,12 +283,12 @@ impl<'a> Approach<'a> {
         Some(())
     }
 
-    /// Newton's method at this `tau`; whether it has converged.
+    /// Runs Newton's method at the current `tau` and returns whether it converged.
     fn stage(&mut self, precision: f64, most_steps: usize) -> Option<bool> {
         let (market, barrier) = (&self.market, &self.barrier);
         let ended = minimise(market, &mut self.shift, barrier, self.tau, precision, most_steps)?;
         self.steps += ended.steps;
-        // Where somebody pays the rest may be a small part of the price.
+        // Where users pay for a class, the barrier may be a smaller fraction of the price.
         for i in 0..self.barrier.len() {
             if ended.paid[i] > 100.0 * self.barrier[i] {
                 self.barrier[i] = self.barrier[i].min(self.least_part * ended.paid[i]);
@@ -259,10 +298,15 @@ impl<'a> Approach<'a> {
         Some(ended.converged)
     }
 
-    /// Counts the buyers once and for all whose choice is clear, and forgets the places that are clearly too dear.
+    /// Fixes the buyers whose choice is clear, and drops the entries that are clearly too expensive.
+    ///
+    /// `before` holds the log prices of the previous stage. A difference of log costs is clear if neither the
+    /// smoothing nor a further change of prices like the last one could reverse it.
     fn decide(&mut self, before: &[f64]) {
         let purchases = self.market.purchases(&self.shift, self.tau);
         let n_goods = self.goods.n_goods();
+        // The money of satisfied buyers by class. They use a fixed amount, so fixing too many could leave nothing to
+        // sell.
         let mut satisfied = vec![0.0; n_goods];
         for b in (0..self.market.n_buyers()).filter(|b| purchases.limit[*b] < 0.0) {
             for k in self.market.start[b]..self.market.start[b + 1] {
@@ -272,6 +316,7 @@ impl<'a> Approach<'a> {
         let is_priced = |i: &usize| self.paid[*i] > self.barrier[*i];
         let changes = (0..n_goods).filter(is_priced).map(|i| (self.shift[i] - before[i]).abs());
         let clear = CLEAR * self.tau + CLEAR_OF_CHANGE * changes.fold(0.0, f64::max);
+        // Whether satisfied buyers leave enough of each class to other buyers.
         let leaves: Vec<bool> = (0..n_goods)
             .map(|i| {
                 let worth = self.market.worth[i] * libm::exp(self.shift[i]);
@@ -289,8 +334,10 @@ impl<'a> Approach<'a> {
         let mut buyers = Vec::new();
         for (b, &buyer) in self.buyers.iter().enumerate() {
             let places = old.start[b]..old.start[b + 1];
+            // The entries that are not clearly more expensive than the cheapest.
             let kept = || places.clone().filter(|k| purchases.behind[*k] <= clear);
             let is_satisfied = purchases.limit[b] < 0.0;
+            // A buyer with one such entry is fixed if it is also clear whether it gets all its tasks.
             let mut classes = kept();
             if let (Some(k), None) = (classes.next(), classes.next())
                 && purchases.limit[b].abs() > clear
@@ -299,6 +346,7 @@ impl<'a> Approach<'a> {
                 let i = old.good[k] as usize;
                 let choice = Choice::Buys { class: old.good[k], satisfied: is_satisfied };
                 if is_satisfied {
+                    // A satisfied buyer takes a fixed amount of the class, here at the prices of the centre.
                     new.worth[i] -= old.weight[b] * libm::exp(old.log_limit[b] - old.advantage[k]);
                 } else {
                     new.money[i] += old.weight[b];
@@ -315,6 +363,7 @@ impl<'a> Approach<'a> {
             new.log_limit.push(old.log_limit[b]);
             buyers.push(buyer);
         }
+        // `spare` is the difference of nearly equal numbers, so it is recomputed only if they have changed.
         if buyers.len() < self.buyers.len() {
             new.spare = new.worth.iter().zip(&new.money).map(|(worth, money)| worth - money).collect();
         }
@@ -322,12 +371,15 @@ impl<'a> Approach<'a> {
         self.buyers = buyers;
     }
 
-    /// States everything relative to the prices that have been found.
+    /// Moves the centre to the current prices, and states the market of the undecided buyers relative to it.
+    ///
+    /// All differences are computed in rationals and then rounded, so near ties at these prices become visible to
+    /// doubles. Returns `None` if a price is outside the range of doubles.
     pub fn recentre(&mut self) -> Option<()> {
         for (price, shift) in self.centre.iter_mut().zip(&self.shift) {
             *price *= match shift.abs() < 0.5 {
                 true => Rational::from_f64(libm::expm1(*shift))? + 1u32,
-                // A price below the least double is no price.
+                // A factor that is 0 in doubles is not a usable price.
                 false => Rational::from_f64(libm::exp(*shift)).filter(|factor| *factor > 0)?,
             };
         }
@@ -372,17 +424,18 @@ impl<'a> Approach<'a> {
         }
         self.market = market;
         self.shift.iter_mut().for_each(|q| *q = 0.0);
+        // Numbers relative to the new centre are accurate, so the next stages can go further.
         self.least_tau *= NEXT_CENTRE;
         self.least_part *= NEXT_CENTRE;
         Some(())
     }
 
-    /// Who buys where, with what is negligible left out and without cycles.
+    /// Reads the purchases as a basis. Amounts below the fraction `negligible` are left out, and cycles are removed.
     pub fn basis(&self, negligible: f64) -> Basis {
         let goods = self.goods;
         let n_goods = goods.n_goods();
         let purchases = self.market.purchases(&self.shift, self.tau);
-        // Who buys less than what is negligible stays where it runs the most.
+        // Buyers without any purchase that counts are assigned to the class with their highest rate.
         let most = |b: usize| goods.places(b).max_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(i, _)| i as u32);
         let mut basis = Basis {
             class: (0..goods.n_buyers()).map(most).collect(),
@@ -404,6 +457,8 @@ impl<'a> Approach<'a> {
             basis.satisfied[buyer] = purchases.limit[b] < 0.0;
             let Some((first, _)) = list.first() else { continue };
             basis.class[buyer] = *first as u32;
+            // On free classes, any split of a buyer's tasks is possible, so its purchases need not be part of the
+            // forest.
             if is_free[*first] && list.len() > 1 {
                 let all: f64 = list.iter().map(|(_, money)| money).sum();
                 basis.free.insert(buyer, list.iter().map(|(i, money)| (*i, money / all)).collect());
@@ -422,7 +477,10 @@ impl<'a> Approach<'a> {
         basis
     }
 
-    /// By buyer of the market: what it spends where, the most first.
+    /// Returns the classes on which each buyer of the market spends money, with the amounts in descending order.
+    ///
+    /// A purchase counts if it is more than the fraction `negligible` of the buyer's spending or of the class's
+    /// price.
     fn purchases(&self, purchases: &Purchases, negligible: f64) -> Vec<Vec<(usize, f64)>> {
         let cost: Vec<f64> =
             self.market.worth.iter().zip(&self.shift).map(|(worth, q)| worth * libm::exp(*q)).collect();
@@ -440,11 +498,15 @@ impl<'a> Approach<'a> {
         (0..self.market.n_buyers()).map(list).collect()
     }
 
-    /// Classes that no user pays for: among those that users tie together nothing is spent but the barrier.
+    /// Returns for each class whether no user pays for it.
+    ///
+    /// Classes with a common buyer have linked prices, so the test is made for connected groups of classes: a group
+    /// is free if only the barrier is spent on it.
     fn free_classes(&self, lists: &[Vec<(usize, f64)>]) -> Vec<bool> {
         let n_goods = self.goods.n_goods();
         let mut group: Vec<usize> = (0..n_goods).collect();
-        fn find(group: &mut [usize], mut i: usize) -> usize {
+        // Union-find over the classes.
+        fn root(group: &mut [usize], mut i: usize) -> usize {
             while group[i] != i {
                 group[i] = group[group[i]];
                 i = group[i];
@@ -453,19 +515,20 @@ impl<'a> Approach<'a> {
         }
         for list in lists {
             for (i, _) in list {
-                let (a, c) = (find(&mut group, list[0].0), find(&mut group, *i));
+                let (a, c) = (root(&mut group, list[0].0), root(&mut group, *i));
                 group[a] = c;
             }
         }
         let mut sums = vec![(0.0, 0.0); n_goods];
         for i in 0..n_goods {
-            let g = find(&mut group, i);
+            let g = root(&mut group, i);
             sums[g].0 += self.paid[i];
             sums[g].1 += self.barrier[i];
         }
-        (0..n_goods).map(|i| sums[find(&mut group, i)]).map(|(paid, barrier)| paid <= barrier).collect()
+        (0..n_goods).map(|i| sums[root(&mut group, i)]).map(|(paid, barrier)| paid <= barrier).collect()
     }
 
+    /// Returns the current prices as short rational numbers.
     fn near_prices(&self) -> Vec<Rational> {
         let price = |(price, shift): (&Rational, &f64)| {
             let factor = Rational::from_f64(libm::exp(*shift)).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Purchases of the users of time-shared classes, and the exact prices that they lead to.
+//! The purchases of the users of time-shared classes, and the exact prices that follow from them.
 
 use std::collections::BTreeMap;
 
@@ -7,17 +7,17 @@ use evenhand_problem::Rational;
 use super::goods::Goods;
 use crate::fisher::tree::{self, ExactMarket, Solved};
 
-/// Who buys where, without cycles.
+/// The classes that each buyer buys. The purchases form a forest of buyers and classes.
 pub struct Basis {
-    /// By buyer: the class where it buys; for those that buy on several, the first.
+    /// The class of each buyer; the first one for buyers of several classes.
     pub class: Vec<u32>,
-    /// By buyer: whether it has all its tasks.
+    /// Whether each buyer has all its tasks.
     pub satisfied: Vec<bool>,
-    /// Buyers with several classes that have a price.
+    /// The classes of buyers that buy several classes with a positive price.
     pub split: BTreeMap<usize, Vec<usize>>,
-    /// Buyers with several classes that cost nothing: the parts of their tasks.
+    /// The classes of buyers that use several free classes, each with the fraction of the buyer's tasks.
     pub free: BTreeMap<usize, Vec<(usize, f64)>>,
-    /// By class: a price near the right one, for trees whose money does not tell it.
+    /// An approximate price of each class, for trees in which the money does not determine the prices rationally.
     pub near: Vec<Rational>,
 }
 
@@ -55,7 +55,8 @@ impl ExactMarket for Exact<'_> {
 }
 
 impl Basis {
-    /// The only prices and purchases of this basis; `None` where there are none, or a purchase is negative.
+    /// Computes the unique prices and purchases of this basis. Returns `None` if there are none, or if a purchase is
+    /// negative.
     pub fn solve(&self, goods: &Goods<'_>) -> Option<Solved> {
         let market = Exact { goods, basis: self, alpha: Rational::from(1) };
         let fixed = goods.fixed(|b| {
@@ -63,7 +64,7 @@ impl Basis {
             is_single.then(|| (self.class[b] as usize, self.satisfied[b]))
         });
         let mut solved = tree::solve(&market, &self.split, &fixed)?;
-        // Short numbers, where there is room for their rounding.
+        // Short numbers are tried first. Rounding may overfill a class, and then all digits are used.
         let short = self.give_free(goods, fixed.left.clone(), &mut solved, crate::rounding::short);
         short.or_else(|| {
             let all_digits = |part| Rational::from_f64(part).unwrap_or_default();
@@ -72,7 +73,8 @@ impl Basis {
         Some(solved)
     }
 
-    /// Those that cost nothing get all their tasks out of what is left, in about the parts that floating point found.
+    /// Gives all their tasks to the buyers of free classes, in about the fractions that floating point found. Returns
+    /// `None` if the free capacity does not suffice.
     fn give_free(
         &self,
         goods: &Goods<'_>,

@@ -1,4 +1,4 @@
-//! The users of time-shared classes as buyers, in floating point where that is enough.
+//! The users of time-shared classes as buyers of a market, in floating point where that is accurate enough.
 
 use evenhand_budget::each;
 use evenhand_problem::number::near;
@@ -7,31 +7,33 @@ use rug::Integer;
 
 use crate::fisher::tree::Fixed;
 
-/// Goods, beyond which the matrix of a Newton step is too large.
+/// The number of classes above which the matrix of a Newton step is too large.
 const MOST_GOODS: usize = 2000;
-/// Doubles between whose logarithms weights must lie.
+/// The largest absolute value of the natural logarithm of a weight.
 const RANGE: f64 = 400.0;
 
-/// Buyers and the logarithms of their rates.
+/// The buyers and the logarithms of their rates. An entry is a pair of a buyer and a class on which it can run.
 pub struct Goods<'a> {
     pub problem: &'a Problem,
-    /// Users that can be given anything.
+    /// The users that can run a task, which are the buyers.
     pub active: Vec<usize>,
-    /// The classes of buyer `b` stand at `start[b]..start[b + 1]`.
+    /// The bounds of each buyer's entries: those of buyer `b` are `start[b]..start[b + 1]`.
     pub start: Vec<usize>,
-    /// Class, by place.
+    /// The class, by entry.
     pub good: Vec<u32>,
-    /// `ln gamma_ni`, by place.
+    /// `ln gamma_ni`, by entry.
     pub log_rate: Vec<f64>,
-    /// By buyer: `w_n` and its logarithm.
+    /// `w_n`, by buyer.
     pub weight: Vec<f64>,
+    /// `ln w_n`, by buyer.
     pub log_weight: Vec<f64>,
-    /// By buyer: `ln T_n`; infinite without a limit.
+    /// `ln T_n`, by buyer; infinite without a limit.
     pub log_tasks: Vec<f64>,
 }
 
 impl<'a> Goods<'a> {
-    /// `None` where classes are not shared by time, or there are too many of them, or weights are not numbers that doubles hold.
+    /// Collects the buyers. Returns `None` if some classes are not shared by time, there are too many classes, or a
+    /// weight is outside the accepted range.
     pub fn new(constraints: &Constraints<'a>) -> Option<Self> {
         let problem = constraints.problem();
         let n_goods = problem.n_servers();
@@ -78,22 +80,24 @@ impl<'a> Goods<'a> {
         self.problem.n_servers()
     }
 
-    /// `gamma_ni` of buyer `b`.
+    /// Returns the exact `gamma_ni` of buyer `b` on class `i`.
     pub fn rate(&self, b: usize, i: usize) -> Rational {
         self.problem.unconstrained_gamma(self.active[b], i)
     }
 
-    /// `w_n`.
+    /// Returns the exact `w_n` of buyer `b`.
     pub fn exact_weight(&self, b: usize) -> &Rational {
         self.problem.users()[self.active[b]].weight()
     }
 
-    /// `T_n`.
+    /// Returns the exact `T_n` of buyer `b`, if it is limited.
     pub fn tasks(&self, b: usize) -> Option<&Rational> {
         self.problem.users()[self.active[b]].tasks()
     }
 
-    /// What the buyers do to the classes for which `class` tells the one class and whether they have all their tasks.
+    /// Sums up the money and the usage, by class, of the buyers with a single class.
+    ///
+    /// `class` returns the class of such a buyer and whether it has all its tasks, or `None` for all other buyers.
     pub fn fixed(&self, class: impl Fn(usize) -> Option<(usize, bool)>) -> Fixed {
         let mut money = vec![Rational::new(); self.n_goods()];
         let mut used = vec![Vec::new(); self.n_goods()];
@@ -108,19 +112,20 @@ impl<'a> Goods<'a> {
         Fixed { money, left }
     }
 
-    /// Class and `ln gamma_ni`.
+    /// Returns the classes of buyer `b` with `ln gamma_ni`.
     pub fn places(&self, b: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
         let places = self.start[b]..self.start[b + 1];
         places.map(|k| (self.good[k] as usize, self.log_rate[k]))
     }
 
-    /// `ln gamma_ni`.
+    /// Returns `ln gamma_ni` of buyer `b` on class `i`.
     pub fn log_rate_of(&self, b: usize, i: usize) -> f64 {
         self.places(b).find(|(good, _)| *good == i).map_or(f64::NEG_INFINITY, |(_, rate)| rate)
     }
 }
 
-/// Natural logarithm of a positive number of any size, within a few units of the last place of it or of 1.
+/// Returns the natural logarithm of a positive number of any size. The error is a few units in the last place of the
+/// result or of 1, whichever is larger.
 pub fn log(value: &Rational) -> f64 {
     let (numerator, denominator) = (value.numer(), value.denom());
     if numerator.significant_bits() < 500 && denominator.significant_bits() < 500 {
@@ -131,14 +136,14 @@ pub fn log(value: &Rational) -> f64 {
     libm::log(a / b) + (f64::from(high) - f64::from(low)) * std::f64::consts::LN_2
 }
 
-/// The same with all digits near 1.
+/// Returns the natural logarithm with full relative accuracy even if `value` is close to 1.
 pub fn log_near_one(value: &Rational) -> f64 {
     let above = Rational::from(value - 1u32);
     if above.clone().abs() < Rational::from((1, 4)) { libm::log1p(near(&above)) } else { log(value) }
 }
 
-/// The sum of many numbers, those of similar length first: of numbers with different denominators the sum is as long as
-/// all of them together.
+/// Returns the sum of many numbers, adding them in pairs. A sum of fractions with different denominators is as long
+/// as all of them together, so terms of similar length are added first.
 fn sum(mut terms: Vec<Rational>) -> Rational {
     while terms.len() > 1 {
         let pairs = terms.chunks(2);

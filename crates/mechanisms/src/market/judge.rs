@@ -1,5 +1,5 @@
-//! Whether everybody buys where it is cheapest: in floating point where the difference is beyond all rounding, in
-//! rationals elsewhere.
+//! The exact test whether every buyer buys where a task is cheapest. Comparisons are made in floating point if the
+//! difference is larger than any rounding error, and in rationals otherwise.
 
 use evenhand_budget::for_a_thread;
 use evenhand_problem::Rational;
@@ -8,10 +8,10 @@ use rayon::prelude::*;
 use super::basis::Basis;
 use super::goods::{Goods, log};
 
-/// Error of a sum of three logarithms in units of the last place of the largest, generously.
+/// A generous bound on the error of a sum of three logarithms, in units in the last place of the largest of them.
 const ULPS: f64 = 64.0;
 
-/// Whether every buyer keeps to the conditions of an equilibrium at these prices.
+/// Returns whether every buyer satisfies the conditions of an equilibrium at these prices.
 pub fn is_equilibrium(goods: &Goods<'_>, basis: &Basis, prices: &[Rational]) -> bool {
     let log_prices: Vec<f64> =
         prices.iter().map(|p| if *p > 0 { log(p) } else { f64::NEG_INFINITY }).collect();
@@ -43,7 +43,7 @@ fn is_content(goods: &Goods<'_>, basis: &Basis, prices: &[Rational], log_prices:
     if !buys_well {
         return false;
     }
-    // What all tasks cost, against the weight.
+    // Compare the cost of all tasks with the buyer's weight: only a buyer that can afford all its tasks has them.
     let limit = goods.log_tasks[b] + log_cost - goods.log_weight[b];
     if limit.abs() > error(goods.log_tasks[b].abs() + goods.log_weight[b].abs()) {
         return (limit < 0.0) == basis.satisfied[b];

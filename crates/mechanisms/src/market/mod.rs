@@ -1,16 +1,17 @@
-//! Time-shared classes as a linear Fisher market, exactly, by the prices of the classes alone.
+//! Exact equilibria of linear Fisher markets whose goods are time-shared classes, computed from the prices of the
+//! classes alone.
 //!
-//! The optimum of `sum_n w_n log x_n` under the time constraints and with at most `T_n` tasks is the equilibrium of a market
-//! in which users spend their weights, or what all their tasks cost, where a task is cheapest (docs/theory.md, section 4,
-//! fact 5). Newton's method finds the prices in floating point, for a smoothed cost of a task at first
-//! (`evenhand_ode::market`). Users that have a clear choice are counted once and for all; those near a tie stay. In the end
-//! these and the classes form a forest whose prices and purchases follow in rationals ([`basis`]), and a pass over
-//! all users verifies that no user wants anything else ([`judge`]).
+//! The optimum of `sum_n w_n log x_n` under the time constraints, with at most `T_n` tasks, is the equilibrium of a
+//! market. Each user spends its weight, or the cost of all its tasks if that is less, on the classes where a task is
+//! cheapest (docs/theory.md, section 4, fact 5). Newton's method computes the prices in floating point, at first for
+//! a smoothed cost of a task (`evenhand_ode::market`). Users with a clear choice are fixed; those near a tie stay in
+//! the market. Finally, the undecided users and the classes form a forest, whose prices and purchases are computed in
+//! rationals ([`basis`]). A pass over all users then verifies that every user buys where it is cheapest ([`judge`]).
 //!
-//! Where the forest is not the right one, it is all stated anew relative to the prices that have been found: differences
-//! between classes, to the limits of users and of what classes have to spare are computed in rationals and rounded then,
-//! so that floating point sees ties that are a millionth of a millionth off as well as any others. One in twelve of the
-//! random problems with near ties of `benches/src/answers` needs that.
+//! If the forest is refused, the market is stated again relative to the prices reached. The differences between
+//! classes, the distances to users' limits and the free fractions of classes are computed in rationals and then
+//! rounded. Floating point can then distinguish ties with a relative difference of 1e-12 as well as any others. One
+//! in twelve of the random problems with near ties of `benches/src/answers` needs this.
 
 mod approach;
 mod basis;
@@ -27,21 +28,22 @@ use self::goods::Goods;
 use crate::fisher::Equilibrium;
 use crate::fisher::tree::Solved;
 
-/// How often everything is stated anew.
+/// The maximum number of times that the market is stated relative to new prices.
 const CENTRES: usize = 6;
-/// Places beyond which users are decided on the way.
+/// The number of pairs of a user and a class above which users are decided during the computation.
 const MANY: usize = 20_000;
-/// Parts of what a user spends, and of what a class costs, that count as nothing; tried in this order.
+/// The fraction of a user's spending, or of a class's price, up to which a purchase counts as 0. The values are tried
+/// in this order.
 const NEGLIGIBLE: [f64; 4] = [1e-7, 0.0, 1e-10, 1e-4];
 
-/// An equilibrium, and the Newton steps that it took.
+/// An equilibrium and the number of Newton steps that led to it.
 pub struct Found {
     pub equilibrium: Equilibrium,
     pub steps: usize,
 }
 
-/// The equilibrium of time-shared `constraints`, verified in rationals; `None` where classes are not shared by time,
-/// numbers leave the range of doubles, or no forest was found whose exact solution is one.
+/// Computes the equilibrium of time-shared `constraints` and verifies it in rationals. Returns `None` if some classes
+/// are not shared by time, numbers leave the range of doubles, or no forest led to an equilibrium.
 pub fn equilibrium(constraints: &Constraints<'_>) -> Option<Found> {
     let goods = Goods::new(constraints)?;
     if goods.n_buyers() == 0 {
@@ -53,7 +55,7 @@ pub fn equilibrium(constraints: &Constraints<'_>) -> Option<Found> {
 
 fn search(constraints: &Constraints<'_>, goods: &Goods<'_>, decides: bool) -> Option<Found> {
     let mut approach = Approach::new(goods, decides)?;
-    // A decision that was wrong is not mended at another centre.
+    // A wrong decision about a user cannot be corrected at another centre, so there is only one attempt.
     for _ in 0..if decides { 1 } else { CENTRES } {
         approach.run()?;
         let found = NEGLIGIBLE.into_iter().find_map(|negligible| {
@@ -86,7 +88,8 @@ fn equilibrium_of(
             }
         };
         list.sort_by_key(|(i, _)| *i);
-        // Beyond its cheapest class a user with all its tasks pays for its limit.
+        // A user with all its tasks pays for its task limit: the worth of a task minus its cost on the cheapest
+        // class.
         let price = goods.tasks(b).filter(|_| basis.satisfied[b]).map(|tasks| {
             let cost = &solved.prices[i] / goods.rate(b, i);
             Rational::from(goods.exact_weight(b) / tasks) - cost
@@ -101,7 +104,7 @@ fn equilibrium_of(
         tasks[*n] = list;
         users[*n] = price.unwrap_or_default();
     }
-    // The row of a time-shared class is the class; its capacity is 1.
+    // A time-shared class has a single row, with capacity 1, so its price is the price of the row.
     let rows = constraints.rows().iter().map(|row| solved.prices[row.server].clone()).collect();
     Equilibrium { tasks, prices: Prices { user_weights: Vec::new(), rows, users }, gap: Rational::new() }
 }

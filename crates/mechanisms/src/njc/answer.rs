@@ -1,4 +1,5 @@
-//! From a point to an answer without justified complaints: in doubles as it is, exactly on a face near it.
+//! The step from a floating-point optimum to an answer without justified complaints. In doubles, the rounded optimum
+//! is the answer; in exact arithmetic, it is a member of a face near the optimum.
 
 use evenhand_exact::Instance;
 use evenhand_exact::axiom::feasible;
@@ -27,12 +28,14 @@ pub static INFO: Info = Info {
     reference: "NJC, sections 3 to 5; on clusters THEORY, section 3",
 };
 
-/// Parts of a row that may be free for it to count as saturated, in the order in which they are tried. The first
-/// is right nearly always: a saturated row without a price has slack of about the root of the accuracy. The last two are for
-/// points of long numbers: where ties are missed by 1e-12, rows that are not saturated may have 1e-24 left.
+/// The fractions of a row that may be free for the row to count as saturated, in the order in which they are tried.
+///
+/// The first is nearly always right, since a saturated row without a price has slack of about the square root of the
+/// accuracy. The last three are for points in long numbers: if a tie is missed by 1e-12, rows that are not saturated
+/// may have only 1e-24 left.
 const TOLERANCES: [f64; 11] = [1e-7, 1e-6, 1e-9, 1e-11, 1e-13, 1e-10, 1e-5, 1e-3, 1e-18, 1e-23, 1e-28];
 
-/// The point as an answer in doubles.
+/// Returns the point as an answer in doubles.
 pub fn in_floating_point(constraints: &Constraints<'_>, point: &FairPoint) -> Outcome {
     let problem = constraints.problem();
     let mut outcome = in_doubles(constraints, point, |tasks| {
@@ -47,27 +50,27 @@ pub fn in_floating_point(constraints: &Constraints<'_>, point: &FairPoint) -> Ou
     outcome
 }
 
-/// Why a face gave no answer.
+/// The reason for which a face gave no answer.
 #[derive(Debug, Clone, PartialEq, Error)]
 enum NoMember {
-    /// No allocation near the point lies on it, or none at all.
+    /// The face is empty, or has no allocation near the point.
     #[error("the face has no member")]
     Empty,
-    /// The exact check refuses its member.
+    /// The exact check refused the member of the face.
     #[error("the member of the face is no answer")]
     Refused,
-    /// The exact programme over it has no result.
+    /// The exact linear programme over the face failed.
     #[error(transparent)]
     Solver(#[from] LevelsError),
 }
 
-/// An exact answer on a face near `point`: rounded onto one of them, else where an exact linear programme
-/// finds a member.
+/// Computes an exact answer on a face near `point`, by rounding the point onto a face or else by an exact linear
+/// programme over one.
 pub fn exactly(constraints: &Constraints<'_>, point: &FairPoint) -> Result<Outcome, MechanismError> {
     let entitlements = entitlements(constraints);
     let judge = |tasks| Ok((accept(constraints.problem(), tasks).ok_or(NoMember::Refused)?, Rational::new()));
     let read = |tolerance: &f64| read_face(constraints, point, &entitlements, *tolerance).ok();
-    // Where the proportional optimum is rational it is the answer.
+    // If the proportionally fair optimum is rational, it is the answer.
     let one = Rational::from(1);
     let optimum = fisher::best(constraints, &one, point).filter(|found| found.gap.is_zero());
     let optimum = optimum.or_else(|| polish(constraints, &one, point).filter(|found| found.gap.is_zero()));
@@ -83,9 +86,9 @@ pub fn exactly(constraints: &Constraints<'_>, point: &FairPoint) -> Result<Outco
             Err(refused) => faces = refused.candidates,
         }
     }
-    // The programme decides whether a polytope has a member. Rows that no witness names need not be saturated.
+    // The programme decides whether a face has a member. Rows that are no user's witness need not be saturated.
     let polytopes = faces.iter().flat_map(|face| {
-        let smaller = Face { bottlenecks: named(&face.witnesses), ..face.clone() };
+        let smaller = Face { bottlenecks: witness_rows(&face.witnesses), ..face.clone() };
         [face.clone(), smaller]
     });
     let found = lift(polytopes, |face| member(constraints, face, None)?.ok_or(NoMember::Empty), judge);
@@ -100,7 +103,7 @@ pub fn exactly(constraints: &Constraints<'_>, point: &FairPoint) -> Result<Outco
     })
 }
 
-/// The allocation as an answer, if the exact check says that it is one.
+/// Returns the allocation as an answer if the exact check accepts it.
 pub fn accept(problem: &Problem, tasks: Tasks) -> Option<Outcome> {
     let allocation = Allocation {
         mechanism: Some(INFO.id.to_owned()),
@@ -120,7 +123,7 @@ pub fn accept(problem: &Problem, tasks: Tasks) -> Option<Outcome> {
     Some(Outcome { findings, ..Outcome::of(allocation) })
 }
 
-/// The rows of which no more than a part is free, ascending.
+/// Returns the rows of which at most the fraction `part` is free, in ascending order.
 pub fn saturated(instance: &Instance<'_>, part: &Rational) -> Vec<usize> {
     let rows = instance.constraints().rows().iter().enumerate();
     let full = |(row, at): &(usize, &Row)| {
@@ -129,8 +132,8 @@ pub fn saturated(instance: &Instance<'_>, part: &Rational) -> Vec<usize> {
     rows.filter(full).map(|(row, _)| row).collect()
 }
 
-/// The rows that witnesses name, ascending.
-fn named(witnesses: &[Option<Witness>]) -> Vec<usize> {
+/// Returns the rows that witnesses name, in ascending order.
+fn witness_rows(witnesses: &[Option<Witness>]) -> Vec<usize> {
     let rows = witnesses.iter().filter_map(|witness| match witness {
         Some(Witness::Row(row)) => Some(*row),
         _ => None,

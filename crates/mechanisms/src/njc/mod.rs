@@ -1,10 +1,10 @@
-//! No Justified Complaints (NJC): every user has all its tasks, or its entitlement of some saturated resource
-//! (NJC, equation 2; on clusters docs/theory.md, section 3).
+//! No Justified Complaints (NJC): every user has all its tasks, or its entitlement of some saturated resource (NJC,
+//! equation 2; for clusters docs/theory.md, section 3).
 //!
-//! The weighted proportionally fair allocation is one such allocation, and the limit of the paper's
-//! trajectory (docs/theory.md, section 3, facts 1 and 2); in floating point it is the answer. It can be
-//! irrational. The exact answer is a rational allocation on the same face of the set of NJC allocations: that
-//! with the same bottlenecks and witnesses (fact 4).
+//! The weighted proportionally fair allocation is such an allocation, and the limit of the paper's trajectory
+//! (docs/theory.md, section 3, facts 1 and 2). It is the answer in floating point, but it can be irrational. The
+//! exact answer is a rational allocation on the same face of the set of NJC allocations, which means that it has the
+//! same bottlenecks and witnesses (fact 4).
 
 mod answer;
 mod no_entitlement;
@@ -78,39 +78,40 @@ pub static NJC: Mechanism = Mechanism {
     },
 };
 
-/// Which of all allocations without justified complaints is asked for, and how it is found.
+/// The choice among all allocations without justified complaints, and the method that computes it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Settings {
-    /// What the numbers of the answer are.
+    /// The kind of numbers in the answer.
     pub arithmetic: Arithmetic,
-    /// What to prefer.
+    /// The goal by which the allocation is selected.
     pub select: Option<Goal>,
-    /// Whether to solve a smaller problem with the same answers.
+    /// Whether a smaller problem with the same answers is solved instead.
     pub reduce: bool,
-    /// Whether to find all of them.
+    /// Whether all such allocations are computed.
     pub faces: bool,
-    /// The trajectory, or none for the limit that it has.
+    /// `Some` to integrate the trajectory, `None` to compute its limit directly.
     pub method: Option<Method>,
-    /// The trajectory: where the integration stops.
+    /// The value of `c` at which the integration of the trajectory stops.
     pub c_max: Option<Rational>,
-    /// Weights of the barrier by resource, positive; 1 where none is named. One server.
+    /// The positive weights of the resources in the barrier; 1 for resources that are not named. For one server only.
     pub barrier: Option<Vec<(String, Rational)>>,
-    /// Users that are entitled to nothing: `e_n = 0`.
+    /// The users without entitlement: `e_n = 0`.
     pub no_entitlement: Vec<String>,
 }
 
 impl Settings {
-    /// Nothing else asked for.
+    /// Creates the default settings for an arithmetic.
     #[must_use]
     pub fn new(arithmetic: Arithmetic) -> Self {
         Self { arithmetic, ..Self::default() }
     }
 }
 
-/// An allocation without justified complaints.
+/// Computes an allocation without justified complaints.
 ///
 /// # Errors
-/// [`MechanismError`]: settings that exclude each other, a problem beyond what they are for, a failed solver.
+/// Returns a [`MechanismError`] if settings exclude each other, the problem is too large for them, or a solver
+/// failed.
 pub fn allocate(problem: &Problem, settings: &Settings) -> Result<Outcome, MechanismError> {
     let constraints = Constraints::new(problem, Sharing::Rdm);
     check_method(settings)?;
@@ -147,15 +148,15 @@ pub fn allocate(problem: &Problem, settings: &Settings) -> Result<Outcome, Mecha
             optimum.map(|optimum| optimum.point).map_err(continuous)
         })),
     };
-    let first = first_that(&mut points, Ok)?;
+    let first = first_success(&mut points, Ok)?;
     if settings.arithmetic == Arithmetic::Float {
         return Ok(in_floating_point(&constraints, &first));
     }
-    // Two methods err in different places when weights are 10^9 apart, and more digits tell rows apart that are nearly
-    // saturated.
+    // If weights differ by 10^9, different methods are inaccurate for different users. A point with more digits also
+    // distinguishes saturated rows from nearly saturated ones.
     let exact = leaving(8, || {
         let points = std::iter::once(Ok(first.clone())).chain(points);
-        first_that(points, |point| exactly(&constraints, &point))
+        first_success(points, |point| exactly(&constraints, &point))
     });
     exact.unwrap_or_else(|| {
         let mut outcome = in_floating_point(&constraints, &first);
@@ -164,8 +165,8 @@ pub fn allocate(problem: &Problem, settings: &Settings) -> Result<Outcome, Mecha
     })
 }
 
-/// What becomes of the first point for which it works; the first error where it works for none.
-fn first_that<T>(
+/// Returns the result of the first point for which `answer` succeeds, or else the first error.
+fn first_success<T>(
     points: impl IntoIterator<Item = Result<FairPoint, MechanismError>>,
     answer: impl Fn(FairPoint) -> Result<T, MechanismError>,
 ) -> Result<T, MechanismError> {
@@ -180,7 +181,7 @@ fn first_that<T>(
     Err(first.unwrap_or(MechanismError::NotFound { mechanism: INFO.id, why }))
 }
 
-/// The limit of the path whose barrier has these weights (NJC, section 5.5).
+/// Computes the limit of the central path whose barrier has these weights (NJC, section 5.5).
 fn by_barrier(
     constraints: &Constraints<'_>,
     weights: &[(String, Rational)],
@@ -205,7 +206,8 @@ fn by_barrier(
     })
 }
 
-/// The trajectory is the only method that has a name, and it goes with no other way to choose.
+/// Checks that the settings fit together. The trajectory is the only method with a name, and it excludes all other
+/// choices.
 fn check_method(settings: &Settings) -> Result<(), MechanismError> {
     let bad = |option, why: &str| {
         Err(MechanismError::BadOption { mechanism: INFO.id, option, why: why.to_owned() })
@@ -229,8 +231,8 @@ fn check_method(settings: &Settings) -> Result<(), MechanismError> {
     }
 }
 
-/// The answer of the smaller problem with the tasks of the users that were settled; an exact one
-/// is checked on the whole problem.
+/// Solves the smaller problem and adds the tasks of the users that the reduction settled. An exact answer is checked
+/// on the whole problem.
 fn allocate_reduced(
     problem: &Problem,
     reduction: &Reduction,

@@ -1,9 +1,10 @@
-//! Users with an entitlement of 0, which NJC's Theorem 1 allows (and problem files, by positive weights, do not).
+//! Users with an entitlement of 0. Theorem 1 of NJC allows them; problem files do not, since they require positive
+//! weights.
 //!
-//! The path leads to the answer of the others alone: `x_n` times its prices is `c e_n = 0` along all of it. A user that
-//! is entitled to nothing then holds its entitlement of any bottleneck, so that it has no complaint and Pareto
-//! optimality is lost. Where the others have all their tasks and leave no bottleneck, those without entitlement share
-//! what is left by their weights, as else they could complain.
+//! The path leads to the answer of the other users alone, because `x_n` times its prices is `c e_n = 0` along all of
+//! it. A user without entitlement has at least its entitlement of every bottleneck, so it cannot complain, and Pareto
+//! optimality is lost. If the other users have all their tasks and leave no bottleneck, the users without entitlement
+//! could complain. They therefore share the free capacity by their weights.
 
 use evenhand_exact::Instance;
 use evenhand_problem::{Allocation, Constraints, Problem, Rational, Row, Sharing};
@@ -14,7 +15,7 @@ use crate::error::MechanismError;
 use crate::flags::{Flag, Takes};
 use crate::mechanism::{Findings, Outcome};
 
-/// The users that are entitled to nothing.
+/// The flag that names the users without entitlement.
 pub const FLAG: Flag = Flag {
     name: "no-entitlement",
     takes: Takes::Users("USERS"),
@@ -22,7 +23,7 @@ pub const FLAG: Flag = Flag {
            others have all their tasks and no resource is used up",
 };
 
-/// The answer where the users that the settings name are entitled to nothing.
+/// Computes the answer for a problem in which the users named by the settings have no entitlement.
 pub fn allocate(problem: &Problem, settings: &Settings) -> Result<Outcome, MechanismError> {
     let bad = |why: String| MechanismError::BadOption { mechanism: INFO.id, option: FLAG.name, why };
     if problem.n_servers() != 1 {
@@ -48,17 +49,17 @@ pub fn allocate(problem: &Problem, settings: &Settings) -> Result<Outcome, Mecha
         for n in without {
             outcome.allocation.tasks[n].clone_from(&rest.allocation.tasks[n]);
         }
-        // The evidence of each is about a part of the problem.
+        // The evidence of each of the two answers concerns only a part of the problem.
         outcome.findings = Findings { status: rest.findings.status, ..Findings::default() };
     }
     outcome.allocation.rule = Some(rule);
     Ok(outcome)
 }
 
-/// Free part of a resource up to which it counts as used up: what rounding leaves.
+/// The free fraction up to which a resource counts as used up, to allow for rounding.
 const USED_UP: (u32, u32) = (1, 1_000_000_000);
 
-/// The problem with what an allocation leaves; `None` where it uses up some resource, or time.
+/// Returns the problem with the capacity that an allocation leaves, or `None` if the allocation uses up a row.
 fn left_over(problem: &Problem, allocation: &Allocation) -> Option<Problem> {
     let constraints = Constraints::new(problem, Sharing::Rdm);
     let instance = Instance::new(problem, allocation).ok()?;

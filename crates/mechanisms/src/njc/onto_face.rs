@@ -1,12 +1,12 @@
-//! From a floating-point answer to the polytope of exact NJC answers, a face, to which it belongs, and onto it in rationals
-//! (docs/theory.md, section 3, fact 4).
+//! Rounding of a floating-point answer onto a face, which is a polytope of exact NJC answers (docs/theory.md, section 3,
+//! fact 4).
 //!
-//! A face says which rows are saturated, and for every user what answers its complaint.
+//! A face states which rows are saturated and, for every user, the answer to its complaint.
 //!
-//! Users that hold exactly their entitlement, or all their tasks, are set to that. Everybody else is
-//! rounded to a simple fraction or a short decimal, and as many placements as there are saturated rows, those with the
-//! most room to both sides, are corrected so that the rows are saturated exactly: a rational system
-//! of the size of the bottlenecks, whatever the number of users.
+//! Users that have exactly their entitlement, or exactly all their tasks, get that number. All others are rounded to
+//! a simple fraction or a short decimal. Then as many placements as there are saturated rows are corrected, so that
+//! these rows are saturated exactly. The placements with the most room in both directions are chosen. This takes a
+//! rational system of the size of the bottlenecks, whatever the number of users.
 
 use evenhand_levels::njc::{Face, Tasks, Witness};
 use evenhand_lp::linear::Lu;
@@ -17,29 +17,31 @@ use nalgebra::DMatrix;
 
 use crate::fair_sum::FairPoint;
 
-/// Part of a user's tasks below which tasks on a class are what the interior point method leaves where the
-/// optimum has 0.
+/// The fraction of a user's tasks below which its tasks on a class count as 0. The interior point method leaves such
+/// residues where the optimum has 0.
 const NEGLIGIBLE: f64 = 1e-8;
-/// Relative distance from the entitlement at which a user holds exactly that.
+/// The relative distance from the entitlement within which a user counts as having exactly its entitlement.
 const TIGHT: f64 = 1e-8;
-/// Relative size of a pivot below which the equations left are taken to depend on the others; the
-/// exact check says whether they do.
+/// The relative size of a pivot below which the remaining equations count as dependent on the others. The exact check
+/// shows whether they are.
 const LEAST_PIVOT: f64 = 1e-9;
 
-/// A placement that may be changed.
+/// A placement that may be changed: the tasks of a user on one class.
 struct Movable {
     user: usize,
-    /// Position in the user's list of places.
+    /// The position in the user's list of classes.
     place: usize,
-    /// Where the change is taken from, for users whose sum is fixed.
+    /// The position from which tasks are moved, for users whose total is fixed.
     from: Option<usize>,
-    /// How far it may go to either side, roughly.
+    /// The approximate change that is possible in both directions.
     room: f64,
 }
 
-/// An exact allocation near `point` with the rows of `face` saturated and its satisfied users
-/// satisfied; whether it is an answer is for the exact check to say. `rounded` makes numbers that will
-/// be corrected anyway. Users without a witness are free. `None` where no such correction exists.
+/// Computes an exact allocation near `point` in which the rows of `face` are saturated and its satisfied users have
+/// all their tasks.
+///
+/// An exact check must then decide whether it is an answer. `rounded` converts numbers that will be corrected. Users
+/// without a witness are not restricted. Returns `None` if there is no such correction.
 pub fn round_onto(
     constraints: &Constraints<'_>,
     point: &FairPoint,
@@ -69,7 +71,7 @@ pub fn round_onto(
                 let place = used.iter().position(|p| p.class == class)?;
                 let least = threshold(constraints, n, row, &entitlements[n])?;
                 let above = used[place].tasks - near(&least);
-                let free = left(point, n, total);
+                let free = tasks_to_limit(point, n, total);
                 for other in (0..used.len()).filter(|k| *k != place) {
                     movable.push(Movable {
                         user: n,
@@ -85,7 +87,7 @@ pub fn round_onto(
                 }
             }
             None => {
-                let free = left(point, n, total);
+                let free = tasks_to_limit(point, n, total);
                 for (place, used) in used.iter().enumerate() {
                     movable.push(Movable { user: n, place, from: None, room: used.tasks.min(free) });
                 }
@@ -100,12 +102,12 @@ pub fn round_onto(
     Some(tasks)
 }
 
-/// How far user `n` is from all its tasks.
-fn left(point: &FairPoint, n: usize, total: f64) -> f64 {
+/// Returns how many tasks user `n` is away from all its tasks, or `total` if it has no limit.
+fn tasks_to_limit(point: &FairPoint, n: usize, total: f64) -> f64 {
     if point.user_slack[n].is_finite() { point.user_slack[n] * total } else { total }
 }
 
-/// `e_n C / d`: the tasks that are the user's entitlement of the row.
+/// Returns `e_n C / d`: the number of tasks that use up the user's entitlement of the row.
 fn threshold(
     constraints: &Constraints<'_>,
     n: usize,
@@ -118,10 +120,12 @@ fn threshold(
     (!usage.is_zero()).then(|| Rational::from(entitlement * &at.capacity) / usage)
 }
 
-/// Changes movable placements so that the rows of the face are saturated.
+/// Changes movable placements so that the rows of the face are saturated. Returns `None` if this is impossible or a
+/// number of tasks becomes negative.
 fn correct(constraints: &Constraints<'_>, face: &Face, tasks: &mut Tasks, movable: &[Movable]) -> Option<()> {
     let position: std::collections::HashMap<usize, usize> =
         face.bottlenecks.iter().enumerate().map(|(k, row)| (*row, k)).collect();
+    // The amounts by which the saturated rows are still free.
     let mut missing: Vec<Rational> =
         face.bottlenecks.iter().map(|row| constraints.rows()[*row].capacity.clone()).collect();
     for (n, list) in tasks.iter().enumerate() {
@@ -134,6 +138,7 @@ fn correct(constraints: &Constraints<'_>, face: &Face, tasks: &mut Tasks, movabl
     if missing.iter().all(Rational::is_zero) {
         return Some(());
     }
+    // The effect of one more task of each movable placement on the saturated rows.
     let columns: Vec<Vec<(usize, Rational)>> = movable
         .iter()
         .map(|m| {
@@ -150,7 +155,7 @@ fn correct(constraints: &Constraints<'_>, face: &Face, tasks: &mut Tasks, movabl
             column
         })
         .collect();
-    // An elimination with complete pivoting looks at the whole table for every pivot.
+    // Elimination with complete pivoting scans the whole table for every pivot.
     let what = "a correction of saturated rows";
     evenhand_budget::table(missing.len(), columns.len(), size_of::<f64>(), what);
     evenhand_budget::charge((missing.len() * missing.len() * columns.len() / 2) as u64, what);
@@ -161,6 +166,7 @@ fn correct(constraints: &Constraints<'_>, face: &Face, tasks: &mut Tasks, movabl
             scaled[(*k, c)] += near(value) * m.room / capacity;
         }
     }
+    // Large pivots are placements with much room, so corrections are unlikely to make a number of tasks negative.
     let (rows, chosen) = dense::pivots(scaled, LEAST_PIVOT);
     let at: std::collections::HashMap<usize, usize> =
         rows.iter().enumerate().map(|(k, row)| (*row, k)).collect();
@@ -185,7 +191,7 @@ fn correct(constraints: &Constraints<'_>, face: &Face, tasks: &mut Tasks, movabl
     tasks.iter().flatten().all(|(_, x)| *x >= 0).then_some(())
 }
 
-/// What one task of user `n` on class `i` uses of the saturated rows, by position.
+/// Returns the usage of saturated rows by one task of user `n` on class `i`, with the position of each row.
 fn entries(
     constraints: &Constraints<'_>,
     position: &std::collections::HashMap<usize, usize>,
@@ -197,12 +203,13 @@ fn entries(
     rows.filter_map(|(row, usage)| Some((*position.get(&row)?, usage.clone()))).collect()
 }
 
-/// The face of `point`: rows are saturated when less than `tolerance` of them is free. A
-/// saturated row without a price has a slack of the order of the root of the complementarity
-/// that was reached, so that the tolerance must be well above that.
+/// Reads the face of `point`, in which rows with a free fraction below `tolerance` are saturated.
+///
+/// A saturated row without a price has a slack of about the square root of the complementarity that was reached, so
+/// the tolerance must be well above that.
 ///
 /// # Errors
-/// The user that has neither all its tasks nor its entitlement of such a row.
+/// Returns the user that has neither all its tasks nor its entitlement of a saturated row.
 pub fn read_face(
     constraints: &Constraints<'_>,
     point: &FairPoint,

@@ -1,14 +1,14 @@
-//! Reduces a problem of one server to a smaller one with the same NJC answers: the simplifications of NJC,
+//! Reduction of a problem with one server to a smaller one with the same NJC answers: the simplifications of NJC,
 //! section 5.1.
 //!
-//! * A resource that all users together do not use up cannot be a bottleneck, and is left out.
-//! * A user that asks for less than its entitlement of every resource gets all its tasks; the others
-//!   share what is left, and their entitlements grow more than their requests do.
-//! * A resource whose capacity is implied by those of the others (an exact linear programme says so)
-//!   is left out.
+//! * A resource that all users together cannot use up cannot be a bottleneck, and is left out.
+//! * A user that demands less than its entitlement of every resource gets all its tasks. The other users share the
+//!   rest of the server. Their entitlements grow by more than the remaining requests.
+//! * A resource whose capacity can never be exceeded because of the other capacities is left out. An exact linear
+//!   programme decides this.
 //!
-//! Every answer of the smaller problem, with those users' tasks added, is an answer of the whole; the
-//! exact check of the caller confirms it.
+//! Every answer of the smaller problem, with the tasks of the satisfied users added, is an answer of the whole
+//! problem. The exact check of the caller confirms it.
 
 use std::collections::BTreeMap;
 
@@ -16,21 +16,21 @@ use evenhand_levels::LevelsError;
 use evenhand_levels::weighted_sum::{SumGoal, maximise_sum};
 use evenhand_problem::{Constraints, Problem, ProblemSpec, Rational, ServerSpec, Sharing, UserSpec};
 
-/// A smaller problem, and what was settled on the way.
+/// A smaller problem and the users that were settled.
 #[derive(Debug, Clone)]
 pub struct Reduction {
-    /// The problem of those that are left; `None` when none is.
+    /// The problem of the remaining users, or `None` if there are none.
     pub problem: Option<Problem>,
-    /// Users of the smaller problem, by their index in the whole one.
+    /// The users of the smaller problem, by their index in the whole problem.
     pub users: Vec<usize>,
-    /// Users that get all their tasks.
+    /// The users that get all their tasks.
     pub satisfied: Vec<usize>,
 }
 
-/// Reduces a problem of one server with divided resources; `None` for any other problem.
+/// Reduces a problem of one server with divided resources. Returns `None` for any other problem.
 ///
 /// # Errors
-/// [`LevelsError`] when a programme that compares resources cannot be solved.
+/// Returns [`LevelsError`] if a linear programme that compares resources cannot be solved.
 pub fn reduce(problem: &Problem) -> Result<Option<Reduction>, LevelsError> {
     let [server] = problem.servers() else { return Ok(None) };
     if server.is_time_shared() {
@@ -48,11 +48,12 @@ pub fn reduce(problem: &Problem) -> Result<Option<Reduction>, LevelsError> {
     Ok(Some(rest.finish()))
 }
 
+/// The state of the reduction: the remaining resources and users.
 struct Rest<'a> {
     problem: &'a Problem,
-    /// What is left of every resource.
+    /// The remaining capacity of every resource.
     capacity: Vec<Rational>,
-    /// Resources that can be bottlenecks.
+    /// Whether each resource can still be a bottleneck.
     kept: Vec<bool>,
     users: Vec<usize>,
     satisfied: Vec<usize>,
@@ -71,7 +72,7 @@ impl Rest<'_> {
         (0..self.kept.len()).filter(|&r| self.kept[r])
     }
 
-    /// Leaves out resources that all users together do not use up.
+    /// Leaves out one resource that all users together cannot use up. Returns whether there was one.
     fn drop_resources(&mut self) -> bool {
         let unused = self.resources().find(|&r| {
             let mut used = Rational::new();
@@ -89,7 +90,8 @@ impl Rest<'_> {
         unused.is_some()
     }
 
-    /// Gives a user all its tasks that asks for less than its entitlement of every resource.
+    /// Gives all its tasks to one user that demands less than its entitlement of every resource. Returns whether
+    /// there was one.
     fn satisfy_users(&mut self) -> bool {
         let weight: Rational = self.users.iter().map(|&n| self.problem.users()[n].weight()).sum();
         let modest = self.users.iter().position(|&n| {
@@ -112,7 +114,7 @@ impl Rest<'_> {
         true
     }
 
-    /// Leaves out resources whose capacity the others imply.
+    /// Leaves out resources whose capacity is implied by the other capacities.
     fn drop_implied(&mut self) -> Result<(), LevelsError> {
         for r in self.resources().collect::<Vec<usize>>() {
             self.kept[r] = false;
@@ -121,8 +123,8 @@ impl Rest<'_> {
         Ok(())
     }
 
-    /// Whether the users cannot use more than there is of resource `r`, whatever they get of the
-    /// resources that are kept.
+    /// Returns whether the users cannot exceed the capacity of resource `r` while they respect the other remaining
+    /// capacities.
     fn is_implied(&self, r: usize) -> Result<bool, LevelsError> {
         let users: Vec<usize> =
             self.users.iter().copied().filter(|&n| !self.demand(n, r).is_zero()).collect();
@@ -147,7 +149,7 @@ impl Rest<'_> {
     }
 
     fn finish(mut self) -> Reduction {
-        // Whoever asks only for resources that cannot be bottlenecks is satisfied.
+        // A user that demands only resources that cannot be bottlenecks gets all its tasks.
         let (users, free) = std::mem::take(&mut self.users)
             .into_iter()
             .partition(|&n| self.resources().any(|r| !self.demand(n, r).is_zero()));
@@ -157,7 +159,7 @@ impl Rest<'_> {
         Reduction { problem: self.problem_of(&self.users), users: self.users, satisfied: self.satisfied }
     }
 
-    /// `users` and the resources that are kept, on what is left of the server.
+    /// Returns the problem of `users` with the remaining resources and the remaining capacity of the server.
     fn problem_of(&self, users: &[usize]) -> Option<Problem> {
         let named = |value: &dyn Fn(usize) -> Rational| -> BTreeMap<usize, Rational> {
             self.resources().map(|r| (r, value(r))).collect()

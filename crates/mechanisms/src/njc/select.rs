@@ -1,4 +1,4 @@
-//! Finds the best allocation without justified complaints for a goal (`--select`; docs/theory.md, section 3).
+//! Selection of the best allocation without justified complaints for a goal (`--select`; docs/theory.md, section 3).
 
 use evenhand_levels::LevelsError;
 use evenhand_levels::njc::{EnumerationLimits, Goal, SelectSettings, best_above, select};
@@ -9,12 +9,15 @@ use super::answer::{INFO, accept};
 use crate::error::MechanismError;
 use crate::mechanism::{Bound, Outcome, Selected, Status};
 
-/// Choices of bottlenecks and witnesses that the proof may look at, an exact linear programme each: seconds.
+/// The maximum number of choices of bottlenecks and witnesses that the proof may examine. Each needs an exact linear
+/// programme; together they take seconds.
 const CHOICES: usize = 2_000;
 
-/// HiGHS chooses a face of all, exact arithmetic the best allocation on it. Where the exact search
-/// over all faces stays small, it proves that nothing is better, or finds what is; elsewhere the bound
-/// is the word of HiGHS.
+/// Computes the best allocation for a goal.
+///
+/// HiGHS selects one of all faces, and exact arithmetic computes the best allocation on it. If the exact search over
+/// all faces is small enough, it proves that no allocation is better, or finds a better one. Otherwise the bound is
+/// only a claim of HiGHS.
 pub fn best_for(
     constraints: &Constraints<'_>,
     goal: Goal,
@@ -37,7 +40,7 @@ pub fn best_for(
             }
             Err(error) => return Err(solver(error)),
         },
-        // Numbers far apart can be too much for HiGHS, not for the exact search.
+        // Numbers of very different sizes can be too difficult for HiGHS, but not for the exact search.
         Err(error) => match search(&Rational::from(-1)) {
             Ok(Some(best)) => (best.tasks, best.value, Bound::Proven, Status::Solved),
             _ => return Err(solver(error)),

@@ -1,9 +1,9 @@
-//! `--method trajectory`: the differential equation of the paper, integrated on the user's own data.
+//! `--method trajectory`: the differential equation of the NJC paper, integrated on the data of the problem.
 //!
-//! Equation (12), `sum_j x_i r_ij / s_j = c e_i`, with a dummy resource for every user that has finitely
-//! many tasks, defines `x(c)`; its derivative is integrated from `x(0) = 0` (NJC, section 5.4;
-//! docs/theory.md, section 3, facts 2 and 3). The trajectory is a central path with `c = 1 / mu`, so that its slacks are
-//! prices: `1 / (c s_j)`, in units of all weights together, prove how far the last point is from the limit.
+//! Equation (12), `sum_j x_i r_ij / s_j = c e_i`, with a dummy resource for every user with a task limit, defines
+//! `x(c)`. Its derivative is integrated from `x(0) = 0` (NJC, section 5.4; docs/theory.md, section 3, facts 2 and 3).
+//! The trajectory is a central path with `c = 1 / mu`, so its slacks yield prices. The prices `1 / (c s_j)`, in units
+//! of the sum of weights, prove how far the last point is from the limit.
 
 use evenhand_exact::Instance;
 use evenhand_exact::axiom::njc::examine;
@@ -19,17 +19,17 @@ use crate::fair_sum::{FairPoint, OnClass};
 use crate::mechanism::{Findings, Outcome, SeriesPoint, Status};
 use crate::{proportional, rounding};
 
-/// Error allowed in a step, relative to every allocation, slack and distance from a limit.
+/// The error allowed in a step, relative to every allocation, slack and distance from a limit.
 const RELATIVE_TOLERANCE: f64 = 1e-10;
-/// Complaint, relative to an entitlement, and free part of a bottleneck at which the integration stops: a
-/// tenth of the tolerance with which the answer is judged (THEORY, section 7).
+/// The relative complaint and the free fraction of a bottleneck at which the integration stops: a tenth of the
+/// tolerance by which the answer is judged (THEORY, section 7).
 const STOP: f64 = 1e-10;
-/// Where the integration stops unless told otherwise; the distance from the limit is about `1 / c`.
+/// The default value of `c` at which the integration stops. The distance from the limit is about `1 / c`.
 const C_MAX: f64 = 1e13;
-/// Margin within which the exact judge counts the answer as one.
+/// The margin within which the exact judge accepts the answer.
 const WITHIN: (i32, u32) = (-1, 1_000_000_000);
 
-/// The last point of the trajectory of a problem with one server.
+/// Returns the last point of the trajectory of a problem with one server.
 pub fn solve(constraints: &Constraints<'_>, settings: &Settings) -> Result<Outcome, MechanismError> {
     let not_applicable = |why: String| MechanismError::NotApplicable { mechanism: INFO.id, why };
     if constraints.problem().n_servers() != 1 {
@@ -38,7 +38,7 @@ pub fn solve(constraints: &Constraints<'_>, settings: &Settings) -> Result<Outco
     let c_max = settings.c_max.as_ref().map_or(Ok(C_MAX), c_max)?;
     let view = View { constraints, dense: DenseView::new(constraints) };
     if view.dense.active.is_empty() {
-        return Ok(view.nobody(settings.arithmetic));
+        return Ok(view.empty_outcome(settings.arithmetic));
     }
     let pool = view.dense.pool().map_err(|error| not_applicable(error.to_string()))?;
     let limits = TrajectorySettings {
@@ -63,7 +63,7 @@ fn c_max(stated: &Rational) -> Result<f64, MechanismError> {
     }
 }
 
-/// The problem beside its view in floating point.
+/// The problem and its floating-point form.
 struct View<'a> {
     constraints: &'a Constraints<'a>,
     dense: DenseView,
@@ -74,7 +74,8 @@ impl View<'_> {
         Allocation { mechanism: Some(INFO.id.to_owned()), arithmetic, tasks, ..Allocation::default() }
     }
 
-    fn nobody(&self, arithmetic: Arithmetic) -> Outcome {
+    /// Returns the answer for a problem in which no user can run a task.
+    fn empty_outcome(&self, arithmetic: Arithmetic) -> Outcome {
         let findings = Findings {
             status: Some(Status::Solved),
             gap: Some(Rational::new()),
@@ -110,7 +111,7 @@ impl View<'_> {
         Outcome { findings, ..Outcome::of(allocation) }
     }
 
-    /// The last point with its prices.
+    /// Returns the last point with its prices.
     fn point(&self, end: &TrajectoryResult) -> FairPoint {
         let problem = self.constraints.problem();
         let DenseView { active, rows, capacity, fits, weights, limits, .. } = &self.dense;

@@ -1,11 +1,11 @@
 //! Algorithm I of the PS-DSF paper (section III-C), step by step.
 //!
-//! It starts from DRF on every class alone and goes over the classes in rounds: the users of the least level
-//! are raised by a part `beta` of what the users of the highest level release of the full resources that block
-//! them. Two repairs are needed (docs/theory.md, section 4): a resource that none of the remaining users holds
-//! counts as their bottleneck as well, and a user that is chosen for two resources is released once. The
-//! algorithm often approaches its limit for ever, in exact arithmetic on about half of all random instances,
-//! so that it has limits. It is for unlimited tasks only, as in the paper.
+//! It starts from DRF on every class separately and visits the classes in rounds. The users with the lowest level are
+//! raised by a fraction `beta` of what the users with the highest level release of the full resources that block
+//! them. Two corrections are needed (docs/theory.md, section 4). A resource that none of the remaining users holds
+//! also counts as their bottleneck, and a user that is chosen for two resources is released only once. The algorithm
+//! often approaches its limit for ever (in exact arithmetic, on about half of all random instances), so the number of
+//! rounds is limited. As in the paper, it is for unlimited tasks only.
 
 use std::ops::ControlFlow;
 use std::time::Instant;
@@ -16,33 +16,33 @@ use super::pairs::{PairModel, Point};
 use super::scalar::Scalar;
 use super::water_filling::filled;
 
-/// Where the algorithm stops without an answer.
+/// The limits at which the algorithm stops without an answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RoundLimits {
-    /// Rounds over all classes.
+    /// The maximum number of rounds over all classes.
     pub rounds: usize,
-    /// Updates of one class in one round.
+    /// The maximum number of updates of one class in one round.
     pub updates: usize,
-    /// Bits of a number.
+    /// The maximum number of bits of a number.
     pub bits: usize,
-    /// Relative difference at which doubles count as equal; without a meaning for rationals.
+    /// The relative difference up to which doubles count as equal. It has no meaning for rationals.
     pub tolerance: f64,
-    /// When it stops with the point that it has reached, if it has not ended before.
+    /// The time at which it stops and returns the point reached.
     pub until: Option<Instant>,
 }
 
-/// How the algorithm ended.
+/// The result of the algorithm.
 #[derive(Debug, Clone)]
 pub struct Ended<T> {
     /// The last point.
     pub point: Point<T>,
-    /// Rounds.
+    /// The number of rounds.
     pub rounds: usize,
     /// Whether the last round changed nothing.
     pub converged: bool,
 }
 
-/// Runs Algorithm I on `model`, whose users have no task limits; the classes in `order`.
+/// Runs Algorithm I on `model`, whose users must have unlimited tasks. The classes are visited in `order`.
 pub fn run<T: Scalar>(model: &PairModel<T>, order: &[usize], limits: &RoundLimits) -> Ended<T> {
     let mut tasks = Vec::with_capacity(model.pairs.len());
     for class in 0..model.n_classes() {
@@ -63,12 +63,12 @@ pub fn run<T: Scalar>(model: &PairModel<T>, order: &[usize], limits: &RoundLimit
     ended
 }
 
-/// One class while its procedure runs.
+/// The state of the server procedure for one class.
 struct Server<'a, T> {
     model: &'a PairModel<T>,
     class: usize,
     limits: &'a RoundLimits,
-    /// Places without a bottleneck so far.
+    /// The pairs for which no bottleneck has been found so far.
     rest: Vec<usize>,
 }
 
@@ -77,7 +77,7 @@ impl<'a, T: Scalar> Server<'a, T> {
         Self { model, class, limits, rest: model.of_class[class].clone().collect() }
     }
 
-    /// The server procedure: the number of updates, or a limit.
+    /// Runs the server procedure. Returns the number of updates, or `Break` if a limit was reached.
     fn proceed(&mut self, point: &mut Point<T>) -> ControlFlow<(), usize> {
         let mut updates = 0;
         self.charge(point);
@@ -119,9 +119,9 @@ impl<'a, T: Scalar> Server<'a, T> {
         ControlFlow::Continue(updates)
     }
 
-    /// Charges one update, and the look for it: every number of the class takes part in some operations.
+    /// Charges one update and its preparation: every number of the class takes part in some operations.
     fn charge(&self, point: &Point<T>) {
-        /// Operations on a number of the class in one update.
+        /// The number of operations on each number of the class in one update.
         const EACH: u64 = 6;
         const WHAT: &str = "algorithm-1";
         let pairs = self.model.of_class[self.class].clone();
@@ -136,7 +136,7 @@ impl<'a, T: Scalar> Server<'a, T> {
         self.model.pairs[p].usage.iter().find(|(other, _)| *other == row).map(|(_, d)| d)
     }
 
-    /// What is free of every row of the class.
+    /// Returns the free amount of every row of the class.
     fn free(&self, point: &Point<T>) -> Vec<T> {
         let rows = self.model.rows_of_class[self.class].clone();
         let mut free = self.model.capacity[rows.clone()].to_vec();
@@ -154,7 +154,7 @@ impl<'a, T: Scalar> Server<'a, T> {
         capacity.minus(free).same(capacity, self.limits.tolerance)
     }
 
-    /// The paper's subroutine Update-Allocation; false when the numbers have become too long.
+    /// Runs the paper's subroutine Update-Allocation. Returns `false` if the numbers have become too long.
     fn update(
         &self,
         point: &mut Point<T>,
@@ -188,7 +188,7 @@ impl<'a, T: Scalar> Server<'a, T> {
                 part = Some(room);
             }
         }
-        // At most 1, which is so when both sides meet later.
+        // The fraction is used only below 1. Otherwise the levels do not meet before everything is released.
         let part = part.filter(|part| part.minus(&part.times(part)).is_positive());
         let raise = part.as_ref().map_or_else(|| most.clone(), |part| part.times(&most));
         for &p in lowest {

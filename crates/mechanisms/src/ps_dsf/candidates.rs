@@ -1,4 +1,5 @@
-//! From a start to candidate active sets: the attempts of the [strategy](super::strategy), one by one.
+//! The candidate active sets that a starting point leads to: the attempts of the [strategy](super::strategy), one by
+//! one.
 
 use super::homotopy::{self, ActiveSet, Ended, Reading, ScaledModel, Stalled};
 use super::pairs::{PairModel, Point};
@@ -6,73 +7,75 @@ use super::residual::residual;
 use super::strategy::{ATTEMPTS, Attempt, CANDIDATE, DIRECTIONS, RESTARTS};
 use super::water_filling::sweep;
 
-/// A solution in floating point and the active set that it lies on.
+/// A solution in floating point, and the active set on which it lies.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Candidate {
-    /// The point.
+    /// The solution.
     pub point: Point<f64>,
-    /// The violation of Theorem 1 that rounding leaves.
+    /// The violation of Theorem 1, which is due to rounding.
     pub residual: f64,
-    /// Its active set.
+    /// The active set.
     pub set: ActiveSet,
-    /// By class: the level of rows that are not full in this active set, a power of 2.
+    /// The level of rows that are not full in this active set, by class; a power of 2.
     pub highest: Vec<f64>,
 }
 
 impl Candidate {
-    /// Steps of its exact solution and verification, whose numbers are longer than doubles.
+    /// Returns the number of steps for the exact solution and its verification, in which numbers are longer than
+    /// doubles.
     pub fn work(&self) -> u64 {
         let rows = self.set.full.iter().filter(|full| **full).count() as u64;
         64 * (rows.pow(2) + self.point.tasks.len() as u64)
     }
 }
 
-/// What was spent.
+/// The work that a search has done so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Spent {
-    /// Sweeps over all classes.
+    /// The number of sweeps over all classes.
     pub sweeps: usize,
-    /// Active sets that homotopies went through.
+    /// The number of active sets that homotopies have passed.
     pub active_sets: usize,
-    /// Steps: numbers that were looked at, a measure of time that is the same on every machine.
+    /// The number of steps, which are numbers read. This measure of time is the same on every machine.
     pub work: u64,
-    /// Steps after which nothing more is tried.
+    /// The number of steps after which nothing more is tried.
     pub most: u64,
 }
 
 impl Spent {
-    /// Whether nothing more is to be tried: the work is spent, or the time is up.
+    /// Returns whether nothing more may be tried, because the work is spent or the time is up.
     pub fn is_over(&self) -> bool {
         self.work > self.most || evenhand_budget::is_late()
     }
 
-    /// Spends steps before they are taken.
+    /// Charges steps before they are taken.
     pub fn spend(&mut self, steps: u64) {
         self.work = self.work.saturating_add(steps);
-        // A number is looked at in about a nanosecond, a sixth of a step.
+        // Reading a number takes about a nanosecond, a sixth of a budget step.
         evenhand_budget::charge(steps / 6, "the search for PS-DSF");
     }
 }
 
-/// A point in the units of the scaled model: tasks by pair, and by row the level at which it is full.
+/// A point in the units of the scaled model: the tasks by pair, and by row the level at which it is full.
 type Scaled = (Vec<f64>, Vec<Option<f64>>);
 
-/// The candidates from one start, in the order of the strategy; what they cost is added to what was spent.
+/// An iterator over the candidates from one starting point, in the order of the strategy. Its work is added to
+/// `spent`.
 pub struct Candidates<'a> {
     model: &'a PairModel<f64>,
-    /// Classes in the order of a sweep.
+    /// The classes in the order of a sweep.
     order: &'a [usize],
     spent: &'a mut Spent,
     scaled: ScaledModel,
-    /// Where the sweeps are.
+    /// The point that the sweeps have reached.
     point: Point<f64>,
     attempts: std::slice::Iter<'static, Attempt>,
-    /// The homotopy that comes next: its attempt, how many of it went before, and where it starts.
+    /// The next homotopy: its attempt, the number of earlier homotopies of this attempt, and its starting point.
     next: Option<(Attempt, u64, Scaled)>,
 }
 
 impl<'a> Candidates<'a> {
-    /// From `point`, with sweeps over the classes in `order`.
+    /// Creates the candidates from `point`, with sweeps over the classes in `order`.
     pub fn new(
         model: &'a PairModel<f64>,
         order: &'a [usize],
@@ -83,7 +86,7 @@ impl<'a> Candidates<'a> {
         Self { model, order, spent, scaled, point, attempts: ATTEMPTS.iter(), next: None }
     }
 
-    /// The sweeps of an attempt, and the point that they reach.
+    /// Does the sweeps of an attempt and returns the point that they reach.
     fn sweep(&mut self, attempt: &Attempt) -> Scaled {
         let mut levels = Vec::new();
         self.spent.spend((attempt.sweeps as u64 + 1) * 64 * self.model.pairs.len() as u64);
@@ -92,7 +95,8 @@ impl<'a> Candidates<'a> {
         (self.scaled.in_units(&self.point), self.scaled.levels_in_units(&levels))
     }
 
-    /// Follows one homotopy: the candidate at its end, if it has one, and where another one would start.
+    /// Follows one homotopy. Returns the candidate at its end, if there is one, and the starting point for another
+    /// homotopy.
     fn follow(&mut self, reading: Reading, (tasks, levels): &Scaled) -> (Option<Candidate>, Option<Scaled>) {
         let Some(start) = homotopy::start(&mut self.scaled, tasks, levels, reading) else {
             return (None, None);

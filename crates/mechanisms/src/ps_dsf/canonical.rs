@@ -1,6 +1,8 @@
-//! Puts a problem into an order that its file does not decide: resources and users by name, server classes by
-//! capacity, then by name. PS-DSF has several answers (docs/theory.md, section 4), and which of them is found
-//! depends on the order of users and classes: in this one the answer is the same however a file is sorted.
+//! A canonical order of a problem, which does not depend on the order in its file: resources and users by name,
+//! server classes by capacity and then by name.
+//!
+//! PS-DSF has several answers (docs/theory.md, section 4), and the computed one depends on the order of users and
+//! classes. In canonical order, the answer is the same however the file is sorted.
 
 use std::cmp::Ordering;
 
@@ -8,24 +10,24 @@ use evenhand_problem::{
     Allocation, Constraints, Problem, ProblemError, ProblemSpec, Rational, Row, RowKind, Sharing,
 };
 
-/// A problem in canonical order, and where everything was.
+/// A problem in canonical order, with the permutations to the order of the file.
 #[derive(Debug, Clone)]
 pub struct Canonical {
     /// The problem in canonical order.
     pub problem: Problem,
-    /// By user in canonical order: its number in the file.
+    /// The index in the file of each user in canonical order.
     pub users: Vec<usize>,
-    /// By class in canonical order: its number in the file.
+    /// The index in the file of each class in canonical order.
     pub classes: Vec<usize>,
-    /// By resource in canonical order: its number in the file.
+    /// The index in the file of each resource in canonical order.
     pub resources: Vec<usize>,
 }
 
 impl Canonical {
-    /// `problem` in canonical order.
+    /// Puts `problem` into canonical order.
     ///
     /// # Errors
-    /// None for a problem that is valid in its own order.
+    /// Never, for a problem that is valid in its own order.
     pub fn new(problem: &Problem) -> Result<Self, ProblemError> {
         let mut resources: Vec<usize> = (0..problem.n_resources()).collect();
         resources.sort_by(|a, b| problem.resources()[*a].cmp(&problem.resources()[*b]));
@@ -43,7 +45,7 @@ impl Canonical {
         Ok(Self { problem: Problem::new(spec)?, users, classes, resources })
     }
 
-    /// Rows of the canonical problem as rows of `problem`, ascending.
+    /// Converts rows of the canonical problem to rows of `problem`, in ascending order.
     pub fn rows(&self, problem: &Problem, sharing: Sharing, rows: &[usize]) -> Vec<usize> {
         let (here, there) = (Constraints::new(&self.problem, sharing), Constraints::new(problem, sharing));
         let row = |row: &usize| {
@@ -59,7 +61,7 @@ impl Canonical {
         rows
     }
 
-    /// An allocation of the canonical problem, in the order of the file.
+    /// Converts an allocation of the canonical problem to the order of the file.
     pub fn in_the_order_of_the_file(&self, allocation: Allocation) -> Allocation {
         let mut tasks = vec![Vec::new(); self.users.len()];
         for (list, user) in allocation.tasks.into_iter().zip(&self.users) {
@@ -70,7 +72,7 @@ impl Canonical {
     }
 }
 
-/// Total capacities one after the other, then the names.
+/// Compares the total capacities of two classes, resource by resource, and then their names.
 fn by_capacity(problem: &Problem, resources: &[usize], a: usize, b: usize) -> Ordering {
     let (a, b) = (&problem.servers()[a], &problem.servers()[b]);
     let total = |class: &evenhand_problem::ServerClass, r: usize| {

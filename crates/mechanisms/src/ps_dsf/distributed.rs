@@ -1,11 +1,11 @@
 //! The distributed procedure of PS-DSF (section III-D of the paper; docs/theory.md, section 4): every server
-//! allocates itself with what it knows.
+//! allocates itself with the information that it has.
 //!
-//! A [`ServerProcess`] knows its capacity, the demands, weights and rates of its own users, its own
-//! allocation, and of every user the number of tasks that it last heard of elsewhere. Messages may be late and
-//! come in any order: whoever delivers them decides that. When all servers have acted on fresh totals and none
-//! changes anything, Theorem 1 holds. Nothing proves that this ever happens: servers that act on stale totals
-//! can chase each other, which they do less when they are [damped](ServerProcess::damped).
+//! A [`ServerProcess`] knows its capacity, the demands, weights and rates of its own users, and its own allocation.
+//! For every user, it also knows the last number of tasks elsewhere that it was told. Messages may be late and arrive
+//! in any order; the caller delivers them. When all servers have acted on current totals and none changes anything,
+//! Theorem 1 holds. It is not proven that this ever happens. Servers that act on outdated totals can oscillate, which
+//! [damping](ServerProcess::damped) reduces.
 
 use evenhand_problem::Constraints;
 
@@ -35,16 +35,19 @@ use super::water_filling::filled;
 /// ```
 #[derive(Debug, Clone)]
 pub struct ServerProcess {
-    /// The pairs of this class alone, with users by their numbers in the problem.
+    /// The pairs of this class only. Users have their index in the problem.
     model: PairModel<f64>,
+    /// The tasks of each user of this class on all other servers, as last heard.
     elsewhere: Vec<f64>,
+    /// The tasks of each user on this class.
     tasks: Vec<f64>,
+    /// The fraction of the change to a new allocation that is made at once.
     part: f64,
 }
 
 impl ServerProcess {
-    /// Class `class` of the problem, before it has heard anything or allocated anything; a class that
-    /// does not exist has no users.
+    /// Creates the process for class `class` of the problem, before it has received any message or allocated
+    /// anything. A class that does not exist has no users.
     #[must_use]
     pub fn new(constraints: &Constraints<'_>, class: usize) -> Self {
         let classes = constraints.problem().n_servers();
@@ -53,27 +56,27 @@ impl ServerProcess {
         Self { model, elsewhere: vec![0.0; n], tasks: vec![0.0; n], part: 1.0 }
     }
 
-    /// Goes only the given part (0 to 1) of the way to its new allocation when it acts.
+    /// Makes only the fraction `part` (0 to 1) of the change to a new allocation in each call of [`act`](Self::act).
     #[must_use]
     pub fn damped(mut self, part: f64) -> Self {
         self.part = part.clamp(0.0, 1.0);
         self
     }
 
-    /// The users that can run here, ascending.
+    /// Returns the users that can run here, in ascending order.
     #[must_use]
     pub fn users(&self) -> Vec<usize> {
         self.model.pairs.iter().map(|pair| pair.user).collect()
     }
 
-    /// Tasks of `user` here; 0 where it cannot run.
+    /// Returns the tasks of `user` here, 0 if it cannot run here.
     #[must_use]
     pub fn tasks(&self, user: usize) -> f64 {
         self.position(user).map_or(0.0, |k| self.tasks[k])
     }
 
-    /// A message: `user` has so many tasks on all other servers together. Users that cannot run here
-    /// and numbers that are negative or NaN are ignored.
+    /// Receives the message that `user` has `total_elsewhere` tasks on all other servers together. Users that cannot
+    /// run here and numbers that are negative or NaN are ignored.
     pub fn hear(&mut self, user: usize, total_elsewhere: f64) {
         if let Some(k) = self.position(user)
             && total_elsewhere >= 0.0
@@ -82,7 +85,8 @@ impl ServerProcess {
         }
     }
 
-    /// Fills the server anew for what it has heard; `(user, tasks)` of users whose tasks here change.
+    /// Fills the server again with the current information. Returns the pairs `(user, tasks)` of users whose tasks
+    /// here change.
     pub fn act(&mut self) -> Vec<(usize, f64)> {
         let mut changed = Vec::new();
         if self.tasks.is_empty() {

@@ -1,21 +1,21 @@
 //! PS-DSF: per-server dominant-share fairness (docs/theory.md, section 4).
 //!
-//! The level of user `n` on server class `i` is `x_n / (w_n gamma_ni)`, its virtual dominant share per weight:
-//! all its tasks count, wherever they run. An allocation is PS-DSF when every user has all its tasks or has a
-//! bottleneck on every class on which it may run: a resource that it demands, that is full, and that no user
-//! of a higher level holds (PS-DSF, Theorem 1). Resources are divided (RDM); a class on which somebody states
-//! its `gamma` is shared by time.
+//! The level of user `n` on server class `i` is `x_n / (w_n gamma_ni)`, its virtual dominant share divided by its
+//! weight. All tasks of the user count, wherever they run. An allocation is PS-DSF if every user has all its tasks or
+//! has a bottleneck on every class on which it may run. A bottleneck is a resource that the user demands, that is
+//! full, and that no user with a higher level holds (PS-DSF, Theorem 1). Resources are divided (RDM); a class on
+//! which a user states its `gamma` is shared by time.
 //!
-//! Such allocations are not unique, not even in `x_n`. `strategy` lists everything that is tried to find some,
-//! `search` carries it out, and of the exact answers the one that serves most tasks is returned, so that no
-//! answer that was found dominates it. `tdm` is the same rule on time-shared servers, which is unique.
+//! Such allocations are not unique, not even in `x_n`. `strategy` lists all methods that are tried, and `search`
+//! carries them out. Of the exact answers found, the one that serves most tasks is returned, so no answer found
+//! dominates it. `tdm` applies the same rule to time-shared servers, where the answer is unique.
 
 mod algorithm_1;
-mod beside;
 mod candidates;
 mod canonical;
 pub mod distributed;
 mod homotopy;
+mod neighbours;
 mod pairs;
 mod residual;
 mod scalar;
@@ -54,7 +54,7 @@ static INFO: Info = Info {
     reference: "PS-DSF, Definition 5 and Theorem 1",
 };
 
-/// PS-DSF with divided resources.
+/// The mechanism PS-DSF with divided resources.
 pub static PS_DSF: Mechanism = Mechanism {
     info: &INFO,
     proven: &[
@@ -69,32 +69,32 @@ pub static PS_DSF: Mechanism = Mechanism {
     solve: |problem, flags| allocate(problem, &Settings::of(flags)?),
 };
 
-/// Users that are alike have equal levels in every PS-DSF allocation. What is said of all of them, or sought among them, is
-/// about each user.
+/// Identical users have equal levels in every PS-DSF allocation, so they can be merged. With `faces` or `select`,
+/// they are not merged, because the answer then concerns each user.
 fn equals(flags: &Flags) -> Result<Equals, MechanismError> {
     Ok(if flags.is_set("faces") || flags.is_set("select") { Equals::Apart } else { Equals::ByWeight })
 }
 
-/// Which PS-DSF allocation is asked for, and how it is found.
+/// The choice among PS-DSF allocations, and the method that computes one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Settings {
-    /// What the numbers of the answer are.
+    /// The kind of numbers in the answer.
     pub arithmetic: Arithmetic,
-    /// What to prefer: most tasks where nothing is stated.
+    /// The goal by which an answer is selected; the number of tasks by default.
     pub select: Option<Goal>,
-    /// Whether to find all of them.
+    /// Whether all PS-DSF allocations are computed.
     pub faces: bool,
-    /// Which of several methods to use.
+    /// The method, if one is requested.
     pub method: Option<Method>,
-    /// Names of server classes in the order in which they are swept; those that are not named follow in the
+    /// The names of server classes in the order in which they are swept. Classes that are not named follow in the
     /// order of the problem.
     pub order: Option<Vec<String>>,
-    /// The time after which no start is tried, and none goes on.
+    /// The time limit, after which the search stops.
     pub seconds: Option<Duration>,
 }
 
 impl Settings {
-    /// Nothing else asked for.
+    /// Creates the default settings for an arithmetic.
     #[must_use]
     pub fn new(arithmetic: Arithmetic) -> Self {
         Self { arithmetic, ..Self::default() }
@@ -112,10 +112,10 @@ impl Settings {
     }
 }
 
-/// A PS-DSF allocation of divided resources.
+/// Computes a PS-DSF allocation with divided resources.
 ///
 /// # Errors
-/// [`MechanismError`]: settings that it cannot have, or no exact answer was found.
+/// Returns a [`MechanismError`] if settings are invalid or no exact answer was found.
 pub fn allocate(problem: &Problem, options: &Settings) -> Result<Outcome, MechanismError> {
     let constraints = Constraints::new(problem, Sharing::Rdm);
     let order = order(INFO.id, problem, options)?;
@@ -140,12 +140,13 @@ pub fn allocate(problem: &Problem, options: &Settings) -> Result<Outcome, Mechan
     }
 }
 
-/// Residual up to which a point in floating point is called solved: what rounding leaves of the points that are.
+/// The largest residual of a floating-point solution that counts as solved. Solutions have only the residual that
+/// rounding causes.
 const TOLERANCE: f64 = 1e-10;
-/// Limits of Algorithm I in floating point, where 280 of 300 random instances converge within them.
+/// The limits of Algorithm I in floating point. Of 300 random instances, 280 converge within them.
 const FLOAT_LIMITS: RoundLimits =
     RoundLimits { rounds: 1000, updates: 10_000, bits: usize::MAX, tolerance: 1e-10, until: None };
-/// Limits of Algorithm I in rationals: numbers of 5,000 bits belong to runs that approach their limit for ever.
+/// The limits of Algorithm I in rationals. Runs with numbers of 5,000 bits approach their limit for ever.
 const EXACT_LIMITS: RoundLimits =
     RoundLimits { rounds: 60, updates: 1000, bits: 5000, tolerance: 0.0, until: None };
 
@@ -154,7 +155,7 @@ fn no_method(mechanism: &'static str, method: Method) -> MechanismError {
     MechanismError::BadOption { mechanism, option: "method", why }
 }
 
-/// All classes in the order that the options ask for.
+/// Returns all classes in the order that the settings request.
 fn order(
     mechanism: &'static str,
     problem: &Problem,
@@ -185,7 +186,7 @@ fn allocation(info: &Info, arithmetic: Arithmetic, tasks: Vec<Vec<(usize, Ration
     }
 }
 
-/// The best answer of the starts, exact or rounded to doubles.
+/// Returns the best answer of the search, exact or rounded to doubles.
 fn by_search(
     problem: &Problem,
     sharing: Sharing,
@@ -208,7 +209,7 @@ fn by_search(
     };
     let found = search::search(&constraints, named.as_deref(), goal, options.seconds);
     let iterations = Some(found.spent.sweeps + found.spent.active_sets);
-    // Where the time was up, what doubles have by then will do.
+    // If the time is up without an exact answer, the best point in doubles is returned.
     let late = found.answer.is_none() && found.is_late;
     let arithmetic = if late { Arithmetic::Float } else { options.arithmetic };
     let (tasks, status, bottlenecks) = match (&found.answer, arithmetic, &found.closest) {
@@ -251,7 +252,7 @@ fn by_search(
     Ok(Outcome { findings, ..Outcome::of(allocation) })
 }
 
-/// What a few sweeps reach from an empty cluster.
+/// Returns the point that a few sweeps reach from an empty cluster.
 fn swept(constraints: &Constraints<'_>, model: &PairModel<f64>) -> Vec<Vec<(usize, Rational)>> {
     let order: Vec<usize> = (0..model.n_classes()).collect();
     let mut point = model.empty();
@@ -264,10 +265,10 @@ fn swept(constraints: &Constraints<'_>, model: &PairModel<f64>) -> Vec<Vec<(usiz
     crate::rounding::feasible(constraints, model.tasks_by_user(&point))
 }
 
-/// Sweeps that settle most bottlenecks.
+/// The number of sweeps that settle most bottlenecks.
 const FEW_SWEEPS: usize = 10;
 
-/// Algorithm I of the paper.
+/// Computes the answer of Algorithm I of the paper.
 fn by_algorithm_1(
     constraints: &Constraints<'_>,
     order: &[usize],

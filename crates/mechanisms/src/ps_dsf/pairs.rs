@@ -1,8 +1,8 @@
-//! The problem as PS-DSF sees it: the pairs of a user and a server class on which it may run, what a task
-//! uses there, and how many tasks a unit of the level is worth (docs/theory.md, section 4).
+//! The problem in terms of PS-DSF: the pairs of a user and a server class on which it may run, the usage of a task
+//! there, and the number of tasks that a unit of the level is worth (docs/theory.md, section 4).
 //!
-//! It is generic in the numbers, so that sweeps run in doubles and proofs in rationals. In this folder `p` is
-//! the index of a pair, `row` that of a resource of a class (or of its time), as in [`Constraints`].
+//! The type is generic in the numbers, so that sweeps run in doubles and proofs in rationals. In this folder, `p` is
+//! the index of a pair, and `row` is the index of a resource of a class (or of its time), as in [`Constraints`].
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,53 +15,55 @@ use super::scalar::Scalar;
 /// A user on a server class on which it may run.
 #[derive(Debug, Clone)]
 pub struct Pair<T> {
-    /// User `n`.
+    /// The user `n`.
     pub user: usize,
-    /// Server class `i`.
+    /// The server class `i`.
     pub class: usize,
-    /// `w_n gamma_ni`, positive: tasks for each unit of the level `x_n / (w_n gamma_ni)`.
+    /// `w_n gamma_ni`, positive: the number of tasks for each unit of the level `x_n / (w_n gamma_ni)`.
     pub tasks_per_level: T,
-    /// `(row, d_nir)` of what one task uses, positive; the row is that of [`Constraints`].
+    /// The pairs `(row, d_nir)` of the amounts that one task uses, positive. The row is that of [`Constraints`].
     pub usage: Vec<(usize, T)>,
 }
 
-/// The problem in one arithmetic. Places are in ascending order of class, then user; users without
-/// tasks and classes without `gamma_ni` have none.
+/// The problem in one arithmetic.
+///
+/// Pairs are in ascending order of class, then user. Users without tasks have no pairs, nor have users on classes
+/// where their `gamma_ni` is 0.
 #[derive(Debug, Clone)]
 pub struct PairModel<T> {
     /// All pairs.
     pub pairs: Vec<Pair<T>>,
-    /// By class: its pairs.
+    /// The pairs of each class.
     pub of_class: Vec<Range<usize>>,
-    /// By user: its pairs, in ascending order.
+    /// The pairs of each user, in ascending order.
     pub of_user: Vec<Vec<usize>>,
-    /// By class: its rows.
+    /// The rows of each class.
     pub rows_of_class: Vec<Range<usize>>,
-    /// By row: capacity.
+    /// The capacity of each row.
     pub capacity: Vec<T>,
-    /// By user: `T_n`.
+    /// The task limit `T_n` of each user.
     pub limits: Vec<Option<T>>,
     _held: Arc<Held>,
 }
 
 const WHAT: &str = "the table of users and the server classes that they may use";
 
-/// Tasks by pair, and what follows from them.
+/// The tasks by pair, and the totals that follow from them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Point<T> {
-    /// `x_ni` by pair.
+    /// The tasks `x_ni`, by pair.
     pub tasks: Vec<T>,
-    /// `x_n` by user.
+    /// The totals `x_n`, by user.
     pub totals: Vec<T>,
 }
 
 impl<T: Scalar> PairModel<T> {
-    /// The model of `constraints`.
+    /// Creates the model of `constraints`.
     pub fn new(constraints: &Constraints<'_>) -> Self {
         Self::of_classes(constraints, 0..constraints.problem().n_servers())
     }
 
-    /// The model of some classes, which are numbered from 0 here; their rows are all there are.
+    /// Creates the model of some classes, which are numbered from 0 in it. Only their rows are included.
     pub fn of_classes(constraints: &Constraints<'_>, classes: Range<usize>) -> Self {
         let problem = constraints.problem();
         let users = problem.users();
@@ -95,7 +97,7 @@ impl<T: Scalar> PairModel<T> {
         model
     }
 
-    /// The memory of all pairs, before any of them is made.
+    /// Reserves the memory for all pairs before they are created.
     pub fn held(constraints: &Constraints<'_>, classes: &Range<usize>) -> Held {
         let problem = constraints.problem();
         let of_user = |user: &User| match user.servers() {
@@ -105,34 +107,35 @@ impl<T: Scalar> PairModel<T> {
         let pairs = problem.users().iter().map(of_user).sum::<usize>() as u64;
         let rows = problem.n_resources() as u64;
         charge(pairs.saturating_mul(20 * (1 + rows)), WHAT);
-        // What the allocator takes beside each list, and the words of long numbers.
+        // This includes the allocator's overhead for each list and the words of long numbers.
         let bytes = size_of::<Pair<T>>() as u64 + 8 + rows * (size_of::<(usize, T)>() as u64 + T::HEAP) + 16;
         hold(pairs.saturating_mul(bytes), WHAT)
     }
 
-    /// The number of classes.
+    /// Returns the number of classes.
     pub fn n_classes(&self) -> usize {
         self.of_class.len()
     }
 
-    /// The number of users.
+    /// Returns the number of users.
     pub fn n_users(&self) -> usize {
         self.of_user.len()
     }
 
-    /// No user has anything.
+    /// Returns the point at which no user has tasks.
     pub fn empty(&self) -> Point<T> {
         Point { tasks: vec![T::zero(); self.pairs.len()], totals: vec![T::zero(); self.n_users()] }
     }
 
-    /// The point with the given tasks by pair.
+    /// Returns the point with the given tasks by pair.
     pub fn point(&self, tasks: Vec<T>) -> Point<T> {
         let mut point = Point { tasks, totals: vec![T::zero(); self.n_users()] };
         self.refresh_totals(&mut point);
         point
     }
 
-    /// The point with the given tasks `(class, x_ni)` by user. Entries where a user may not run are ignored.
+    /// Returns the point with the given tasks `(class, x_ni)` by user. Entries for classes on which a user may not
+    /// run are ignored.
     pub fn point_of<N>(&self, tasks: &[Vec<(usize, N)>], number: impl Fn(&N) -> T) -> Point<T> {
         let on = |pair: &Pair<T>| {
             let list = tasks.get(pair.user).into_iter().flatten();
@@ -141,14 +144,14 @@ impl<T: Scalar> PairModel<T> {
         self.point(self.pairs.iter().map(on).collect())
     }
 
-    /// Totals from the tasks, which removes what rounding has gathered in them.
+    /// Computes the totals from the tasks again, which removes accumulated rounding errors.
     pub fn refresh_totals(&self, point: &mut Point<T>) {
         for (total, pairs) in point.totals.iter_mut().zip(&self.of_user) {
             *total = pairs.iter().fold(T::zero(), |sum, p| sum.plus(&point.tasks[*p]));
         }
     }
 
-    /// What is used, by row.
+    /// Returns the used amount of each row.
     pub fn used(&self, point: &Point<T>) -> Vec<T> {
         let mut used = vec![T::zero(); self.capacity.len()];
         for (pair, tasks) in self.pairs.iter().zip(&point.tasks) {
@@ -161,12 +164,12 @@ impl<T: Scalar> PairModel<T> {
         used
     }
 
-    /// `x_n / (w_n gamma_ni)` of the user at `pair`, the level that counts there.
+    /// Returns the level `x_n / (w_n gamma_ni)` of the user at `pair`.
     pub fn level(&self, point: &Point<T>, pair: usize) -> T {
         point.totals[self.pairs[pair].user].over(&self.pairs[pair].tasks_per_level)
     }
 
-    /// The tasks by user and class, those that are positive.
+    /// Returns the positive numbers of tasks by user and class.
     pub fn tasks_by_user(&self, point: &Point<T>) -> Vec<Vec<(usize, T)>> {
         let list = |pairs: &Vec<usize>| {
             let used = pairs.iter().filter(|p| point.tasks[**p].is_positive());

@@ -1,28 +1,30 @@
-//! The residual measures in floating point how far a point is from Theorem 1 (docs/theory.md, section 4).
+//! The residual: the violation of Theorem 1 by a floating-point solution (docs/theory.md, section 4).
 //!
-//! The violation of user `n` on class `i` is the least `v` such that, of some resource that `n` demands there,
-//! at most the part `v` is free or held by users whose level exceeds `1 + v` times that of `n`. It is 0 exactly
-//! when `n` has a bottleneck on `i`. The violation of a user is the largest over its classes, or the part of its
-//! task limit that it lacks, if that is less. The residual is the largest violation of all users and the
-//! largest part by which a row or a limit is overfilled.
+//! The violation of user `n` on class `i` is the smallest `v` with this property: of some resource that `n` demands
+//! there, at most the fraction `v` is free or held by users whose level exceeds `1 + v` times that of `n`. It is 0
+//! exactly if `n` has a bottleneck on `i`. The violation of a user is the largest over its classes, or the fraction
+//! of its task limit that it lacks, if this is smaller. The residual is the largest violation of all users, or the
+//! largest fraction by which a row or a limit is overfilled, if this is larger.
 
 use evenhand_problem::Constraints;
 
 use super::pairs::{PairModel, Point};
 
-/// Who holds a row, highest level first.
+/// The users that hold a row, with the highest level first.
 struct Holders {
-    /// Part of the row that is free.
+    /// The fraction of the row that is free.
     free: f64,
-    /// `(level, part of the row that is free or held by this and higher ones)`
+    /// The pairs `(level, fraction of the row that is free or held by this user and higher ones)`.
     holders: Vec<(f64, f64)>,
 }
 
-/// The violation of Theorem 1 by tasks `(class, x_ni)` of every user: the largest over all users of
-/// what they lack of their task limit, as a part of it, or if that is more the largest over the
-/// classes of the least `v` such that of some resource that the user demands there at most the part
-/// `v` is free or held by users whose level exceeds `1 + v` times its own; and the largest part by
-/// which a row or a limit is overfilled. Entries where a user cannot run are ignored.
+/// Returns the residual of tasks `(class, x_ni)` by user, which measures the violation of Theorem 1.
+///
+/// The violation of a user on a class is the smallest `v` with this property: of some resource that it demands there,
+/// at most the fraction `v` is free or held by users whose level exceeds `1 + v` times its own. The violation of a
+/// user is the largest over its classes, or the fraction of its task limit that it lacks, if this is smaller. The
+/// residual is the largest violation, or the largest fraction by which a row or a limit is overfilled, if this is
+/// larger. Entries for classes on which a user cannot run are ignored.
 #[must_use]
 pub fn residual_of(constraints: &Constraints<'_>, tasks: &[Vec<(usize, f64)>]) -> f64 {
     let model = PairModel::<f64>::new(constraints);
@@ -30,7 +32,7 @@ pub fn residual_of(constraints: &Constraints<'_>, tasks: &[Vec<(usize, f64)>]) -
     residual(&model, &point)
 }
 
-/// The residual of `point`.
+/// Returns the residual of `point`.
 pub fn residual(model: &PairModel<f64>, point: &Point<f64>) -> f64 {
     let mut worst = 0.0_f64;
     let mut of_user = vec![0.0_f64; model.n_users()];
@@ -81,7 +83,7 @@ impl Holders {
         let mut least = f64::INFINITY;
         let mut above = self.free.max(0.0);
         for (holder, through) in &self.holders {
-            // Only the holders before this one count as above.
+            // At `v = exceeds`, only the holders before this one have a level above `1 + v` times that of the user.
             let exceeds = if level > 0.0 { holder / level - 1.0 } else { f64::INFINITY };
             least = least.min(above.max(exceeds));
             if above >= least {

@@ -8,36 +8,36 @@ use evenhand_problem::number::near;
 
 /// A number: `f64`, or [`Rational`] without rounding.
 pub trait Scalar: Clone + Debug + PartialEq + PartialOrd {
-    /// Bytes that a number takes elsewhere, at the least.
+    /// The minimum number of bytes that a number takes on the heap.
     const HEAP: u64;
-    /// 0.
+    /// Returns 0.
     fn zero() -> Self;
-    /// The number itself, or the nearest that there is.
+    /// Converts a rational to the number, or to the nearest one.
     fn of(value: &Rational) -> Self;
-    /// `self + other`
+    /// Returns `self + other`.
     fn plus(&self, other: &Self) -> Self;
-    /// `self - other`
+    /// Returns `self - other`.
     fn minus(&self, other: &Self) -> Self;
-    /// `self * other`
+    /// Returns `self * other`.
     fn times(&self, other: &Self) -> Self;
-    /// `self / other`; `other` is not 0.
+    /// Returns `self / other`, where `other` must not be 0.
     fn over(&self, other: &Self) -> Self;
-    /// Length of the number, 0 where all are equally long.
+    /// Returns the length of the number in bits, or 0 if all numbers are equally long.
     fn bits(&self) -> usize;
-    /// Equal: exactly, or but for `tolerance` of the larger one.
+    /// Returns whether two numbers are equal: exactly, or for doubles up to `tolerance` times the larger one.
     fn same(&self, other: &Self, tolerance: f64) -> bool;
 
-    /// Order; NaN, which no step makes, counts as equal.
+    /// Compares two numbers. NaN counts as equal, but no operation here produces it.
     fn order(&self, other: &Self) -> Ordering {
         self.partial_cmp(other).unwrap_or(Ordering::Equal)
     }
 
-    /// Whether it exceeds 0.
+    /// Returns whether the number is greater than 0.
     fn is_positive(&self) -> bool {
         *self > Self::zero()
     }
 
-    /// `self += a * b`
+    /// Computes `self += a * b`.
     fn add_product(&mut self, a: &Self, b: &Self) {
         *self = self.plus(&a.times(b));
     }
@@ -72,7 +72,7 @@ impl Scalar for f64 {
 }
 
 impl Scalar for Rational {
-    // Two words of their own, each with what the allocator adds.
+    // The numerator and the denominator have one word each, with the allocator's overhead.
     const HEAP: u64 = 64;
     fn zero() -> Self {
         Self::new()

@@ -1,4 +1,4 @@
-//! The driver of the [strategy](super::strategy): every start in turn, and the best of what they lead to.
+//! The driver of the [strategy](super::strategy): it tries every start in turn and selects the best answer.
 
 use std::time::{Duration, Instant};
 
@@ -9,54 +9,54 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64Mcg;
 
-use super::beside::beside;
 use super::candidates::{Candidate, Candidates, Spent};
 use super::homotopy::{self, ScaledModel};
+use super::neighbours::first_answer_near;
 use super::pairs::{PairModel, Point};
 use super::strategy::{BUDGET, BUDGET_OF_SELECT, SHUFFLES_OF_SELECT, STARTS, Start};
 use super::theorem_1::{self, Violation};
 use crate::lift::lift;
 use crate::mechanism::{Search, Tried};
 
-/// A PS-DSF allocation, exact.
+/// An exact PS-DSF allocation.
 #[derive(Debug, Clone)]
 pub struct Answer {
-    /// `x_ni` by user.
+    /// The tasks `x_ni`, by user.
     pub tasks: Vec<Vec<(usize, Rational)>>,
-    /// `x_n` by user.
+    /// The totals `x_n`, by user.
     totals: Vec<Rational>,
-    /// Rows that serve as bottlenecks, ascending.
+    /// The rows that serve as bottlenecks, in ascending order.
     pub bottlenecks: Vec<usize>,
 }
 
-/// What was found.
+/// The result of a search.
 #[derive(Debug, Clone)]
 pub struct Searched {
     /// The answer that is returned, if there is one.
     pub answer: Option<Answer>,
-    /// The candidate with the least residual, where no start led to an exact answer.
+    /// The candidate with the smallest residual, if no start led to an exact answer.
     pub closest: Option<Candidate>,
-    /// The pairs in doubles.
+    /// The model in doubles.
     pub model: PairModel<f64>,
     /// Whether the time was up before everything was tried.
     pub is_late: bool,
-    /// The search, in words and numbers.
+    /// The record of the search, in words and numbers.
     pub search: Search,
-    /// What was spent.
+    /// The work that was done.
     pub spent: Spent,
-    /// What the last candidate that was refused violates, if there was one.
+    /// The violation of the last candidate that was refused, if there was one.
     pub violation: Option<Violation>,
 }
 
-/// Tries the starts on `constraints`, whose problem is in canonical order; `named` is the only order
-/// of the classes that is tried, if there is one. After `time` no start is tried, and none goes on.
+/// Tries the starts on `constraints`, whose problem is in canonical order. If `named` is given, it is the only order
+/// of the classes that is tried. The search stops after `time`.
 pub fn search(
     constraints: &Constraints<'_>,
     named: Option<&[usize]>,
     select: Option<Goal>,
     time: Option<Duration>,
 ) -> Searched {
-    // Before one of the two models is made there has to be room for both.
+    // Check that there is memory for both models before one of them is created.
     let classes = 0..constraints.problem().n_servers();
     let room =
         (PairModel::<f64>::held(constraints, &classes), PairModel::<Rational>::held(constraints, &classes));
@@ -104,7 +104,7 @@ pub fn search(
         }
     }
     if answers.is_empty() && !is_late {
-        match within(&time_left(until), || driver.answer_beside()) {
+        match within(&time_left(until), || driver.answer_near_closest()) {
             Ok(Some((start, answer))) => {
                 tried[start].tasks = Some(answer.totals.iter().sum());
                 answers.push((start, answer));
@@ -134,13 +134,13 @@ pub fn search(
     Searched { answer, closest, model, is_late, search, spent, violation }
 }
 
-/// The time until then, as a limit.
+/// Returns the time until `until` as a limit.
 fn time_left(until: Option<Instant>) -> Limits {
     let time = until.map(|until| until.saturating_duration_since(Instant::now()));
     Limits { time, ..Limits::default() }
 }
 
-/// The starts to try. Where the answer is unique one start leads to it.
+/// Returns the starts to try. If the answer is unique, one start leads to it.
 fn starts(is_named: bool, unique: bool, selects: bool) -> Vec<Start> {
     match (is_named, unique) {
         (true, _) => vec![Start::Named],
@@ -152,7 +152,7 @@ fn starts(is_named: bool, unique: bool, selects: bool) -> Vec<Start> {
     }
 }
 
-/// The best answer for `goal`; of several the one that serves most tasks, then the first.
+/// Returns the best answer for `goal`. Ties are decided by the number of tasks, then by the order of the starts.
 fn best(constraints: &Constraints<'_>, answers: Vec<(usize, Answer)>, goal: Goal) -> Option<(usize, Answer)> {
     let mut best: Option<([Rational; 2], (usize, Answer))> = None;
     for (start, answer) in answers {
@@ -164,22 +164,23 @@ fn best(constraints: &Constraints<'_>, answers: Vec<(usize, Answer)>, goal: Goal
     best.map(|(_, found)| found)
 }
 
+/// The state of a search.
 struct Driver<'a> {
     constraints: &'a Constraints<'a>,
     model: PairModel<f64>,
     exact: PairModel<Rational>,
     spent: Spent,
-    /// Of the candidates that were refused the one with the least residual, and the number of its start.
+    /// The refused candidate with the smallest residual, and the number of its start.
     closest: Option<(usize, Candidate)>,
     violation: Option<Violation>,
 }
 
-/// Steps that a mechanism is taken to need for each pair of a user and a class: exact max-min fairness takes
+/// The assumed number of steps of another mechanism for each pair of a user and a class. Exact max-min fairness takes
 /// a few microseconds for each.
 const WORK_OF_A_MECHANISM: u64 = 5_000;
 
 impl Driver<'_> {
-    /// The answer that `start` leads to.
+    /// Returns the answer to which `start` leads.
     fn answer_from(&mut self, number: usize, start: Start, named: Option<&[usize]>) -> Option<Answer> {
         let mut order: Vec<usize> = (0..self.model.n_classes()).collect();
         let mut point = self.model.empty();
@@ -189,7 +190,7 @@ impl Driver<'_> {
             Start::Descending => order.reverse(),
             Start::Shuffled(seed) => order.shuffle(&mut Pcg64Mcg::seed_from_u64(seed)),
             Start::Mechanism(other) => {
-                // It charges by itself.
+                // The mechanism charges its own work, so this only counts the steps.
                 self.spent.work += WORK_OF_A_MECHANISM * self.model.pairs.len() as u64;
                 let problem = self.constraints.problem();
                 let found = other.allocate(problem, Arithmetic::Exact).ok()?.allocation;
@@ -216,16 +217,17 @@ impl Driver<'_> {
         None
     }
 
-    /// An answer beside the closest candidate, with the number of its start.
-    fn answer_beside(&mut self) -> Option<(usize, Answer)> {
+    /// Returns an answer among the neighbours of the closest candidate, with the number of its start.
+    fn answer_near_closest(&mut self) -> Option<(usize, Answer)> {
         let (start, from) = self.closest.as_ref()?;
         let scaled = ScaledModel::new(&self.model);
-        let answer = beside(&self.exact, &scaled, from, &mut self.spent, |point| judge(&self.exact, point));
+        let answer =
+            first_answer_near(&self.exact, &scaled, from, &mut self.spent, |point| judge(&self.exact, point));
         Some((*start, answer?))
     }
 }
 
-/// The point as an answer, if Theorem 1 says that it is one.
+/// Returns the point as an answer if Theorem 1 holds for it.
 fn judge(model: &PairModel<Rational>, point: Point<Rational>) -> Result<Answer, Violation> {
     let mut rows: Vec<usize> = theorem_1::bottlenecks(model, &point)?.into_iter().flatten().collect();
     rows.sort_unstable();

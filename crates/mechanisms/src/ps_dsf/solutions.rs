@@ -1,10 +1,10 @@
-//! Finds all PS-DSF allocations of a small problem, as exact polytopes with their vertices.
+//! Enumeration of all PS-DSF allocations of a small problem, as exact polytopes with their vertices.
 //!
-//! Choose for every user whether it has all its tasks; if not, choose a bottleneck on every class on which it
-//! may run; and choose for every such class whether the user runs there. Given these choices Theorem 1
-//! (docs/theory.md, section 4) is linear: the bottlenecks are full, and whoever runs where a resource that it
-//! demands blocks somebody has at most the level of the blocked user. The search goes pair by pair of a user
-//! and a class, solves an exact linear programme at every step, and drops polytopes that lie in others.
+//! For every user, choose whether it has all its tasks, and if not, a bottleneck on every class on which it may run.
+//! For every such class, also choose whether the user runs there. Given these choices, Theorem 1 (docs/theory.md,
+//! section 4) is linear. The bottlenecks are full, and a user that runs where it demands the bottleneck of another
+//! user has at most the level of that user. The search visits the pairs of a user and a class one by one, solves an
+//! exact linear programme for each choice, and drops polytopes that lie in others.
 
 use evenhand_levels::LevelsError;
 use evenhand_levels::njc::vertices::{Constraint, Inequalities, dimension};
@@ -14,16 +14,16 @@ use evenhand_problem::Rational;
 
 use super::pairs::PairModel;
 
-/// FaceLimits of the search.
+/// The limits of the enumeration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FaceLimits {
-    /// Partial and complete choices that may be looked at.
+    /// The maximum number of partial and complete choices.
     pub choices: usize,
-    /// Choices times pairs.
+    /// The maximum of choices times pairs.
     pub work: usize,
-    /// Rays of one polytope.
+    /// The maximum number of rays of one polytope.
     pub rays: usize,
-    /// Pivots of one linear programme.
+    /// The maximum number of pivots of one linear programme.
     pub pivots: usize,
 }
 
@@ -33,32 +33,33 @@ impl Default for FaceLimits {
     }
 }
 
-/// What is chosen at a pair.
+/// The choice for one pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Choice {
     /// Whether the user may run there.
     runs: bool,
-    /// What blocks it there; `None`: it has all its tasks.
+    /// The row that blocks the user there, or `None` if it has all its tasks.
     bottleneck: Option<usize>,
 }
 
-/// Vertices of a polytope, its conditions, and its bottlenecks.
+/// The vertices of a polytope, its conditions, and its bottlenecks.
 type Found = (Vec<Vec<Rational>>, Vec<Constraint>, Vec<usize>);
 
+/// The state of the enumeration.
 struct FaceSearch<'a> {
     model: &'a PairModel<Rational>,
     limits: &'a FaceLimits,
-    /// Places by user, so that a user's choices come together.
+    /// The pairs by user, so that the choices of one user follow each other.
     order: Vec<usize>,
     choices: Vec<Option<Choice>>,
     count: usize,
     found: Vec<Found>,
 }
 
-/// All PS-DSF allocations; `bottlenecks` of a face are the rows that are chosen.
+/// Computes all PS-DSF allocations. The `bottlenecks` of a face are the chosen rows.
 ///
 /// # Errors
-/// [`LevelsError::Budget`] when the limits do not suffice; there is no partial answer.
+/// Returns [`LevelsError::Budget`] if the limits do not suffice. There is no partial answer.
 pub fn enumerate(model: &PairModel<Rational>, limits: &FaceLimits) -> Result<NjcSet, LevelsError> {
     let mut search = FaceSearch {
         model,
@@ -94,7 +95,7 @@ pub fn enumerate(model: &PairModel<Rational>, limits: &FaceLimits) -> Result<Njc
 impl FaceSearch<'_> {
     fn visit(&mut self, depth: usize, basis: &[Variable]) -> Result<(), LevelsError> {
         self.count += 1;
-        // A choice costs a linear programme over all pairs.
+        // Every choice takes a linear programme over all pairs.
         let limit = self.limits.choices.min(self.limits.work / self.choices.len().max(1));
         if self.count > limit {
             return Err(LevelsError::Budget { what: "choices of bottlenecks", limit });
@@ -135,7 +136,7 @@ impl FaceSearch<'_> {
         Ok(())
     }
 
-    /// The conditions of the choices so far, over all pairs.
+    /// Returns the conditions of the choices so far, over all pairs.
     fn constraints(&self) -> Vec<Constraint> {
         let model = self.model;
         let mut full = vec![false; model.capacity.len()];
@@ -168,7 +169,7 @@ impl FaceSearch<'_> {
                 });
             }
         }
-        // Who runs and demands the bottleneck of another has at most its level.
+        // A user that runs and demands the bottleneck of another user has at most its level.
         for (n, blocked) in self.choices.iter().enumerate() {
             let Some(Choice { bottleneck: Some(row), .. }) = blocked else { continue };
             for m in model.of_class[model.pairs[n].class].clone() {
@@ -181,7 +182,7 @@ impl FaceSearch<'_> {
         constraints
     }
 
-    /// The level of the user at `m` is at most that of the user at `n`.
+    /// Returns the condition that the level of the user at `m` is at most that of the user at `n`.
     fn at_most(&self, m: usize, n: usize) -> Constraint {
         let model = self.model;
         let sums = |p: usize, sign: i32| {
@@ -192,6 +193,7 @@ impl FaceSearch<'_> {
         Constraint { entries, rhs: Rational::new(), is_equation: false }
     }
 
+    /// Returns a feasible basis of the conditions, or `None` if they are infeasible. The solver starts from `basis`.
     fn feasible(
         &self,
         constraints: &[Constraint],

@@ -1,42 +1,44 @@
-//! Everything that is tried to find PS-DSF allocations with divided resources, as data.
+//! The strategy: all methods that are tried to compute PS-DSF allocations with divided resources, as data.
 //!
-//! PS-DSF allocations exist (docs/theory.md, section 4, Theorem A), but no procedure is known to reach one
-//! always. The whole flow is this:
+//! PS-DSF allocations exist (docs/theory.md, section 4, Theorem A), but no procedure is known that always reaches
+//! one. The search works as follows:
 //!
-//! 1. The problem is put into an order that its file does not decide (`canonical`).
-//! 2. The [`STARTS`] are tried in turn until the [`Budget`] is spent; each leads to one answer or none.
-//! 3. From a start the [`ATTEMPTS`] are made in turn until one succeeds. An attempt sweeps over the classes a
-//!    few times, filling each as the others are (`water_filling`), reads an active set off the point that it
-//!    has reached, and follows a piecewise linear homotopy from there (`homotopy`) in each of the
-//!    [`DIRECTIONS`] until one ends. Where none does, it starts [again](RESTARTS) from the least perturbed
-//!    point that was seen.
-//! 4. The active set at the end of a homotopy is a candidate (`candidates`): its linear equations are solved
-//!    in rationals, and Theorem 1 decides (`crate::lift`). The first that passes is the answer of the start.
-//! 5. Where no start has led to an answer, active sets beside the closest candidate are tried (`beside`).
-//! 6. Of all answers that serve different totals the one that serves most tasks is returned, or the best one
-//!    for the goal of `--select` (`search`).
+//! 1. The problem is put into an order that does not depend on its file (`canonical`).
+//! 2. The [`STARTS`] are tried in turn until the [`Budget`] is spent. Each leads to one answer or none.
+//! 3. From each start, the [`ATTEMPTS`] are made in turn until one succeeds. An attempt first sweeps over the classes
+//!    a few times and fills each of them, given the tasks on the others (`water_filling`). It then reads an active
+//!    set from the point reached, and follows a piecewise linear homotopy from there (`homotopy`) in each of the
+//!    [`DIRECTIONS`] until one path ends. If none ends, it starts [again](RESTARTS) from the point with the smallest
+//!    perturbation.
+//! 4. The active set at the end of a homotopy is a candidate (`candidates`). Its linear equations are solved in
+//!    rationals, and Theorem 1 decides whether the solution is an answer (`crate::lift`). The first that passes is
+//!    the answer of the start.
+//! 5. If no start has led to an answer, neighbours of the active set of the closest candidate are tried
+//!    (`neighbours`).
+//! 6. Of all answers with different totals, the one that serves most tasks is returned, or the best one for the goal
+//!    of `--select` (`search`).
 
 use super::homotopy::{Direction, Reading};
 use crate::max_min::{DRFH, TSF};
 use crate::mechanism::Mechanism;
 
-/// Where sweeps begin, and the order in which they go over the classes.
+/// The starting point of sweeps, and the order in which they visit the classes.
 #[derive(Debug, Clone, Copy)]
 pub enum Start {
-    /// An empty cluster, the classes in the order that `--order` names.
+    /// An empty cluster, with the classes in the order that `--order` names.
     Named,
-    /// An empty cluster, the smallest class first.
+    /// An empty cluster, with the smallest class first.
     Ascending,
-    /// An empty cluster, the largest class first.
+    /// An empty cluster, with the largest class first.
     Descending,
-    /// The allocation of another mechanism, which is returned as it is where it is PS-DSF.
+    /// The allocation of another mechanism. It is returned unchanged if it is PS-DSF.
     Mechanism(&'static Mechanism),
-    /// An empty cluster, the classes in a random order with this seed.
+    /// An empty cluster, with the classes in a random order with this seed.
     Shuffled(u64),
 }
 
 impl Start {
-    /// For people.
+    /// Returns the description for people.
     pub fn name(self) -> String {
         match self {
             Self::Named => "empty, classes in the order named".to_owned(),
@@ -50,42 +52,43 @@ impl Start {
 
 /// The starts without `--order`.
 pub static STARTS: [Start; 6] = [
-    // The cheapest one. Whoever fits on a small class is placed before the large ones even things out.
+    // The cheapest start. Users that fit on a small class are placed before the large classes level out the
+    // differences.
     Start::Ascending,
-    // Max-min fair shares of the whole cluster: where they are PS-DSF, they are Pareto optimal besides.
+    // Max-min fair shares of the whole cluster. If they are PS-DSF, they are also Pareto optimal.
     Start::Mechanism(&DRFH),
-    // The same with shares by tasks, as PS-DSF counts them; it knows the placement constraints.
+    // Max-min fair shares by tasks, as PS-DSF counts them. They respect the placement constraints.
     Start::Mechanism(&TSF),
-    // The other extreme of the orders: large classes first often leads to another answer.
+    // The opposite order: large classes first often lead to another answer.
     Start::Descending,
-    // Two orders of no particular kind, for what the others have in common.
+    // Two random orders, in case the others have a property in common that prevents an answer.
     Start::Shuffled(1),
     Start::Shuffled(2),
 ];
-/// Seeds of the shuffled starts that `--select` tries besides: thirty more, as long as its budget lasts.
+/// The seeds of the additional shuffled starts with `--select`: thirty, as long as the budget lasts.
 pub const SHUFFLES_OF_SELECT: std::ops::RangeInclusive<u64> = 3..=32;
 
-/// Limits in steps: numbers that are looked at, about 10^9 a second on one core. They are counted, so that
-/// what is found is the same on every machine.
+/// The limits of a search in steps, which are numbers read, about 10^9 a second on one core. Steps are counted
+/// instead of time so that the result is the same on every machine.
 #[derive(Debug, Clone, Copy)]
 pub struct Budget {
-    /// Steps after which no further start is tried, and none goes on, once there is an answer.
+    /// The number of steps after which the search stops once it has an answer.
     pub with_an_answer: u64,
-    /// Steps after which the search ends without an answer.
+    /// The number of steps after which the search ends without an answer.
     pub without: u64,
 }
 
-/// The budget of a search: about a second once there is an answer, up to 40 without one.
+/// The budget of a search: about a second once there is an answer, and up to 40 seconds without one.
 pub const BUDGET: Budget = Budget { with_an_answer: 1_000_000_000, without: 40_000_000_000 };
-/// The same with `--select`, which is asked to search: about ten seconds.
+/// The budget with `--select`, which explicitly requests a search: about ten seconds.
 pub const BUDGET_OF_SELECT: Budget = Budget { with_an_answer: 10_000_000_000, ..BUDGET };
 
-/// Sweeps, and homotopies from where they end.
+/// A number of sweeps and the homotopies that start where they end.
 #[derive(Debug, Clone, Copy)]
 pub struct Attempt {
-    /// Sweeps before it, beside those of the attempts before from the same start.
+    /// The number of sweeps, in addition to those of earlier attempts from the same start.
     pub sweeps: usize,
-    /// How the active set is read off the point that the sweeps reach.
+    /// The parameters by which the active set is read from the point that the sweeps reach.
     pub reading: Reading,
 }
 
@@ -93,31 +96,36 @@ const fn attempt(sweeps: usize, negligible: f64, noise: f64, headroom: f64, seed
     Attempt { sweeps, reading: Reading { negligible, noise, headroom, seed } }
 }
 
-/// The attempts from one start. Of 92,000 starts on random and real problems the first ended 99.1 % with an
-/// answer, the second 0.6 %, the last two together 38. On 3,000 small random problems the first start always had an answer,
-/// and the last two attempts were never made.
+/// The attempts from one start.
+///
+/// Of 92,000 starts on random and real problems, the first attempt led 99.1 % to an answer, the second 0.6 %, and the
+/// last two together 38 starts. On 3,000 small random problems, the first start always led to an answer, and the last
+/// two attempts were never made.
 pub const ATTEMPTS: [Attempt; 6] = [
-    // Ten sweeps settle most bottlenecks; a perturbation of 1e-4 is far above rounding and ends near the limit.
+    // Ten sweeps settle most bottlenecks. A perturbation of 1e-4 is far above rounding errors, and paths end near the
+    // point.
     attempt(10, 1e-4, 1e-4, 2.0, 1),
     // The same point with perturbations ten times as large, so that ties are broken in another way.
     attempt(0, 1e-4, 1e-3, 10.0, 2),
-    // After more sweeps active sets can be read more sharply, which counts where classes differ by 10^6.
+    // After more sweeps, active sets can be read with a smaller threshold. This matters if classes differ by a factor
+    // of 10^6.
     attempt(10, 1e-6, 1e-6, 2.0, 3),
-    // Bluntly, for points that the sweeps approach slowly or go round in circles.
+    // Large thresholds, for points that the sweeps approach slowly or around which they cycle.
     attempt(0, 1e-2, 1e-2, 2.0, 4),
-    // Far from the point, after many more sweeps: other active sets altogether.
+    // Far from the point, after many more sweeps: completely different active sets.
     attempt(60, 1e-2, 1e-1, 10.0, 7),
-    // As far away as the problem is large: what is left of the point is little more than a random one.
+    // Perturbations as large as the problem: the starting point is nearly a random one.
     attempt(0, 1e-2, 1.0, 10.0, 8),
 ];
 
-/// Homotopies of one attempt: the first, and three from the least perturbed point of the one before. Of those
-/// starts that are left the second solves 58 %, the third 36 %, the fourth 19 %; the next attempt, 22 %.
+/// The number of homotopies of one attempt. The first starts from the sweeps, and each other one from the least
+/// perturbed point of the one before. The second solves 58 % of the starts that are still unsolved, the third 36 %,
+/// and the fourth 19 %. The next attempt solves 22 %.
 pub const RESTARTS: u64 = 4;
-/// Ways along a homotopy from its start: towards the unperturbed problem, and where that way does not end
-/// there, the other half of the same path.
+/// The directions along a homotopy from its start: towards the unperturbed problem, and if that half of the path does
+/// not end there, the other half.
 pub const DIRECTIONS: [Direction; 2] = [Direction::Down, Direction::Up];
 
-/// Residual of Theorem 1 up to which the end of a homotopy is a candidate: above what rounding leaves of
-/// the problems that are solved, far below what a wrong active set does.
+/// The largest residual of Theorem 1 at the end of a homotopy that is accepted as a candidate. It is above the
+/// rounding errors of solutions, and far below the residuals of wrong active sets.
 pub const CANDIDATE: f64 = 1e-9;

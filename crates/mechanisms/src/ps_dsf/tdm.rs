@@ -1,12 +1,13 @@
-//! PS-DSF on time-shared servers: the equilibrium of a linear Fisher market, exactly.
+//! PS-DSF on time-shared servers: the exact equilibrium of a linear Fisher market.
 //!
 //! Theorem 2 of PS-DSF is the optimality condition of `sum_n w_n log x_n` under the time constraints, with finite
-//! tasks as limits (docs/theory.md, section 4, fact 5). `x_n` is unique and rational, the placement is not unique.
+//! numbers of tasks as limits (docs/theory.md, section 4, fact 5). `x_n` is unique and rational; the placement is not
+//! unique.
 //!
-//! `--method sweep` is the paper's simplified algorithm (footnote 4), which fills every class in turn. With
-//! unlimited tasks it is block coordinate ascent of the same sum and ends with the same totals. With task
-//! limits it would end at a point of Theorem 2 that depends on the order of the classes and need not be the
-//! optimum, which is what this mechanism is defined as: there it is not offered.
+//! `--method sweep` is the paper's simplified algorithm (footnote 4), which fills every class in turn. With unlimited
+//! tasks, it is block coordinate ascent of the same sum and ends with the same totals. With task limits, it would end
+//! at a point of Theorem 2 that depends on the order of the classes and need not be the optimum. This mechanism is
+//! defined as the optimum, so the method is not offered with task limits.
 
 use evenhand_exact::{Axiom, Parameters, Prices};
 use evenhand_problem::number::near;
@@ -31,7 +32,7 @@ pub(super) static INFO: Info = Info {
     reference: "PS-DSF, Theorem 2; Fisher market by THEORY, fact 5",
 };
 
-/// PS-DSF on time-shared servers.
+/// The mechanism PS-DSF on time-shared servers.
 pub static PS_DSF_TDM: Mechanism = Mechanism {
     info: &INFO,
     proven: &[(
@@ -53,10 +54,10 @@ pub static PS_DSF_TDM: Mechanism = Mechanism {
     solve: |problem, flags| allocate(problem, &Settings::of(flags)?),
 };
 
-/// The PS-DSF allocation of time-shared servers.
+/// Computes the PS-DSF allocation of time-shared servers.
 ///
 /// # Errors
-/// [`MechanismError`]: settings that it cannot have, or no exact answer was found.
+/// Returns a [`MechanismError`] if settings are invalid or no exact answer was found.
 pub fn allocate(problem: &Problem, options: &Settings) -> Result<Outcome, MechanismError> {
     let constraints = Constraints::new(problem, Sharing::Tdm);
     super::order(INFO.id, problem, options)?;
@@ -115,7 +116,7 @@ pub fn allocate(problem: &Problem, options: &Settings) -> Result<Outcome, Mechan
     }
 }
 
-/// An equilibrium that was verified, with its prices.
+/// Returns the outcome for a verified equilibrium with its prices.
 fn solved(allocation: Allocation, prices: Prices, steps: usize) -> Outcome {
     let findings = Findings {
         status: Some(Status::Solved),
@@ -127,7 +128,7 @@ fn solved(allocation: Allocation, prices: Prices, steps: usize) -> Outcome {
     Outcome { findings, ..Outcome::of(allocation) }
 }
 
-/// The sweep is for users without task limits.
+/// Checks that no user has a task limit, which the sweep requires.
 fn unlimited(problem: &Problem) -> Result<(), MechanismError> {
     match problem.users().iter().find(|user| user.tasks().is_some()) {
         None => Ok(()),

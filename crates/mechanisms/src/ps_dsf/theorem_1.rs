@@ -5,13 +5,13 @@ use thiserror::Error;
 
 use super::pairs::{PairModel, Point};
 
-/// What keeps an allocation from being PS-DSF.
+/// The reason for which an allocation is not PS-DSF.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum Violation {
     /// A number of tasks is negative.
     #[error("a user has fewer than 0 tasks")]
     Negative,
-    /// More of a row is used than there is.
+    /// The usage of a row exceeds its capacity.
     #[error("a resource is overfilled")]
     Overfilled,
     /// A user has more than `T_n` tasks.
@@ -20,17 +20,17 @@ pub enum Violation {
     /// A user that lacks tasks has no bottleneck on a class on which it may run.
     #[error("user {} has no bottleneck on class {}", user + 1, class + 1)]
     NoBottleneck {
-        /// User `n`, in canonical order.
+        /// The user `n`, in canonical order.
         user: usize,
-        /// Class `i`, in canonical order.
+        /// The class `i`, in canonical order.
         class: usize,
     },
 }
 
-/// By pair: a row that is the bottleneck of its user; `None` where the user has all its tasks.
+/// Returns for each pair a row that is the bottleneck of its user, or `None` if the user has all its tasks.
 ///
 /// # Errors
-/// The first [`Violation`].
+/// Returns the first [`Violation`].
 pub fn bottlenecks(
     model: &PairModel<Rational>,
     point: &Point<Rational>,
@@ -50,7 +50,7 @@ pub fn bottlenecks(
         }
         satisfied.push(limit.as_ref() == Some(total));
     }
-    // By row: the highest level among those that hold it.
+    // The highest level of the users that hold each row.
     let mut highest: Vec<Option<Rational>> = vec![None; used.len()];
     let levels: Vec<Rational> = (0..model.pairs.len()).map(|p| model.level(point, p)).collect();
     for (p, pair) in model.pairs.iter().enumerate().filter(|(p, _)| point.tasks[*p] > 0) {

@@ -1,19 +1,19 @@
-//! Water filling fills one server class exactly while its users' tasks elsewhere stay what they are.
+//! Water filling: the exact filling of one server class, with its users' tasks on other classes fixed.
 //!
-//! The lowest levels `x_n / (w_n gamma_ni)` rise together. A user joins when the common level reaches what its
-//! tasks elsewhere are worth here, and leaves when it has all its tasks or when a resource that it demands
-//! runs out. In the end every user of the class has all its tasks or a bottleneck there: the only point that
-//! meets Theorem 1 on this class (docs/theory.md, section 4, Theorem A).
+//! The lowest levels `x_n / (w_n gamma_ni)` rise together. A user joins when the common level reaches the level that
+//! its tasks on other classes give it here. It leaves when it has all its tasks or when a resource that it demands
+//! runs out. In the end, every user of the class has all its tasks or a bottleneck there. This is the only point that
+//! satisfies Theorem 1 on this class (docs/theory.md, section 4, Theorem A).
 //!
-//! A sweep fills all classes in turn, given what their users have on the others (Gauss-Seidel). A point that it does not
-//! change is PS-DSF. Sweeps often converge, slowly on large problems, and sometimes go round in circles.
+//! A sweep fills all classes in turn, given the tasks of their users on the others (Gauss-Seidel). A point that a
+//! sweep does not change is PS-DSF. Sweeps often converge, but slowly on large problems, and sometimes they cycle.
 
 use evenhand_problem::Constraints;
 
 use super::pairs::{PairModel, Point};
 use super::scalar::Scalar;
 
-/// What happens to a user while the level rises.
+/// An event for a user while the level rises.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Event {
     /// The level reaches that of the user.
@@ -22,26 +22,26 @@ enum Event {
     Satisfied,
 }
 
-/// A class while its level rises.
+/// The state of a class while its level rises.
 struct Filling<'a, T> {
     model: &'a PairModel<T>,
-    /// First pair and first row of the class.
+    /// The first pair and the first row of the class.
     first: (usize, usize),
-    /// By pair of the class: tasks of its user on other classes.
+    /// The tasks of each user on other classes, by pair of the class.
     elsewhere: Vec<T>,
-    /// Places that take part.
+    /// The pairs whose tasks rise with the level.
     rising: Vec<usize>,
     level: T,
     used: Vec<T>,
-    /// Growth of `used` for each unit of level, and the number of pairs that it comes from.
+    /// The growth of `used` per unit of level, and the number of pairs that contribute to it.
     slope: Vec<(T, usize)>,
     saturated: Vec<bool>,
-    /// By row of the class: the level at which it ran out.
+    /// The level at which each row of the class ran out.
     stopped: Vec<Option<T>>,
     tasks: Vec<T>,
 }
 
-/// One sweep over all classes in `order`; by row, the level at which it ran out, if it did.
+/// Sweeps once over all classes in `order`. Returns for each row the level at which it ran out, if it did.
 pub fn sweep(model: &PairModel<f64>, order: &[usize], point: &mut Point<f64>) -> Vec<Option<f64>> {
     let mut levels = vec![None; model.capacity.len()];
     for class in order {
@@ -52,8 +52,8 @@ pub fn sweep(model: &PairModel<f64>, order: &[usize], point: &mut Point<f64>) ->
     levels
 }
 
-/// Fills `class` anew; `point` holds the answer and the totals that go with it. Returns by row of the
-/// class the level at which it ran out, if it did.
+/// Fills `class` again and updates `point` with its totals. Returns for each row of the class the level at which it
+/// ran out, if it did.
 fn fill(model: &PairModel<f64>, class: usize, point: &mut Point<f64>) -> Vec<Option<f64>> {
     let pairs = model.of_class[class].clone();
     let elsewhere: Vec<f64> = pairs
@@ -68,7 +68,7 @@ fn fill(model: &PairModel<f64>, class: usize, point: &mut Point<f64>) -> Vec<Opt
     levels
 }
 
-/// What users have of a class as if it were alone: tasks that are positive, by user.
+/// Computes the tasks of users on a class as if it were the only one. Returns the positive numbers by user.
 pub(crate) fn alone<T: Scalar>(
     constraints: &Constraints<'_>,
     class: usize,
@@ -79,8 +79,8 @@ pub(crate) fn alone<T: Scalar>(
     users.zip(tasks).filter(|(_, tasks)| tasks.is_positive())
 }
 
-/// The tasks on `class` by pair of the class, for the given tasks elsewhere, and by row of the class the level at
-/// which it ran out.
+/// Computes the tasks by pair of `class` for the given tasks elsewhere. Also returns for each row of the class the
+/// level at which it ran out, if it did.
 pub fn filled<T: Scalar>(model: &PairModel<T>, class: usize, elsewhere: &[T]) -> (Vec<T>, Vec<Option<T>>) {
     let pairs = model.of_class[class].clone();
     let rows = model.rows_of_class[class].clone();
@@ -95,7 +95,7 @@ pub fn filled<T: Scalar>(model: &PairModel<T>, class: usize, elsewhere: &[T]) ->
         }
         events.push((elsewhere.over(&pair.tasks_per_level), p, Event::Joins));
     }
-    // Who joins and is satisfied at one level joins first: with `over` rounded that can be.
+    // If rounding makes a user join and be satisfied at the same level, it joins first.
     events.sort_by(|a, b| a.0.order(&b.0).then_with(|| (a.2 as u8).cmp(&(b.2 as u8))));
     let mut filling = Filling {
         model,
@@ -110,6 +110,7 @@ pub fn filled<T: Scalar>(model: &PairModel<T>, class: usize, elsewhere: &[T]) ->
         tasks: vec![T::zero(); pairs.len()],
     };
     for (level, p, event) in events {
+        // Rows that run out before this event block users first.
         while let Some(rows) = filling.saturates_before(Some(&level)) {
             filling.saturate(&rows);
         }
@@ -129,8 +130,7 @@ pub fn filled<T: Scalar>(model: &PairModel<T>, class: usize, elsewhere: &[T]) ->
 }
 
 impl<T: Scalar> Filling<'_, T> {
-    /// The level at which the next resource runs out and the rows that do, if that is not above
-    /// `bound`.
+    /// Returns the level at which the next rows run out, and these rows, if the level is at most `bound`.
     fn saturates_before(&self, bound: Option<&T>) -> Option<(T, Vec<usize>)> {
         let mut next: Option<(T, Vec<usize>)> = None;
         for (k, (slope, count)) in self.slope.iter().enumerate() {
@@ -173,7 +173,7 @@ impl<T: Scalar> Filling<'_, T> {
             let k = p - self.first.0;
             self.tasks[k] = non_negative(pair.tasks_per_level.times(&self.level).minus(&self.elsewhere[k]));
         }
-        // Summed anew, so that rounding does not leave a slope of 1e-17.
+        // The sums are computed again, so that rounding does not leave a slope of 1e-17.
         self.slope.fill((T::zero(), 0));
         for p in &stay {
             self.add_slope(*p);
@@ -217,7 +217,7 @@ impl<T: Scalar> Filling<'_, T> {
     }
 }
 
-/// The number, or 0 where it is less, which only rounding makes it.
+/// Returns the number, or 0 if it is negative, which only rounding can make it.
 fn non_negative<T: Scalar>(value: T) -> T {
     if value.is_positive() { value } else { T::zero() }
 }

@@ -1,4 +1,4 @@
-//! The mechanism `tree`: hierarchical filling of a problem, by its own rule or by a scheduler's.
+//! The mechanism `tree`: hierarchical filling of a problem, by its own rule or by the rule of a scheduler.
 
 use evenhand_budget::{Limits, within};
 use evenhand_exact::axiom::tree::{can_be_filled, has_size};
@@ -18,7 +18,7 @@ use crate::max_min;
 use crate::mechanism::{Findings, Info, Late, Mechanism, Outcome, Status};
 use crate::rounding;
 
-/// Hierarchical filling.
+/// The mechanism of hierarchical filling.
 pub static TREE: Mechanism = Mechanism {
     info: &Info {
         id: "tree",
@@ -41,34 +41,34 @@ pub static TREE: Mechanism = Mechanism {
     solve: in_time,
 };
 
-/// Users times limits on server classes above them, times classes: entries of the programme that places tasks, about 100
-/// bytes each.
+/// The maximum number of users, times limits on server classes above them, times classes. The linear programme that
+/// places tasks has that many entries of about 100 bytes each.
 const MOST_COUNTED: usize = 10_000_000;
 
-/// The share of a scheduler in place of the problem's own.
+/// The flag that compares siblings by the share of a scheduler instead of the problem's own share.
 pub(crate) const RULE: Flag = Flag {
     name: "rule",
     takes: Takes::Name("RULE", Rule::NAMES),
     help: "tree: the share that a scheduler compares siblings by, in place of the problem's own; kai, volcano: what \
            groups are entitled to, without tasks; fill: the same share by whole tasks",
 };
-/// Without phase 0.
+/// The flag that leaves out phase 0, in which guarantees come first.
 const NO_NOMINAL_FIRST: Flag = Flag {
     name: "no-nominal-first",
     takes: Takes::Nothing,
     help: "tree: guarantees do not come first; with --rule kueue: its tournament by shares alone",
 };
-/// Whole units.
+/// The flag for entitlements in whole units.
 const WHOLE: Flag = Flag {
     name: "whole",
     takes: Takes::Nothing,
     help: "tree: with --rule kai, entitlements in whole units, by largest remainder",
 };
 
-/// What can be set.
+/// The settings of hierarchical filling.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Settings {
-    /// The share of a scheduler in place of the problem's own.
+    /// The scheduler whose share is used instead of the problem's own share.
     pub rule: Option<Rule>,
     /// Whether guarantees do not come first.
     pub no_nominal_first: bool,
@@ -77,7 +77,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// What an allocation says that it was made by; `None`: by the problem's own rule.
+    /// Returns the rule that an allocation names, or `None` for the problem's own rule.
     fn name(&self) -> Option<String> {
         let rule = self.rule.map(Rule::name);
         let first = self.no_nominal_first.then_some(NO_NOMINAL_FIRST.name);
@@ -92,16 +92,16 @@ impl Settings {
     }
 }
 
-/// Shapes of one group that are alike fill as one; what groups are entitled to is said of each user.
+/// Identical users of one group are merged, unless the answer is entitlements, which are stated for each user.
 fn equals(flags: &Flags) -> Result<Equals, MechanismError> {
     let rule: Option<Rule> = flags.value("rule")?;
     Ok(if rule.is_some_and(|rule| rule.per_resource().is_some()) { Equals::Apart } else { Equals::ByWeight })
 }
 
-/// What hierarchical filling by the problem's own rule ends with: the evidence of the axiom `tree`.
+/// Fills a problem by its own rule, and returns the result as evidence of the axiom `tree`.
 ///
 /// # Errors
-/// [`MechanismError`], as [`allocate`] has them.
+/// Returns a [`MechanismError`] in the same cases as [`allocate`].
 pub fn filling(problem: &Problem) -> Result<Evidence, MechanismError> {
     let forest = forest_of(problem, &Settings::default())?;
     let Filled { tasks, bounds, .. } = filled(problem, &forest, &mut SoFar::new())?;
@@ -132,10 +132,10 @@ fn filled(problem: &Problem, forest: &Forest<'_>, so_far: &mut SoFar) -> Result<
     })
 }
 
-/// What flags set.
+/// Reads the settings from flags.
 ///
 /// # Errors
-/// [`MechanismError::Unreadable`].
+/// Returns [`MechanismError::Unreadable`] if a flag cannot be read.
 pub fn settings(flags: &Flags) -> Result<Settings, MechanismError> {
     Ok(Settings {
         rule: flags.value("rule")?,
@@ -144,17 +144,17 @@ pub fn settings(flags: &Flags) -> Result<Settings, MechanismError> {
     })
 }
 
-/// The hierarchical filling of a problem, exact; of a rule that divides every resource alone the entitlements, and no
-/// tasks.
+/// Computes the exact hierarchical filling of a problem. For a rule that divides every resource separately, the
+/// result has entitlements and no tasks.
 ///
 /// # Errors
-/// [`MechanismError`]: a user's demand depends on the class, time is shared, settings do not go together, or a linear
-/// programme could not be solved.
+/// Returns a [`MechanismError`] if the mechanism does not apply to the problem, the settings exclude each other, or a
+/// linear programme could not be solved.
 pub fn allocate(problem: &Problem, settings: &Settings) -> Result<Outcome, MechanismError> {
     allocate_noting(problem, settings, &mut SoFar::new())
 }
 
-/// [`allocate`], which notes in `so_far` what has a place on the way.
+/// Computes the same as [`allocate`], and records in `so_far` the tasks placed so far.
 fn allocate_noting(
     problem: &Problem,
     settings: &Settings,
@@ -179,7 +179,7 @@ fn allocate_noting(
     Ok(Outcome { rounds: filled.segments, programmes: filled.programmes, ..outcome })
 }
 
-/// What the flags ask for; where the time is up before, what there is by then.
+/// Computes the answer for the flags. If the time is up first, it returns what it has by then.
 fn in_time(problem: &Problem, flags: &Flags) -> Result<Outcome, MechanismError> {
     let settings = settings(flags)?;
     let time = flags.seconds()?;
@@ -192,7 +192,8 @@ fn in_time(problem: &Problem, flags: &Flags) -> Result<Outcome, MechanismError> 
     done.unwrap_or_else(|_| hurried(problem, &settings, so_far))
 }
 
-/// Where the time is up: DRFH in doubles, where the filling is that, else what had a place.
+/// Returns the answer when the time is up: DRFH in doubles if the filling equals DRFH, or else the tasks placed so
+/// far.
 fn hurried(problem: &Problem, settings: &Settings, mut so_far: SoFar) -> Result<Outcome, MechanismError> {
     let mut outcome = if is_drfh(problem, settings) {
         max_min::allocate(TREE.info, Share::Dominant, problem, Arithmetic::Float)?
@@ -207,24 +208,27 @@ fn hurried(problem: &Problem, settings: &Settings, mut so_far: SoFar) -> Result<
     Ok(outcome)
 }
 
-/// Whether the filling is DRFH, which needs no segments: there are no groups, and users are compared by their
-/// dominant shares. What guarantees are for, and a weight of 0 means, does not matter: users have neither.
+/// Returns whether the filling equals DRFH, which needs no segments.
+///
+/// This is so if there are no groups and users are compared by their dominant shares. The settings for guarantees and
+/// for a weight of 0 do not matter, since only groups have them.
 fn is_drfh(problem: &Problem, settings: &Settings) -> bool {
     let (zero_weight, guarantees) = (ZeroWeight::default(), Guarantees::default());
     let plain = GroupShare { zero_weight, guarantees, ..share(problem, settings) };
     problem.groups().list().is_empty() && plain == GroupShare::default()
 }
 
-/// The share by which siblings are compared.
+/// Returns the share by which siblings are compared.
 fn share(problem: &Problem, settings: &Settings) -> GroupShare {
     let stated = problem.groups().share();
     settings.rule.map_or_else(|| stated.clone(), |rule| rule.share(stated))
 }
 
-/// What groups are entitled to under a rule that divides every resource alone; `None` under another rule.
+/// Computes the entitlements of groups under a rule that divides every resource separately. Returns `None` for all
+/// other rules.
 ///
 /// # Errors
-/// [`MechanismError`]: as [`allocate`] has them.
+/// Returns a [`MechanismError`] in the same cases as [`allocate`].
 pub fn entitlements(problem: &Problem, settings: &Settings) -> Result<Option<Entitlements>, MechanismError> {
     let refuse = |option: &'static str, why: &str| {
         Err(MechanismError::BadOption { mechanism: TREE.info.id, option, why: why.to_owned() })
@@ -252,7 +256,7 @@ pub fn entitlements(problem: &Problem, settings: &Settings) -> Result<Option<Ent
     }
 }
 
-/// Whether groups can share a problem.
+/// Checks that the problem can be filled hierarchically.
 fn check(problem: &Problem) -> Result<(), MechanismError> {
     if let Err(why) = can_be_filled(problem) {
         return Err(MechanismError::NotApplicable { mechanism: TREE.info.id, why: why.to_string() });
@@ -262,7 +266,7 @@ fn check(problem: &Problem) -> Result<(), MechanismError> {
     check_class_limits(problem)
 }
 
-/// That limits on server classes are not too many.
+/// Checks that there are not too many limits on server classes.
 fn check_class_limits(problem: &Problem) -> Result<(), MechanismError> {
     let groups = problem.groups();
     if !groups.limit_classes() {
@@ -281,7 +285,7 @@ fn check_class_limits(problem: &Problem) -> Result<(), MechanismError> {
     Ok(())
 }
 
-/// That no group may hold only so much on some server classes.
+/// Checks that no group has a limit on server classes.
 pub(super) fn without_class_limits(
     problem: &Problem,
     mechanism: &'static str,
@@ -294,6 +298,7 @@ pub(super) fn without_class_limits(
     Err(MechanismError::NotApplicable { mechanism, why })
 }
 
+/// Returns the tree of a problem for the given settings.
 pub(super) fn forest_of<'p>(problem: &'p Problem, settings: &Settings) -> Result<Forest<'p>, MechanismError> {
     check(problem)?;
     let mut share = share(problem, settings);

@@ -1,15 +1,30 @@
-//! The course of the filling: segments, one after the other, as far as what is known of the classes allows.
+//! The course of hierarchical filling: from event to event, under the capacity bounds that are known so far.
+//!
+//! # Algorithm
+//! The filling (theory, section 9) raises the tasks of all users that may grow, at rates that keep the levels of
+//! growing siblings equal. Between two events all rates are constant. A segment ([`Course::segment`]) computes the
+//! rates, advances to the next event, and updates the nodes that it concerns.
+//!
+//! Three ideas make this fast enough for large trees:
+//!
+//! * Every node has a clock of its own ([`moving`]). Its amounts are linear in this clock, and the clock of its
+//!   parent is linear in it too. An event changes only the node where it happens and the nodes above. All others keep
+//!   their rates and are updated only when they are needed.
+//! * Numbers are pairs of doubles with an error bound, and exact numbers only where a decision depends on them
+//!   ([`number`], [`approx`]).
+//! * On several classes, capacity is represented by a few linear bounds on the tasks ([`tracked_bound`]). The caller
+//!   checks from time to time whether the tasks can be placed, and adds a bound if they cannot.
 
-mod about;
+mod approx;
 mod choosing;
 mod flat;
 mod fraction;
-mod kept;
 mod moving;
 mod number;
 mod pair;
 mod standing;
 mod step;
+mod tracked_bound;
 
 use std::cmp::Ordering;
 use std::rc::Rc;
@@ -20,56 +35,60 @@ use evenhand_levels::placement::Totals;
 use evenhand_problem::Rational;
 use thiserror::Error;
 
-use about::About;
-use kept::Kept;
+use approx::Approx;
 use moving::Moving;
 use number::Number;
-use standing::{Asking, KnownStanding};
+use standing::{KnownStanding, RequestingUsers};
+use tracked_bound::TrackedBound;
 
-/// Nothing ends the filling, which no tree of a problem does: every task asks for something, and all capacities end.
+/// The error that no event ends the filling. It cannot occur for the tree of a problem: every task demands a
+/// resource, and all capacities are finite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("nothing ends the filling")]
 pub struct Endless;
 
-/// All nodes, each after its children, and the place of each there.
+/// All nodes in an order in which each comes after its children, and the position of each node in that order.
 struct Order {
     upwards: Vec<usize>,
     place: Vec<usize>,
 }
 
-/// Holdings on their way. A copy shares what is known of nodes until that changes; it has tasks and ways of its own.
+/// The state of the filling. Copies share the states of nodes until one of them changes; every copy has its own tasks
+/// and ways.
 #[derive(Clone)]
 pub struct Course<'f> {
     forest: &'f Forest<'f>,
-    /// Those of a node that grows are as old as the clock of its parent was when it was last looked at.
+    /// The amounts of all nodes. Those of a growing node date from its last update (see [`moving`]).
     holdings: Holdings<Number>,
-    /// Users that are stopped have none, and stay so: what is used only grows.
+    /// The way of each user that may grow: the nodes above it, each with whether the user is below its guarantee.
+    /// Stopped users have none, and stay stopped, because used amounts only grow.
     ways: Ways,
-    /// By node.
+    /// The state of each node, by node.
     moving: Vec<Shared<Moving>>,
-    /// Those that are not reached, of so many that it has kept.
-    bounds: Vec<Kept>,
-    kept: usize,
-    /// By node and bound, how much more the tasks of its users are worth while its clock advances by one, about; absent where it is
-    /// not known.
-    worths: Vec<Option<Arc<[About]>>>,
-    /// By position: those that the next event reaches.
+    /// The bounds that are not reached yet.
+    bounds: Vec<TrackedBound>,
+    /// The number of bounds that were ever added.
+    n_bounds: usize,
+    /// For each node and bound, the approximate rate at which the tasks below the node gain worth in the bound, per
+    /// unit of its clock; `None` where it has to be recomputed.
+    worths: Vec<Option<Arc<[Approx]>>>,
+    /// The positions in `bounds` of the bounds that the next event reaches.
     reached: Vec<usize>,
     order: Arc<Order>,
-    /// By node: the users below it.
+    /// The users below each node, by node.
     below: Arc<[Vec<usize>]>,
-    /// By node: who may grow and is below its guarantee too, and who may.
-    asking: Vec<Shared<[Asking; 2]>>,
-    /// By node.
+    /// For each node, the users that may grow and are below its guarantee too, and the users that may grow.
+    requesting: Vec<Shared<[RequestingUsers; 2]>>,
+    /// The last result of [`Course::standing_of`], by node.
     standings: Vec<KnownStanding>,
-    /// By node: which of its marks it had reached at its last event.
+    /// Whether each mark of a node was reached at its last event, by node.
     marks: Vec<Rc<[bool]>>,
-    /// How many users may grow.
+    /// The number of users that may grow.
     growing: usize,
 }
 
 impl<'f> Course<'f> {
-    /// Where users have so many tasks, which keep these bounds.
+    /// Creates the state in which users have `tasks`, which satisfy `bounds`.
     #[must_use]
     pub fn new(forest: &'f Forest<'f>, tasks: &[Rational], bounds: &[Bound]) -> Self {
         let users = 0..tasks.len();
@@ -79,7 +98,7 @@ impl<'f> Course<'f> {
             std::iter::once(leaf).chain(forest.above(leaf)).for_each(|v| below[v].push(n));
         }
         let mut holdings = Holdings::new(forest, tasks.iter().cloned().map(Number::from).collect());
-        // What is used and what runs are one number as long as they are equal.
+        // Equal numbers for usage and running tasks are shared, so that each operation is done only once.
         for (used, running) in holdings.used.iter_mut().zip(&holdings.running) {
             let equal = used.iter_mut().zip(running.iter()).filter(|(used, running)| used == running);
             equal.for_each(|(used, running)| used.clone_from(running));
@@ -92,9 +111,9 @@ impl<'f> Course<'f> {
         upwards.iter().enumerate().for_each(|(at, v)| place[*v] = at);
         let order = Arc::new(Order { upwards, place });
         let (none, reached, growing) = (Vec::new(), Vec::new(), ways.len());
-        let asking = vec![Shared::default(); forest.nodes.len()];
+        let requesting = vec![Shared::default(); forest.nodes.len()];
         let standings = vec![KnownStanding::default(); forest.nodes.len()];
-        // None are known, so that the first event of a node is looked at.
+        // No marks are known yet, so the first event of every node updates its users.
         let marks = vec![Rc::from([]); forest.nodes.len()];
         let (below, worths) = (below.into(), vec![None; forest.nodes.len()]);
         let mut course = Self {
@@ -103,28 +122,28 @@ impl<'f> Course<'f> {
             ways,
             moving,
             bounds: none,
-            kept: 0,
+            n_bounds: 0,
             worths,
             reached,
             order,
             below,
-            asking,
+            requesting,
             standings,
             marks,
             growing,
         };
-        users.for_each(|n| course.look_at(n));
-        course.keep(bounds);
+        users.for_each(|n| course.update_way(n));
+        course.add_bounds(bounds);
         course
     }
 
-    /// Keeps further bounds from now on; `false` where one is broken already.
-    pub fn keep(&mut self, bounds: &[Bound]) -> bool {
-        let tasks = self.about();
+    /// Adds bounds, which hold from now on. Returns `false` if one of them is violated already.
+    pub fn add_bounds(&mut self, bounds: &[Bound]) -> bool {
+        let tasks = self.approximate_tasks();
         for bound in bounds {
-            let mut bound = Kept::new(bound, self.kept);
-            self.kept += 1;
-            match self.find(&mut bound, &tasks) {
+            let mut bound = TrackedBound::new(bound, self.n_bounds);
+            self.n_bounds += 1;
+            match self.compare_slack(&mut bound, &tasks) {
                 Ordering::Less => return false,
                 Ordering::Equal => self.reached.push(self.bounds.len()),
                 Ordering::Greater => {}
@@ -137,16 +156,17 @@ impl<'f> Course<'f> {
         true
     }
 
-    /// Tasks by user, with what these may be off by: to some 20 digits after a long course, and much sooner than exactly.
-    fn about(&self) -> Vec<About> {
-        let mut now = vec![About::default(); self.moving.len()];
-        let mut tasks = vec![About::default(); self.ways.len()];
+    /// Returns the tasks by user, approximately and with error bounds. After a long course they are accurate to some
+    /// 20 digits. This is much faster than computing them exactly.
+    fn approximate_tasks(&self) -> Vec<Approx> {
+        let mut now = vec![Approx::default(); self.moving.len()];
+        let mut tasks = vec![Approx::default(); self.ways.len()];
         for v in self.order.upwards.iter().copied().rev() {
             let node = &self.moving[v];
             let parent = self.forest.nodes[v].parent.filter(|_| node.is_growing);
             now[v] = parent.map_or_else(
-                || node.clock.about(),
-                |parent| (now[parent] - node.zero.about()) / node.pace.about(),
+                || node.clock.approx(),
+                |parent| (now[parent] - node.zero.approx()) / node.pace.approx(),
             );
             if let Some(leaf) = &self.forest.nodes[v].leaf {
                 tasks[leaf.user] = now[v];
@@ -155,8 +175,8 @@ impl<'f> Course<'f> {
         tasks
     }
 
-    /// Of the bounds that it has kept, in their order, leaves those of which nothing is left: whoever was worth something in one
-    /// has stopped there.
+    /// Removes all bounds that are not reached yet from `bounds`, which lists all bounds in the order in which they
+    /// were added. All users with a positive worth in a remaining bound have stopped there.
     pub fn retain_reached(&self, bounds: &mut Vec<Bound>) {
         let mut reached = vec![true; bounds.len()];
         self.bounds.iter().for_each(|bound| reached[bound.at()] = false);
@@ -164,28 +184,30 @@ impl<'f> Course<'f> {
         bounds.retain(|_| reached.next().unwrap_or_default());
     }
 
-    /// What is left of a bound that is new.
-    fn find(&self, bound: &mut Kept, tasks: &[About]) -> Ordering {
-        bound.find(tasks).unwrap_or_else(|| bound.is_left(&self.line(bound).at(&self.moving[0].clock)))
+    /// Computes the slack of a new bound and compares it with 0. Doubles are used if they suffice.
+    fn compare_slack(&self, bound: &mut TrackedBound, tasks: &[Approx]) -> Ordering {
+        bound
+            .evaluate(tasks)
+            .unwrap_or_else(|| bound.record_slack(&self.line(bound).at(&self.moving[0].clock)))
     }
 
-    /// Goes on to the next event; `false` where no user can grow.
+    /// Advances to the next event. Returns `false` if no user can grow.
     ///
     /// # Errors
-    /// [`Endless`], which does not happen.
+    /// Returns [`Endless`] if there is no next event, which does not happen.
     pub fn segment(&mut self) -> Result<bool, Endless> {
         if self.growing == 0 {
             return Ok(false);
         }
-        self.direct(0, &Rc::default());
+        self.compute_growth(0, &Rc::default());
         let next = self.moving[0].next.clone().ok_or(Endless)?;
-        let step = (next.about() - self.moving[0].clock.about()).range();
+        let step = (next.approx() - self.moving[0].clock.approx()).range();
         self.advance(0, next);
         self.bounds.iter_mut().for_each(|bound| bound.advance(step));
         let mut events = Vec::new();
-        self.happens(0, &mut events);
-        // What is below may be older than the event, which changes nothing here: where a mark is reached is an event too, and
-        // brings its node up to date.
+        self.process_events(0, &mut events);
+        // Nodes below may not be updated to this event. That does no harm here: reaching one of their marks is an
+        // event of their own, which would have updated them.
         for v in events {
             let marks = self.marks(v);
             if self.marks[v] == marks {
@@ -193,15 +215,17 @@ impl<'f> Course<'f> {
             }
             self.marks[v] = marks;
             for at in 0..self.below[v].len() {
-                self.look_at(self.below[v][at]);
+                self.update_way(self.below[v][at]);
             }
         }
         self.stop_at_bounds();
         Ok(true)
     }
 
-    /// Which of its marks a node has reached: of a user its number of tasks, else limits, guarantees, what is kept back, and at the
-    /// root capacities. [`Holdings::way`] depends on nothing else.
+    /// Returns whether a node has reached each of its marks.
+    ///
+    /// The mark of a user is its number of tasks. The marks of a group are its limits, guarantees and amounts kept
+    /// back, and those of the root are the capacities. [`Holdings::way`] depends on nothing else.
     fn marks(&self, v: usize) -> Rc<[bool]> {
         let (forest, node) = (self.forest, &self.forest.nodes[v]);
         if let Some(leaf) = &node.leaf {
@@ -221,16 +245,16 @@ impl<'f> Course<'f> {
         (0..forest.resources.len()).flat_map(of_resource).collect()
     }
 
-    /// What stands above a user, anew.
-    fn look_at(&mut self, n: usize) {
+    /// Recomputes the way of a user: the nodes above it, and whether it may grow.
+    fn update_way(&mut self, n: usize) {
         let (forest, holdings) = (self.forest, &self.holdings);
         let leaf = forest.nodes[forest.leaf(n)].leaf.as_ref().filter(|_| self.ways[n].is_some());
         let way = leaf.and_then(|leaf| holdings.way(forest, leaf)).filter(|way| !way.is_stopped);
-        self.lead(n, way.map(|way| way.nodes));
+        self.set_way(n, way.map(|way| way.nodes));
     }
 
-    /// What stands above a user from now on. If that is new, it is no longer known how the nodes above it grow.
-    fn lead(&mut self, n: usize, way: Option<Vec<(usize, bool)>>) {
+    /// Sets the way of a user. If it is different, the growth of all nodes above the user must be recomputed.
+    fn set_way(&mut self, n: usize, way: Option<Vec<(usize, bool)>>) {
         if self.ways[n] == way {
             return;
         }
@@ -243,11 +267,11 @@ impl<'f> Course<'f> {
         self.ways[n] = way;
     }
 
-    /// No user whose tasks are worth something in a bound that is reached grows any more.
+    /// Stops all users whose tasks are worth something in a bound that was reached.
     fn stop_at_bounds(&mut self) {
         let reached = std::mem::take(&mut self.reached);
         for at in reached.iter().rev() {
-            self.bounds.swap_remove(*at).worth().iter().for_each(|(n, _)| self.lead(*n, None));
+            self.bounds.swap_remove(*at).worth().iter().for_each(|(n, _)| self.set_way(*n, None));
         }
         if !reached.is_empty() {
             self.weigh();
@@ -257,22 +281,23 @@ impl<'f> Course<'f> {
 
 impl Totals for Course<'_> {
     fn nearly(&self) -> Vec<Rational> {
-        self.about().into_iter().map(About::nearly).collect()
+        self.approximate_tasks().into_iter().map(Approx::nearly).collect()
     }
 
     fn break_bound(&self, bound: &Bound) -> bool {
-        self.find(&mut Kept::new(bound, self.kept), &self.about()).is_lt()
+        self.compare_slack(&mut TrackedBound::new(bound, self.n_bounds), &self.approximate_tasks()).is_lt()
     }
 
-    /// Also below nodes that wait: these are as old as their own clocks, but what is below them is not.
+    /// Updates all nodes, also those below nodes that do not grow. The latter are as old as their own clocks, but the
+    /// nodes below them may be older.
     fn exactly(&mut self) -> Vec<Rational> {
         let order = Arc::clone(&self.order);
         for v in order.upwards.iter().copied().rev() {
             self.update_children(v);
         }
         let is_late = evenhand_budget::is_late();
-        let find = |x: &Number| if is_late { x.at_last() } else { x.exactly() };
-        self.holdings.tasks.iter().map(find).collect()
+        let evaluate = |x: &Number| if is_late { x.exactly_uncharged() } else { x.exactly() };
+        self.holdings.tasks.iter().map(evaluate).collect()
     }
 }
 
@@ -293,10 +318,11 @@ mod tests {
         Shape { groups: 9, users: 16, classes: 3 },
     ];
 
-    /// Where nearly all numbers are only known in doubles until they are needed.
+    /// In tests, nearly all numbers are known only in doubles until they are needed.
     #[test]
     fn the_course_ends_where_the_definition_says() {
-        // At the last one two resources of a group become equal before both reach its guarantee, one after the other.
+        // With the last seed, two resources of a group become equal before both reach its guarantee, one after the
+        // other.
         for seed in (0..40).chain([1502]) {
             for shape in SHAPES {
                 let problem = trees::problem(&mut Pcg64::seed_from_u64(seed), shape);

@@ -1,12 +1,13 @@
-//! What the schedulers that divide every resource alone entitle each group to (theory, section 9).
+//! The entitlements of groups under schedulers that divide every resource separately (theory, section 9).
 //!
-//! For each resource, from the root: among children with requests `q_k = min(what is asked for below, limit)`
-//! guarantees come first, `min(G_k, q_k)`, of what a group itself states; then levels rise up to `q_k`. What a group
-//! gets is divided among its children in the same way.
+//! For each resource, starting from the root, guarantees come first: a child with the request `q_k = min(demand below
+//! it, limit)` gets `min(G_k, q_k)`, where `G_k` is the guarantee that it states itself. Then levels rise up to
+//! `q_k`. Each group divides its amount among its children in the same way.
 //!
-//! Volcano keeps guarantees for their queues, where `lend` says so. A queue may use at most its *real capability*: the
-//! real capability of its parent (of the root: all of the resource) less what is kept for its siblings, and at most its
-//! own limit. Under `volcano-capacity` a guarantee is what the queue deserves, lent or not (`Division::deserving`).
+//! Volcano keeps guarantees for their queues, as far as `lend` says so. A queue may use at most its *real
+//! capability*. This is the real capability of its parent (for the root: the whole capacity) minus the amounts kept
+//! for its siblings, and at most its own limit. Under `volcano-capacity`, a guarantee is the amount that the queue
+//! deserves, whether it lends it or not (`Division::deserving`).
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -17,17 +18,17 @@ use super::raise::{Claim, raise};
 use super::rounds::{Tier, Wish, give_whole};
 use super::rule::PerResource;
 
-/// What everybody is entitled to, by resource of the problem.
+/// The entitlements of all groups, and of users that count as queues, by resource of the problem.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entitlements {
-    /// By group.
+    /// The entitlement of each group, by group.
     pub groups: Vec<Vec<Rational>>,
-    /// By user: where it stands beside groups, as a queue of its own. What a group without subgroups gets is not
-    /// divided among its users, who share one queue.
+    /// The entitlement of each user that is a sibling of groups and so counts as a queue of its own. The amount of a
+    /// group without subgroups is not divided among its users, which share one queue.
     pub users: Vec<Option<Vec<Rational>>>,
 }
 
-/// A child of the root or of a group, and one resource.
+/// A child of the root or of a group, for one resource.
 struct Child<'e> {
     guarantee: Rational,
     request: Request,
@@ -35,24 +36,24 @@ struct Child<'e> {
     priority: i64,
     /// The amount that its users deserve (`volcano-capacity`); 0 under all other rules.
     deserved: Rational,
-    /// The amount that it requests beyond `request`, and that is divided last (`volcano-capacity`).
+    /// The amount that it requests beyond `request`, which is divided last (`volcano-capacity`).
     beyond: Rational,
 }
 
-/// The amount of a resource that is requested; `None`: any amount.
+/// A requested amount of a resource, or `None` for any amount.
 type Request = Option<Rational>;
 
-/// The requests of one resource under `volcano-capacity`: by group, the root last.
+/// The requests for one resource under `volcano-capacity`, by group; the root comes last.
 struct Deserving {
     /// The amount that the queues below deserve, as far as their real capabilities allow.
     deserved: Vec<Rational>,
-    /// The part of it that they request.
+    /// The amount of this that the queues below request.
     requested: Vec<Rational>,
-    /// The amount that queues request which deserve some other resource, and none of this one.
+    /// The amount requested by queues that deserve another resource, but none of this one.
     beyond: Vec<Rational>,
 }
 
-/// The requests of one resource.
+/// The requests for one resource, by group; the root comes last.
 enum Requests {
     Whole(Vec<Request>),
     Deserving(Deserving),
@@ -64,12 +65,14 @@ enum Node {
     User(usize),
 }
 
+/// The division of a problem's resources by a rule.
 struct Division<'p> {
     problem: &'p Problem,
     capacity: Vec<Rational>,
-    /// The root, which comes after the groups, and all groups, each before its subgroups.
+    /// The root and all groups, each before its subgroups. The index of the root is the number of groups.
     from_the_root: Vec<usize>,
-    /// By group, then the root: subgroups, and users where there are subgroups.
+    /// The children by group, and those of the root last: subgroups, and users that are siblings of subgroups. Users
+    /// of the root are always included.
     children: Vec<Vec<Node>>,
     rule: PerResource,
     whole: bool,
@@ -77,8 +80,8 @@ struct Division<'p> {
 }
 
 impl Entitlements {
-    /// Of a problem with groups; `whole`: in whole units of every resource, as KAI does. `None` where rounding would
-    /// take too long.
+    /// Computes the entitlements of a problem with groups. With `whole`, they are in whole units of every resource,
+    /// as KAI computes them. Returns `None` if rounding would take too long.
     pub(super) fn new(problem: &Problem, rule: PerResource, whole: bool) -> Option<Self> {
         let division = Division::new(problem, rule, whole);
         let zeros = || vec![Rational::new(); problem.n_resources()];
@@ -95,8 +98,8 @@ impl Entitlements {
         Some(entitlements)
     }
 
-    /// Whether one more task of user `n` fits into what its groups (or it alone) are entitled to, beside what they
-    /// hold: in every resource that it asks for.
+    /// Returns whether one more task of user `n` fits into the entitlements of its groups, or its own, in addition to
+    /// the usage `held` and `own`. All resources that it demands are checked.
     pub(super) fn has_room(
         &self,
         problem: &Problem,
@@ -148,7 +151,7 @@ impl<'p> Division<'p> {
         self.problem.groups().list().len()
     }
 
-    /// Divides one resource, from the root.
+    /// Divides one resource, starting from the root.
     fn divide(&self, all: &mut Entitlements, r: usize) -> Option<()> {
         let kept = self.kept(r);
         let most = self.most(r, &kept);
@@ -170,24 +173,26 @@ impl<'p> Division<'p> {
         Some(())
     }
 
-    /// Returns what is kept of a resource for each group, used or not: what it states itself and does not lend.
+    /// Returns the amount of a resource that is kept for each group, used or not: the guarantee that it states
+    /// itself, minus the amount that it lends.
     fn kept(&self, r: usize) -> Vec<Rational> {
         let kept = |v: usize| self.lent(v, r).map(|lent| (self.stated(v, r) - lent).max(Rational::new()));
         (0..self.root()).map(|v| kept(v).unwrap_or_default()).collect()
     }
 
-    /// Returns the guarantee that a group states itself: these schedulers do not add up the quotas of its children.
+    /// Returns the guarantee that a group states itself. These schedulers do not add up the quotas of its children.
     fn stated(&self, v: usize, r: usize) -> Rational {
         let guarantee = self.problem.groups().list()[v].guarantee.iter().flatten();
         amount(guarantee, r).cloned().unwrap_or_default()
     }
 
-    /// Returns how much of its guarantee a group lends, where it says so.
+    /// Returns the amount of its guarantee that a group lends, if it states one.
     fn lent(&self, v: usize, r: usize) -> Option<&Rational> {
         amount(&self.problem.groups().list()[v].lend, r)
     }
 
-    /// Returns what a group gets first. To Volcano, an amount that is lent is deserved, and not guaranteed.
+    /// Returns the amount that a group gets first. Volcano does not guarantee an amount that is lent; it counts as
+    /// deserved.
     fn guaranteed(&self, v: usize, r: usize, kept: &[Rational]) -> Rational {
         let is_kept_alone = match self.rule {
             PerResource::Kai { .. } => false,
@@ -197,8 +202,8 @@ impl<'p> Division<'p> {
         if is_kept_alone { kept[v].clone() } else { self.stated(v, r) }
     }
 
-    /// Returns the most that each group, and the root, may use of a resource; `None`: any amount. Volcano calls it the
-    /// real capability.
+    /// Returns the maximum that each group, and the root, may use of a resource, or `None` for any amount. Volcano
+    /// calls it the real capability.
     fn most(&self, r: usize, kept: &[Rational]) -> Vec<Request> {
         let list = self.problem.groups().list();
         let limit = |v: usize| amount(&list[v].limit, r).cloned();
@@ -221,7 +226,7 @@ impl<'p> Division<'p> {
         most
     }
 
-    /// Returns what is requested below each group, and at most what it may use. The root comes last.
+    /// Returns the amounts requested below each group, at most what it may use. The root comes last.
     fn requests(&self, r: usize, most: &[Request]) -> Vec<Request> {
         let groups = self.problem.groups();
         let mut requests = vec![Some(Rational::new()); self.root() + 1];
@@ -239,12 +244,12 @@ impl<'p> Division<'p> {
         requests
     }
 
-    /// Returns what queues deserve and request of a resource.
+    /// Returns the amounts of a resource that queues deserve and request.
     ///
-    /// A queue without subqueues deserves its guarantee `D`, lent or not. Of a resource that it states, it requests what
-    /// it deserves at most. Of one that it does not state, it requests what the tasks need that also demand one that it
-    /// states: a scheduler that gives them the latter has to give them the former. A queue that deserves nothing
-    /// requests nothing, since Volcano reclaims nothing for it.
+    /// A queue without subqueues deserves its guarantee `D`, whether it lends it or not. Of a resource that it
+    /// states, it requests at most the deserved amount. Of a resource that it does not state, it requests the demand
+    /// of its tasks that also demand a stated resource: a scheduler that gives them the latter must give them the
+    /// former. A queue that deserves nothing requests nothing, since Volcano reclaims nothing for it.
     fn deserving(&self, r: usize, most: &[Request]) -> Deserving {
         let groups = self.problem.groups();
         let zeros = || vec![Rational::new(); self.root() + 1];
@@ -311,13 +316,13 @@ impl<'p> Division<'p> {
             (Requests::Deserving(of), Node::Group(v)) => {
                 (Some(of.requested[v].clone()), of.deserved[v].clone(), of.beyond[v].clone())
             }
-            // A user beside groups is a queue that deserves nothing.
+            // A user that is a sibling of groups is a queue that deserves nothing.
             (Requests::Deserving(_), Node::User(_)) => (Some(none()), none(), none()),
         };
         Child { guarantee, request, weight, priority, deserved, beyond }
     }
 
-    /// What each child gets of a part.
+    /// Divides the amount `part` among the children. Returns `None` if rounding would take too long.
     fn parts(&self, part: Rational, children: &[Child<'_>]) -> Option<Vec<Rational>> {
         let mut parts: Vec<Rational> = children.iter().map(Child::first).collect();
         let left = part.clone() - parts.iter().sum::<Rational>();
@@ -338,7 +343,7 @@ impl<'p> Division<'p> {
             PerResource::Kai { sole_takes_all } => by_priority(children, &mut parts, left, sole_takes_all),
             PerResource::Volcano | PerResource::VolcanoCapacity if left < 0 => {
                 let promised: Vec<usize> = (0..children.len()).filter(|k| parts[*k] > 0).collect();
-                // Equal fractions of what is promised, up to what is asked for.
+                // Divide in equal fractions of the guarantees, up to the requests.
                 let claim = |k: &usize| Claim {
                     base: Rational::new(),
                     weight: children[*k].guarantee.clone(),
@@ -370,8 +375,8 @@ impl<'p> Division<'p> {
         Some(parts)
     }
 
-    /// Raises the least `(base + gain) / w` of the children while something is left; a weight of 0 comes after all
-    /// others, and counts as 1 there.
+    /// Raises the lowest `(base + gain) / w` of the children while something is left. Children of weight 0 come after
+    /// all others and count as weight 1 then.
     fn by_weight(
         &self,
         children: &[Child<'_>],
@@ -395,7 +400,7 @@ impl<'p> Division<'p> {
     }
 }
 
-/// Returns the amount of a resource, where it is named.
+/// Returns the amount of a resource, if it is named.
 fn amount<'a>(amounts: impl IntoIterator<Item = &'a (usize, Rational)>, r: usize) -> Option<&'a Rational> {
     amounts.into_iter().find(|(of, _)| *of == r).map(|(_, amount)| amount)
 }
@@ -406,7 +411,8 @@ impl Node {
     }
 }
 
-/// KAI without rounding: priorities from high to low, in each the least `(e - min(G, q)) / w` rises.
+/// Divides the rest as KAI does without rounding: priorities from high to low, and within each the lowest `(e -
+/// min(G, q)) / w` rises.
 fn by_priority(children: &[Child<'_>], parts: &mut [Rational], mut left: Rational, sole_takes_all: bool) {
     let mut tiers: BTreeMap<Reverse<i64>, Vec<usize>> = BTreeMap::new();
     for (k, child) in children.iter().enumerate() {
@@ -430,12 +436,12 @@ fn by_priority(children: &[Child<'_>], parts: &mut [Rational], mut left: Rationa
 }
 
 impl Child<'_> {
-    /// What comes first: the guarantee, as far as it is asked for.
+    /// Returns the amount that comes first: the guarantee, as far as it is requested.
     fn first(&self) -> Rational {
         self.request.clone().into_iter().fold(self.guarantee.clone(), Rational::min)
     }
 
-    /// What it asks for beyond what it has.
+    /// Returns the amount that it requests in addition to what it has.
     fn room(&self, has: &Rational) -> Option<Rational> {
         self.request.as_ref().map(|request| Rational::from(request - has))
     }

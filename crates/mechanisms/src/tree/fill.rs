@@ -1,9 +1,10 @@
-//! Filling the tree, segment by segment, until no user can grow.
+//! The hierarchical filling, segment by segment, until no user can grow.
 //!
-//! On several classes, or where groups may hold only so much on some, the tree is filled as if nothing but some bounds held
-//! that every placement keeps, at first none. What comes of it is looked at from time to time; where it has no place it breaks
-//! a further bound, and the filling goes back to a state that keeps that. The end has a place, and so had everything before
-//! it, which was less; and who was stopped at a bound had indeed no place for more.
+//! On one class without class limits, a filling that respects the total capacity can always be placed. Otherwise the
+//! tree is filled under linear bounds on the tasks that every placement satisfies, at first without any. From time to
+//! time, a linear programme checks whether the tasks can be placed. If they cannot, they violate a further bound, and
+//! the filling goes back to a state that satisfies it. Tasks only grow, so if the final tasks can be placed, so can
+//! all earlier ones. A user that was stopped at a bound really had no room for more.
 
 use evenhand_budget::charge;
 use evenhand_exact::tree::{Bound, ClassLimits, Forest};
@@ -15,41 +16,43 @@ use evenhand_problem::{Constraints, Problem, Rational, Sharing};
 use super::course::{Course, Endless};
 use super::trail::Trail;
 
-/// Most work, in sizes of the forest: a few nanoseconds each while numbers are short.
+/// The maximum work, in units of the size of the tree. Each takes a few nanoseconds while numbers are short.
 const WORK: usize = 10_000_000_000;
-/// Segments before doubles are asked for a place, at first and at least; twice as many each time that there is one, half as many
-/// each time that there is none.
+/// The minimum number of segments between two checks of the placement, which is also the initial number. It is
+/// doubled after each success and halved after each failure.
 const FIRST_STRIDE: usize = 16;
-/// The most segments before they are asked in any case: half of them are done again where a bound is broken.
+/// The maximum number of segments between two checks. If a bound is violated, half of them are lost on average.
 const LONGEST_STRIDE: usize = 512;
-/// Bounds that are found at a time.
+/// The maximum number of bounds that are computed at a time.
 const MOST_BOUNDS: usize = 50;
-/// Of the way to a bound, the part that somebody goes who is to be within it.
+/// The fraction of the distance to a bound to which totals are moved back.
 const WITHIN: f64 = 1.0 - 1e-6;
 
-/// One segment, charged: some steps for each node and user. Long numbers charge by themselves.
+/// Runs one segment and charges the budget: some steps for each node and user. Long numbers are charged separately.
 fn segment(forest: &Forest<'_>, course: &mut Course<'_>) -> Result<bool, LevelsError> {
     charge((forest.size() as u64).saturating_mul(5), "hierarchical filling");
     course.segment().map_err(|_: Endless| LevelsError::Lp(LpError::ExactlyUnbounded))
 }
 
-/// By user `(class, tasks)`: what had a place when the filling was last looked at, as far as doubles tell.
+/// The pairs `(class, tasks)` by user that could be placed at the last check, as far as doubles show.
 pub type SoFar = Vec<Vec<(usize, f64)>>;
 
 /// A filled tree.
 pub struct Filled {
-    /// By user: `(class, tasks)`, ascending by class.
+    /// The pairs `(class, tasks)` by user, in ascending order of the class.
     pub tasks: Placed,
-    /// Those of which nothing is left.
+    /// The bounds that are reached.
     pub bounds: Vec<Bound>,
+    /// The number of segments.
     pub segments: usize,
+    /// The number of linear programmes.
     pub programmes: usize,
-    /// Whether the time was up before its end.
+    /// Whether the time was up before the end.
     pub is_late: bool,
 }
 
-/// The exact hierarchical filling; `None` where it would take more work than is allowed. `so_far` keeps what has a place, for a
-/// caller that ends the filling early.
+/// Computes the exact hierarchical filling, or `None` if this would take too much work. `so_far` receives the tasks
+/// placed so far, for a caller that ends the filling early.
 pub fn fill(
     problem: &Problem,
     forest: &Forest<'_>,
@@ -61,10 +64,11 @@ pub fn fill(
     if problem.n_servers() > 1 || !forest.class_limits.list.is_empty() || !is_plain {
         return on_classes(problem, forest, &nothing, most, so_far);
     }
-    // All servers are alike: what fits by its sum fits.
+    // All servers are identical and divisible, so tasks that fit into the total capacity can be placed.
     let mut course = Course::new(forest, &nothing, &[]);
     for segments in 0..most {
-        // Seldom, since it looks at everybody: it serves where the work is up before the time is seen to be.
+        // This is rare, since it visits all users. It is needed if the work budget ends before the time is noticed to
+        // be up.
         if segments.is_power_of_two() {
             let tasks = course.nearly().into_iter().map(|tasks| tasks.to_f64());
             *so_far = tasks.map(|x| if x > 0.0 { vec![(0, x)] } else { Vec::new() }).collect();
@@ -79,7 +83,7 @@ pub fn fill(
     Ok(None)
 }
 
-/// A bound that every task counts in: all rows have the price 1.
+/// Returns a bound in which every task counts: all rows of capacity have the price 1.
 fn every_task(constraints: &Constraints<'_>, limits: &ClassLimits) -> Bound {
     let rows = constraints.rows().len();
     let price = |row: usize| Rational::from(u32::from(row < rows));
@@ -87,6 +91,7 @@ fn every_task(constraints: &Constraints<'_>, limits: &ClassLimits) -> Bound {
     Bound::of_rows(constraints, limits, &prices)
 }
 
+/// Fills a problem for which placements must be checked.
 fn on_classes(
     problem: &Problem,
     forest: &Forest<'_>,
@@ -97,13 +102,13 @@ fn on_classes(
     let constraints = Constraints::new(problem, Sharing::Rdm);
     let mut placements = Placements::new(&constraints, &forest.class_limits)?;
     let is_plain = forest.is_plain.iter().all(|is_plain| *is_plain);
-    // Where what runs is not the sum of what groups hold nothing else may end the filling.
+    // If running tasks are not the sum of what groups hold, the capacity may not end the filling, so a bound must.
     let mut bounds: Vec<Bound> =
         if is_plain { Vec::new() } else { vec![every_task(&constraints, &forest.class_limits)] };
     let mut course = Course::new(forest, nothing, &bounds);
     let mut trail = Trail::new(&course, nothing, bounds.len());
     let (mut segments, mut programmes, mut stride) = (0, 0, FIRST_STRIDE);
-    // Segments from the beginning to where the course is.
+    // The number of segments from the beginning to the current state.
     let mut at = 0;
     while segments < most {
         let mut is_end = false;
@@ -145,8 +150,10 @@ fn on_classes(
     Ok(None)
 }
 
-/// Adds a bound that totals break, and those that they still break when its users have gone no further than it from where
-/// there was a place, and so on; how many programmes that took.
+/// Adds a bound that totals violate, and further bounds. Returns the number of linear programmes for these.
+///
+/// The tasks of the bound's users are moved back to where they satisfy it. If the totals still cannot be placed, they
+/// violate another bound, and so on.
 fn further(
     placements: &mut Placements,
     from: &[Rational],
@@ -183,7 +190,8 @@ mod tests {
     use crate::rounding;
     use crate::tree::Settings;
 
-    /// Two groups with limits on three classes; every user has another demand and other tasks.
+    /// Returns a problem with two groups with limits and three classes, in which every user has different demands and
+    /// tasks.
     fn problem() -> Problem {
         let server =
             |i: u32| json!({"name": format!("s{i}"), "capacity": {"cpu": 3000 + 700 * i, "memory": 5000}});

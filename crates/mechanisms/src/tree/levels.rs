@@ -1,5 +1,5 @@
-//! Where every node of the tree stands in a given allocation, which need not be feasible: its share, its level, and
-//! whom the rule would serve next.
+//! The position of every node of the tree in a given allocation, which need not be feasible: its share, its level,
+//! and the order in which the rule would serve nodes next.
 
 use std::collections::HashMap;
 
@@ -8,33 +8,33 @@ use evenhand_problem::{Allocation, Problem, Quantities, Rational};
 use super::allocate::{self, Settings};
 use super::entitlements::Entitlements;
 use super::reported::{Reported, reported};
-use super::why::left;
+use super::why::free_amounts;
 use crate::error::MechanismError;
 use evenhand_exact::tree::{ClassLimit, Forest, Holdings, Key, key, rising, share, weight};
 
-/// A node in the order in which the rule would serve.
+/// A node in the order in which the rule would serve nodes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Standing {
-    /// The group or the user; the root has no name.
+    /// The name of the group or the user, empty for the root.
     pub name: String,
-    /// What it is.
+    /// The kind of node.
     pub kind: NodeKind,
-    /// Groups above it.
+    /// The number of groups above it.
     pub depth: usize,
-    /// Its share, before the weight is divided out.
+    /// Its share, before it is divided by the weight.
     pub share: Rational,
-    /// Its share over its weight; over 1 where the weight is 0.
+    /// Its share divided by its weight, or by 1 if the weight is 0.
     pub level: Rational,
-    /// What the scheduler of the rule itself reports, where that is another number.
+    /// The number that the scheduler of the rule reports itself, if it is a different one.
     pub reported: Option<Reported>,
-    /// What it is compared with its siblings by; `None` where no user below it wants more.
+    /// The key by which it is compared with its siblings, or `None` if no user below it wants more tasks.
     pub next: Option<Next>,
 }
 
 /// A kind of node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NodeKind {
-    /// The root, which holds everything.
+    /// The root, which contains everything.
     Root,
     /// A group.
     Group,
@@ -42,26 +42,26 @@ pub enum NodeKind {
     User,
 }
 
-/// What siblings are compared by.
+/// The key by which siblings are compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Next {
-    /// Whether somebody below it is below its guarantee, which comes first.
+    /// Whether a user below it is below its guarantee. Such nodes come first.
     pub is_below_guarantee: bool,
-    /// The part of the guarantee that is used, or the level.
+    /// The used fraction of the guarantee, or the level.
     pub level: Rational,
-    /// Its place among its siblings, from 1; equal ones have the same.
+    /// Its rank among its siblings, from 1. Equal keys have equal ranks.
     pub rank: usize,
-    /// Whether a sibling has the same key: the rule leaves open which of them comes first.
+    /// Whether a sibling has the same key. The rule does not define which of them comes first.
     pub is_tied: bool,
-    /// Whether no user below it may grow as things stand: all who want more are stopped by a limit, by a weight of 0, or
+    /// Whether no user below it may grow now. All users that want more are stopped by a limit, by a weight of 0, or
     /// by a resource that is used up.
     pub is_stopped: bool,
 }
 
-/// The root, then every group and user, depth first in the order of the keys.
+/// Returns the root and then every group and user, depth first in the order of the keys.
 ///
 /// # Errors
-/// [`MechanismError`], as [`allocate`](super::allocate()) has them.
+/// Returns a [`MechanismError`] in the same cases as [`allocate`](super::allocate()).
 pub fn levels(
     problem: &Problem,
     allocation: &Allocation,
@@ -72,8 +72,8 @@ pub fn levels(
     let mut wants = Vec::new();
     let mut below = vec![Vec::new(); forest.nodes.len()];
     let mut may_grow = vec![false; forest.nodes.len()];
-    // Of limits on server classes those count that are reached on every class on which a user can run.
-    let on = on(&forest, allocation);
+    // Limits on server classes stop a user if they are reached on every class on which it can run.
+    let on = limits_on_classes(&forest, allocation);
     let limits = &forest.class_limits;
     let is_closed = |n: usize, i: usize| limits.counts(problem, n, i).any(|(at, _)| on[at].left <= 0);
     for n in 0..problem.n_users() {
@@ -92,7 +92,7 @@ pub fn levels(
             }
         }
     }
-    let left = || left(problem, allocation);
+    let left = || free_amounts(problem, allocation);
     let reported = settings.rule.map_or_else(Vec::new, |rule| reported(&forest, &holdings, rule, left));
     let mut order =
         Order { forest: &forest, holdings: &holdings, below, may_grow, reported, standings: Vec::new() };
@@ -101,32 +101,33 @@ pub fn levels(
     Ok(order.standings)
 }
 
+/// The traversal of the tree in the order of the keys.
 struct Order<'o> {
     forest: &'o Forest<'o>,
     holdings: &'o Holdings,
-    /// By node: the users below it that want more and are below its guarantee, ascending.
+    /// The users below each node that want more and are below its guarantee, in ascending order.
     below: Vec<Vec<usize>>,
-    /// By node.
+    /// Whether a user below each node may grow.
     may_grow: Vec<bool>,
-    /// By node, where the scheduler reports something else.
+    /// The number that the scheduler reports for each node, if it is a different one.
     reported: Vec<Option<Reported>>,
     standings: Vec<Standing>,
 }
 
-/// A child with what it is compared by.
+/// A child with its key.
 struct Candidate {
     node: usize,
-    /// Whether somebody below it may grow before others: what the nodes above it leave waiting comes later.
+    /// Whether it comes after its siblings because no user below it is among those that the nodes above serve first.
     waits: bool,
     key: Option<Key>,
-    /// Users below it that want more.
+    /// The users below it that want more.
     wants: Vec<usize>,
-    /// Those of them that grow first.
+    /// Those of these users that are served first.
     first: Vec<usize>,
 }
 
 impl Order<'_> {
-    /// The root, which has no siblings.
+    /// Adds the root, which has no siblings.
     fn root(&mut self, wants_more: bool) {
         let mut root = self.standing(0, 0, None);
         root.next = wants_more.then(|| Next {
@@ -157,10 +158,11 @@ impl Order<'_> {
         }
     }
 
-    /// The children of a node below which these want more, and these of them are let grow first by the nodes above.
+    /// Adds the children of a node and everything below them. `wants` are the users below it that want more, and
+    /// `first` those of them that the nodes above serve first.
     fn inside(&mut self, v: usize, depth: usize, wants: &[usize], first: &[usize]) {
         let mut children = self.candidates(v, wants, first);
-        // Whoever wants nothing comes last; equal keys stay in the order of the file.
+        // Children that want nothing come last. Equal keys stay in the order of the file.
         children.sort_by(|a, b| (a.key.is_none(), a.waits, &a.key).cmp(&(b.key.is_none(), b.waits, &b.key)));
         let places: Vec<(bool, Option<Key>)> = children.iter().map(|of| (of.waits, of.key.clone())).collect();
         let mut rank = 1;
@@ -198,7 +200,7 @@ impl Order<'_> {
         }
         let candidate = |(k, (wants, first)): (&usize, (Vec<usize>, Vec<usize>))| {
             let waits = first.is_empty();
-            // As those see it who grow first, or else as those who wait.
+            // The key is that among the users that are served first, or among all if there are none.
             let counted = if waits { &wants } else { &first };
             let is_below = |n: &usize| self.below[*k].binary_search(n).is_ok();
             let below: Vec<usize> = counted.iter().copied().filter(is_below).collect();
@@ -210,20 +212,20 @@ impl Order<'_> {
     }
 }
 
-/// What everybody holds beside what it is entitled to resource by resource.
+/// The usage of groups, for comparison with entitlements.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Held {
-    /// By group and resource.
+    /// The usage by group and resource.
     pub groups: Vec<Vec<Rational>>,
-    /// By user: whether one more task fits into what its groups are entitled to.
+    /// Whether one more task of each user fits into the entitlements of its groups, by user.
     pub may_start: Vec<bool>,
 }
 
-/// What groups are entitled to under a rule that divides every resource alone, and what they hold in an allocation;
-/// `None` under another rule.
+/// Returns the entitlements of groups under a rule that divides every resource separately, and their usage in an
+/// allocation. Returns `None` for all other rules.
 ///
 /// # Errors
-/// [`MechanismError`], as [`allocate`](super::allocate()) has them.
+/// Returns a [`MechanismError`] in the same cases as [`allocate`](super::allocate()).
 pub fn held(
     problem: &Problem,
     allocation: &Allocation,
@@ -253,8 +255,8 @@ pub fn held(
     Ok(Some((entitlements, Held { groups, may_start })))
 }
 
-/// A limit on server classes, and what is left of it.
-pub(super) struct Kept {
+/// A limit of a group on server classes, and the amount that is left of it.
+pub(super) struct LimitOnClasses {
     pub group: usize,
     pub servers: Vec<usize>,
     pub resource: usize,
@@ -262,8 +264,8 @@ pub(super) struct Kept {
     pub left: Rational,
 }
 
-/// What an allocation leaves of the limits of groups on server classes.
-pub(super) fn on(forest: &Forest<'_>, allocation: &Allocation) -> Vec<Kept> {
+/// Returns the limits of groups on server classes, with the amounts that an allocation leaves.
+pub(super) fn limits_on_classes(forest: &Forest<'_>, allocation: &Allocation) -> Vec<LimitOnClasses> {
     let groups = forest.problem.groups();
     let stated = groups.list().iter().enumerate().flat_map(|(group, of)| {
         let on = of.on.iter().flat_map(|on| on.limit.iter().map(move |limit| (&on.servers, limit)));
@@ -271,9 +273,9 @@ pub(super) fn on(forest: &Forest<'_>, allocation: &Allocation) -> Vec<Kept> {
     });
     let held = |((group, servers, resource, most), limit): (_, &ClassLimit)| {
         let left = limit.most.clone();
-        Kept { group, servers, resource, most, left }
+        LimitOnClasses { group, servers, resource, most, left }
     };
-    let mut all: Vec<Kept> = stated.zip(&forest.class_limits.list).map(held).collect();
+    let mut all: Vec<LimitOnClasses> = stated.zip(&forest.class_limits.list).map(held).collect();
     for (n, tasks) in allocation.tasks.iter().enumerate() {
         for (i, x) in tasks {
             for (at, d) in forest.class_limits.counts(forest.problem, n, *i) {
@@ -284,14 +286,14 @@ pub(super) fn on(forest: &Forest<'_>, allocation: &Allocation) -> Vec<Kept> {
     all
 }
 
-impl Kept {
-    /// Whether it is about a class.
+impl LimitOnClasses {
+    /// Returns whether the limit applies to a class.
     pub fn is_on(&self, i: usize) -> bool {
         self.servers.binary_search(&i).is_ok()
     }
 
-    /// How many tasks of this demand on a class it leaves, or would leave with one more unit; `None` where it does not
-    /// count them.
+    /// Returns how many tasks with this demand fit into what is left of the limit on a class, or with `raised`, if
+    /// one unit more were left. Returns `None` if the limit does not count them.
     pub fn room(&self, demand: &Quantities, i: usize, raised: bool) -> Option<Rational> {
         let demand = Some(&demand[self.resource]).filter(|demand| self.is_on(i) && !demand.is_zero())?;
         let left = Rational::from(&self.left + u32::from(raised));

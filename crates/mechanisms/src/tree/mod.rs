@@ -1,11 +1,11 @@
 //! `tree`: hierarchical filling of groups with guarantees, limits and weights (theory, section 9).
 //!
-//! Users stand in groups, groups in groups. Filling starts with nothing; at every moment the root lets those of its
-//! children grow whose key is least (below their guarantee first, then by priority, then by share over weight), each
-//! of these its own children in the same way, down to single users, whose tasks grow at such rates that equal
-//! levels stay equal. A user that can grow no more, for want of tasks, of room, or under a limit, is left behind.
-//! All events are rational, and so is the result; it does not depend on the order of the file. Without groups,
-//! guarantees and another share it is `drfh`.
+//! Users are members of groups, and groups of other groups. Filling starts without tasks. At every moment, the root
+//! lets those of its children grow whose key is least: children below their guarantee come first, then the priority
+//! decides, then the share divided by the weight. Each of them lets its own children grow in the same way, down to
+//! single users, whose tasks grow at rates that keep equal levels equal. A user stops when it has all its tasks, has
+//! no room for more, or is at a limit. All events are rational, and so is the result. It does not depend on the order
+//! of the file. Without groups and guarantees, and with the default share, the result is `drfh`.
 
 mod allocate;
 mod course;

@@ -1,23 +1,23 @@
-//! One resource divided by raising the least level.
+//! The division of one resource by raising the lowest level.
 
 use std::cmp::Reverse;
 
 use evenhand_problem::Rational;
 
-/// Who takes part.
+/// A participant of the division.
 pub struct Claim {
-    /// What counts for its level before anything is given: the level is `(base + gain) / weight`.
+    /// The amount that counts for its level before anything is given: the level is `(base + gain) / weight`.
     pub base: Rational,
-    /// Above 0.
+    /// The weight, positive.
     pub weight: Rational,
-    /// The most that it takes; `None`: any amount.
+    /// The maximum that it takes, or `None` for any amount.
     pub room: Option<Rational>,
 }
 
-/// What each gains when the least levels rise together until `left` is given or all have what they take, and what
-/// is left then.
+/// Raises the lowest levels together until `left` is given or every claim has its maximum. Returns the gain of each
+/// claim and the amount that is left.
 pub fn raise(claims: &[Claim], mut left: Rational) -> (Vec<Rational>, Rational) {
-    // Levels at which somebody joins, and at which somebody has enough.
+    // The levels at which a claim starts to grow (`true`) or has its maximum (`false`).
     let mut marks: Vec<(Rational, bool, usize)> = Vec::new();
     for (k, claim) in claims.iter().enumerate() {
         let level = |amount: &Rational| Rational::from(amount / &claim.weight);
@@ -58,8 +58,8 @@ pub fn raise(claims: &[Claim], mut left: Rational) -> (Vec<Rational>, Rational) 
     (claims.iter().map(gain).collect(), left)
 }
 
-/// An amount in whole units given to those with the largest remainders first: one unit each, or the rest of what
-/// is left. Equal remainders in the order of the list.
+/// Gives whole units to the claims with the largest remainders: one unit each, or the rest of what is left. Claims
+/// with equal remainders are served in the order of the list.
 pub fn by_largest_remainder(
     remainders: Vec<(usize, Rational)>,
     left: &mut Rational,

@@ -1,4 +1,5 @@
-//! What schedulers report of their queues, where that is another number than the share they are compared by here.
+//! The numbers that schedulers report about their queues, if they differ from the share by which queues are compared
+//! here.
 
 use evenhand_problem::Rational;
 
@@ -7,17 +8,17 @@ use evenhand_exact::tree::Forest;
 use evenhand_exact::tree::Holdings;
 use evenhand_exact::tree::{rising, share};
 
-/// A number that a scheduler reports.
+/// A number reported by a scheduler.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reported {
     /// A share.
     Share(Rational),
-    /// Kueue: a group of weight 0 that borrows.
+    /// Infinity: Kueue reports it for a group of weight 0 that borrows.
     Infinite,
 }
 
-/// By node what the scheduler of a rule reports; nothing where that is the level or no number at all. `left`: what
-/// runs leaves of every class.
+/// Returns the number that the scheduler of a rule reports for each node. The list is empty if it reports the level
+/// or no number. `left` returns the free amounts of every class.
 pub fn reported(
     forest: &Forest<'_>,
     holdings: &Holdings,
@@ -36,8 +37,10 @@ pub fn reported(
     }
 }
 
-/// Kueue, status.fairSharing.weightedShare: thousandths of the share over the weight, rounded up; the root's is 0, and
-/// of a group of weight 0 it is infinite as soon as the group borrows, even what no group lends.
+/// Returns Kueue's `status.fairSharing.weightedShare`: thousandths of the share divided by the weight, rounded up.
+///
+/// It is 0 for the root. For a group of weight 0, it is infinite as soon as the group borrows, even an amount that no
+/// group lends.
 fn kueue(forest: &Forest<'_>, holdings: &Holdings, v: usize) -> Reported {
     let (node, used) = (&forest.nodes[v], &holdings.used[v]);
     let nominal =
@@ -52,9 +55,11 @@ fn kueue(forest: &Forest<'_>, holdings: &Holdings, v: usize) -> Reported {
     Reported::Share((rising(&share(forest, v, used), used).0 * 1000_u32 / &node.weight).ceil())
 }
 
-/// Volcano's plugin `drf` with hierarchy: a node holds what its children hold, each scaled to the least share among
-/// them; who is saturated is not scaled, and who holds nothing does not count. A user is saturated when it has all its
-/// tasks or asks for a resource that is used up, another node when all its children are. Weights play no part.
+/// Computes the shares of Volcano's plugin `drf` with hierarchy.
+///
+/// A node holds what its children hold, each scaled to the smallest share among them. Saturated children are not
+/// scaled, and children without usage are ignored. A user is saturated if it has all its tasks or demands a resource
+/// that is used up; another node is saturated if all its children are. Weights have no effect.
 fn hdrf(forest: &Forest<'_>, holdings: &Holdings, is_used_up: &[bool]) -> Vec<Rational> {
     let m = forest.resources.len();
     let dominant = |held: &[Rational]| {
@@ -73,7 +78,7 @@ fn hdrf(forest: &Forest<'_>, holdings: &Holdings, is_used_up: &[bool]) -> Vec<Ra
         } else {
             let scaled = |k: &usize| !is_saturated[*k] && !shares[*k].is_zero();
             let least = node.children.iter().filter(|k| scaled(k)).map(|k| &shares[*k]).min();
-            // No share is compared with more than the whole cluster.
+            // Shares are scaled to at most 1, the share of the whole cluster.
             let least = least.map_or_else(|| Rational::from(1), |least| least.clone().min(Rational::from(1)));
             let mut sum = vec![Rational::new(); m];
             for k in &node.children {

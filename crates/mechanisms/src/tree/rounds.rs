@@ -1,5 +1,5 @@
-//! How KAI divides what is left of one resource in whole units: rounds by priority, floors first, then one unit
-//! each by largest remainder.
+//! The division of what is left of one resource in whole units, as KAI does it: in rounds by priority, each queue
+//! first gets the floor of its share, and then single units go to the largest remainders.
 
 use std::collections::BTreeMap;
 
@@ -7,22 +7,23 @@ use evenhand_problem::Rational;
 
 use super::raise::by_largest_remainder;
 
-/// A queue that asks for more than its quota.
+/// A queue that requests more than its quota.
 pub struct Wish {
-    /// Position among its siblings.
+    /// The position among its siblings.
     pub child: usize,
+    /// The weight of the queue.
     pub weight: Rational,
-    /// What it asks for beyond what it has; `None`: any amount.
+    /// The amount that it requests in addition to what it has, or `None` for any amount.
     pub left: Option<Rational>,
 }
 
-/// Looks at a queue in one round, over all rounds of one resource of one node, after which this is given up.
+/// The maximum number of visits to queues, over all rounds of one resource of one node.
 const MOST_LOOKS: usize = 50_000_000;
 
-/// Gives `left` to the queues of every priority, from the highest on; the last argument of `give` is added to what
-/// the child has. `None` where this would take too long.
+/// Gives `left` to the queues of every priority, from the highest on. `give` is called with a child and the amount to
+/// add. Returns `None` if this would take too long.
 ///
-/// Where `sole_takes_all`, the only queue of a priority (whether it wishes anything or not: `sole`) takes all.
+/// With `sole_takes_all`, the only queue of a priority takes everything, whether it requests anything or not.
 pub fn give_whole(
     by_priority: BTreeMap<std::cmp::Reverse<i64>, Tier>,
     mut left: Rational,
@@ -57,13 +58,14 @@ pub fn give_whole(
 /// The queues of one priority.
 #[derive(Default)]
 pub struct Tier {
-    /// All of them.
+    /// All queues, by their positions.
     pub queues: Vec<usize>,
-    /// Those that ask for more.
+    /// The queues that request more.
     pub wishes: Vec<Wish>,
 }
 
-/// One round; whether another one follows: somebody wished less than its part, so that there is more for the others.
+/// Runs one round. Returns whether another one follows, because a queue requested less than its share and left more
+/// for the others.
 fn round(
     wishes: &mut Vec<Wish>,
     left: &mut Rational,

@@ -1,16 +1,16 @@
-//! Rules of schedulers that are cases of the definition (theory, section 9).
+//! The rules of schedulers that are special cases of hierarchical filling (theory, section 9).
 
 use evenhand_problem::groups::{GroupShare, Guarantees, ShareOf, ShareOver, ZeroWeight};
 use evenhand_problem::names;
 
-/// A scheduler whose rule is a case of the definition.
+/// A scheduler whose rule is a special case of hierarchical filling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Rule {
     /// Hierarchical DRF.
     Hdrf,
     /// Mesos.
     Mesos,
-    /// Kueue, which gives nominal quota first.
+    /// Kueue, which puts the nominal quota first.
     Kueue,
     /// Armada.
     Armada,
@@ -18,13 +18,13 @@ pub enum Rule {
     YuniKorn,
     /// Slurm.
     Slurm,
-    /// KAI, resource by resource.
+    /// KAI, which divides each resource separately.
     Kai,
-    /// The version of KAI in which the only queue of a priority takes all that is left.
+    /// The version of KAI in which the only queue of a priority takes everything that is left.
     KaiSoleQueue,
-    /// Volcano's plugin `proportion`, resource by resource.
+    /// Volcano's plugin `proportion`, which divides each resource separately.
     Volcano,
-    /// Volcano's plugin `capacity`, resource by resource.
+    /// Volcano's plugin `capacity`, which divides each resource separately.
     VolcanoCapacity,
 }
 
@@ -41,29 +41,30 @@ names! { Rule:
     VolcanoCapacity = "volcano-capacity", "entitlements resource by resource: what queues deserve (their guarantees, lent or not)";
 }
 
-/// A rule that divides every resource alone, and gives entitlements in place of tasks.
+/// A rule that divides every resource separately, and gives entitlements instead of tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PerResource {
-    /// Quotas in full, then what is left by priority and weight; nothing beyond its quota for a weight of 0.
+    /// Quotas come first, then the rest is divided by priority and weight. A queue of weight 0 gets nothing beyond
+    /// its quota.
     Kai {
-        /// Whether the only child of a priority takes all that is left, also above what it asks for.
+        /// Whether the only child of a priority takes everything that is left, even more than it requests.
         sole_takes_all: bool,
     },
-    /// Guarantees, then the least `e / w` rises; a weight of 0 comes last.
+    /// Guarantees come first, then the lowest `e / w` rises. Queues of weight 0 come last.
     Volcano,
-    /// Guarantees, then what queues deserve by equal fractions of it; the rest belongs to no queue.
+    /// Guarantees come first, then what queues deserve, in equal fractions. The rest belongs to no queue.
     VolcanoCapacity,
 }
 
 impl PerResource {
-    /// Returns whether no other queue may use what is guaranteed to a queue and not used by it.
+    /// Returns whether a queue's guarantee is kept for it if it does not use it.
     pub(super) fn keeps_guarantees(self) -> bool {
         matches!(self, Self::Volcano | Self::VolcanoCapacity)
     }
 }
 
 impl Rule {
-    /// How it divides single resources, if it does.
+    /// Returns how the rule divides single resources, or `None` if it does not.
     #[must_use]
     pub fn per_resource(self) -> Option<PerResource> {
         match self {
@@ -75,12 +76,12 @@ impl Rule {
         }
     }
 
-    /// Fields of the problem's own share that the rule leaves out: what they say is not done.
+    /// Returns the fields of the problem's own share that the rule ignores.
     #[must_use]
     pub fn leaves_out(self, stated: &GroupShare) -> Vec<&'static str> {
         let share = self.share(stated);
         let multipliers = !stated.multipliers.is_empty() && share.multipliers.is_empty();
-        // KAI gives a weight of 0 nothing beyond its quota anyway.
+        // KAI gives a queue of weight 0 nothing beyond its quota in any case.
         let is_kai = matches!(self.per_resource(), Some(PerResource::Kai { .. }));
         let never = |share: &GroupShare| share.zero_weight == ZeroWeight::Never;
         let zero_weight = never(stated) && !never(&share) && !is_kai;
@@ -89,14 +90,14 @@ impl Rule {
         fields.into_iter().filter(|(left_out, _)| *left_out).map(|(_, name)| name).collect()
     }
 
-    /// The share by which siblings are filled, beside what the problem states; `None` where the rule is not that alone: it
-    /// divides every resource alone.
+    /// Returns the share by which siblings are filled, combined with the problem's own share. Returns `None` if the
+    /// rule divides every resource separately, since it is then more than a share.
     #[must_use]
     pub fn share_alone(self, stated: &GroupShare) -> Option<GroupShare> {
         self.per_resource().is_none().then(|| self.share(stated))
     }
 
-    /// The share by which siblings are compared, with what it takes from the problem's own.
+    /// Returns the share by which siblings are compared. Some of its fields are taken from the problem's own share.
     pub(super) fn share(self, stated: &GroupShare) -> GroupShare {
         let usage = GroupShare::default();
         match self {
@@ -104,7 +105,8 @@ impl Rule {
                 GroupShare { of: ShareOf::Surplus, over: ShareOver::Lendable, families: true, ..usage }
             }
             Self::Armada => GroupShare { multipliers: stated.multipliers.clone(), ..usage },
-            // It compares by priority, then by usage over the guarantee, and knows no other use of it.
+            // YuniKorn compares by priority and then by usage over the guarantee. It uses guarantees for nothing
+            // else.
             Self::YuniKorn => {
                 GroupShare { over: ShareOver::Guarantee, guarantees: Guarantees::Compared, ..usage }
             }

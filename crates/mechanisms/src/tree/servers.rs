@@ -1,5 +1,5 @@
-//! Single servers that fill up, and the one on which a task goes: the first on which it fits, or the one that suits it
-//! best.
+//! The free capacity of single servers, and the choice of the server for a task: the first server or the best server
+//! with room for it.
 
 use evenhand_exact::tree::ClassLimit;
 use evenhand_problem::{Placement, Problem, Rational};
@@ -8,21 +8,22 @@ use crate::filling::draw::Draw;
 use crate::filling::rule::Ties;
 use evenhand_exact::tree::Forest;
 
-/// What is left of the servers, class by class in the order of the problem. Servers that nothing was placed on are
-/// alike, so that only the first of them in a class is held.
+/// The free capacity of the servers, class by class in the order of the problem. Empty servers of a class are
+/// identical, so only the first of them is stored.
 pub struct Servers<'p> {
     problem: &'p Problem,
-    /// By class: what is left by resource, of all servers up to the first empty one.
+    /// The free amount by class, server and resource, for all servers up to the first empty one.
     left: Vec<Vec<Vec<Rational>>>,
-    /// By class and server: tasks by user, in the order in which they came.
+    /// The tasks by class, server and user, in the order in which they arrived.
     placed: Vec<Vec<Vec<(usize, u64)>>>,
-    /// By user and class that it may run on: where it did not fit it never fits again.
+    /// For each user and class on which it may run, the first server that can still have room. Earlier servers never
+    /// have room for the user again.
     first: Vec<Vec<(usize, usize)>>,
-    /// What groups may hold on classes, and what is left of it.
+    /// The limits of groups on server classes, with the amounts that are left.
     limits: Vec<(&'p ClassLimit, Rational)>,
-    /// By user: the limits that count its tasks.
+    /// The limits that count the tasks of each user, by user.
     of_user: Vec<Vec<usize>>,
-    /// Whether a task goes to the server that suits it best, and who is preferred among equals; else to the first.
+    /// `Some` to choose the best server, with the preference among equal ones; `None` to choose the first.
     best: Option<Ties>,
 }
 
@@ -48,7 +49,7 @@ impl<'p> Servers<'p> {
         servers
     }
 
-    /// Holds one more server of a class, if there is one.
+    /// Stores one more server of a class, if there is one.
     fn open(&mut self, i: usize) {
         let class = &self.problem.servers()[i];
         if (self.left[i].len() as u64) < class.count() {
@@ -62,7 +63,7 @@ impl<'p> Servers<'p> {
         self.problem.demand(n, i).entries().iter().all(|(r, d)| *d <= self.left[i][j][*r])
     }
 
-    /// Whether groups let one more task of user `n` run on a class.
+    /// Returns whether the limits of groups allow one more task of user `n` on a class.
     fn is_open(&self, n: usize, i: usize) -> bool {
         let demand = self.problem.demand(n, i);
         self.of_user[n].iter().all(|at| {
@@ -71,8 +72,8 @@ impl<'p> Servers<'p> {
         })
     }
 
-    /// The first server on which a task of user `n` fits.
-    fn find(&mut self, n: usize) -> Option<(usize, usize)> {
+    /// Returns the first server with room for a task of user `n`.
+    fn first_fit(&mut self, n: usize) -> Option<(usize, usize)> {
         let mut classes = std::mem::take(&mut self.first[n]);
         let mut found = None;
         for (i, from) in &mut classes {
@@ -91,10 +92,10 @@ impl<'p> Servers<'p> {
         found
     }
 
-    /// The server whose rest suits a task of user `n` best, of those on which it fits.
-    fn suits_best(&self, n: usize, ties: Ties, draw: &mut Draw) -> Option<(usize, usize)> {
+    /// Returns the server whose free capacity matches a task of user `n` best.
+    fn best_fit(&self, n: usize, ties: Ties, draw: &mut Draw) -> Option<(usize, usize)> {
         let mut least: Option<Rational> = None;
-        // With how many servers are alike.
+        // Each server with the number of identical servers that it represents.
         let mut best: Vec<(usize, usize, u64)> = Vec::new();
         for i in self.problem.classes_of(n).filter(|i| self.is_open(n, *i)) {
             let demand = self.problem.demand(n, i).to_vec();
@@ -106,12 +107,13 @@ impl<'p> Servers<'p> {
                 } else if least.as_ref() != Some(&of) {
                     continue;
                 }
-                best.push((i, j, self.alike(i, j)));
+                best.push((i, j, self.n_represented(i, j)));
             }
         }
         let at = match ties {
             Ties::Low => 0,
-            // In a class those that are held come from its end.
+            // `into_tasks` numbers the servers of a class from its end, so the first stored one has the highest
+            // index.
             Ties::High => best.iter().position(|(i, ..)| Some(*i) == best.last().map(|of| of.0))?,
             Ties::Random => {
                 let mut drawn = draw.below(best.iter().map(|(.., alike)| alike).sum());
@@ -125,33 +127,34 @@ impl<'p> Servers<'p> {
         best.get(at).map(|(i, j, _)| (*i, *j))
     }
 
-    /// How many servers one that is held stands for: the last one may stand for all that are empty.
-    fn alike(&self, i: usize, j: usize) -> u64 {
+    /// Returns how many servers a stored one represents. The last stored one may represent all empty ones.
+    fn n_represented(&self, i: usize, j: usize) -> u64 {
         let is_last = j + 1 == self.left[i].len() && self.placed[i][j].is_empty();
         if is_last { self.problem.servers()[i].count() - j as u64 } else { 1 }
     }
 
-    /// Servers that are held.
-    pub fn held(&self) -> usize {
+    /// Returns the number of stored servers.
+    pub fn n_stored(&self) -> usize {
         self.left.iter().map(Vec::len).sum()
     }
 
-    /// Whether tasks of user `n` that have no room now never have. A gang that goes where groups may hold only so much may
-    /// find room when its first tasks go elsewhere.
+    /// Returns whether tasks of user `n` that have no room now will never have room. This is false for a gang under
+    /// limits on classes, which can find room when its first tasks go elsewhere.
     pub fn is_full_for_good(&self, n: usize, tasks: u64) -> bool {
         tasks == 1 || self.of_user[n].is_empty()
     }
 
-    /// Whether so many tasks of user `n` fit, all of them, each where it goes.
+    /// Returns whether all of `tasks` tasks of user `n` fit, each on the server that would be chosen for it.
     pub fn have_room(&mut self, n: usize, tasks: u64, draw: &Draw) -> bool {
         if tasks == 1 {
-            return self.find(n).is_some();
+            return self.first_fit(n).is_some();
         }
-        if self.find(n).is_none() {
+        if self.first_fit(n).is_none() {
             return false;
         }
         if !self.of_user[n].is_empty() {
-            // What groups may hold on classes depends on where the others of the gang go.
+            // The remaining amounts of the limits depend on where the first tasks of the gang go, so the gang is
+            // placed on trial.
             let before = self.first[n].clone();
             let mut gone = Vec::new();
             self.place_each(n, tasks, &mut draw.clone(), &mut gone);
@@ -165,7 +168,7 @@ impl<'p> Servers<'p> {
             for (j, left) in self.left[*i].iter().enumerate().skip(*from) {
                 let demand = self.problem.demand(n, *i).entries();
                 let fit = demand.iter().map(|(r, d)| Rational::from(&left[*r] / d).floor()).min();
-                wanted -= fit.unwrap_or_default() * self.alike(*i, j);
+                wanted -= fit.unwrap_or_default() * self.n_represented(*i, j);
                 if wanted <= 0 {
                     return true;
                 }
@@ -174,13 +177,13 @@ impl<'p> Servers<'p> {
         false
     }
 
-    /// Places tasks of user `n`, one after the other, each where it goes; for as many as
-    /// [`have_room`](Self::have_room) said fit.
+    /// Places tasks of user `n` one after another, each on the server chosen for it. [`have_room`](Self::have_room)
+    /// must have returned `true`.
     pub fn place(&mut self, n: usize, tasks: u64, draw: &mut Draw) {
         self.place_each(n, tasks, draw, &mut Vec::new());
     }
 
-    /// Takes a task of user `n` off a server.
+    /// Removes a task of user `n` from a server.
     fn take_back(&mut self, n: usize, i: usize, j: usize) {
         for (r, d) in self.problem.demand(n, i).entries() {
             self.left[i][j][*r] += d;
@@ -190,14 +193,14 @@ impl<'p> Servers<'p> {
             *tasks -= 1;
         }
         self.placed[i][j].retain(|(_, tasks)| *tasks > 0);
-        // Of the servers that nothing is placed on one is held.
+        // Only the first empty server of a class is stored.
         while self.left[i].len() > 1 && self.placed[i][self.left[i].len() - 2].is_empty() {
             self.left[i].pop();
             self.placed[i].pop();
         }
     }
 
-    /// Counts a task on a class for the limits of groups there, or counts it no more.
+    /// Counts a task on a class for the limits of groups if it `runs`, or removes it from the count.
     fn count(&mut self, n: usize, i: usize, runs: bool) {
         let demand = self.problem.demand(n, i);
         for at in &self.of_user[n] {
@@ -216,8 +219,8 @@ impl<'p> Servers<'p> {
     fn place_each(&mut self, n: usize, tasks: u64, draw: &mut Draw, gone: &mut Vec<(usize, usize)>) {
         for _ in 0..tasks {
             let to = match self.best {
-                None => self.find(n),
-                Some(ties) => self.suits_best(n, ties, draw),
+                None => self.first_fit(n),
+                Some(ties) => self.best_fit(n, ties, draw),
             };
             let Some((i, j)) = to else { return };
             gone.push((i, j));
@@ -236,11 +239,11 @@ impl<'p> Servers<'p> {
         }
     }
 
-    /// Tasks by user and class, and by single server.
+    /// Returns the tasks by user and class, and the tasks on single servers.
     pub fn into_tasks(self) -> (Vec<Vec<(usize, Rational)>>, Vec<Placement>) {
         let mut totals: Vec<Vec<(usize, Rational)>> = vec![Vec::new(); self.problem.n_users()];
         let mut placements = Vec::new();
-        // The highest indices first, where these are preferred.
+        // With a preference for high indices, servers are numbered from the end of the class.
         let from_the_end = self.best == Some(Ties::High);
         for (i, servers) in self.placed.into_iter().enumerate() {
             for (index, mut tasks) in servers.into_iter().enumerate().filter(|(_, tasks)| !tasks.is_empty()) {
@@ -263,9 +266,11 @@ impl<'p> Servers<'p> {
     }
 }
 
-/// The mismatch `H` (DRFH, equation 9) of a task and what is left of a server, both by resource as parts of what all
-/// servers have together, over the first resource that the task asks for; `None` where nothing is left of that. Where servers
-/// have one resource alone it is what is left (theory, section 5).
+/// Returns the mismatch `H` (DRFH, equation 9) of a task and the free capacity of a server.
+///
+/// Both are fractions of the total capacity by resource, divided by the fraction of the first resource that the task
+/// demands. Returns `None` if nothing is left of that resource. If servers have only one resource, the result is the
+/// free amount (theory, section 5).
 fn mismatch(demand: &[Rational], left: &[Rational], total: &[Rational]) -> Option<Rational> {
     let first = demand.iter().position(|d| *d > 0)?;
     if left[first].is_zero() || total[first].is_zero() {

@@ -1,23 +1,23 @@
-//! Which groups stop a user, in a given allocation.
+//! The groups that stop a user in a given allocation.
 
 use evenhand_problem::groups::ZeroWeight;
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
 
 use super::allocate::{Settings, forest_of};
-use super::levels::{Kept, on};
-use super::why::{StopKind, View, left};
+use super::levels::{LimitOnClasses, limits_on_classes};
+use super::why::{StopKind, View, free_amounts};
 use crate::error::MechanismError;
 use evenhand_exact::tree::Holdings;
 use evenhand_exact::tree::Leaf;
 
-/// In an allocation of floating point, the part of what a user would have alone that counts as nothing left.
+/// The fraction of a user's tasks alone in the cluster that counts as no room, for an allocation in floating point.
 const ROUNDING: (u32, u32) = (1, 1_000_000_000);
 
-/// What groups stop user `n` by, whatever room there is on the classes: limits above it, amounts that are kept back,
-/// weights of 0 that get nothing more. Nothing where it wants no more.
+/// Returns what stops user `n` at its groups, whatever room there is on the classes: limits, amounts kept back, and
+/// groups of weight 0 that get nothing more. The list is empty if the user wants no more tasks.
 ///
 /// # Errors
-/// [`MechanismError`], as [`allocate`](super::allocate()) has them.
+/// Returns a [`MechanismError`] in the same cases as [`allocate`](super::allocate()).
 pub fn stops_of_groups(
     problem: &Problem,
     allocation: &Allocation,
@@ -26,7 +26,7 @@ pub fn stops_of_groups(
 ) -> Result<Vec<StopKind>, MechanismError> {
     let forest = forest_of(problem, settings)?;
     let holdings = Holdings::new(&forest, allocation.totals());
-    let (left, on) = (left(problem, allocation), on(&forest, allocation));
+    let (left, on) = (free_amounts(problem, allocation), limits_on_classes(&forest, allocation));
     let view = View { forest: &forest, holdings: &holdings, allocation, left, on };
     let leaf = forest.nodes[forest.leaf(n)].leaf.as_ref();
     Ok(leaf.map(|leaf| view.stops_of_groups(leaf)).unwrap_or_default())
@@ -41,7 +41,8 @@ impl View<'_> {
         }
     }
 
-    /// What groups stop a user by, whatever room there is on the classes. On single servers whole tasks count.
+    /// Returns what stops a user at its groups, whatever room there is on the classes. On single servers, room for
+    /// less than a whole task counts as none.
     fn stops_of_groups(&self, leaf: &Leaf) -> Vec<StopKind> {
         let Some(way) = self.holdings.way(self.forest, leaf) else { return Vec::new() };
         let never = self.forest.share.zero_weight == ZeroWeight::Never;
@@ -65,7 +66,8 @@ impl View<'_> {
         );
         for (r, d) in &leaf.demand {
             for (v, room) in self.rooms(self.forest.leaf(leaf.user), *r) {
-                // What runs takes the rest where nothing is kept back.
+                // If nothing is kept back, the root is full only because the classes are, which is no fault of the
+                // groups.
                 let is_kept = v != 0 || self.holdings.running[0][*r] < self.holdings.used[0][*r];
                 if is_kept && is_too_little(&(room / d)) {
                     stops.push(match v {
@@ -76,7 +78,8 @@ impl View<'_> {
             }
         }
         let demand = |i: usize| self.problem().demand(leaf.user, i);
-        // They stop the user where every class has one that is reached, or has run out of something.
+        // Class limits stop the user if each of its classes has a limit that is reached, or has too little of a
+        // resource.
         let is_out = |i: &usize| {
             let lacks = |(r, d): &(usize, Rational)| is_too_little(&Rational::from(&self.left[*i][*r] / d));
             demand(*i).entries().iter().any(lacks)
@@ -94,7 +97,7 @@ impl View<'_> {
     }
 
     pub(super) fn class_limit(&self, at: usize) -> StopKind {
-        let Kept { group, servers, resource, most, .. } = &self.on[at];
+        let LimitOnClasses { group, servers, resource, most, .. } = &self.on[at];
         StopKind::ClassLimit {
             group: self.forest.name(1 + *group).to_owned(),
             servers: servers.clone(),
@@ -103,7 +106,7 @@ impl View<'_> {
         }
     }
 
-    /// The limits on server classes that a user counts for somewhere.
+    /// Returns the limits on server classes that count tasks of a user.
     pub(super) fn of_user(&self, leaf: &Leaf) -> Vec<usize> {
         let (problem, n) = (self.problem(), leaf.user);
         let asks = |r: usize| problem.classes_of(n).any(|i| !problem.demand(n, i)[r].is_zero());

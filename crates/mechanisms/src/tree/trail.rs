@@ -1,44 +1,46 @@
-//! Where the filling has been, to go back to when a bound shows up that it has broken since.
+//! The history of the filling. When a bound is found that was violated meanwhile, the filling goes back to an earlier
+//! state.
 
 use evenhand_exact::tree::Bound;
 use evenhand_problem::Rational;
 
 use super::course::Course;
 
-/// States that are kept of a stride between two questions for a place: on average a bound is broken in its middle, and of what
-/// went before only this part is done again.
+/// The number of states that are stored between two checks of the placement. A new bound is violated about halfway on
+/// average. Only the segments since the last stored state before that point are repeated.
 const STATES_OF_A_STRIDE: usize = 4;
-/// States beside the beginning. They share what has not changed between them.
+/// The maximum number of stored states, not counting the beginning. They share all data that did not change between
+/// them.
 const MOST_STATES: usize = 8;
 
-/// A state of the course.
+/// A stored state of the course.
 struct State<'f> {
     course: Course<'f>,
-    /// Segments from the beginning to it.
+    /// The number of segments from the beginning.
     at: usize,
-    /// The bounds that it keeps: so many first ones.
+    /// The number of bounds that it satisfies, from the first one on.
     bounds: usize,
-    /// About its tasks, where these were found to have a place.
+    /// Its approximate tasks, if they were found to have a placement.
     placed: Option<Vec<Rational>>,
 }
 
-/// States of the course in its order, at first the beginning, which has a place and keeps all bounds.
+/// The stored states in their order. The first is the beginning, which has a placement and satisfies all bounds.
 pub(super) struct Trail<'f>(Vec<State<'f>>);
 
 impl<'f> Trail<'f> {
-    /// Where nobody has anything.
+    /// Creates a history with the beginning, at which no user has tasks.
     pub fn new(course: &Course<'f>, nothing: &[Rational], bounds: usize) -> Self {
         Self(vec![State { course: course.clone(), at: 0, bounds, placed: Some(nothing.to_vec()) }])
     }
 
-    /// Notes a state if it is one of those to keep: so many segments of a stride of this length are done.
+    /// Stores a state if it is due, after `done` segments of a stride of the given length.
     pub fn pass(&mut self, course: &Course<'f>, at: usize, bounds: usize, done: usize, stride: usize) {
         if done > 0 && done.is_multiple_of(stride.div_ceil(STATES_OF_A_STRIDE)) {
             self.push(State { course: course.clone(), at, bounds, placed: None });
         }
     }
 
-    /// Notes a state that has a place, as all have that were passed on the way to it.
+    /// Stores a state that has a placement. Earlier states without a check have a placement too, and are removed.
     pub fn arrive(&mut self, course: &Course<'f>, at: usize, bounds: usize, tasks: Vec<Rational>) {
         while self.0.pop_if(|state| state.placed.is_none()).is_some() {}
         self.push(State { course: course.clone(), at, bounds, placed: Some(tasks) });
@@ -52,18 +54,18 @@ impl<'f> Trail<'f> {
         }
     }
 
-    /// The last tasks that were found to have a place.
+    /// Returns the last tasks that were found to have a placement.
     pub fn place(&self) -> &[Rational] {
         self.0.iter().rev().find_map(|state| state.placed.as_deref()).unwrap_or_default()
     }
 
-    /// The last state that keeps all these bounds, and how many segments it is from the beginning; what comes after it is
-    /// forgotten.
+    /// Returns the last state that satisfies all `bounds`, and the number of segments to it. Later states are
+    /// removed.
     pub fn back(&mut self, bounds: &[Bound]) -> Option<(Course<'f>, usize)> {
-        // A place of doubles may break a bound by a little; the beginning does not.
+        // A placement in doubles may violate a bound slightly. The beginning violates none.
         while let Some(state) = self.0.last() {
             let mut course = state.course.clone();
-            if course.keep(&bounds[state.bounds..]) {
+            if course.add_bounds(&bounds[state.bounds..]) {
                 return Some((course, state.at));
             }
             self.0.pop();
@@ -72,8 +74,8 @@ impl<'f> Trail<'f> {
     }
 }
 
-/// Which of several states that are at so many segments is missed least, neither the first nor the last: the others stand
-/// the closer, the nearer they are to the last one.
+/// Returns the index of the state that is least useful, but never the first or the last. States should be the closer
+/// together, the nearer they are to the last one.
 fn missed_least(at: &[usize]) -> Option<usize> {
     let end = at.last().copied().unwrap_or_default();
     let gap = |around: &[usize]| (around[2] - around[0]) as f64 / (end - around[0]).max(1) as f64;
@@ -91,7 +93,7 @@ mod tests {
     use crate::tree::Settings;
     use crate::tree::allocate::forest_of;
 
-    /// A bound that is broken on the way: the course goes back to the last state that keeps it, and never passes it again.
+    /// If a bound is violated, the course goes back to the last state that satisfies it, and never violates it again.
     #[test]
     fn the_course_goes_back_to_where_all_bounds_are_kept() {
         let user = |n: u32| {
@@ -116,7 +118,7 @@ mod tests {
             assert!(course.segment().unwrap());
             held.push(course.clone().exactly());
         }
-        // What all have together, up to between two states.
+        // A bound on the sum of all tasks that is reached between two states.
         let all = |tasks: &[Rational]| tasks.iter().sum::<Rational>();
         let most: Rational = (all(&held[4]) + all(&held[5])) / 2u32;
         let bound = Bound {
@@ -131,13 +133,14 @@ mod tests {
             assert!(bound.left(&back.clone().exactly()) >= 0);
         }
         assert!(bound.left(&back.exactly()).is_zero());
-        // A bound that nothing but the beginning keeps.
+        // A bound that only the beginning satisfies.
         let nobody = Bound { most: Rational::new(), ..bound };
         let (mut beginning, at) = trail.back(&[nobody]).unwrap();
         assert_eq!((at, beginning.exactly()), (0, nothing));
     }
 
-    /// The beginning stays, and the last state; those between stand the closer to the last one, the nearer they are to it.
+    /// The beginning and the last state stay. The states between are the closer together, the nearer they are to the
+    /// last one.
     #[test]
     fn states_to_go_back_to_are_spread_over_the_whole_way() {
         let mut states = vec![0];

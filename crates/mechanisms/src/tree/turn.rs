@@ -1,4 +1,5 @@
-//! Whose turn it is when whole gangs of tasks are served by the tree, and who may be served at all.
+//! The choice of the user that is served next when the tree serves whole gangs, and the test whether a user may be
+//! served.
 
 use std::cmp::Ordering;
 
@@ -9,12 +10,12 @@ use crate::filling::draw::Draw;
 use crate::filling::rule::Ties;
 use evenhand_exact::tree::{Forest, Holdings, Key, Leaf, Ways, by_child};
 
-/// The tasks that user `n` starts together.
+/// Returns the number of tasks that user `n` starts together.
 pub fn gang(forest: &Forest<'_>, n: usize) -> u64 {
     forest.problem.groups().member(n).gang.unwrap_or(1)
 }
 
-/// Whether one more gang is within all limits above the user and the capacity.
+/// Returns whether one more gang respects all limits above the user and the capacity.
 pub fn is_within_limits(forest: &Forest<'_>, holdings: &Holdings, leaf: &Leaf) -> bool {
     let gang = Rational::from(gang(forest, leaf.user));
     let own = forest.leaf(leaf.user);
@@ -28,7 +29,7 @@ pub fn is_within_limits(forest: &Forest<'_>, holdings: &Holdings, leaf: &Leaf) -
             {
                 return false;
             }
-            // What is kept back for it counts already for its parent.
+            // The amount kept back for the node counts for its parent already.
             let kept = &forest.nodes[v].kept[*r];
             let after = Rational::from(used + &more);
             more = if after > *kept { after - used.max(kept) } else { Rational::new() };
@@ -37,7 +38,7 @@ pub fn is_within_limits(forest: &Forest<'_>, holdings: &Holdings, leaf: &Leaf) -
     })
 }
 
-/// Whether a node may use so much more of a resource.
+/// Returns whether a node may use `more` of a resource.
 fn is_allowed(
     forest: &Forest<'_>,
     leaf: &Leaf,
@@ -62,8 +63,8 @@ fn is_allowed(
     names_any && is_kept
 }
 
-/// Whose turn it is among users of which one can be served: from the root the child with the least key. `key_of` has
-/// the key of a node with the users that are below its guarantee.
+/// Returns the user that is served next among `active` ones: from the root, the child with the least key is chosen.
+/// `key_of` returns the key of a node, given the users that are below its guarantee.
 pub fn pick(
     forest: &Forest<'_>,
     ways: &Ways,
@@ -77,6 +78,7 @@ pub fn pick(
         if let Some(leaf) = &forest.nodes[v].leaf {
             return leaf.user;
         }
+        // All children with the least key, among which `ties` decides.
         let mut least: Option<Key> = None;
         let mut children: Vec<(usize, Vec<usize>)> = Vec::new();
         for (node, all, below) in by_child(forest, ways, v, &users) {

@@ -1,11 +1,11 @@
-//! Whole tasks by the tree: `fill` where users stand in groups or run gangs (theory, section 9).
+//! Whole tasks scheduled by the tree: the mechanism `fill` for users in groups or with gangs (theory, section 9).
 //!
-//! At every turn the root serves the child whose key is least, that one its own, down to a user, which gets one gang
-//! of tasks (one task where it states none), all on the first servers on which they fit (or each on the server that suits
-//! it best), or none. Who has fewer tasks
-//! left than its gang, finds no servers for it, or would exceed a limit above it, the capacity beside what is kept
-//! back, or with `zero-weight: never` the guarantee of a group of weight 0, is left behind for good: what is used only
-//! grows.
+//! At every turn, the root serves the child with the least key, this child its own child with the least key, and so
+//! on down to a user. The user gets one gang of tasks (one task if it states no gang), or nothing. Tasks go on the
+//! first servers with room, or each on the best one. A user is left out for good if it has fewer tasks left than its
+//! gang, has no servers for it, or would exceed a limit above it or the capacity minus what is kept back. With
+//! `zero-weight: never`, the same holds if it would exceed the guarantee of a group of weight 0. All these reasons
+//! stay true, because usage only grows.
 
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational, Sharing};
 
@@ -19,29 +19,29 @@ use crate::filling::rule::Ties;
 use crate::filling::run::{Filled, late};
 use evenhand_exact::tree::{Forest, Holdings, Leaf, Ways, key};
 
-/// Most work: users looked at, over all turns.
+/// The maximum work: the number of users visited over all turns.
 const WORK: u64 = 2_000_000_000;
-/// Steps of one of them: some operations on fractions.
+/// The budget steps of one visit, which takes some operations on fractions.
 const LOOK: u64 = 300;
 
-/// How whole tasks are served.
+/// The settings for serving whole tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Whole {
-    /// The share of a scheduler in place of the problem's own.
+    /// The scheduler whose share is used instead of the problem's own share.
     pub rule: Option<Rule>,
-    /// Whether a task goes to the server whose rest suits it best, and not to the first on which it fits.
+    /// Whether a task goes on the server whose free capacity matches it best, instead of the first server with room.
     pub best_fit: bool,
-    /// Who is preferred among equals: users first, then servers.
+    /// The preference among equals, first for users and then for servers.
     pub ties: Ties,
-    /// Seed of random ties.
+    /// The seed for random choices among equals.
     pub seed: u64,
 }
 
-/// Whole tasks by the tree, gangs all or none.
+/// Places whole tasks by the tree. A gang is placed completely or not at all.
 ///
 /// # Errors
-/// [`MechanismError`]: as [`allocate`](super::allocate()) has them, a rule that divides every resource alone, and a limit
-/// on the work or the time.
+/// Returns a [`MechanismError`] in the same cases as [`allocate`](super::allocate()), for a rule that divides every
+/// resource separately, and if a limit of work or time is reached.
 pub fn fill_whole(
     problem: &Problem,
     mechanism: &'static str,
@@ -53,10 +53,10 @@ pub fn fill_whole(
     }
 }
 
-/// [`fill_whole`], which ends with what it has where the time of the limits in force is up.
+/// Places the same tasks as [`fill_whole`]. If the time is up, it returns the tasks placed so far.
 ///
 /// # Errors
-/// As [`fill_whole`] has them.
+/// Returns an error in the same cases as [`fill_whole`].
 pub fn fill_in_time(
     problem: &Problem,
     mechanism: &'static str,
@@ -82,7 +82,7 @@ pub fn fill_in_time(
     loop {
         let mut turn = problem.n_users() as u64 + 1;
         if best_fit {
-            turn += filling.servers.held() as u64;
+            turn += filling.servers.n_stored() as u64;
         }
         work = work.saturating_add(turn);
         if work > WORK {
@@ -94,7 +94,7 @@ pub fn fill_in_time(
             break;
         }
         evenhand_budget::charge(turn.saturating_mul(LOOK), "filling by whole tasks");
-        filling.look(last, &draw);
+        filling.update_candidates(last, &draw);
         let active: Vec<usize> = (0..problem.n_users()).filter(|n| filling.ways[*n].is_some()).collect();
         if active.is_empty() {
             break;
@@ -115,26 +115,28 @@ pub fn fill_in_time(
     Ok(Filled { allocation, is_late })
 }
 
+/// The state of the filling.
 struct Filling<'f> {
     forest: &'f Forest<'f>,
     holdings: Holdings,
     servers: Servers<'f>,
+    /// Whether each user is left out for good.
     is_out: Vec<bool>,
-    /// By user that is not out.
+    /// The ways of users that may be served.
     ways: Ways,
 }
 
 impl Filling<'_> {
-    /// The group below the root that a user stands in, or the user itself.
+    /// Returns the child of the root that contains a user: a group, or the user itself.
     fn top(&self, n: usize) -> usize {
         let leaf = self.forest.leaf(n);
         let groups = self.forest.above(leaf).take_while(|v| *v != 0);
         groups.last().unwrap_or(leaf)
     }
 
-    /// Leaves out who can have no more. Where a user below the same child of the root was served last, what stands
-    /// above a user is found anew; elsewhere nothing has changed there.
-    fn look(&mut self, last: Option<usize>, draw: &Draw) {
+    /// Updates which users may be served, and their ways. The way of a user is recomputed only if the last user
+    /// served is below the same child of the root, since nothing has changed elsewhere.
+    fn update_candidates(&mut self, last: Option<usize>, draw: &Draw) {
         let changed = last.map(|last| self.top(last));
         for n in 0..self.is_out.len() {
             if self.is_out[n] {
@@ -152,7 +154,8 @@ impl Filling<'_> {
         }
     }
 
-    /// Whether one more gang is within the tasks of the user, all limits above it and the capacity.
+    /// Returns whether the user has tasks left for one more gang, and whether the gang respects all limits above it
+    /// and the capacity.
     fn may_run(&self, leaf: &Leaf) -> bool {
         let after = &self.holdings.tasks[leaf.user] + Rational::from(gang(self.forest, leaf.user));
         let is_left = leaf.tasks.as_ref().is_none_or(|tasks| after <= *tasks);

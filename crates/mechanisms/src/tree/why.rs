@@ -1,117 +1,119 @@
-//! Why a group has what it has in a given allocation: where it stands, what stops it, who holds that, what one more
-//! unit of it brings, and what the group may still borrow from whom.
+//! The explanation of a group's allocation: its position among its siblings, what stops its users, who uses the
+//! resources concerned, how many tasks one more unit would bring, and how much the group can still borrow from which
+//! groups.
 
 use std::collections::BTreeMap;
 
 use evenhand_problem::{Allocation, Constraints, Problem, Rational, RowKind, Sharing};
 
 use super::allocate::{Settings, TREE, forest_of};
-use super::levels::{Kept, NodeKind, Standing, levels, on};
+use super::levels::{LimitOnClasses, NodeKind, Standing, levels, limits_on_classes};
 use crate::error::MechanismError;
 use evenhand_exact::tree::Holdings;
 use evenhand_exact::tree::{Forest, Leaf};
 
-/// A group in an allocation.
+/// The explanation of a group in an allocation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Why {
-    /// Where it stands among its siblings.
+    /// The group's position among its siblings.
     pub standing: Standing,
-    /// By resource that some server has.
+    /// Its amounts of each resource that some server has.
     pub amounts: Vec<Amount>,
-    /// By user below it.
+    /// The users below it.
     pub users: Vec<Wanting>,
 }
 
-/// A group and one resource.
+/// The amounts of one resource for a group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Amount {
-    /// Index of the resource.
+    /// The index of the resource.
     pub resource: usize,
-    /// What its users hold.
+    /// The usage of its users.
     pub held: Rational,
-    /// What it is promised.
+    /// Its guarantee.
     pub guarantee: Option<Rational>,
-    /// The most that it may use.
+    /// Its limit.
     pub limit: Option<Rational>,
-    /// How much of its guarantee it does not use.
+    /// The amount of its guarantee that it does not use.
     pub own: Rational,
-    /// How much beyond its guarantee it may still use before a limit above it or the sum of all servers stops it.
+    /// The amount that it can use beyond its guarantee until a limit above it or the total capacity stops it.
     pub may_borrow: Rational,
-    /// Groups that do not use so much of what they are promised and lend, the most first.
+    /// The groups that do not use all of their guarantee and lend the rest, with the amounts in descending order.
     pub lenders: Vec<(String, Rational)>,
 }
 
 /// A user below the group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wanting {
-    /// Index of the user.
+    /// The index of the user.
     pub user: usize,
-    /// Whether it has all its tasks, or can run nowhere.
+    /// Whether it has all its tasks or cannot run any.
     pub wants_no_more: bool,
-    /// Tasks that it could still run as things stand.
+    /// The number of tasks that it could still run now.
     pub room: Rational,
-    /// What stops it; empty where nothing does.
+    /// The reasons that stop it, if any.
     pub stops: Vec<Stop>,
 }
 
-/// What stops a user.
+/// A reason that stops a user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stop {
-    /// What it is.
+    /// The kind of reason.
     pub kind: StopKind,
-    /// Tasks that one more unit of it would bring, everything else as it stands; 0 where something else stops the user
-    /// as well.
+    /// The number of tasks that one more unit would bring if everything else stayed the same; 0 if another reason
+    /// stops the user as well.
     pub brings: Rational,
 }
 
-/// What can stop a user.
+/// The kinds of reasons that can stop a user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StopKind {
-    /// A group above it uses as much of a resource as it may.
+    /// A group above it has reached its limit on a resource.
     Limit {
-        /// Its name.
+        /// The name of the group.
         group: String,
-        /// Index of the resource.
+        /// The index of the resource.
         resource: usize,
-        /// How much that is.
+        /// The limit.
         most: Rational,
     },
-    /// A group above it has a weight of 0 and gets nothing beyond its guarantee.
+    /// A group above it has weight 0 and gets nothing beyond its guarantee.
     Weight {
-        /// Its name.
+        /// The name of the group.
         group: String,
     },
-    /// What is not used of a resource is kept back for groups that do not lend it.
+    /// The unused amount of a resource is kept back for groups that do not lend it.
     KeptBack {
-        /// Index of the resource.
+        /// The index of the resource.
         resource: usize,
     },
-    /// A group above it holds as much of a resource as it may on some server classes.
+    /// A group above it has reached its limit on a resource on some server classes.
     ClassLimit {
-        /// Its name.
+        /// The name of the group.
         group: String,
-        /// Indices of the classes.
+        /// The indices of the classes.
         servers: Vec<usize>,
-        /// Index of the resource.
+        /// The index of the resource.
         resource: usize,
-        /// How much that is.
+        /// The limit.
         most: Rational,
     },
     /// A resource of a server class is used up.
     Full {
-        /// Index of the class.
+        /// The index of the class.
         server: usize,
-        /// Index of the resource.
+        /// The index of the resource.
         resource: usize,
-        /// By group (or user without one): how much of it, the most first.
+        /// The usage by group, or by user without a group, in descending order.
         holders: Vec<(String, Rational)>,
     },
 }
 
-/// Why group `group` has what it has.
+/// Explains the allocation of the group with the index `group`.
 ///
 /// # Errors
-/// [`MechanismError`], as [`allocate`](super::allocate()) has them; also for a rule that divides every resource alone.
+/// Returns a [`MechanismError`] in the same cases as [`allocate`](super::allocate()), and for a rule that divides
+/// every resource separately.
 pub fn why(
     problem: &Problem,
     allocation: &Allocation,
@@ -127,7 +129,7 @@ pub fn why(
         return Err(MechanismError::NotApplicable { mechanism: TREE.info.id, why });
     };
     let holdings = Holdings::new(&forest, allocation.totals());
-    let (left, on) = (left(problem, allocation), on(&forest, allocation));
+    let (left, on) = (free_amounts(problem, allocation), limits_on_classes(&forest, allocation));
     let view = View { forest: &forest, holdings: &holdings, allocation, left, on };
     let amounts = (0..forest.resources.len()).map(|r| view.amount(v, r)).collect();
     let below = (0..problem.n_users()).filter(|n| forest.above(forest.leaf(*n)).any(|above| above == v));
@@ -136,18 +138,19 @@ pub fn why(
     Ok(Why { standing, amounts, users })
 }
 
+/// An allocation with the amounts that explanations need.
 pub(super) struct View<'v> {
     pub forest: &'v Forest<'v>,
     pub holdings: &'v Holdings,
     pub allocation: &'v Allocation,
-    /// By class and resource of the problem.
+    /// The free amounts by class and resource of the problem.
     pub left: Vec<Vec<Rational>>,
-    /// Limits on server classes.
-    pub on: Vec<Kept>,
+    /// The limits on server classes, with the amounts that are left.
+    pub on: Vec<LimitOnClasses>,
 }
 
-/// What an allocation leaves of every class, by resource.
-pub(super) fn left(problem: &Problem, allocation: &Allocation) -> Vec<Vec<Rational>> {
+/// Returns the amounts that an allocation leaves of every class, by resource.
+pub(super) fn free_amounts(problem: &Problem, allocation: &Allocation) -> Vec<Vec<Rational>> {
     let constraints = Constraints::new(problem, Sharing::Rdm);
     let mut left = vec![vec![Rational::new(); problem.n_resources()]; problem.n_servers()];
     for row in constraints.rows() {
@@ -181,8 +184,9 @@ impl View<'_> {
         self.forest.nodes[v].guarantee.as_ref().and_then(|guarantee| guarantee[r].as_ref())
     }
 
-    /// How much more of a resource a node may use before a limit of it or above it, or the capacity, stops it: what is
-    /// kept back for a node counts already above it. The node of each mark comes with it.
+    /// Returns the nodes from `from` to the root that have a limit (or, for the root, the capacity), each with the
+    /// additional amount that `from` may use until it is reached. What is kept back for a node already counts above
+    /// it.
     pub(super) fn rooms(&self, from: usize, r: usize) -> Vec<(usize, Rational)> {
         let mut spare = Rational::new();
         let mut rooms = Vec::new();
@@ -201,7 +205,7 @@ impl View<'_> {
         let zero = Rational::new;
         let own =
             guarantee.as_ref().map_or_else(zero, |promised| Rational::from(promised - used).max(zero()));
-        // Where nothing but the classes ends what runs, what is free on them.
+        // If only the classes bound what runs, the free capacity on them counts.
         let resource = self.forest.resources[r];
         let free = (!self.forest.is_bounded[r]).then(|| self.left.iter().map(|of| &of[resource]).sum());
         let rooms = self.rooms(v, r).into_iter().map(|(_, room)| room);
@@ -238,7 +242,8 @@ impl View<'_> {
             .nodes
             .iter()
             .find(|(v, below)| never && *v != 0 && self.forest.nodes[*v].weight.is_zero() && !below);
-        // Tasks by what sets a bound to them: what is left of its tasks, the groups above it, the classes.
+        // The room for tasks under each bound: the user's own tasks and the groups above it. The classes follow
+        // below.
         let mut bounds: Vec<(Option<StopKind>, Rational, Rational)> = Vec::new();
         if let Some(tasks) = &leaf.tasks {
             bounds.push((None, Rational::from(tasks - &self.holdings.tasks[leaf.user]), Rational::new()));
@@ -253,7 +258,7 @@ impl View<'_> {
         let classes: Vec<usize> = self.problem().classes_of(leaf.user).collect();
         let demand = |i: usize| self.problem().demand(leaf.user, i);
         let own: Vec<usize> = self.of_user(leaf);
-        // With one more unit of a resource there, or of a limit.
+        // The room on a class with one more unit of a resource there, or of a limit.
         let in_class = |i: usize, extra: Option<usize>, raised: Option<usize>| -> Rational {
             let room = demand(i).entries().iter().map(|(r, d)| {
                 let left = Rational::from(&self.left[i][*r] + u32::from(extra == Some(*r)));
@@ -262,7 +267,7 @@ impl View<'_> {
             let limits = own.iter().filter_map(|at| self.on[*at].room(demand(i), i, raised == Some(*at)));
             room.chain(limits).min().unwrap_or_default()
         };
-        // A limit on several classes is one for all of them.
+        // The room on all classes together. A limit on several classes restricts their sum.
         let on_classes = |raised: Option<usize>| -> Rational {
             let rooms: Vec<(usize, Rational)> =
                 classes.iter().map(|i| (*i, in_class(*i, None, raised))).collect();
@@ -273,7 +278,7 @@ impl View<'_> {
                     .filter(|(i, _)| self.on[*at].is_on(*i))
                     .map(|(i, room)| (&demand(*i)[self.on[*at].resource], room))
                     .collect();
-                // Where a task takes least of the limit it leaves most.
+                // Tasks that take the least of the limit come first, so that as many as possible fit.
                 there.sort();
                 let left = Rational::from(&self.on[*at].left + u32::from(raised == Some(*at)));
                 let mut left = left.max(Rational::new());
@@ -304,7 +309,7 @@ impl View<'_> {
             for (at, (kind, bound, unit)) in bounds.iter().enumerate().filter(|(_, of)| of.1.is_zero()) {
                 let Some(kind) = kind else { continue };
                 let _ = bound;
-                // Where the sum of all servers is used up a class says so.
+                // If the total capacity is used up, a full class is the better explanation.
                 if matches!(kind, StopKind::KeptBack { .. }) && there.is_zero() {
                     continue;
                 }
@@ -312,7 +317,7 @@ impl View<'_> {
                 stops.push(Stop { kind: kind.clone(), brings });
             }
             if there.is_zero() {
-                // More of a class is more of all servers.
+                // One more unit of a class is one more unit of the total capacity.
                 let others =
                     bounds.iter().filter(|(kind, ..)| !matches!(kind, Some(StopKind::KeptBack { .. })));
                 let others = others.map(|(_, room, _)| room).min().cloned();
@@ -321,7 +326,7 @@ impl View<'_> {
                         continue;
                     }
                     let kind = self.class_limit(*at);
-                    // The one unit is for all its classes.
+                    // The one unit can be used on any of the classes of the limit.
                     let brings = others.clone().into_iter().fold(on_classes(Some(*at)), Rational::min);
                     stops.push(Stop { kind, brings });
                 }
@@ -341,7 +346,7 @@ impl View<'_> {
         Wanting { user: leaf.user, wants_no_more: false, room, stops }
     }
 
-    /// Who holds how much of a resource of a class: by group, or user without one.
+    /// Returns the usage of a resource of a class by group, or by user without a group, in descending order.
     fn holders(&self, i: usize, r: usize) -> Vec<(String, Rational)> {
         let mut held: BTreeMap<String, Rational> = BTreeMap::new();
         for (n, tasks) in self.allocation.tasks.iter().enumerate() {

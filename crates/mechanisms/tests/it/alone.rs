@@ -1,4 +1,4 @@
-//! Rules that divide every resource alone, against plain loops that share nothing with them.
+//! Tests of rules that divide every resource separately, against plain loops that share no code with them.
 
 use evenhand_mechanisms::tree::{self, Rule, Settings};
 use evenhand_problem::format::Source;
@@ -9,7 +9,7 @@ use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use serde_json::{Value, json};
 
-/// A random tree of queues that promise, keep and lend in every way.
+/// Returns a random tree of queues with guarantees, some of them kept and some lent.
 fn random(seed: u64) -> Problem {
     let mut rng = Pcg64::seed_from_u64(seed);
     let mut document = trees::json(&mut rng, Shape { groups: 8, users: 10, classes: 3 });

@@ -1,4 +1,5 @@
-//! Alpha fairness with the weight inside of the utility (Kesidis, equation 5), against its closed form on one resource.
+//! Tests of alpha fairness with the weight inside the utility (Kesidis, equation 5), against its closed form on one
+//! resource.
 
 use evenhand_exact::Axiom;
 use evenhand_mechanisms::{Flags, Outcome, Status, registry};
@@ -7,10 +8,10 @@ use evenhand_problem::number::to_f64;
 use evenhand_problem::{Arithmetic, Problem, Rational};
 use proptest::prelude::*;
 
-/// Capacity of the one resource.
+/// The capacity of the only resource.
 const CAPACITY: f64 = 80.0;
 
-/// Users with these weights, demands and criteria on one server.
+/// Returns a problem of users with these weights, demands and criteria on one server.
 fn one_resource(users: &[(u32, u32, u32)]) -> Problem {
     let user = |(n, (weight, demand, criterion)): (usize, &(u32, u32, u32))| {
         format!(
@@ -32,7 +33,8 @@ fn solve(problem: &Problem, alpha: &str, flags: &[&'static str]) -> Outcome {
     registry::find("alpha").unwrap().allocate_with(problem, &asked).unwrap()
 }
 
-/// `sum w g(u x / w)` is greatest where `u (u x / w)^-a = p d`, with the price that fills the resource.
+/// Returns the optimum of `sum w g(u x / w)`. It satisfies `u (u x / w)^-a = p d` for the price `p` at which the
+/// resource is used up.
 fn closed_form(users: &[(u32, u32, u32)], alpha: f64) -> Vec<f64> {
     let at_price_1 = users.iter().map(|&(w, d, u)| {
         let (w, d, u) = (f64::from(w), f64::from(d), f64::from(u));

@@ -1,4 +1,4 @@
-//! Progressive filling against the definition, for every rule, on random problems full of ties.
+//! Tests of progressive filling against its definition, for every rule, on random problems with many ties.
 
 use std::time::{Duration, Instant};
 
@@ -24,7 +24,7 @@ fn rules() -> impl Iterator<Item = Rule> {
     })
 }
 
-/// By user, by single server: tasks.
+/// Returns the tasks by user and single server.
 fn placed(problem: &Problem, allocation: &Allocation) -> Vec<Vec<Rational>> {
     let mut first = vec![0];
     for class in problem.servers() {
@@ -79,8 +79,8 @@ proptest! {
     }
 }
 
-/// The same problem with numbers of forty digits, which no machine integer holds; every amount grows by
-/// less than anything that a comparison sees, weights by different parts.
+/// Returns the same problem with numbers of forty digits, which no machine integer can represent. Every amount grows
+/// by less than any comparison notices; weights grow by different amounts.
 fn long(problem: &Problem) -> Problem {
     let tiny = Rational::from((1, 10_u64.pow(19))).square();
     let names = problem.resources();
@@ -157,8 +157,8 @@ fn spec(servers: &[(u64, [u32; 2])], demands: &[[u32; 2]]) -> Problem {
         .unwrap()
 }
 
-/// Kesidis, section IV: by small steps to the divisible max-min allocation. With best fit users stay
-/// where they are efficient, as max-min asks for.
+/// Small steps tend to the divisible max-min allocation (Kesidis, section IV). With best fit, users stay on the
+/// servers that suit them, as max-min fairness requires.
 #[test]
 fn small_steps_tend_to_the_divisible_allocation() {
     let problem = spec(&[(1, [100, 30]), (1, [30, 100])], &[[5, 1], [1, 5]]);
@@ -169,7 +169,7 @@ fn small_steps_tend_to_the_divisible_allocation() {
         let step = Rational::from((1, q));
         let x = fill(&problem, rule, &step, 0).unwrap();
         let off = x.totals().iter().zip(ideal.allocation.totals()).map(|(x, y)| (y - x).abs()).max().unwrap();
-        // Within a few steps of the ideal, so that the distance goes to 0 as the step does.
+        // The distance is at most a few steps, so it tends to 0 with the step.
         assert!(off <= Rational::from(4) * &step, "{q}: {off}");
         assert!(before.is_none_or(|before| off < before), "{q}: {off}");
         before = Some(off);
@@ -284,8 +284,8 @@ fn finite_tasks_are_whole() {
     }
 }
 
-/// Where thousands of servers have the same room, not every one is asked for every task: 30,000 took more than a
-/// minute, and a third of them a ninth of it.
+/// If thousands of servers have the same room, not every one of them is visited for every task. Before, 30,000
+/// servers took more than a minute, and a third of them a ninth of that time.
 #[test]
 fn joint_on_many_equal_servers() {
     let rule =
@@ -294,14 +294,13 @@ fn joint_on_many_equal_servers() {
     let started = Instant::now();
     let filled = fill(&problem, rule, &Rational::from(1), 0).unwrap();
     assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
-    // A server that holds a task of the first user is full, and on every other one at most one unit is left.
+    // A server with a task of the first user is full. On every other server, at most one unit is left.
     let [first, second] = [0, 1].map(|n| filled.totals()[n].clone());
     assert_eq!(second, Rational::from(30_000 - &first) * 7);
 }
 
-/// Servers that are more than a few and change places in every order by what is left of them: several
-/// times as many tasks as servers, three resources, servers of equal proportions, users that may not
-/// run everywhere.
+/// More than a few servers whose order by free amounts changes all the time: several times as many tasks as servers,
+/// three resources, servers with equal proportions, and users that may not run everywhere.
 #[test]
 fn best_fit_on_servers_that_change_places() {
     let resources: Vec<String> = ["a", "b", "c"].map(str::to_owned).to_vec();

@@ -1,4 +1,4 @@
-//! Exact equilibria of linear Fisher markets on random problems of many shapes, with ties and near ties.
+//! Tests of exact equilibria of linear Fisher markets on random problems of many shapes, with ties and near ties.
 
 use evenhand_exact::axiom::proportional::gap;
 use evenhand_exact::{Axiom, Claim, Instance};
@@ -36,16 +36,16 @@ fn all_but(forgiven: usize, count: u64, mut problem: impl FnMut(&mut Pcg64Mcg) -
     assert!(failures.len() <= forgiven, "{} of {count}: {failures:#?}", failures.len());
 }
 
-/// The size of rates, weights and limits.
+/// The sizes of rates, weights and limits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Numbers {
     /// 1 to 3.
     Tied,
     /// Up to 1000.
     Plain,
-    /// Up to 4, and up to 2e-12 of it off.
+    /// Up to 4, with a relative deviation of up to 2e-12.
     NearTies,
-    /// Twelve orders of magnitude apart.
+    /// With a ratio of up to twelve orders of magnitude.
     FarApart,
 }
 
@@ -64,7 +64,7 @@ fn number(random: &mut Pcg64Mcg, numbers: Numbers) -> Rational {
     }
 }
 
-/// A market of stated rates.
+/// Returns a random market with stated rates.
 fn market(
     random: &mut Pcg64Mcg,
     numbers: Numbers,
@@ -110,7 +110,7 @@ fn weights_far_apart() {
 fn stated_rates() {
     for numbers in [Numbers::Plain, Numbers::Tied, Numbers::NearTies, Numbers::FarApart] {
         for (limits, eligible) in [(0.0, 1.0), (0.0, 0.5), (0.5, 0.5), (1.0, 0.7)] {
-            // Limits that fill a class up to a millionth of a millionth are beyond doubles now and then.
+            // Limits that fill a class up to a fraction of 1e-12 are beyond the accuracy of doubles in some cases.
             let forgiven = if numbers == Numbers::NearTies && limits == 1.0 { 2 } else { 0 };
             all_but(forgiven, 100, |random| market(random, numbers, limits, eligible, (14, 6)));
         }
@@ -118,7 +118,7 @@ fn stated_rates() {
     }
 }
 
-/// With more than 20,000 places users with a clear choice are counted once and for all on the way.
+/// With more than 20,000 pairs of a user and a class, users with a clear choice are fixed during the computation.
 #[test]
 fn markets_of_many_places() {
     for numbers in [Numbers::Plain, Numbers::Tied] {
@@ -131,8 +131,8 @@ fn markets_of_many_places() {
     }
 }
 
-/// Of 10,000 users a sample is asked first. It misleads where a user that is none of it has nearly all the money, or where who
-/// wants the same stands at the same places of the list.
+/// With 10,000 users, the computation starts from a sample. The sample is misleading if a user outside it has nearly
+/// all the money, or if users with the same preferences are at regular distances in the list.
 #[test]
 fn markets_that_start_from_a_sample() {
     let many = |money_of_one: u32, period: usize, numbers: Numbers| {
@@ -153,7 +153,7 @@ fn markets_that_start_from_a_sample() {
         let spec = ProblemSpec { resources: vec!["r".to_owned()], servers, users, ..ProblemSpec::default() };
         Problem::new(spec).unwrap()
     };
-    // The sample is every fourth user.
+    // The sample consists of every fourth user.
     for (money_of_one, period) in [(1, usize::MAX), (1_000_000_000, usize::MAX), (1, 4), (1_000_000_000, 4)] {
         for numbers in [Numbers::Plain, Numbers::Tied, Numbers::FarApart] {
             let problem = many(money_of_one, period, numbers);

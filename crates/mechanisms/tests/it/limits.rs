@@ -1,5 +1,5 @@
-//! Limits of work, memory and time: what exceeds them ends before it is done, and where the time is up every mechanism
-//! has something to say.
+//! Tests of limits on work, memory and time: a computation that exceeds a limit ends early, and every mechanism has
+//! an answer when the time is up.
 
 use evenhand_budget::{Kind, Limits, spent, within};
 use evenhand_exact::axiom::feasible;
@@ -7,7 +7,7 @@ use evenhand_exact::{Axiom, Claim, Instance};
 use evenhand_mechanisms::{Flags, Mechanism, Outcome, Status, registry};
 use evenhand_problem::{Arithmetic, Problem, ProblemSpec, Rational, ServerSpec, UserSpec};
 
-/// Users on classes that all of them may use, every number another one.
+/// Returns a problem of users that may run on all classes, in which all numbers are different.
 fn problem(n_users: usize, n_classes: usize) -> Problem {
     let resources = vec!["cpu".to_owned(), "memory".to_owned()];
     let amounts = |a: usize, b: usize| {
@@ -21,7 +21,7 @@ fn problem(n_users: usize, n_classes: usize) -> Problem {
     let users = (0..n_users).map(|n| UserSpec {
         name: format!("u{n}"),
         weight: Some(Rational::from(1 + n % 3)),
-        // Users that were alike would be solved as one.
+        // Identical users would be merged.
         demand: amounts(100 + 100 * (n % 7) + n, 1 + 3 * n % 5),
         ..UserSpec::default()
     });
@@ -39,7 +39,7 @@ fn solve(mechanism: &Mechanism, problem: &Problem) -> Outcome {
     mechanism.allocate_with(problem, &flags(mechanism)).unwrap()
 }
 
-/// Those that apply to a cluster without a stated criterion.
+/// Returns the mechanisms that apply to a cluster without a stated criterion.
 fn of_clusters() -> impl Iterator<Item = &'static Mechanism> {
     registry::ALL.iter().copied().filter(|mechanism| !["drf", "generic"].contains(&mechanism.info.id))
 }
@@ -69,7 +69,8 @@ fn the_same_work_is_charged_every_time() {
     }
 }
 
-/// The tables of 300 x 300 take more than a megabyte, those of all pairs some 30; they are refused before they are made.
+/// The tables of 300 x 300 take more than a megabyte, and those of all pairs some 30. They are refused before they
+/// are created.
 #[test]
 fn tables_of_users_and_classes_are_refused_before_they_are_made() {
     let problem = problem(300, 300);
@@ -98,7 +99,7 @@ fn without_time_every_mechanism_has_something_feasible_to_say() {
     }
 }
 
-/// Whole tasks that have been placed stay.
+/// Whole tasks that were placed before the time was up are returned.
 #[test]
 fn what_is_placed_when_the_time_is_up_stays() {
     let mut spec = ProblemSpec {

@@ -1,5 +1,5 @@
-//! Exact answers to No Justified Complaints on thousands of random instances: the exact crate judges
-//! every one.
+//! Tests of exact answers to No Justified Complaints on thousands of random instances. The exact crate judges every
+//! answer.
 
 use evenhand_exact::{Axiom, Claim, Instance};
 use evenhand_mechanisms::njc::{Settings, allocate};
@@ -9,7 +9,7 @@ use evenhand_testkit::random::pools::{Kind, cluster, pool};
 use rand::SeedableRng;
 use rand_pcg::Pcg64Mcg;
 
-/// Solves exactly and has the answer judged.
+/// Solves the problem exactly and judges the answer.
 fn answer(problem: &Problem) -> Result<(), String> {
     judge(problem, &Settings::new(Arithmetic::Exact))
 }
@@ -71,7 +71,7 @@ fn pools_scaled_badly() {
     all("scaled by 1e9", 400, |random| pool(random, Kind::BadlyScaled));
 }
 
-/// NJC, section 5.1: the answers of the reduced problem are answers of the whole.
+/// The answers of the reduced problem are answers of the whole problem (NJC, section 5.1).
 #[test]
 fn reduced_pools() {
     let reduced =
@@ -81,7 +81,7 @@ fn reduced_pools() {
     }
 }
 
-/// Where the proportional optimum is rational and proven, it is the answer, not a decimal beside it.
+/// If the proportionally fair optimum is rational and proven, the answer is that optimum, and not a decimal near it.
 #[test]
 fn a_rational_optimum_is_the_answer() {
     let proportional = registry::find("proportional").unwrap();
@@ -101,7 +101,7 @@ fn a_rational_optimum_is_the_answer() {
     assert!(rational > 30 && same == rational, "{same} of {rational}");
 }
 
-/// Theory, section 3, fact 4b: other weights of the barrier, the same limit.
+/// Other weights of the barrier lead to the same limit (theory, section 3, fact 4b).
 #[test]
 fn barrier_weights_do_not_change_the_limit() {
     for seed in 0..60 {
@@ -156,7 +156,7 @@ fn without(names: &[&str], arithmetic: Arithmetic) -> Settings {
     Settings { no_entitlement, ..Settings::new(arithmetic) }
 }
 
-/// NJC, Theorem 1 with `e = (1, 0)`: the second user gets nothing, though nobody else wants its resource.
+/// NJC, Theorem 1 with `e = (1, 0)`: the second user gets nothing, although no other user demands its resource.
 #[test]
 fn who_is_entitled_to_nothing_gets_nothing_beside_a_bottleneck() {
     let users =
@@ -173,7 +173,7 @@ fn who_is_entitled_to_nothing_gets_nothing_beside_a_bottleneck() {
     }
 }
 
-/// (2) asks for a bottleneck: where there is none, nobody may be left without all its tasks.
+/// Equation (2) requires a bottleneck: if there is none, no user may lack tasks.
 #[test]
 fn what_leaves_no_bottleneck_is_shared_by_the_others() {
     let users = r#"{"name": "a", "tasks": 3, "demand": {"r1": 1, "r2": 1}},
@@ -198,7 +198,7 @@ fn somebody_on_one_server_has_to_be_entitled_to_something() {
     assert!(allocate(&cluster, &without(&[name], Arithmetic::Exact)).is_err());
 }
 
-/// The limit of the paper's trajectory with entitlements of 0, which another crate follows.
+/// The answers with entitlements of 0 are the limits of the paper's trajectory, which another crate follows.
 #[test]
 fn entitlements_of_zero_lead_where_the_path_leads() {
     use evenhand_ode::path::{PathSettings, follow};
@@ -219,7 +219,7 @@ fn entitlements_of_zero_lead_where_the_path_leads() {
         let pool = Pool::with_zero_entitlements(2, requests, vec![0.5, 0.0, 0.5, 0.0], vec![1.0; 4]).unwrap();
         let limit = follow(&pool, &PathSettings::default()).x;
         if outcome.allocation.total(1) > 0 {
-            // The others leave no bottleneck, which the path is not about.
+            // The other users leave no bottleneck, a case that the path does not cover.
             assert!(limit[0] > 1.0 - 1e-6 && limit[2] > 1.0 - 1e-6, "seed {seed}: {limit:?}");
             continue;
         }

@@ -1,5 +1,5 @@
-//! A filling that goes on against the scan of everybody and every server: the same tasks on the same
-//! servers in the same order, for every rule, while tasks come, leave and finish.
+//! Tests of a filling that continues, against a scan of all users and servers: the same tasks on the same servers in
+//! the same order, for every rule, while tasks arrive, leave and finish.
 
 use evenhand_mechanisms::filling::{
     Draw, Policy, Rule, Scheduler, Score, ServerRule, Ties, schedule, schedule_among, slots_of_servers,
@@ -20,7 +20,7 @@ fn rules() -> impl Iterator<Item = Rule> {
     })
 }
 
-/// Rounds of random events, each followed by a filling. `by_scan` is the problem that the scan works on.
+/// Runs rounds of random events, each followed by a filling. `by_scan` is the problem for the scan.
 fn compare(
     problem: &Problem,
     by_scan: &Problem,
@@ -32,7 +32,7 @@ fn compare(
     compare_among([problem, by_scan], [problem, by_scan], policy, rule, seed, rounds)
 }
 
-/// The same with servers that come and go, where shares are parts of other problems than those with all places.
+/// Runs rounds in which servers are added and removed too. Shares are fractions of the second pair of problems.
 fn compare_among(
     [problem, by_scan]: [&Problem; 2],
     [whole, whole_by_scan]: [&Problem; 2],
@@ -52,7 +52,7 @@ fn compare_among(
         for round in 0..rounds {
             if changes && round % 2 == 0 {
                 let j = events.position(away.len());
-                // Whatever ran there waits again.
+                // Tasks that ran on the server wait again.
                 let is_on = |task: &(u32, u32)| task.1 as usize == j;
                 for (n, _) in running.extract_if(.., |task| is_on(task)) {
                     scheduler.release(n as usize, j);
@@ -107,7 +107,7 @@ fn compare_among(
     }
 }
 
-/// The same servers in slots: one resource, of which users take turns by their share.
+/// Returns the same servers in slots: one resource, which users share by turns.
 fn in_slots(problem: &Problem, slots: u64) -> Problem {
     let largest =
         |r: usize| problem.servers().iter().map(|server| server.capacity()[r].clone()).max().unwrap();
@@ -124,7 +124,7 @@ fn in_slots(problem: &Problem, slots: u64) -> Problem {
         UserSpec {
             name: user.name().to_owned(),
             weight: Some(user.weight().clone()),
-            // Who wants only what nobody has fits nowhere and is never asked to run.
+            // A user that demands only resources that no server has fits nowhere and is never asked to run.
             demand: one((most * slots).ceil().max(Rational::from(1))),
             ..UserSpec::default()
         }
@@ -163,8 +163,8 @@ proptest! {
     }
 }
 
-/// Three classes of servers, of which the whole has fewer: the others are places where machines stand later. Where users
-/// are not free some may run on two classes alone.
+/// Returns a problem with three classes of servers, and one with fewer of these servers, which later ones join.
+/// Unless users are free, some may run on only two classes.
 fn with_places(seed: u64, is_free: bool) -> [Problem; 2] {
     let mut draw = Draw::new(seed, 8);
     let mut random = |most: u64| 1 + draw.below(most);
@@ -197,7 +197,7 @@ fn with_places(seed: u64, is_free: bool) -> [Problem; 2] {
         let (servers, users) = (servers.collect(), (0..5).map(user).collect());
         Problem::new(ProblemSpec { resources: names.clone(), servers, users, ..ProblemSpec::default() })
     };
-    // Nobody is without a machine of the whole.
+    // Every user needs a server in the second problem.
     let first = if first.iter().sum::<u64>() == 0 { counts.clone() } else { first };
     [problem(&counts).unwrap(), problem(&first).unwrap()]
 }
@@ -221,7 +221,8 @@ fn servers_that_come_and_go_are_filled_as_by_the_scan() {
         for ties in [Ties::Low, Ties::High, Ties::Random] {
             let rule = Rule { ties, ..Rule::default() };
             let policy = Policy::Slots { slots, ties };
-            // Slots are compared by their number: scores of the scan are parts of one cluster, in the same order.
+            // Slots are compared by their number. The scores of the scan are fractions of one cluster, in the same
+            // order.
             let by = if whole_by_scan.total_capacity()[0] > 0 { &whole_by_scan } else { &by_scan };
             placed += compare_among([&problem, &by_scan], [&whole, by], policy, rule, seed, 24);
         }
@@ -261,8 +262,8 @@ fn long_runs_place_what_the_scan_places() {
     }
 }
 
-/// So many users and servers that sets of users have several words and servers several blocks, with whole
-/// fillings among single events.
+/// So many users and servers that sets of users have several words and servers several blocks, with complete fillings
+/// between single events.
 #[test]
 fn many_users_and_servers_are_filled_as_by_the_scan() {
     use ServerRule::{BestFit, FirstFit};
@@ -327,7 +328,7 @@ fn many_users_and_servers_are_filled_as_by_the_scan() {
     }
 }
 
-/// With everything there from the start, the first filling is `fill`.
+/// If everything is present from the start, the first filling is that of `fill`.
 #[test]
 fn the_first_filling_is_that_of_the_mechanism() {
     let text = r#"{"kind": "allocation-problem", "resources": ["cpu", "memory"],
@@ -354,7 +355,7 @@ fn the_first_filling_is_that_of_the_mechanism() {
     }
 }
 
-/// Events on a scheduler: `(user, server, tasks)`, a task that ends where there are no tasks.
+/// Applies an event `(user, server, tasks)` to a scheduler. With 0 tasks, a task ends.
 fn apply(scheduler: &mut dyn Scheduler, event: (usize, usize, u64)) {
     match event {
         (n, j, 0) => scheduler.release(n, j),
@@ -362,7 +363,7 @@ fn apply(scheduler: &mut dyn Scheduler, event: (usize, usize, u64)) {
     }
 }
 
-/// A scheduler that is given the running and waiting tasks of another one goes on as that one does.
+/// A scheduler that is given the running and waiting tasks of another one continues as that one does.
 #[test]
 fn a_scheduler_goes_on_from_the_tasks_of_another() {
     let text = r#"{"kind": "allocation-problem", "resources": ["cpu", "memory"],

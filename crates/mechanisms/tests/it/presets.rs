@@ -1,4 +1,5 @@
-//! Rules of schedulers on cases worked out by hand: tests/queues, a file for each, with the arithmetic.
+//! Tests of the rules of schedulers on cases worked out by hand: tests/queues, with a file and the calculation for
+//! each.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -69,7 +70,7 @@ fn entitlements() {
     }
 }
 
-/// Where every node stands in the allocation that the case states, or in the one that is found.
+/// Returns the standings of all nodes in the allocation that the case states, or else in the computed one.
 fn standings(case: &Value) -> Vec<Standing> {
     let problem = problem(case);
     let allocation = match case["allocation"].as_object() {
@@ -103,7 +104,7 @@ fn reported() {
     }
 }
 
-/// Groups at the root, in the order in which they are served; no two of them equal.
+/// The groups at the root, in the order in which they are served. No two of them are equal.
 #[test]
 fn order() {
     let mut tried = 0;
@@ -118,8 +119,8 @@ fn order() {
     assert!(tried >= 2);
 }
 
-/// What one priority's queues get of a resource is all of it, or all that they ask for. By `capacity` queues are entitled to
-/// what they deserve alone, and Volcano keeps guarantees for the queues that they are of.
+/// The queues of one priority together get all of a resource, or all that they request. With `volcano-capacity`,
+/// queues are entitled only to what they deserve, and Volcano keeps guarantees for their queues.
 #[test]
 fn entitlements_leave_nothing_that_somebody_asks_for() {
     for (name, case) in cases() {

@@ -1,4 +1,4 @@
-//! PS-DSF on random problems: Theorem 1 holds exactly, every time.
+//! Tests of PS-DSF on random problems: Theorem 1 holds exactly for every answer.
 
 use evenhand_levels::njc::Goal;
 use evenhand_mechanisms::ps_dsf::{Settings, allocate, residual_of};
@@ -32,7 +32,7 @@ fn exact(problem: &Problem) -> Result<Allocation, String> {
 
 fn all(seeds: std::ops::Range<u64>, shape: Shape) {
     let mut failures = Vec::new();
-    // For a longer look: so many times more seeds.
+    // The environment variable multiplies the number of seeds, for a longer test.
     let more = std::env::var("EVENHAND_MORE").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
     let seeds = seeds.start..seeds.start + more * (seeds.end - seeds.start);
     let count = seeds.end - seeds.start;
@@ -65,7 +65,7 @@ fn many_finite_tasks() {
     all(0..300, Shape { finite: 0.9, largest: 3, ..SMALL });
 }
 
-/// The problem of a golden case; `phi` and `eligible` may be absent.
+/// Returns the problem of a golden case; `phi` and `eligible` may be absent.
 fn golden_problem(inputs: &Value) -> Problem {
     let (capacities, demands) = (matrix(&inputs["C"]), matrix(&inputs["D"]));
     let resources: Vec<String> = (0..capacities[0].len()).map(|r| format!("r{r}")).collect();
@@ -94,12 +94,12 @@ fn golden_cases_are_answered() {
         let case = case(&id);
         let problem = golden_problem(&case["inputs"]);
         let found = exact(&problem).unwrap_or_else(|why| panic!("{id}: {why}"));
-        // Another answer than that of the case may be returned: the theorem decides, in `exact`.
+        // The answer may differ from that of the case. `exact` checks it by the theorem.
         assert_eq!(found.tasks.len(), problem.n_users(), "{id}");
     }
 }
 
-/// The order of servers, users and resources in a file changes nothing.
+/// The order of servers, users and resources in a file does not change the answer.
 #[test]
 fn no_answer_depends_on_the_order_in_the_file() {
     for seed in 0..200 {
@@ -119,7 +119,7 @@ fn no_answer_depends_on_the_order_in_the_file() {
     }
 }
 
-/// Of the answers that are found none serves more, and none dominates the one that is returned.
+/// No answer that was found serves more tasks than the returned one, and none dominates it.
 #[test]
 fn no_found_answer_dominates_the_one_returned() {
     let mut many = 0;
@@ -162,7 +162,7 @@ fn a_dense_problem_is_solved_exactly() {
     exact(&problem).expect("an exact answer");
 }
 
-/// The answer in doubles is solved, and within 1e-10 of Theorem 1.
+/// Checks that the answer in doubles is solved, and satisfies Theorem 1 within 1e-10.
 fn doubles_are_near_theorem_1(problem: &Problem, seed: u64) {
     let outcome = mechanism().allocate(problem, Arithmetic::Float).expect("an answer");
     assert_eq!(outcome.findings.status, Some(Status::Solved), "seed {seed}");
@@ -204,7 +204,7 @@ fn all_solutions_of_small_problems() {
             assert_eq!((0..totals.len()).map(|n| total(point, n)).collect::<Vec<_>>(), totals, "{id}");
         }
     }
-    // Every vertex is PS-DSF; what the sweep returns is one of the set where that is one point.
+    // Every vertex is PS-DSF. If the set is a single point, the sweep returns it.
     let (mut unique, mut too_large) = (0, 0);
     for seed in 0..200 {
         let shape = Shape { users: 3, classes: 2, resources: 2, ..SMALL };
@@ -228,7 +228,8 @@ fn all_solutions_of_small_problems() {
     assert!(unique >= 50 && too_large <= 20, "{unique} {too_large}");
 }
 
-/// Totals, where one answer only is found: which of several serves most tasks depends on what a task is.
+/// Returns the totals if only one answer was found. Which of several answers serves most tasks depends on the size of
+/// tasks.
 fn totals(spec: ProblemSpec) -> Option<Vec<f64>> {
     let problem = problem(spec);
     let outcome = mechanism().allocate(&problem, Arithmetic::Exact).unwrap_or_else(|why| panic!("{why}"));
@@ -236,8 +237,8 @@ fn totals(spec: ProblemSpec) -> Option<Vec<f64>> {
     one.then(|| outcome.allocation.totals().iter().map(to_f64).collect())
 }
 
-/// What does not change the problem does not change the answer. Where the set of solutions is a
-/// continuum its member is near the limit of floating-point sweeps, so that equal means near here.
+/// Changes of units and names do not change the answer. If the solutions are a continuum, the returned one depends on
+/// the rounding of sweeps, so answers are only compared approximately.
 #[test]
 fn scales_and_names_change_nothing() {
     let near = |what: &str, seed: u64, a: &[f64], b: &[f64]| {
@@ -255,7 +256,7 @@ fn scales_and_names_change_nothing() {
                 }
             }
         };
-        // A user's tasks three times as large: a third of them.
+        // If the demands of a user are three times as large, it has a third of its tasks.
         let mut larger = spec.clone();
         let user = &mut larger.users[0];
         scale(&mut user.demand, 3, None);
@@ -266,7 +267,7 @@ fn scales_and_names_change_nothing() {
             after[0] *= 3.0;
             near("demands of a user", seed, &before, &after);
         }
-        // A resource in another unit, and all weights.
+        // A resource in another unit, and all weights multiplied.
         let mut unit = spec.clone();
         unit.servers.iter_mut().for_each(|server| scale(&mut server.capacity, 7, Some("r0")));
         for user in &mut unit.users {
@@ -286,14 +287,14 @@ fn scales_and_names_change_nothing() {
     }
 }
 
-/// Sweeps alone go round in circles on this one; a path leads out.
+/// On this problem, sweeps alone cycle. A path leads to an answer.
 #[test]
 fn a_cycle_of_the_sweep() {
     let problem = problem(spec(&mut Pcg64Mcg::seed_from_u64(19_764), SMALL));
     exact(&problem).expect("an exact answer all the same");
 }
 
-/// Larger ones in doubles: Theorem 1 holds to the tolerance.
+/// For larger problems in doubles, Theorem 1 holds within the tolerance.
 #[test]
 fn paths_solve_larger_problems() {
     for seed in 0..5 {

@@ -1,4 +1,4 @@
-//! Algorithm I, time sharing, the distributed procedure and real rates.
+//! Tests of Algorithm I, time sharing, the distributed procedure and real rates.
 
 use evenhand_testkit::data::data;
 use evenhand_testkit::golden::{case, matrix};
@@ -103,7 +103,7 @@ fn the_time_shared_sweep_ends_at_the_market() {
         let problem = problem(spec(&mut Pcg64Mcg::seed_from_u64(seed), SMALL));
         let found = solve(tdm::allocate, &problem, &with(Method::Market, exactly())).allocation;
         theorem_2(&problem, &found).unwrap_or_else(|why| panic!("seed {seed}: {why}"));
-        // With task limits the sweep need not end at the optimum, and is not offered.
+        // With task limits, the sweep need not end at the optimum and is not offered.
         if problem.users().iter().any(|user| user.tasks().is_some()) {
             let swept = tdm::allocate(&problem, &with(Method::Sweep, exactly()));
             assert!(matches!(swept, Err(MechanismError::BadOption { .. })), "seed {seed}");
@@ -111,14 +111,14 @@ fn the_time_shared_sweep_ends_at_the_market() {
     }
 }
 
-/// Servers act in random order; messages wait in queues of their own and are read in any order.
+/// Lets servers act in random order. Messages wait in separate queues and are read in any order.
 fn asynchronously(problem: &Problem, random: &mut Pcg64Mcg, part: f64) -> f64 {
     let constraints = Constraints::new(problem, Sharing::Rdm);
     let n = problem.n_servers();
     let mut servers: Vec<ServerProcess> =
         (0..n).map(|i| ServerProcess::new(&constraints, i).damped(part)).collect();
     let mut inbox: Vec<VecDeque<(usize, usize, u64, f64)>> = vec![VecDeque::new(); n];
-    // By receiver, sender and user: what was heard last, and when it was sent.
+    // The last message by receiver, sender and user, and the time when it was sent.
     let mut heard = vec![vec![vec![(0, 0.0); problem.n_users()]; n]; n];
     for time in 1..=3000 * n as u64 {
         let i = random.random_range(0..n);
@@ -176,7 +176,7 @@ fn an_order_is_obeyed_and_checked() {
     let finite = problem(spec(&mut Pcg64Mcg::seed_from_u64(1), Shape { finite: 1.0, ..SMALL }));
     let settings = Settings { method: Some(Method::Algorithm1), ..exactly() };
     assert!(matches!(ps_dsf::allocate(&finite, &settings), Err(MechanismError::BadOption { .. })));
-    // Another order may end elsewhere, and is PS-DSF as well.
+    // Another order may lead to another answer, which is PS-DSF too.
     let mut differ = 0;
     for seed in 0..200 {
         let problem = problem(spec(&mut Pcg64Mcg::seed_from_u64(seed), Shape { classes: 3, ..SMALL }));
@@ -191,8 +191,7 @@ fn an_order_is_obeyed_and_checked() {
     assert!(differ > 0);
 }
 
-/// Jobs of gavel's throughput table on three kinds of GPUs: steps per second are rates of a
-/// time-shared class.
+/// Jobs of gavel's throughput table on three kinds of GPUs. Steps per second are rates of time-shared classes.
 #[test]
 fn throughputs_of_gavel() {
     let Some(path) = data("gavel/simulation_throughputs.json.zst") else { return };
@@ -241,7 +240,7 @@ fn throughputs_of_gavel() {
     );
     let market = solve(tdm::allocate, &problem, &exactly()).allocation;
     theorem_2(&problem, &market).expect("a market");
-    // Every class is shared by time, so that both mechanisms are one.
+    // Every class is shared by time, so both mechanisms are the same.
     let divided = solve(ps_dsf::allocate, &problem, &exactly()).allocation;
     theorem_1(&problem, &divided).expect("PS-DSF");
     assert_eq!(market.totals(), divided.totals());

@@ -1,4 +1,5 @@
-//! Whole tasks by the tree as they come and go: decisions equal to those of a scan that computes everything anew.
+//! Tests of whole tasks scheduled by the tree as they come and go: the decisions equal those of a scan that computes
+//! everything again each time.
 
 use std::collections::BTreeMap;
 
@@ -41,7 +42,8 @@ fn random(rng: &mut Pcg64) -> Value {
     document
 }
 
-/// Tasks that come, end and leave at random; the number of tasks that started, and of runs that were stopped.
+/// Lets tasks arrive, end and leave at random. Returns the number of tasks that started and the number of runs that
+/// were stopped.
 fn follow(
     problem: &Problem,
     policy: TreePolicy,
@@ -52,10 +54,10 @@ fn follow(
     follow_among([problem, problem], policy, stops, rng, what, ROUNDS)
 }
 
-/// Rounds of most comparisons.
+/// The number of rounds of most comparisons.
 const ROUNDS: usize = 14;
 
-/// The same with servers that come and go, where shares are parts of `whole`.
+/// Runs rounds in which servers are added and removed too, with shares as fractions of `whole`.
 fn follow_among(
     [problem, whole]: [&Problem; 2],
     policy: TreePolicy,
@@ -117,7 +119,7 @@ fn follow_among(
                 }
             }
             scheduler.fill(&mut placed).unwrap();
-            // One entry a task, as the scan has them.
+            // The scan has one entry for each task.
             let entries = placed.drain(..).zip(scheduler.runs());
             let tasks = entries.flat_map(|(of, part)| (0..part.tasks).map(move |_| (of, part.run)));
             let (placed, runs): (Vec<(u32, u32)>, Vec<u32>) = tasks.unzip();
@@ -166,7 +168,8 @@ fn decisions_are_those_of_a_plain_scan() {
     assert!(for_guarantees > 50 && for_shares > 500, "{counts:?}");
 }
 
-/// So long that what is remembered is forgotten in between: of every branch no more than some thousand states are kept.
+/// The runs are so long that cached states are discarded meanwhile: at most some thousand states of each branch are
+/// kept.
 #[test]
 fn long_runs_are_those_of_a_plain_scan() {
     let mut counts = (0, 0);
@@ -189,7 +192,7 @@ fn servers_that_come_and_go_are_filled_as_by_a_plain_scan() {
     for seed in 0..150 {
         let document = random(&mut Pcg64::seed_from_u64(5000 + seed));
         let problem = read(&document);
-        // Shares are parts of one server of each class: more machines come later.
+        // Shares are fractions of one server of each class, and more servers join later.
         let mut fewer = document.clone();
         for class in fewer["servers"].as_array_mut().unwrap() {
             class["count"] = json!(1);
@@ -209,7 +212,7 @@ fn servers_that_come_and_go_are_filled_as_by_a_plain_scan() {
     assert!(counts.0 > 3000 && counts.1 > 100, "{counts:?}");
 }
 
-/// Three servers of four units; `a` is promised 6.
+/// Returns a problem with three servers of four units, in which `a` has a guarantee of 6.
 fn two_teams() -> Problem {
     read(&json!({"kind": "allocation-problem", "resources": ["gpu"],
         "servers": [{"name": "node", "count": 3, "capacity": {"gpu": 4}}],
@@ -237,13 +240,13 @@ fn the_youngest_make_room_and_no_more_than_needed() {
         })
         .unwrap()
     };
-    // All twelve units are taken: runs 0 to 5 are tasks of y, 6 and 7 gangs of z.
+    // All twelve units are used: runs 0 to 5 are tasks of y, and runs 6 and 7 are gangs of z.
     assert_eq!(after(Preemption::Never), (vec![], vec![0, 6, 6]));
-    // x may have three tasks, 6 units: the youngest gang is of use (all its tasks are on the last server), then the next.
-    // y keeps five tasks and its sixth is alone on its server.
+    // x may have three tasks, which use 6 units. The youngest gang is stopped first, since all its tasks are on the
+    // last server, and then the next one. y keeps its five pinned tasks, and its sixth is alone on its server.
     let (stopped, running) = after(Preemption::Guarantees);
     assert_eq!((stopped, running), (vec![7, 6], vec![3, 6, 0]));
-    // By shares x goes on to half of the cluster, which is the same.
+    // By shares, x may use up to half of the cluster, which is the same amount.
     let (stopped, running) = after(Preemption::Shares);
     assert_eq!((stopped, running), (vec![7, 6], vec![3, 6, 0]));
 }

@@ -1,4 +1,4 @@
-//! Where groups stand in allocations made elsewhere, and why: cases worked out by hand.
+//! Tests of the standings of groups in given allocations, and of their explanations: cases worked out by hand.
 
 use evenhand_mechanisms::tree::{NodeKind, Settings, StopKind, Why, levels, why};
 use evenhand_problem::format::Source;
@@ -39,7 +39,7 @@ fn a_limit_stops_and_one_more_unit_of_it_brings_a_task() {
     assert_eq!(found.amounts[0].lenders, [("A".to_owned(), Rational::from(4))]);
     let stop = &found.users[0].stops[0];
     assert_eq!(stop.kind, StopKind::Limit { group: "B".to_owned(), resource: 0, most: Rational::from(3) });
-    // 5 of 10 are used, so that nothing else stops it.
+    // Only 5 of 10 units are used, so nothing else stops the user.
     assert_eq!((found.users[0].stops.len(), stop.brings.clone()), (1, Rational::from(1)));
 }
 
@@ -61,7 +61,7 @@ fn what_is_kept_back_stops_too() {
     let stop = &found.users[0].stops[0];
     assert_eq!((&stop.kind, stop.brings.clone()), (&StopKind::KeptBack { resource: 0 }, Rational::from(1)));
     assert!(found.amounts[0].lenders.is_empty() && found.amounts[0].may_borrow == 0);
-    // For its owner it is there: 4 of its own, none to borrow.
+    // For the owner it is available: 4 of its own guarantee, and nothing to borrow.
     let found = of_group(&problem, &tasks, 0);
     assert_eq!((found.amounts[0].own.clone(), found.amounts[0].may_borrow.clone()), (4.into(), 0.into()));
     assert_eq!((found.users[0].room.clone(), found.users[0].stops.len()), (Rational::from(2), 0));
@@ -75,7 +75,7 @@ fn a_weight_of_0_may_stop() {
     assert_eq!(found.users[0].stops[0].kind, StopKind::Weight { group: "A".to_owned() });
 }
 
-/// Below the guarantee of a group only those grow who ask for what it is promised: the others are served later.
+/// Below the guarantee of a group, only users that demand the promised resource grow; the others are served later.
 #[test]
 fn who_waits_for_a_guarantee_comes_later() {
     let problem = json!({"kind": "allocation-problem", "resources": ["cpu", "gpu"],
@@ -90,7 +90,8 @@ fn who_waits_for_a_guarantee_comes_later() {
     assert_eq!(order(&Settings { no_nominal_first: true, ..Settings::default() }), ["", "A", "c", "g"]);
 }
 
-/// A full cluster and a limit that is reached do not hide who is next: it says that they are stopped.
+/// A full cluster and a limit that is reached do not hide the order of service: the entries say that they are
+/// stopped.
 #[test]
 fn who_is_stopped_still_has_a_place() {
     let problem = two(&json!({}), &json!({"limit": {"gpu": 2}}));

@@ -1,4 +1,4 @@
-//! Hierarchical filling: golden cases, a second filling from the definition, and what must not matter.
+//! Tests of hierarchical filling: golden cases, a second filling by the definition, and changes that must not matter.
 
 use evenhand_exact::Evidence;
 use evenhand_mechanisms::registry;
@@ -74,7 +74,7 @@ fn on_classes_too() {
     assert!(clusters > 200, "{clusters}");
 }
 
-/// Each with its amounts, in another order.
+/// Returns the document with its groups, users and servers in another order.
 fn shuffled(document: &Value, rng: &mut Pcg64) -> Value {
     let mut document = document.clone();
     for field in ["groups", "users", "servers"] {
@@ -107,7 +107,7 @@ fn without_groups_it_is_drfh() {
                 user.as_object_mut().unwrap().remove("group");
             }
             let problem = read(&document);
-            // Filled segment by segment, as where there are groups.
+            // `filling` goes segment by segment, as it does with groups.
             let Evidence::Filling { tasks, .. } = filling(&problem).unwrap() else { panic!("no filling") };
             let filled: Vec<Rational> = tasks.iter().map(|of| of.iter().map(|(_, x)| x).sum()).collect();
             assert_eq!(filled, totals(&problem, "drfh"), "{document}");
@@ -116,7 +116,7 @@ fn without_groups_it_is_drfh() {
     }
 }
 
-/// A group that does nothing but hold another one, with its weight and priority, changes nothing.
+/// A group whose only member is another group, with the same weight and priority, changes nothing.
 #[test]
 fn a_group_with_one_child_is_as_if_the_child_stood_in_its_place() {
     let mut rng = Pcg64::seed_from_u64(3);
@@ -137,7 +137,7 @@ fn a_group_with_one_child_is_as_if_the_child_stood_in_its_place() {
     }
 }
 
-/// Large trees: up to 50 groups with 8 shapes each, where the filling from the definition takes too long.
+/// Large trees with up to 50 groups of 8 shapes each, for which the filling by the definition takes too long.
 #[test]
 fn large_trees_do_not_depend_on_the_order_of_the_file() {
     let mut rng = Pcg64::seed_from_u64(4);
@@ -173,15 +173,15 @@ fn it_agrees_on_trees_of_fifty_groups_too() {
     assert!(groups > 40 && users > 40, "{groups} groups, {users} users");
 }
 
-/// Half of every amount that is named.
+/// Returns half of every named amount.
 fn halved(amounts: &Value) -> Value {
     let half = |amount: &Value| json!((golden::exact(amount) / 2u32).to_string());
     Value::Object(amounts.as_object().unwrap().iter().map(|(r, amount)| (r.clone(), half(amount))).collect())
 }
 
-/// A queue without subgroups as two of half its weight, guarantee, limit and tasks. Shares are parts of the cluster:
-/// a part of the guarantee is the same for both halves, so that the halves of the weight would count twice; and a
-/// weight of 0 has no half.
+/// A queue without subgroups can be split into two with half of its weight, guarantee, limit and tasks. Shares must
+/// be fractions of the cluster: a fraction of the guarantee is the same for both halves, so halving the weight would
+/// count twice. A weight of 0 cannot be halved.
 #[test]
 fn a_queue_may_be_split_in_two() {
     let mut rng = Pcg64::seed_from_u64(5);

@@ -1,5 +1,5 @@
-//! Hierarchical filling of users whose demand depends on the server class: groups hold by base demands, places are
-//! taken by the demands there.
+//! Tests of hierarchical filling for users whose demand depends on the server class. Groups hold base demands, and
+//! servers are used by the demands on them.
 
 use evenhand_mechanisms::tree::{
     Settings, StopKind, Whole, entitlements, fill_whole, levels, stops_of_groups, why,
@@ -99,7 +99,7 @@ fn the_order_of_the_file_does_not_matter() {
     }
 }
 
-/// Inside a single group without promises users are compared as without any.
+/// In a single group without guarantees, users are compared as they are without groups.
 #[test]
 fn in_one_group_it_is_drfh() {
     let mut rng = Pcg64::seed_from_u64(3);
@@ -129,7 +129,7 @@ fn in_one_group_it_is_drfh() {
     assert!(more > 10, "{more}");
 }
 
-/// A demand that is the same on all classes, said by class, is that demand.
+/// A demand that is the same on all classes can also be stated by class.
 #[test]
 fn a_demand_that_is_said_twice_is_one() {
     let mut rng = Pcg64::seed_from_u64(4);
@@ -151,7 +151,8 @@ fn a_demand_that_is_said_twice_is_one() {
     }
 }
 
-/// Ten new cards, which do the work of two old ones, of which there are twelve.
+/// Returns a problem with ten new cards and twelve old ones. For one of the users, a new card does the work of two
+/// old ones.
 fn two_kinds() -> Value {
     json!({"kind": "allocation-problem", "resources": ["gpu"],
         "servers": [{"name": "new", "capacity": {"gpu": 10}}, {"name": "old", "capacity": {"gpu": 12}}],
@@ -160,35 +161,36 @@ fn two_kinds() -> Value {
                   {"name": "y", "group": "b", "demand": {"gpu": 1}}]})
 }
 
-/// Both rise together by their base demands: x has the ten new cards and y ten old ones, and of the two that are left a
-/// part s each, which takes 2s + s: 10 + 2/3.
+/// Both users rise together by their base demands. x gets the ten new cards and y ten old ones. Of the two cards that
+/// are left, each gets s tasks, which take 2s + s cards: 10 + 2/3 tasks.
 #[test]
 fn levels_go_by_the_base_demand_and_places_by_the_class() {
     assert_eq!(totals(&two_kinds()), [Rational::from((32, 3)), Rational::from((32, 3))]);
 }
 
-/// x asks for two cards, and on old servers for one: alone it has 5 and 12 tasks, which hold 34 of 22 cards.
+/// x demands two cards, or one on old servers. Alone, it has 5 + 12 tasks, which hold 34 of 22 cards.
 #[test]
 fn what_is_held_may_be_more_than_there_is() {
     let mut document = two_kinds();
     document["users"] =
         json!([{"name": "x", "group": "a", "demand": {"gpu": 2}, "demand_on": {"old": {"gpu": 1}}}]);
     assert_eq!(totals(&document), [17]);
-    // Of the whole cluster a limit is about what is held: four tasks; on classes about what is taken.
+    // A limit on the whole cluster counts what is held, which allows four tasks. A limit on classes counts what is
+    // used.
     document["groups"][0]["limit"] = json!({"gpu": 8});
     assert_eq!(totals(&document), [4]);
     document["groups"][0] = json!({"name": "a", "on": {"old": {"limit": {"gpu": 3}}}});
     assert_eq!(totals(&document), [8]);
-    // What is kept back for b, of what there is, leaves a 16, of what it holds.
+    // What is kept back for b leaves 16 cards of the total. They bound what a holds.
     document["groups"] = json!([{"name": "a"}, {"name": "b", "guarantee": {"gpu": 6}, "lend": {"gpu": 0}}]);
     assert_eq!(totals(&document), [8]);
-    // And of another resource nothing.
+    // An amount kept back of another resource does not bound it.
     document["resources"] = json!(["gpu", "cpu"]);
     document["groups"][1] = json!({"name": "b", "guarantee": {"cpu": 6}, "lend": {"cpu": 0}});
     assert_eq!(totals(&document), [17]);
 }
 
-/// a is below its guarantee of 8 until it holds 8, which is four tasks wherever they run; then b catches up.
+/// a is below its guarantee of 8 until it holds 8, which is four tasks wherever they run. Then b catches up.
 #[test]
 fn a_guarantee_is_of_what_is_held() {
     let mut document = two_kinds();
@@ -196,10 +198,10 @@ fn a_guarantee_is_of_what_is_held() {
     document["users"][0] = json!({"name": "x", "group": "a", "demand": {"gpu": 2}, "servers": ["old"],
                                   "demand_on": {"old": {"gpu": 3}}});
     document["users"][1]["servers"] = json!(["old"]);
-    // Four tasks of x take 12 cards, all there are.
+    // Four tasks of x use all 12 cards.
     assert_eq!(totals(&document), [4, 0]);
     document["servers"][1]["capacity"]["gpu"] = json!(20);
-    // y has the eight that are left, and holds as much as a.
+    // y gets the eight cards that are left, and then holds as much as a.
     assert_eq!(totals(&document), [4, 8]);
     document["servers"][1]["capacity"]["gpu"] = json!(30);
     // Each holds 2z: 3z + 2z = 30.
@@ -221,7 +223,7 @@ fn a_user_without_a_base_demand_cannot_be_compared() {
     assert!(fill_whole(&problem, "fill", Whole::default()).is_err());
     let kai = Settings { rule: Some("kai".parse().unwrap()), ..Settings::default() };
     assert!(entitlements(&problem, &kai).is_err());
-    // One that can run nowhere is not compared.
+    // A user that cannot run any task is not compared.
     document["users"][0]["demand_on"]["old"]["gpu"] = json!(2);
     document["users"][0]["tasks"] = json!(0);
     assert_eq!(totals(&document), [0, 22]);
@@ -238,10 +240,11 @@ fn what_stops_a_user_is_told_by_class() {
     };
     let x =
         |allocation: &Allocation| why(&problem, allocation, 0, &Settings::default()).unwrap().users.remove(0);
-    // Of six cards two tasks on old servers take four: two more tasks on new ones, one on old ones.
+    // Two tasks on old servers use four of the six cards of the limit. Two more tasks fit on new servers, or one on
+    // old ones.
     let two = of_text(json!({"x": {"old": 2}}));
     assert_eq!((x(&two).room, x(&two).stops.len()), (Rational::from(2), 0));
-    // New cards are gone: one more task.
+    // All new cards are used, so only one more task fits.
     assert_eq!(x(&of_text(json!({"x": {"old": 2}, "y": {"new": 10}}))).room, 1);
     let full = of_text(json!({"x": {"old": 3}}));
     let stops = x(&full).stops;
@@ -260,7 +263,7 @@ fn what_stops_a_user_is_told_by_class() {
     let a = standing.iter().find(|of| of.name == "a").unwrap();
     assert_eq!(a.share, Rational::from((3, 22)));
     assert!(a.next.as_ref().unwrap().is_stopped);
-    // What a may borrow is what is free on the servers, where what is held is not what runs.
+    // If what is held is not what runs, the amount that a may borrow is the free capacity of the servers.
     let amounts = why(&problem, &full, 0, &Settings::default()).unwrap().amounts;
     assert_eq!((&amounts[0].held, &amounts[0].may_borrow), (&Rational::from(3), &Rational::from(16)));
 }

@@ -1,4 +1,4 @@
-//! Hierarchical filling where groups may hold only so much on some server classes.
+//! Tests of hierarchical filling with limits of groups on server classes.
 
 use evenhand_mechanisms::tree::{Settings, StopKind, levels, why};
 use evenhand_mechanisms::{MechanismError, registry};
@@ -53,7 +53,7 @@ fn a_second_filling_from_the_definition_ends_in_the_same() {
     assert!(held_back > 60, "{held_back}");
 }
 
-/// Where nothing is kept back a limit on all classes together is the limit.
+/// If nothing is kept back, a limit on all classes together equals a plain limit.
 #[test]
 fn a_limit_on_all_classes_is_the_limit() {
     let mut rng = Pcg64::seed_from_u64(1);
@@ -63,7 +63,7 @@ fn a_limit_on_all_classes_is_the_limit() {
         for group in document["groups"].as_array_mut().unwrap() {
             group.as_object_mut().unwrap().remove("lend");
         }
-        // What can be lent looks at the plain limit alone.
+        // The lendable amount depends only on plain limits.
         document["share"]["over"] = json!("cluster");
         let plain = by_name(&read(&document));
         let classes = document["servers"].as_array().unwrap().iter().map(|of| of["name"].as_str().unwrap());
@@ -98,7 +98,8 @@ fn the_order_of_the_file_does_not_matter() {
     }
 }
 
-/// Ten GPUs of each of two kinds. `a` may have three of the new ones, its tasks run on both.
+/// Returns a problem with ten GPUs of each of two kinds. `a` may use three of the new ones, and its tasks run on both
+/// kinds.
 fn two_kinds() -> Value {
     json!({"kind": "allocation-problem", "resources": ["gpu"],
         "servers": [{"name": "old", "capacity": {"gpu": 10}}, {"name": "new", "capacity": {"gpu": 10}}],
@@ -112,7 +113,7 @@ fn two_kinds() -> Value {
 fn what_a_limit_leaves_goes_to_others_and_is_named() {
     let problem = read(&two_kinds());
     let outcome = registry::find("tree").unwrap().allocate(&problem, Arithmetic::Exact).unwrap();
-    // `a` and `b` rise together: x has 3 new and all the old that y leaves; z runs on the new ones.
+    // `a` and `b` rise together. x gets 3 new GPUs and all old ones that y leaves; z runs on the new ones.
     let totals = outcome.allocation.totals();
     assert_eq!(totals, [7, 6, 1]);
     let x = why(&problem, &outcome.allocation, 0, &Settings::default()).unwrap().users.remove(0);
@@ -138,7 +139,7 @@ fn a_limit_of_zero_bars_the_classes() {
     );
 }
 
-/// A user whose every class is closed by a limit may not grow, and still wants more.
+/// A user all of whose classes are closed by limits may not grow, but still wants more.
 #[test]
 fn limits_on_all_its_classes_stop_a_user() {
     let mut document = two_kinds();
@@ -160,7 +161,7 @@ fn limits_on_all_its_classes_stop_a_user() {
     assert_eq!((x.wants_no_more, by_limit.count()), (false, 2), "{x:?}");
 }
 
-/// A group that waits when the filling ends has grown further than its subgroup knew when somebody last looked.
+/// A group that has stopped before the end of the filling has grown further than its subgroup's last update shows.
 #[test]
 fn who_waits_at_the_end_keeps_all_that_it_has() {
     let problem = read(&json!({"kind": "allocation-problem", "resources": ["cpu", "memory", "gpu"],

@@ -1,10 +1,12 @@
-//! The greatest `sum_n w_n g_a(U_n)` in numbers of 640 bits: for small problems on which doubles end early.
+//! The maximum of `sum_n w_n g_a(U_n)` in numbers of 640 bits, for small problems on which doubles are too short.
 //!
-//! Users whose marginal utilities are `10^100` apart, or classes whose costs differ by `10^-12` of themselves,
-//! need more digits than a double has, and no other method. This is the interior point method of
-//! `evenhand_ode::cluster` without what it does to spare digits: a task limit is one more row, users are
-//! eliminated as they stand, and the numbers of the problem are not rounded to doubles first. It ends where every
-//! user, and not just their sum, is at its optimum.
+//! Marginal utilities that differ by a factor of `10^100`, or class costs with a relative difference of `10^-12`,
+//! need more digits than a double has, but no other method. This is the interior point method of
+//! `evenhand_ode::cluster` without its measures against rounding errors. A task limit is an ordinary row, users are
+//! eliminated directly, and the numbers of the problem are not rounded to doubles first. The method ends when every
+//! single user, and not only the sum, is at its optimum.
+//!
+//! A *place* is a pair of a user and a class on which it can run.
 
 mod model;
 mod newton;
@@ -25,25 +27,26 @@ use self::step::{Point, Residuals, direction};
 use super::ladder::{Digits, Optimum};
 use super::{FairPoint, OnClass};
 
-/// Products of a step beyond which a problem is too large: each is about a tenth of a microsecond.
+/// The number of products in a step above which a problem is too large. Each takes about a tenth of a microsecond.
 const MOST_WORK: usize = 1 << 21;
-/// Newton steps at most.
+/// The maximum number of Newton steps.
 const STEPS: usize = 2000;
-/// `ln` of the residual, relative to what the rows are paid and to each user, at which the method ends.
+/// The natural logarithm of the residual at which the method ends. The residual is relative to the worth of all rows
+/// and to the worth of each user's tasks.
 const SOLVED: f64 = -76.0;
-/// Steps that do not halve the residual after which it ends.
+/// The number of consecutive steps that do not halve the residual after which the method ends.
 const IDLE: usize = 60;
-/// Part of the way to the wall that a step goes.
-const NOT_QUITE: f64 = 0.999;
-/// Steps shorter than this are replaced by steps towards the middle of the path.
+/// The fraction of the distance to the boundary that a step covers.
+const FRACTION_TO_BOUNDARY: f64 = 0.999;
+/// The length of a step below which a step towards the middle of the path is tried instead.
 const SHORT: f64 = 0.3;
 
-/// Bits of prices and tasks that are judged, more than three times those of a double.
+/// The bits of the prices and tasks that are judged: more than three times those of a double.
 const BITS: u32 = 192;
-/// Part of a user's utility that is nothing where the class costs it more than it is worth.
-const NOTHING: f64 = 1e-20;
+/// The fraction of a user's utility below which a class is dropped if its cost exceeds its worth.
+const NEGLIGIBLE: f64 = 1e-20;
 
-/// The optimum; `None` where the problem is too large for it, or no user can be given anything.
+/// Computes the optimum. Returns `None` if the problem is too large for this method or no user can run a task.
 pub fn maximise(
     constraints: &Constraints<'_>,
     alpha: &Rational,
@@ -61,13 +64,13 @@ pub fn maximise(
     Some(Optimum { point: point(constraints, &objective, &end), digits: Some(digits) })
 }
 
-/// What the method came to.
+/// The last point of the method and the number of steps to it.
 struct End {
     point: Point,
     steps: usize,
 }
 
-/// Newton steps until residuals are below [`SOLVED`], or no longer fall.
+/// Takes Newton steps until the residuals are below [`SOLVED`] or no longer fall, and returns the best point.
 fn run(objective: &Objective<'_>) -> End {
     let mut point = objective.start.clone();
     let mut best = (f64::INFINITY, point.clone());
@@ -99,7 +102,7 @@ fn run(objective: &Objective<'_>) -> End {
             &point.moved(objective.model, &affine, affine.longest(&point)).complementarity() / &pairs;
         let left = (&reached / &mu).to_f64();
         let mut target = &mu * &Wide::from_f64((left * left * left).clamp(1e-9, 1.0));
-        // Complementarity must not run ahead of the equations.
+        // If complementarity fell faster than the residuals of the equations, the next steps would become short.
         let behind = &(&residuals.infeasibility(&point) / &pairs) * &Wide::from_f64(0.3);
         let most = &mu * &Wide::from_f64(3.0);
         let behind = if behind > most { most } else { behind };
@@ -117,12 +120,16 @@ fn run(objective: &Objective<'_>) -> End {
                 step = central;
             }
         }
-        point = point.moved_within(objective.model, &step, (NOT_QUITE * step.longest(&point)).min(1.0));
+        point = point.moved_within(
+            objective.model,
+            &step,
+            (FRACTION_TO_BOUNDARY * step.longest(&point)).min(1.0),
+        );
     }
     End { point: best.1, steps }
 }
 
-/// What is used of the places, each number cut off by itself.
+/// Returns the tasks of the places that are used, each number rounded separately.
 fn tasks(constraints: &Constraints<'_>, objective: &Objective<'_>, end: &End) -> Vec<Vec<(usize, Rational)>> {
     let (model, at) = (objective.model, &end.point);
     let mut tasks = vec![Vec::new(); constraints.problem().n_users()];
@@ -131,7 +138,7 @@ fn tasks(constraints: &Constraints<'_>, objective: &Objective<'_>, end: &End) ->
             let worth = &model.places[*k].worth;
             let part = &(worth * &at.amount[*k]) / utility;
             let excess = &at.reduced[*k] / &(&at.marginal[user] * worth);
-            part > excess || part > Wide::from_f64(NOTHING)
+            part > excess || part > Wide::from_f64(NEGLIGIBLE)
         };
         let amount = |k: usize| {
             let place = &model.places[k];
@@ -155,7 +162,7 @@ fn prices(constraints: &Constraints<'_>, objective: &Objective<'_>, end: &End) -
     Prices { user_weights: Vec::new(), rows, users }
 }
 
-/// The end of the method in doubles, each number rounded by itself.
+/// Returns the last point in doubles, each number rounded separately.
 fn point(constraints: &Constraints<'_>, objective: &Objective<'_>, end: &End) -> FairPoint {
     let (model, at) = (objective.model, &end.point);
     let n_users = constraints.problem().n_users();

@@ -1,4 +1,4 @@
-//! The problem in wide numbers, in units of what fits.
+//! The problem in wide numbers. Amounts are in units of what fits on a class.
 
 use std::ops::Range;
 
@@ -9,35 +9,40 @@ use super::number::Wide;
 
 /// A capacity row, or the task limit of a user.
 pub struct Row {
-    /// Position among the rows of the problem; 0 for a limit.
+    /// The index among the rows of the problem; 0 for a task limit.
     pub row: usize,
+    /// The user, if the row is its task limit.
     pub limit_of: Option<usize>,
-    /// 1 over what there is of it.
+    /// The inverse of the capacity or of the task limit.
     pub unit: Wide,
 }
 
-/// A user on a class.
+/// A user on a class on which it can run.
 pub struct Place {
+    /// The class.
     pub class: usize,
-    /// Tasks in a unit.
+    /// The number of tasks in one unit: as many as fit on the class.
     pub fits: Wide,
-    /// Utility of a unit, in that of the user's best.
+    /// The utility of one unit, relative to the user's best place.
     pub worth: Wide,
-    /// By row: the part that a unit takes.
+    /// The fraction of each row that one unit takes, by row.
     pub usage: Vec<(usize, Wide)>,
 }
 
-/// A user that can be given something.
+/// A user that can run a task.
 pub struct User {
+    /// The index of the user in the problem.
     pub user: usize,
+    /// The indices of its places.
     pub places: Range<usize>,
     pub weight: Wide,
-    /// Utility of a unit of the best place.
+    /// The utility of one unit of its best place.
     pub unit: Wide,
-    /// Rows of its places, ascending.
+    /// The rows that its places use, in ascending order.
     pub rows: Vec<usize>,
 }
 
+/// The problem in wide numbers.
 pub struct Model {
     pub rows: Vec<Row>,
     pub places: Vec<Place>,
@@ -45,7 +50,7 @@ pub struct Model {
 }
 
 impl Model {
-    /// `None` where no user can be given anything.
+    /// Converts a problem. Returns `None` if no user can run a task.
     pub fn new(constraints: &Constraints<'_>, share: Option<&ShareCoefficients>) -> Option<Self> {
         let problem = constraints.problem();
         let mut model = Self { rows: Vec::new(), places: Vec::new(), users: Vec::new() };
@@ -114,12 +119,12 @@ impl Model {
         (!model.users.is_empty()).then_some(model)
     }
 
-    /// Complementary pairs.
+    /// Returns the number of complementary pairs.
     pub fn pairs(&self) -> usize {
         self.places.len() + self.rows.len()
     }
 
-    /// Products of one step, about.
+    /// Returns the approximate number of products in one step.
     pub fn work(&self) -> usize {
         let n_rows = self.rows.len();
         let places: usize = self.places.iter().map(|place| place.usage.len() * place.usage.len()).sum();
@@ -127,7 +132,7 @@ impl Model {
         (n_rows * n_rows).saturating_mul(n_rows) / 6 + places + users
     }
 
-    /// `A y` by row.
+    /// Returns `A y`: the used fraction of each row.
     pub fn load(&self, amount: &[Wide]) -> Vec<Wide> {
         let mut load = vec![Wide::default(); self.rows.len()];
         for (place, y) in self.places.iter().zip(amount) {
@@ -138,7 +143,7 @@ impl Model {
         load
     }
 
-    /// `A'p` of a place: what a unit of it costs.
+    /// Returns the component of `A'p` for place `k`: the cost of one unit of it.
     pub fn cost(&self, price: &[Wide], k: usize) -> Wide {
         let mut cost = Wide::default();
         for (row, part) in &self.places[k].usage {
@@ -147,7 +152,7 @@ impl Model {
         cost
     }
 
-    /// `v . y` by user.
+    /// Returns `v . y` for each user: its utility in units of its best place.
     pub fn utilities(&self, amount: &[Wide]) -> Vec<Wide> {
         self.sum_by_user(|k| &self.places[k].worth * &amount[k])
     }

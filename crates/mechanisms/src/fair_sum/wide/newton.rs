@@ -1,25 +1,25 @@
-//! The Newton matrix. A user's block over its places is `diag(z/y) + (a lambda / U) v v'`; users are eliminated as they
-//! stand, and the rows are left, a dense matrix with its Cholesky factor.
+//! The Newton matrix. The block of a user over its places is `diag(z/y) + (a lambda / U) v v'`. The users are
+//! eliminated directly, and the dense matrix over the rows that remains is factored by Cholesky's method.
 
 use super::model::Model;
 use super::number::Wide;
 use super::start::Objective;
 use super::step::Point;
 
-/// The matrix at a point, with users eliminated and factored.
+/// The Newton matrix at a point, with users eliminated and the rows' matrix factored.
 pub struct Newton {
-    /// By place: `y / z`.
+    /// `y / z`, by place.
     inverse: Vec<Wide>,
-    /// By place: `inverse v`.
+    /// `inverse v`, by place.
     direction: Vec<Wide>,
-    /// By user: `U / (a lambda) + v' inverse v`.
+    /// `U / (a lambda) + v' inverse v`, by user.
     scale: Vec<Wide>,
-    /// The lower factor of the rows' matrix, by rows.
+    /// The lower Cholesky factor of the rows' matrix, row by row.
     factor: Vec<Vec<Wide>>,
 }
 
 impl Newton {
-    /// `None` where the matrix is not positive definite.
+    /// Assembles and factors the matrix. Returns `None` if it is not positive definite.
     pub fn new(objective: &Objective<'_>, at: &Point) -> Option<Self> {
         let model = objective.model;
         let inverse: Vec<Wide> = at.amount.iter().zip(&at.reduced).map(|(y, z)| y / z).collect();
@@ -60,12 +60,12 @@ impl Newton {
                 }
             }
         }
-        let factor = factored(matrix)?;
+        let factor = cholesky_factor(matrix)?;
         Some(Self { inverse, direction, scale, factor })
     }
 
-    /// `H^-1 g` over the places.
-    pub fn users(&self, model: &Model, right: &[Wide]) -> Vec<Wide> {
+    /// Returns `H^-1 g` over the places, where `H` consists of the users' blocks.
+    pub fn solve_users(&self, model: &Model, right: &[Wide]) -> Vec<Wide> {
         let mut solution: Vec<Wide> =
             right.iter().zip(&self.inverse).map(|(g, inverse)| g * inverse).collect();
         let sums = model.sum_by_user(|k| &model.places[k].worth * &solution[k]);
@@ -78,8 +78,8 @@ impl Newton {
         solution
     }
 
-    /// The rows' system.
-    pub fn rows(&self, mut right: Vec<Wide>) -> Vec<Wide> {
+    /// Solves the system of the rows.
+    pub fn solve_rows(&self, mut right: Vec<Wide>) -> Vec<Wide> {
         let n = right.len();
         for r in 0..n {
             let row = &self.factor[r];
@@ -100,8 +100,9 @@ impl Newton {
     }
 }
 
-/// Cholesky's factor of a lower triangle.
-fn factored(mut matrix: Vec<Vec<Wide>>) -> Option<Vec<Vec<Wide>>> {
+/// Returns the Cholesky factor of a symmetric matrix given by its lower triangle, or `None` if it is not positive
+/// definite.
+fn cholesky_factor(mut matrix: Vec<Vec<Wide>>) -> Option<Vec<Vec<Wide>>> {
     for r in 0..matrix.len() {
         let (above, rest) = matrix.split_at_mut(r);
         let row = &mut rest[0];

@@ -1,6 +1,7 @@
-//! Floating point of [`BITS`] bits with exponents of any size.
+//! Floating-point numbers with [`BITS`] bits and exponents of any size.
 //!
-//! What is rounded is cut off: the method that uses it corrects itself, and rationals judge what comes out.
+//! Results are truncated. This is accurate enough, because the interior point method corrects itself and its result
+//! is judged in rationals.
 
 use std::cmp::Ordering;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
@@ -8,17 +9,18 @@ use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 use evenhand_problem::Rational;
 use rug::Integer;
 
-/// Bits of a number. The method ends some 40 digits below the sum of all users; eliminating a user loses about
-/// twice as many, and the rest is for users that are worth little beside others.
+/// The bits of a number. The method ends with a gap about 40 digits below the sum of all users, and eliminating a
+/// user loses about 80 digits. The rest is for users that are worth little compared with others.
 pub const BITS: u32 = 640;
 
-/// Bits of a fraction before or behind the point, at most: what is judged exactly is far narrower.
+/// The maximum number of bits of a fraction before or after the binary point. Exact judges see numbers that are far
+/// shorter.
 const MOST_BITS: i64 = 1 << 20;
 
-/// Bits of a double.
+/// The bits of a double's mantissa.
 const DOUBLE: u32 = 53;
 
-/// `mantissa * 2^exponent`.
+/// The number `mantissa * 2^exponent`.
 #[derive(Debug, Clone, Default)]
 pub struct Wide {
     mantissa: Integer,
@@ -43,7 +45,7 @@ impl Wide {
         Self { mantissa: Integer::from(1), exponent: 0 }
     }
 
-    /// The number nearest to a double that is finite.
+    /// Converts a finite double, without rounding.
     pub fn from_f64(value: f64) -> Self {
         let (part, exponent) = libm::frexp(value);
         let mantissa = Integer::from_f64(part * f64::from(2).powi(DOUBLE as i32)).unwrap_or_default();
@@ -54,7 +56,7 @@ impl Wide {
         &Self::new(value.numer().clone(), 0) / &Self::new(value.denom().clone(), 0)
     }
 
-    /// `exp(log)`, to the digits of a double.
+    /// Returns `exp(log)` with the precision of a double.
     pub fn from_log(log: f64) -> Self {
         let halvings = (log / std::f64::consts::LN_2).floor();
         let rest = log - halvings * std::f64::consts::LN_2;
@@ -63,19 +65,19 @@ impl Wide {
         value
     }
 
-    /// The natural logarithm of a positive number, in doubles.
+    /// Returns the natural logarithm of a positive number as a double.
     pub fn log(&self) -> f64 {
         let (part, exponent) = self.parts();
         libm::log(part) + exponent as f64 * std::f64::consts::LN_2
     }
 
-    /// The double nearest to it: 0 or infinite where doubles end.
+    /// Returns the nearest double, which is 0 or infinite outside the range of doubles.
     pub fn to_f64(&self) -> f64 {
         let (part, exponent) = self.parts();
         libm::ldexp(part, exponent.clamp(-10_000, 10_000) as i32)
     }
 
-    /// A double of size near 1, and an exponent.
+    /// Returns a double of magnitude 1/2 to 1 and the exponent of the power of 2 that multiplies it.
     fn parts(&self) -> (f64, i64) {
         let bits = self.mantissa.significant_bits();
         let cut = bits.saturating_sub(64);
@@ -84,7 +86,7 @@ impl Wide {
         (libm::ldexp(head, -(shift as i32)), self.exponent + i64::from(cut) + shift)
     }
 
-    /// The same number as a fraction, cut to so many bits.
+    /// Returns the number as a fraction, cut to `bits` bits.
     pub fn to_rational(&self, bits: u32) -> Rational {
         let more = self.mantissa.significant_bits().saturating_sub(bits);
         let mantissa = Integer::from(&self.mantissa >> more);
@@ -100,7 +102,7 @@ impl Wide {
         Self { mantissa: self.mantissa.clone().abs(), exponent: self.exponent }
     }
 
-    /// `self^power` by squaring.
+    /// Returns `self^power`, computed by repeated squaring.
     pub fn power(&self, power: u32) -> Self {
         let Some(top) = power.checked_ilog2() else { return Self::one() };
         let mut result = self.clone();
@@ -113,7 +115,7 @@ impl Wide {
         result
     }
 
-    /// The square root of a positive number.
+    /// Returns the square root of a positive number.
     pub fn root(&self) -> Self {
         let mut shift = i64::from(2 * BITS) - i64::from(self.mantissa.significant_bits());
         shift += (self.exponent - shift).rem_euclid(2);
@@ -121,7 +123,7 @@ impl Wide {
         Self::new(Integer::from(&self.mantissa << left).sqrt(), (self.exponent - shift) / 2)
     }
 
-    /// The position of the first bit.
+    /// Returns the position of the leading bit.
     fn top(&self) -> i64 {
         self.exponent + i64::from(self.mantissa.significant_bits())
     }
@@ -144,7 +146,8 @@ impl Add for &Wide {
         if low.top() > high.top() + i64::from(BITS) + 2 {
             return low.clone();
         }
-        // Both have at most `BITS` bits, and their tops are close: the shift is less than three times that.
+        // Both numbers have at most `BITS` bits and their leading bits are close, so the shift is less than `3 *
+        // BITS`.
         let shift = u32::try_from(high.exponent - low.exponent).unwrap_or(0);
         Wide::new(Integer::from(&high.mantissa << shift) + &low.mantissa, low.exponent)
     }
@@ -174,7 +177,7 @@ impl Mul for &Wide {
     }
 }
 
-/// By a number that is not 0; what is divided by 0 becomes 0, and an exact judge sees what came of it.
+/// Division by a nonzero number. A quotient by 0 is 0, since an exact judge checks the result anyway.
 impl Div for &Wide {
     type Output = Wide;
 

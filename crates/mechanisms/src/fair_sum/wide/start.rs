@@ -1,24 +1,24 @@
-//! Where the method starts: near the point that maximises the barrier alone.
+//! The starting point of the method: near the point that maximises the barrier alone.
 //!
-//! The barrier outweighs every utility there, however far apart they are, and from there the path leads to the
-//! optimum without another guess. Exponents between, or prices of a neighbouring problem, say little about users
-//! that are worth `10^100` times as much as others.
+//! There the barrier outweighs every utility, however different they are, and the central path leads from there to
+//! the optimum without another guess. The optimum of a smaller exponent, or the prices of a similar problem, would be
+//! poor starts if some users are worth `10^100` times as much as others.
 
 use super::model::{Model, User};
 use super::number::Wide;
 use super::step::Point;
 
-/// The barrier's weight at the start, in units of the user that is worth most there.
+/// The weight of the barrier at the start, in units of the user whose tasks are worth most there.
 const BARRIER: f64 = 10.0;
 
-/// The problem with its exponent, and a start for it.
+/// The problem with its exponent and a starting point.
 pub struct Objective<'a> {
     pub model: &'a Model,
-    /// The exponent as numerator and denominator.
+    /// The numerator and denominator of the exponent.
     pub exponent: (u32, u32),
-    /// `w_n U_n^(1-a)` of the user that is worth most at the start: the unit of everything dual.
+    /// `w_n U_n^(1-a)` of the user that is worth most at the start. This is the unit of all dual variables.
     pub total: Wide,
-    /// By user: `(w V^(1-a) / total)^q`, `q` the denominator of the exponent.
+    /// `(w V^(1-a) / total)^q` by user, where `q` is the denominator of the exponent.
     pub constant: Vec<Wide>,
     pub start: Point,
 }
@@ -52,7 +52,8 @@ impl<'a> Objective<'a> {
     }
 }
 
-/// By place: as much as leaves half of every row when the places that use it share it equally.
+/// Returns the amount of each place. Half of every row stays free, and the other half is shared equally by the places
+/// that use the row.
 fn amounts(model: &Model) -> Vec<Wide> {
     let mut users = vec![0u32; model.rows.len()];
     for (row, _) in model.places.iter().flat_map(|place| &place.usage) {

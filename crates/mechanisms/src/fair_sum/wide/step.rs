@@ -1,39 +1,46 @@
-//! A point of the method, how far it is from the equations, and the Newton step towards them.
+//! The points of the method, their residuals, and the Newton step.
 //!
-//! Marginal utilities are variables of their own, `ln lambda_n = ln w_n - a ln U_n`, so that large exponents do no
-//! harm.
+//! Marginal utilities are separate variables with the equations `ln lambda_n = ln w_n - a ln U_n`, so that large
+//! exponents cause no difficulties.
 
 use super::model::Model;
 use super::newton::Newton;
 use super::number::Wide;
 use super::start::Objective;
 
-/// Change of the logarithm of a marginal utility in one step, at most, as the variable and as the utility have it.
+/// The largest change of the logarithm of a marginal utility in one step. It limits both the change of the variable
+/// and the change that follows from the utility.
 const MOST_CHANGE: f64 = 3.0;
-/// Least product of a pair, in units of their mean, and the shortening of a step that would go below.
+/// The smallest product of a complementary pair, as a fraction of their mean.
 const LEAST_PRODUCT: f64 = 1e-4;
+/// The factor by which a step is shortened if a product would become smaller than that.
 const SHORTER: f64 = 0.7;
+/// The maximum number of such shortenings.
 const SHORTENINGS: usize = 12;
-/// Difference from 1 below which three terms stand for a logarithm.
+/// The difference from 1 below which three terms of the series replace an exponential or a logarithm.
 const NEARLY: f64 = 1e-3;
-/// `ln` of the least part of the worth of all tasks that residuals are relative to.
+/// The natural logarithm of the smallest scale for residuals, as a fraction of the worth of all tasks.
 const LEAST_PAID: f64 = -140.0;
-/// Longest step that is told apart from longer ones.
+/// The length up to which steps are computed; longer ones are cut to it.
 const LONGEST: f64 = 1e3;
 
+/// A point of the interior point method.
 #[derive(Debug, Clone)]
 pub struct Point {
-    /// By place, positive: `y`, and what it costs more than it is worth, `z`.
+    /// The amount `y` by place, positive.
     pub amount: Vec<Wide>,
+    /// The reduced cost `z` by place, which is the cost minus the worth; positive.
     pub reduced: Vec<Wide>,
-    /// By user: `lambda`.
+    /// The marginal utility `lambda` by user.
     pub marginal: Vec<Wide>,
-    /// By row.
+    /// The price by row.
     pub price: Vec<Wide>,
+    /// The free fraction by row.
     pub slack: Vec<Wide>,
 }
 
 impl Point {
+    /// Returns the sum of the products of all complementary pairs.
     pub fn complementarity(&self) -> Wide {
         let mut sum = Wide::default();
         for (y, z) in self.amount.iter().zip(&self.reduced) {
@@ -45,7 +52,8 @@ impl Point {
         sum
     }
 
-    /// So far along a direction as keeps the products of all pairs comparable.
+    /// Moves along a direction by at most `length`, and less if a product of a pair became too small compared with
+    /// the others.
     pub fn moved_within(&self, model: &Model, by: &Direction, mut length: f64) -> Self {
         let least = Wide::from_f64(LEAST_PRODUCT / model.pairs() as f64);
         let mut point = self.moved(model, by, length);
@@ -61,7 +69,7 @@ impl Point {
         point
     }
 
-    /// `length` of the way along a direction, at most all of it.
+    /// Moves along a direction by the fraction `length` of it, at most 1.
     pub fn moved(&self, model: &Model, by: &Direction, length: f64) -> Self {
         let length = Wide::from_f64(length.min(1.0));
         let along = |x: &[Wide], d: &[Wide]| -> Vec<Wide> {
@@ -88,15 +96,15 @@ impl Point {
     }
 }
 
-/// How far a point is from the equations.
+/// The residuals of the equations at a point.
 pub struct Residuals {
-    /// `1 - A y - s` by row.
+    /// `1 - A y - s`, by row.
     rows: Vec<Wide>,
-    /// `lambda v - A'p + z` by place.
+    /// `lambda v - A'p + z`, by place.
     dual: Vec<Wide>,
-    /// `ln w - a ln U - ln lambda` by user.
+    /// `ln w - a ln U - ln lambda`, by user.
     marginal: Vec<Wide>,
-    /// `U` by user.
+    /// `U`, by user.
     utility: Vec<Wide>,
 }
 
@@ -116,7 +124,7 @@ impl Residuals {
         let (p, q) = objective.exponent;
         let marginal =
             utility.iter().zip(&point.marginal).zip(&objective.constant).map(|((u, lambda), c)| {
-                // (w U^-a / lambda)^q.
+                // The ratio is (w U^-a / lambda)^q, whose logarithm is q times the residual.
                 let ratio = c / &(&u.power(p) * &lambda.power(q));
                 let over = &ratio - &Wide::one();
                 let log = match over.to_f64().abs() < NEARLY {
@@ -132,8 +140,10 @@ impl Residuals {
         Self { rows, dual, marginal: marginal.collect(), utility }
     }
 
-    /// `ln` of everything that is not 0 yet, relative to what rows are paid and to what each user is worth,
-    /// whichever is larger.
+    /// Returns the natural logarithm of the largest relative residual.
+    ///
+    /// The residual of all equations is relative to the prices of all rows, and each user's own residual to the worth
+    /// of its tasks.
     pub fn log_size(&self, objective: &Objective<'_>, point: &Point) -> f64 {
         let model = objective.model;
         let mut paid = Wide::default();
@@ -154,6 +164,7 @@ impl Residuals {
         worst.fold(all, f64::max)
     }
 
+    /// Returns the residuals of the equations, weighted by the dual or primal variables and summed.
     pub fn infeasibility(&self, point: &Point) -> Wide {
         let mut sum = Wide::default();
         for (r, p) in self.rows.iter().zip(&point.price) {
@@ -169,19 +180,19 @@ impl Residuals {
     }
 }
 
-/// A Newton step; that of marginal utilities is of their logarithms.
+/// A Newton step. The step of marginal utilities is that of their logarithms.
 pub struct Direction {
     amount: Vec<Wide>,
     reduced: Vec<Wide>,
     log_marginal: Vec<Wide>,
     price: Vec<Wide>,
     slack: Vec<Wide>,
-    /// The largest relative change of a utility, times the exponent.
+    /// The largest relative change of a utility, multiplied by the exponent.
     steepest: f64,
 }
 
 impl Direction {
-    /// The longest step that keeps everything positive; may exceed 1.
+    /// Returns the length of the longest step that keeps all variables positive, which may exceed 1.
     pub fn longest(&self, point: &Point) -> f64 {
         let mut most = LONGEST;
         let pairs = [
@@ -196,14 +207,14 @@ impl Direction {
                 most = most.min(fall.recip());
             }
         }
-        // Beyond this the marginal utility is another than its tangent says.
+        // Beyond this length, the linearised marginal utility is no longer a good approximation.
         let most = most.min(MOST_CHANGE / self.steepest);
         self.log_marginal.iter().fold(most, |most, d| most.min(MOST_CHANGE / d.to_f64().abs()))
     }
 }
 
-/// The Newton direction towards complementarity `target` (0 for the predictor), with the predictor's second-order
-/// terms taken off for the corrector.
+/// Returns the Newton direction towards complementarity `target`, which is 0 for the predictor. The corrector
+/// subtracts the second-order terms of the predictor.
 pub fn direction(
     objective: &Objective<'_>,
     at: &Point,
@@ -234,16 +245,16 @@ pub fn direction(
             gradient[k] += &(&pull * &model.places[k].worth);
         }
     }
-    let mut right = model.load(&newton.users(model, &gradient));
+    let mut right = model.load(&newton.solve_users(model, &gradient));
     for (r, right) in right.iter_mut().enumerate() {
         *right += &(&of_rows[r] / &at.price[r]);
         *right -= &residuals.rows[r];
     }
-    let price = newton.rows(right);
+    let price = newton.solve_rows(right);
     for (k, gradient) in gradient.iter_mut().enumerate() {
         *gradient -= &model.cost(&price, k);
     }
-    let amount = newton.users(model, &gradient);
+    let amount = newton.solve_users(model, &gradient);
     let (p, q) = objective.exponent;
     let alpha = &Wide::from_f64(f64::from(p)) / &Wide::from_f64(f64::from(q));
     let utilities = model.utilities(&amount);

@@ -1,10 +1,10 @@
-//! Against optima that are known beforehand: prices and tasks are chosen, and the weights follow from them.
+//! Tests with known optima: prices and tasks are chosen, and the weights are computed from them.
 
 use evenhand_problem::{Constraints, Problem, ProblemSpec, Rational, ServerSpec, Sharing, UserSpec};
 
 use super::{Optimum, maximise};
 
-/// `10^power`.
+/// Returns `10^power`.
 fn ten(power: i32) -> Rational {
     let most = (0..power.abs()).fold(Rational::from(1), |ten, _| ten * 10);
     if power < 0 { most.recip() } else { most }
@@ -14,13 +14,15 @@ fn vector(values: [&Rational; 2]) -> Vec<(String, Rational)> {
     ["cpu", "memory"].into_iter().zip(values).map(|(name, value)| (name.to_owned(), value.clone())).collect()
 }
 
-/// Two classes with prices `10^12` apart and three users with tasks `10^(2 spread)` apart, each full class used up,
-/// and their tasks at the optimum of this exponent.
+/// Returns a problem with the tasks of its optimum for the exponent `alpha`.
+///
+/// It has two classes with prices that differ by a factor of `10^12`, and three users with tasks that differ by
+/// `10^(2 spread)`. The classes are fully used.
 fn known(alpha: u32, spread: i32) -> (ProblemSpec, Vec<Rational>) {
     let prices = [[ten(0), ten(3)], [ten(-9), Rational::from(2)]];
     let demands = [[Rational::from(3), ten(-2)], [ten(5), Rational::from(7)], [Rational::from(1), ten(-6)]];
     let tasks = vec![ten(spread), Rational::from((7, 3)), ten(-spread)];
-    // Class of each user, and whether it may run on the other.
+    // The class of each user, and whether the user may also run on the other class.
     let on = [(1, true), (0, false), (1, true)];
     let cost = |n: usize, i: usize| -> Rational {
         demands[n].iter().zip(&prices[i]).map(|(d, p)| Rational::from(d * p)).sum()
@@ -77,7 +79,7 @@ fn optima_that_are_known_beforehand_are_found() {
 #[test]
 fn limits_are_rows_too() {
     let (mut spec, tasks) = known(5, 6);
-    // Who has the least is given half of it: the others share the rest.
+    // The user with the fewest tasks is limited to half of them, and the others share the rest.
     let limit = Rational::from(&tasks[2] / 2u32);
     spec.users[2].tasks = Some(limit.clone());
     let problem = Problem::new(spec).unwrap();

@@ -1,27 +1,28 @@
-//! An active set is the combinatorial part of a PS-DSF point: which users run on which classes, which rows are
-//! full, which users have all their tasks, and which row blocks a user where it runs. Given these, Theorem 1
-//! (docs/theory.md, section 4) is a system of linear equations.
+//! Active sets: the combinatorial part of a PS-DSF point. An active set states which users run on which classes,
+//! which rows are full, which users have all their tasks, and which row blocks each user on each of its classes.
+//! Given these, Theorem 1 (docs/theory.md, section 4) is a system of linear equations.
 
 use super::scaled::ScaledModel;
 
-/// The combinatorial part of a point.
+/// The combinatorial part of a PS-DSF point.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ActiveSet {
-    /// By row: whether it is full, so that it has a level of its own.
+    /// Whether each row is full, which means that it has a level of its own.
     pub full: Vec<bool>,
-    /// By user: whether it has all its tasks.
+    /// Whether each user has all its tasks.
     pub satisfied: Vec<bool>,
-    /// By user: the pairs where it runs, the main one first: where it could have most, so that its
-    /// tasks there are what is left of its total without a loss of digits.
+    /// The pairs on which each user runs, the main pair first. The main pair is the one on which the user could have
+    /// most tasks. Its tasks are computed as the rest of the user's total, which loses no digits.
     pub support: Vec<Vec<usize>>,
-    /// By pair: the full row of least level that the user demands there; kept where it runs.
+    /// The full row with the lowest level that the user demands, by pair. It is maintained for pairs on which the
+    /// user runs.
     pub bottleneck: Vec<Option<usize>>,
-    /// By pair: whether its user runs there.
+    /// Whether the user runs on each pair.
     pub runs: Vec<bool>,
 }
 
 impl ActiveSet {
-    /// No user runs.
+    /// Creates an active set in which no user runs.
     pub fn empty(scaled: &ScaledModel) -> Self {
         Self {
             full: vec![false; scaled.class_of_row.len()],
@@ -32,13 +33,13 @@ impl ActiveSet {
         }
     }
 
-    /// The full row of least level that the user of `p` demands there.
+    /// Returns the full row with the lowest level that the user of `p` demands there.
     pub fn lowest(&self, scaled: &ScaledModel, levels: &[f64], p: usize) -> Option<usize> {
         let rows = scaled.pairs[p].usage.iter().map(|(row, _)| *row).filter(|row| self.full[*row]);
         rows.min_by(|a, b| levels[*a].total_cmp(&levels[*b]))
     }
 
-    /// The user of `p` runs there from now on.
+    /// Makes the user of `p` run there.
     pub fn enter(&mut self, scaled: &ScaledModel, levels: &[f64], p: usize) {
         self.runs[p] = true;
         self.bottleneck[p] = self.lowest(scaled, levels, p);
@@ -47,13 +48,13 @@ impl ActiveSet {
         pairs.insert(before.unwrap_or(pairs.len()), p);
     }
 
-    /// The user of `p` does not run there any more.
+    /// Makes the user of `p` no longer run there.
     pub fn leave(&mut self, scaled: &ScaledModel, p: usize) {
         self.runs[p] = false;
         self.support[scaled.pairs[p].user].retain(|q| *q != p);
     }
 
-    /// Row `row` becomes full, at the highest level that there is: it blocks those whom nothing blocks.
+    /// Makes `row` full, at the highest level. It then blocks users that no other row blocks.
     pub fn fill(&mut self, scaled: &ScaledModel, row: usize) {
         self.full[row] = true;
         for p in scaled.of_class[scaled.class_of_row[row]].clone() {
@@ -64,7 +65,7 @@ impl ActiveSet {
         }
     }
 
-    /// Row `row` is not full any more.
+    /// Makes `row` no longer full.
     pub fn free(&mut self, scaled: &ScaledModel, row: usize) {
         self.full[row] = false;
         for p in scaled.of_class[scaled.class_of_row[row]].clone() {
@@ -74,7 +75,7 @@ impl ActiveSet {
         }
     }
 
-    /// Row `lower` falls below row `row`: it blocks instead whoever demands both.
+    /// Lets the level of `lower` fall below that of `row`, so that `lower` blocks all users that demand both rows.
     pub fn cross(&mut self, scaled: &ScaledModel, row: usize, lower: usize) {
         for p in scaled.of_class[scaled.class_of_row[row]].clone() {
             let demands = scaled.pairs[p].usage.iter().any(|(other, _)| *other == lower);

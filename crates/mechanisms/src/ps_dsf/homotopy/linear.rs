@@ -1,18 +1,19 @@
-//! Solves sparse linear equations in doubles that have one unknown more than there are equations.
+//! Solution of sparse linear equations in doubles with one unknown more than there are equations.
 
 use super::piece::Affine;
 
-/// An equation: coefficients by column, no column twice, and a constant that makes the sum 0.
+/// An equation: coefficients by column (each column at most once), and a constant. The sum of all terms is 0.
 pub type Equation = (Vec<(usize, f64)>, f64);
 
-/// A coefficient below this is rounding and no pivot; columns and equations are scaled to a largest of 1.
+/// The size below which a coefficient counts as a rounding error and is no pivot. Columns and equations are scaled to
+/// a largest coefficient of 1.
 const NO_PIVOT: f64 = 1e-10;
 
-/// The line on which `equations` in one unknown more hold: the unknowns as they move with the one that
-/// no equation determines, which stands at `free_at`.
+/// Returns the line of solutions of `equations`, which have one unknown more than there are equations. The unknowns
+/// are functions of the free one, which has the value `free_at` of its column.
 ///
 /// # Errors
-/// An equation that depends on others, where the solutions are more than a line.
+/// Returns an equation that depends on others, if the solutions are more than a line.
 pub fn line(equations: Vec<Equation>, free_at: impl Fn(usize) -> f64) -> Result<Vec<Affine>, usize> {
     let n = equations.len() + 1;
     let mut size = vec![0.0_f64; n];
@@ -43,7 +44,7 @@ pub fn line(equations: Vec<Equation>, free_at: impl Fn(usize) -> f64) -> Result<
     if x.iter().all(|x| x.value.is_finite() && x.slope.is_finite()) { Ok(x) } else { Err(0) }
 }
 
-/// Columns by their size, and the equation so that its largest coefficient is 1.
+/// Divides the columns by their sizes, and the equation by its largest coefficient.
 fn in_units((mut entries, constant): Equation, size: &[f64]) -> Equation {
     entries.iter_mut().for_each(|(column, value)| *value /= size[*column]);
     let largest = entries.iter().fold(0.0_f64, |largest, (_, value)| largest.max(value.abs()));
@@ -53,11 +54,11 @@ fn in_units((mut entries, constant): Equation, size: &[f64]) -> Equation {
     (entries, constant / factor)
 }
 
-/// Gaussian elimination in place in `n` columns, the shortest equation next (Markowitz' rule by rows), with
-/// its largest coefficient as the pivot; `(equation, column)` of the pivots in their order.
+/// Eliminates in place in `n` columns by Gauss. The shortest equation comes next (Markowitz' rule by rows), with its
+/// largest coefficient as the pivot. Returns the pairs `(equation, column)` of the pivots in order.
 ///
 /// # Errors
-/// An equation that depends on those before it.
+/// Returns an equation that depends on those before it.
 fn eliminate(rows: &mut [Equation], n: usize) -> Result<Vec<(usize, usize)>, usize> {
     let mut of_column: Vec<Vec<usize>> = vec![Vec::new(); n];
     for (k, (entries, _)) in rows.iter().enumerate() {

@@ -1,13 +1,14 @@
-//! From any point to a PS-DSF allocation by path following: a piecewise linear homotopy.
+//! Path following from any point to a PS-DSF allocation: a piecewise linear homotopy.
 //!
-//! The conditions of Theorem 1 (docs/theory.md, section 4) are perturbed in proportion to a parameter `t`: users
-//! are taken to have more tasks than they have, rows to have more capacity. With suitable perturbations any
-//! point solves the problem at `t = 1`; a solution at `t = 0` is asked for. The conditions are continuous and
-//! piecewise linear, so that the solutions in `t` and the tasks form paths of straight pieces, each with an
-//! active set of its own. As in Lemke's method one thing changes at the end of a piece (`pivoting`), and the
-//! path goes on in the only direction in which what has changed can grow; `t` may rise meanwhile. Random
-//! parts of the perturbations keep two things from changing at once. A path ends at `t = 0`, or where it came
-//! from infinity, or where rounding hides what comes next; then another one is tried.
+//! The conditions of Theorem 1 (docs/theory.md, section 4) are perturbed in proportion to a parameter `t`: users get
+//! additional tasks, and rows additional capacity. With suitable perturbations, any point is a solution at `t = 1`. A
+//! solution at `t = 0` is needed. The conditions are continuous and piecewise linear, so the solutions in `t` and the
+//! tasks form paths of straight pieces, each with its own active set.
+//!
+//! As in Lemke's method, one condition changes at the end of a piece (`pivoting`). The path continues in the only
+//! direction in which the complementary quantity can grow; meanwhile `t` may rise. Random perturbations prevent two
+//! conditions from changing at once. A path ends at `t = 0`, goes to infinity, or stops where rounding errors hide
+//! the next piece. In the last two cases another path is tried.
 
 mod active_set;
 mod linear;
@@ -25,14 +26,14 @@ pub use self::scaled::ScaledModel;
 pub use self::start::{PathStart, Reading, start};
 use super::candidates::Spent;
 
-/// Where a path ended at `t = 0`.
+/// The end of a path at `t = 0`.
 #[derive(Debug, Clone)]
 pub struct Ended {
-    /// Tasks by pair, in the units of the [`ScaledModel`].
+    /// The tasks by pair, in the units of the [`ScaledModel`].
     pub tasks: Vec<f64>,
-    /// By row: its level, if it is full.
+    /// The level of each row that is full.
     pub levels: Vec<Option<f64>>,
-    /// The active set there.
+    /// The active set at the end.
     pub set: ActiveSet,
 }
 
@@ -42,39 +43,39 @@ impl Ended {
     }
 }
 
-/// By row: its level, if it is full.
+/// Returns the level of each row that is full.
 fn levels(now: &Piece, set: &ActiveSet) -> Vec<Option<f64>> {
     now.levels.iter().zip(&set.full).map(|(level, full)| full.then_some(level.value)).collect()
 }
 
-/// The lowest point of a path that did not end.
+/// The point with the lowest `t` on a path that did not end.
 #[derive(Debug, Clone)]
 pub struct Stalled {
-    /// Tasks by pair.
+    /// The tasks by pair.
     pub tasks: Vec<f64>,
-    /// By row: its level, if it is full.
+    /// The level of each row that is full.
     pub levels: Vec<Option<f64>>,
-    /// The parameter.
+    /// The parameter `t`.
     pub t: f64,
 }
 
-/// The direction in which a path leaves its start.
+/// The direction in which a path leaves its starting point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     /// The parameter falls at first.
     Down,
-    /// It rises at first: the other half of the path.
+    /// The parameter rises at first. This is the other half of the path.
     Up,
 }
 
-/// A `t` up to this is 0: rounding of a sum that is about 1.
+/// The largest `t` that counts as 0, to allow for rounding in sums of about 1.
 const ROUNDING: f64 = 1e-13;
-/// A `t` up to this is 0 where rounding hides what comes next; the residual of the point decides.
+/// The largest `t` that counts as 0 if rounding errors hide the next piece. The residual of the point then decides.
 const ALMOST_ZERO: f64 = 1e-8;
-/// A `t` above this is a path on its way to infinity: perturbations a thousand times those of the start.
+/// The `t` above which a path is assumed to go to infinity: perturbations a thousand times those of the start.
 const TO_INFINITY: f64 = 1e3;
 
-/// Most pieces of a path: this many, and [`PIECES_EACH`] for each row and user. The limit cuts
+/// The maximum number of pieces of a path, to which [`PIECES_EACH`] is added for each row and user. The limit cuts
 /// off paths that wander.
 const PIECES: usize = 1000;
 /// See [`PIECES`].
@@ -83,7 +84,7 @@ const PIECES_EACH: usize = 5;
 /// Follows the path from `start`.
 ///
 /// # Errors
-/// Its lowest point, where it does not end.
+/// Returns the point with the lowest `t` if the path does not end.
 pub fn follow(
     scaled: &ScaledModel,
     start: &PathStart,
@@ -126,13 +127,13 @@ pub fn follow(
     if now.t.value <= ALMOST_ZERO { Ok(Ended::new(&now, set)) } else { Err(lowest) }
 }
 
-/// Steps of one piece: the elimination, which is sparse, and a look at all pairs.
+/// Returns the steps of one piece: a sparse elimination and a pass over all pairs.
 fn work(scaled: &ScaledModel, set: &ActiveSet) -> u64 {
     let rows = set.full.iter().filter(|full| **full).count() as u64;
     10 * rows.pow(2) + 16 * scaled.pairs.len() as u64
 }
 
-/// The point of a piece that is so far away.
+/// Returns the point of a piece at the distance `far`.
 fn advanced(piece: &Piece, far: f64) -> Piece {
     let mut piece = piece.clone();
     let step = |x: &mut Affine| x.value += far * x.slope;

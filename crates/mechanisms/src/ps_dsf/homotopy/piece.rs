@@ -1,9 +1,10 @@
-//! Solves the linear equations of an active set, which leave one degree of freedom: a piece of the path.
+//! The linear equations of an active set. They leave one degree of freedom, so their solutions are a piece of the
+//! path.
 //!
-//! A user that runs on two classes ties the levels of its bottlenecks there, so that each is a multiple of the
-//! other. These ties form a forest, or nearly one. What is left are an unknown level for each tree of it, the
-//! tasks of users beside their main class, the parameter `t`, and an equation for each full row. The conditions
-//! are those of Theorem 1 (docs/theory.md, section 4) with a [`Perturbation`].
+//! A user that runs on two classes ties the levels of its bottlenecks there: each is a linear function of the other.
+//! These ties form a forest, or nearly one. The remaining unknowns are one level for each tree, the tasks of users on
+//! all but their main class, and the parameter `t`. There is one equation for each full row. The conditions are those
+//! of Theorem 1 (docs/theory.md, section 4) with a [`Perturbation`].
 
 use std::ops::{Add, Div, Mul, Sub};
 
@@ -11,29 +12,29 @@ use super::active_set::ActiveSet;
 use super::linear::{self, Equation};
 use super::scaled::ScaledModel;
 
-/// What moves a problem to one whose solution is known: additions to the three kinds of conditions,
+/// The perturbation that turns a problem into one with a known solution: additions to the three kinds of conditions,
 /// all multiplied by `t`.
 #[derive(Debug, Clone)]
 pub struct Perturbation {
-    /// By pair: tasks that its user is taken to have more, on this class.
+    /// The tasks added to the user's total in the condition of each pair.
     pub pairs: Vec<f64>,
-    /// By row: more capacity.
+    /// The capacity added to each row.
     pub rows: Vec<f64>,
-    /// By user: more tasks to have.
+    /// The tasks added to each user's limit.
     pub users: Vec<f64>,
 }
 
-/// A quantity along a piece of the path: its value here, and its slope in whatever measures the way.
+/// A quantity along a piece of the path, as a linear function of the unknown that is free.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Affine {
-    /// Its value here.
+    /// The value at the current point.
     pub value: f64,
-    /// Its growth for each unit of the way.
+    /// The change per unit of the free unknown.
     pub slope: f64,
 }
 
 impl Affine {
-    /// A quantity that stays the same.
+    /// Creates a constant quantity.
     pub const fn constant(value: f64) -> Self {
         Self { value, slope: 0.0 }
     }
@@ -67,31 +68,31 @@ impl Mul<f64> for Affine {
     }
 }
 
-/// All quantities along the line of solutions of an active set, a piece of the path.
+/// All quantities along a piece of the path, the line of solutions of an active set.
 #[derive(Debug, Clone)]
 pub struct Piece {
-    /// The parameter.
+    /// The parameter `t`.
     pub t: Affine,
-    /// By row: level, that of rows which are not full being the highest.
+    /// The level of each row. Rows that are not full have the highest level.
     pub levels: Vec<Affine>,
-    /// By pair: tasks.
+    /// The tasks by pair.
     pub tasks: Vec<Affine>,
-    /// By user: total.
+    /// The total by user.
     pub totals: Vec<Affine>,
-    /// By user: what it could have more at the level of its main class, where it has all its tasks.
+    /// The additional tasks that each satisfied user could have at the level of its main class.
     pub beyond: Vec<Affine>,
 }
 
 /// A problem with a perturbation.
 #[derive(Debug, Clone, Copy)]
 pub struct Perturbed<'a> {
-    /// The problem.
+    /// The problem in scaled units.
     pub scaled: &'a ScaledModel,
-    /// What is added to its conditions.
+    /// The perturbation of its conditions.
     pub perturbation: &'a Perturbation,
 }
 
-/// `terms[0]` times the level of a tree, `terms[1]` times `t`, and `terms[2]`.
+/// A linear combination: `terms[0]` times the level of a tree, plus `terms[1]` times `t`, plus `terms[2]`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Combination {
     tree: Option<usize>,
@@ -103,13 +104,13 @@ impl Combination {
         Self { tree: None, terms: [0.0, 0.0, value] }
     }
 
-    /// `factor` times this, and `of_t` times `t`.
+    /// Returns `factor` times this combination, plus `of_t` times `t`.
     fn times(self, factor: f64, of_t: f64) -> Self {
         let [tree, t, constant] = self.terms;
         Self { tree: self.tree, terms: [tree * factor, t * factor + of_t, constant * factor] }
     }
 
-    /// The quantity along the piece on which the unknowns are `x`: trees, others, and `t`.
+    /// Evaluates the combination on the piece with the unknowns `x`: trees, other pairs, and `t`.
     fn at(self, x: &[Affine]) -> Affine {
         let [of_tree, of_t, constant] = self.terms;
         let tree = self.tree.map_or(Affine::default(), |tree| x[tree]);
@@ -117,22 +118,23 @@ impl Combination {
     }
 }
 
-/// The forest of ties.
+/// The forest of ties between the levels of rows.
 struct Forest {
-    /// By row: its level.
+    /// The level of each row.
     levels: Vec<Combination>,
-    /// By tree: the row whose level is the unknown.
+    /// The row of each tree whose level is the unknown.
     trees: Vec<usize>,
-    /// Ties beyond a forest: the main pair of a user and another one.
+    /// The ties that close a cycle: the main pair of a user and another pair of it.
     cycles: Vec<[usize; 2]>,
 }
 
 impl Perturbed<'_> {
-    /// The piece of the path on which `set` is the active set; of the unknowns the one that is free is where it
-    /// is at `now`.
+    /// Returns the piece of the path on which `set` is the active set. The unknown that is free has its value from
+    /// `now`.
     ///
     /// # Errors
-    /// The solutions are not a line; if they are more than that, a row without which they might be one.
+    /// Returns an error if the solutions are not a line. If they are more than a line, it names a row without which
+    /// they may be a line.
     pub fn piece(self, set: &ActiveSet, now: &Piece) -> Result<Piece, Option<usize>> {
         let pairs = &self.scaled.pairs;
         let forest = self.forest(set);
@@ -143,6 +145,8 @@ impl Perturbed<'_> {
         let rows: Vec<usize> = (0..set.full.len()).filter(|row| set.full[*row]).collect();
         let mut equation_of_row = vec![usize::MAX; set.full.len()];
         rows.iter().enumerate().for_each(|(k, row)| equation_of_row[*row] = k);
+        // The unknowns are a level for each tree, the tasks of all pairs but the main ones, and `t`. The equations are one
+        // for each full row and one for each tie that closes a cycle.
         let n = n_trees + others.len();
         if rows.len() + forest.cycles.len() != n {
             return Err(None);
@@ -185,7 +189,7 @@ impl Perturbed<'_> {
         Ok(self.quantities(set, &forest, &others, &x))
     }
 
-    /// All quantities from the unknowns; `x` holds the trees, the tasks of `others`, and `t`.
+    /// Computes all quantities from the unknowns `x`: the trees, the tasks of `others`, and `t`.
     fn quantities(self, set: &ActiveSet, forest: &Forest, others: &[usize], x: &[Affine]) -> Piece {
         let pairs = &self.scaled.pairs;
         let mut piece = Piece {
@@ -212,7 +216,7 @@ impl Perturbed<'_> {
         piece
     }
 
-    /// The total of a user whose main pair is `main`.
+    /// Returns the total of a user whose main pair is `main`.
     fn total(self, set: &ActiveSet, forest: &Forest, user: usize, main: usize) -> Combination {
         if set.satisfied[user] {
             let terms = [0.0, self.perturbation.users[user], self.scaled.limits[user]];
@@ -221,12 +225,12 @@ impl Perturbed<'_> {
         self.offer(set, forest, main)
     }
 
-    /// The total that the level at pair `p`, where its user runs, gives to the user.
+    /// Returns the total of the user that follows from the level at pair `p`, on which the user runs.
     fn offer(self, set: &ActiveSet, forest: &Forest, p: usize) -> Combination {
         self.level(set, forest, p).times(self.scaled.pairs[p].tasks_per_level, -self.perturbation.pairs[p])
     }
 
-    /// The level that counts at pair `p`, where its user runs.
+    /// Returns the level that blocks the user at pair `p`, on which the user runs.
     fn level(self, set: &ActiveSet, forest: &Forest, p: usize) -> Combination {
         match set.bottleneck[p] {
             Some(row) => forest.levels[row],
@@ -234,11 +238,12 @@ impl Perturbed<'_> {
         }
     }
 
+    /// Computes the forest of ties of an active set.
     fn forest(self, set: &ActiveSet) -> Forest {
         let Self { scaled, perturbation } = self;
         let n_rows = set.full.len();
         let mut edges: Vec<[usize; 2]> = Vec::new();
-        // The last node stands for all rows that are not full, whose level is known.
+        // The last node represents all rows that are not full, whose level is known.
         let node_of = |p: usize| set.bottleneck[p].unwrap_or(n_rows);
         let mut of_node: Vec<Vec<usize>> = vec![Vec::new(); n_rows + 1];
         for support in &set.support {
@@ -287,7 +292,7 @@ impl Perturbed<'_> {
     }
 }
 
-/// Sparse equations under construction, in as many unknowns as equations and in `t`, the last column.
+/// Sparse equations under construction, in as many unknowns as equations and in `t`, which is the last column.
 struct Equations(Vec<Equation>);
 
 impl Equations {
@@ -309,7 +314,7 @@ impl Equations {
         self.0[k].0.push((column, value));
     }
 
-    /// The equations, entries of one column added up.
+    /// Returns the equations, with the entries of each column added up.
     fn merged(mut self) -> Vec<Equation> {
         let n = self.0.len() + 1;
         let mut dense = vec![0.0; n];

@@ -1,43 +1,44 @@
-//! Pivoting: finds where a piece of the path ends and which active set continues it, as in Lemke's method.
+//! Pivoting: the end of a piece of the path and the active set that continues it, as in Lemke's method.
 //!
-//! Along a piece every quantity of Theorem 1 (docs/theory.md, section 4) is affine. The piece ends where the first
-//! of those that must not be negative becomes 0: tasks, free parts of rows, what a user lacks or could have
-//! elsewhere. The complementary quantity then takes its place in the active set.
+//! Along a piece, every quantity of Theorem 1 (docs/theory.md, section 4) is linear. The piece ends where the first
+//! of the quantities that must not be negative becomes 0: tasks, free fractions of rows, the tasks that a user lacks,
+//! or its surplus over what other classes offer. The complementary quantity then takes its position in the active
+//! set.
 
 use super::active_set::ActiveSet;
 use super::piece::{Affine, Perturbed, Piece};
 use super::scaled::ScaledModel;
 
-/// What happens at the end of a piece, and changes the active set.
+/// The event at the end of a piece, which changes the active set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pivot {
-    /// The parameter is 0.
+    /// The parameter `t` is 0.
     Done,
-    /// A user runs out of tasks on a class.
+    /// The user of a pair runs out of tasks there.
     Leave(usize),
-    /// A user could have more on a class than it has.
+    /// The user of a pair could have more tasks there than it has.
     Enter(usize),
     /// A row becomes full.
     Fill(usize),
-    /// The level of a row becomes the highest that there is.
+    /// The level of a row reaches the highest level, so the row is no longer full.
     Free(usize),
-    /// A user has all its tasks.
+    /// A user reaches its task limit.
     Satisfy(usize),
-    /// A user has all its tasks and would have no more without a limit.
+    /// A user with all its tasks would have no more without its task limit.
     Release(usize),
-    /// The level of the second row falls below that of the first one, in the same class.
+    /// The level of the second row falls below that of the first row of the same class.
     Cross(usize, usize),
 }
 
-/// Negative values up to this are rounding, in units in which everything is about 1.
+/// The size up to which negative values count as rounding errors. All quantities are about 1 in these units.
 const ROUNDING: f64 = 1e-7;
 
 impl Perturbed<'_> {
-    /// The next pivot along `piece` in direction `sign`, and how far away it is.
+    /// Returns the next pivot along `piece` in the direction `sign`, and the distance to it.
     pub fn next_pivot(self, set: &ActiveSet, piece: &Piece, sign: f64) -> Option<(f64, Pivot)> {
         let Self { scaled, perturbation } = self;
         let mut first: Option<(f64, Pivot)> = None;
-        // The pivot comes where the quantity, which must not be negative, is 0.
+        // A pivot happens where its quantity, which must not be negative, becomes 0.
         let mut meet = |quantity: Affine, pivot: Pivot| {
             let slope = quantity.slope * sign;
             if slope < 0.0 {
@@ -78,7 +79,7 @@ impl Perturbed<'_> {
         first
     }
 
-    /// How the quantity grows along `piece` that `pivot` has made positive.
+    /// Returns the rate along `piece` of the quantity that `pivot` has allowed to become positive.
     pub fn growth(self, set: &ActiveSet, piece: &Piece, pivot: Pivot) -> f64 {
         match pivot {
             Pivot::Done => -piece.t.slope,
@@ -98,15 +99,17 @@ impl Perturbed<'_> {
         }
     }
 
-    /// The tasks that the user of `p` has, as the perturbed condition of the pair counts them.
+    /// Returns the tasks of the user of `p` as the perturbed condition of the pair counts them.
     fn has(self, piece: &Piece, p: usize) -> Affine {
         let user = self.scaled.pairs[p].user;
         piece.totals[user] + piece.beyond[user] + piece.t * self.perturbation.pairs[p]
     }
 
-    /// How far the user of `p`, which does not run there, is content not to: it has no less than some row of
-    /// the class offers. That is the largest of quantities that fall; `None` where one of them never becomes
-    /// negative, or another one becomes positive in time.
+    /// Returns how far along the piece the user of `p`, which does not run there, has no reason to run there. It has
+    /// none while some row of the class offers it no more than it has.
+    ///
+    /// This distance is the largest at which a falling surplus becomes 0. Returns `None` if some surplus never
+    /// becomes negative, or if another one becomes positive before.
     fn content_until(self, piece: &Piece, p: usize, sign: f64) -> Option<f64> {
         let pair = &self.scaled.pairs[p];
         let has = self.has(piece, p);
@@ -137,7 +140,7 @@ impl Perturbed<'_> {
         (!(rises && pair.usage.iter().any(|(row, _)| in_time(surplus(*row))))).then_some(end)
     }
 
-    /// By row: the part that is free.
+    /// Returns the free fraction of each row.
     fn free_parts(self, set: &ActiveSet, piece: &Piece) -> Vec<Affine> {
         let part = |more: &f64| Affine::constant(1.0) + piece.t * *more;
         let mut free: Vec<Affine> = self.perturbation.rows.iter().map(part).collect();
@@ -149,7 +152,7 @@ impl Perturbed<'_> {
         free
     }
 
-    /// Whether `piece` starts where the conditions of `set` hold, but for rounding.
+    /// Returns whether the conditions of `set` hold at the start of `piece`, except for rounding errors.
     pub fn is_valid(self, set: &ActiveSet, piece: &Piece) -> bool {
         let free = self.free_parts(set, piece);
         let fits = |(n, total): (usize, &Affine)| {
@@ -161,7 +164,7 @@ impl Perturbed<'_> {
     }
 }
 
-/// The active set after `pivot`, which `levels` may decide.
+/// Changes the active set by `pivot`. The `levels` decide which row blocks a user that enters.
 pub fn apply(scaled: &ScaledModel, set: &mut ActiveSet, levels: &[f64], pivot: Pivot) {
     match pivot {
         Pivot::Done => {}
@@ -175,7 +178,7 @@ pub fn apply(scaled: &ScaledModel, set: &mut ActiveSet, levels: &[f64], pivot: P
     }
 }
 
-/// Where quantities are.
+/// Returns the values of quantities at the current point.
 pub fn values(affine: &[Affine]) -> Vec<f64> {
     affine.iter().map(|x| x.value).collect()
 }

@@ -1,9 +1,9 @@
-//! The PS-DSF allocation of an active set, in rationals.
+//! The exact PS-DSF allocation of an active set, in rationals.
 //!
 //! At the end of a path, where `t = 0`, the equations of an active set are those of Theorem 1 (docs/theory.md,
-//! section 4): full rows are full, and a user has the same total by the level of its bottleneck wherever it
-//! runs. They are solved exactly. Placements that the equations leave free, since moving them changes no level, are
-//! reconstructed from floating point as the simplest rational nearby.
+//! section 4). Full rows are full, and the level of a user's bottleneck gives it the same total on every class on
+//! which it runs. They are solved exactly. Placements that the equations leave free, because moving them changes no
+//! level, are rounded from floating point to the simplest rational nearby.
 
 use evenhand_lp::linear::{Lu, SparseRow};
 use evenhand_problem::Rational;
@@ -11,8 +11,8 @@ use evenhand_problem::Rational;
 use super::super::pairs::{PairModel, Point};
 use super::active_set::ActiveSet;
 
-/// The allocation of an active set, where `near` decides what its equations leave free; `highest` is by class
-/// the level of rows that are not full.
+/// Computes the allocation of an active set. Placements that its equations leave free are taken from `near`.
+/// `highest` is the level of rows that are not full, by class.
 pub fn solve(
     model: &PairModel<Rational>,
     set: &ActiveSet,
@@ -25,7 +25,7 @@ pub fn solve(
     rows.iter().enumerate().for_each(|(k, row)| equation_of_row[*row] = k);
     let mut column_of_pair = vec![usize::MAX; model.pairs.len()];
     others.iter().enumerate().for_each(|(k, p)| column_of_pair[*p] = rows.len() + k);
-    // The total that a level at a pair gives its user: a column with its coefficient, or a constant.
+    // The total that the level at a pair gives its user: a column with its coefficient, or a constant.
     let offer = |p: usize| match set.bottleneck[p] {
         Some(row) => (Some((equation_of_row[row], model.pairs[p].tasks_per_level.clone())), Rational::new()),
         None => {
@@ -80,7 +80,7 @@ pub fn solve(
     model.point(tasks)
 }
 
-/// Entries of one column added up.
+/// Adds up the entries of each column.
 fn merge(entries: &mut Vec<(usize, Rational)>) {
     entries.sort_by_key(|(column, _)| *column);
     let mut merged: Vec<(usize, Rational)> = Vec::with_capacity(entries.len());
@@ -94,11 +94,11 @@ fn merge(entries: &mut Vec<(usize, Rational)>) {
     *entries = merged;
 }
 
-/// Relative distance within which a double stands for a rational: what doubles lose on the way is below it.
+/// The relative distance within which a double stands for a rational. Rounding errors of doubles are smaller.
 const NEAR: f64 = 1e-9;
 
-/// Solves the equations in `values`, whose entries stay where the equations leave them free. Equations
-/// that depend on others are left out: whether they hold is for the caller to check.
+/// Solves the equations for `values`. Entries that the equations leave free keep their values. Equations that depend
+/// on others are left out; the caller checks whether they hold.
 fn solve_rows(rows: Vec<(SparseRow, Rational)>, values: &mut [Rational]) {
     let mut kept: Vec<(SparseRow, Rational)> =
         rows.into_iter().filter(|(entries, _)| entries.iter().any(|(_, value)| *value != 0)).collect();
@@ -116,7 +116,7 @@ fn solve_rows(rows: Vec<(SparseRow, Rational)>, values: &mut [Rational]) {
     }
 }
 
-/// Rational reconstruction: the number of least denominator within [`NEAR`] of a double, relative to it.
+/// Returns the rational with the smallest denominator within the relative distance [`NEAR`] of a double.
 fn simplest_near(value: f64) -> Rational {
     let centre = Rational::from_f64(value).unwrap_or_default();
     if centre <= 0 {
@@ -126,7 +126,7 @@ fn simplest_near(value: f64) -> Rational {
     simplest_between(Rational::from(&centre - &width), Rational::from(&centre + &width))
 }
 
-/// The simplest rational between two positive ones, by their continued fractions.
+/// Returns the simplest rational between two positive ones, computed from their continued fractions.
 fn simplest_between(mut low: Rational, mut high: Rational) -> Rational {
     let mut quotients = Vec::new();
     loop {

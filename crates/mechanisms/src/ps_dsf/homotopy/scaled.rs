@@ -1,51 +1,53 @@
-//! The PS-DSF problem in units in which everything is about 1, so that one tolerance fits all of it.
+//! The PS-DSF problem in units in which all numbers are about 1, so that one tolerance fits all of them.
 //!
-//! Tasks of a user on a class are counted in `gamma_ni`, its total in `gamma_n` (docs/theory.md, section 1), rows
-//! in their capacity, and the levels of a class so that its users gain at most one unit of total per level.
+//! The tasks of a user on a class are in units of `gamma_ni`, and its total is in units of `gamma_n` (docs/theory.md,
+//! section 1). Rows are in units of their capacity. The unit of a class's levels is such that its users gain at most
+//! one unit of total for each unit of the level.
 
 use super::super::pairs::{PairModel, Point};
 
-/// A user on a class on which it can run, in these units.
+/// A user on a class on which it can run, in scaled units.
 #[derive(Debug, Clone)]
 pub struct ScaledPair {
-    /// User `n`.
+    /// The user `n`.
     pub user: usize,
-    /// Class `i`.
+    /// The class `i`.
     pub class: usize,
-    /// `gamma_ni / gamma_n`: what all of the class is worth to the user.
+    /// `gamma_ni / gamma_n`: the fraction of the user's total that the whole class is worth.
     pub gamma_share: f64,
-    /// Total of the user for each unit of the level, in these units; at most 1, and 1 for one user of the class.
+    /// The total of the user for each unit of the level; at most 1, and exactly 1 for one user of the class.
     pub tasks_per_level: f64,
-    /// `(row, d_nir gamma_ni / c_r)`: part of the row that the user takes when it has all it can.
+    /// The pairs `(row, d_nir gamma_ni / c_r)`: the fraction of the row that the user takes if it has as many tasks
+    /// as possible.
     pub usage: Vec<(usize, f64)>,
 }
 
-/// A [`PairModel`] in units of about 1.
+/// A [`PairModel`] in scaled units.
 #[derive(Debug, Clone)]
 pub struct ScaledModel {
-    /// Pairs, as in the [`PairModel`].
+    /// The pairs, in the order of the [`PairModel`].
     pub pairs: Vec<ScaledPair>,
-    /// By user: its pairs.
+    /// The pairs of each user.
     pub of_user: Vec<Vec<usize>>,
-    /// By class: its pairs.
+    /// The pairs of each class.
     pub of_class: Vec<std::ops::Range<usize>>,
-    /// By row: its class.
+    /// The class of each row.
     pub class_of_row: Vec<usize>,
-    /// By user: `T_n / gamma_n`, infinite without a limit.
+    /// `T_n / gamma_n` by user, infinite without a limit.
     pub limits: Vec<f64>,
-    /// By class: the level of its rows that are not full, above any that a user can reach.
+    /// The level of rows that are not full, by class. It is above any level that a user can reach.
     pub highest: Vec<f64>,
-    /// By pair: `gamma_ni`.
+    /// `gamma_ni`, by pair.
     gamma: Vec<f64>,
-    /// By class: levels in these units for each level of the [`PairModel`].
+    /// The number of scaled levels for each level of the [`PairModel`], by class.
     unit: Vec<f64>,
 }
 
-/// Least ceiling of the levels of a class, in the units of the model: of use where no user has anything yet.
+/// The smallest highest level of a class, in scaled units. It is needed if no user has any tasks yet.
 const LEAST_CEILING: f64 = 1e-3;
 
 impl ScaledModel {
-    /// `model` in these units.
+    /// Converts `model` to scaled units.
     pub fn new(model: &PairModel<f64>) -> Self {
         let all = |p: &super::super::pairs::Pair<f64>| {
             p.usage.iter().map(|(row, d)| model.capacity[*row] / d).fold(f64::INFINITY, f64::min)
@@ -87,38 +89,38 @@ impl ScaledModel {
         }
     }
 
-    /// Sets the highest level of every class to at least `headroom` times that of its users with these totals.
+    /// Sets the highest level of every class to at least `headroom` times the level of its users with these totals.
     pub fn bound_levels(&mut self, totals: &[f64], headroom: f64) {
         self.highest.fill(LEAST_CEILING);
         for pair in &self.pairs {
             let highest = &mut self.highest[pair.class];
             *highest = highest.max(headroom * totals[pair.user] / pair.tasks_per_level);
         }
-        // Powers of 2, which are short as rationals: what they decide, if anything, is a choice among many.
+        // Powers of 2 are short as rationals. If the value matters at all, it only selects one of many answers.
         for (highest, unit) in self.highest.iter_mut().zip(&self.unit) {
             *highest = (*highest / unit).log2().ceil().exp2() * unit;
         }
     }
 
-    /// Tasks at all pairs in these units.
+    /// Converts the tasks of all pairs to scaled units.
     pub fn in_units(&self, point: &Point<f64>) -> Vec<f64> {
         point.tasks.iter().zip(&self.gamma).map(|(tasks, gamma)| tasks / gamma).collect()
     }
 
-    /// Levels by row in these units.
+    /// Converts the levels of rows to scaled units.
     pub fn levels_in_units(&self, levels: &[Option<f64>]) -> Vec<Option<f64>> {
         let in_units =
             |(row, level): (usize, &Option<f64>)| level.map(|x| x * self.unit[self.class_of_row[row]]);
         levels.iter().enumerate().map(in_units).collect()
     }
 
-    /// By class: the level of its rows that are not full, as the [`PairModel`] counts: a power of 2.
+    /// Returns the level of rows that are not full by class, in the units of the [`PairModel`]; a power of 2.
     pub fn highest_levels(&self) -> Vec<f64> {
         let highest = self.highest.iter().zip(&self.unit);
         highest.map(|(highest, unit)| (highest / unit).log2().round().exp2()).collect()
     }
 
-    /// Tasks at all pairs from those in the units of this model.
+    /// Converts tasks of all pairs from scaled units.
     pub fn in_tasks(&self, in_units: &[f64]) -> Vec<f64> {
         in_units.iter().zip(&self.gamma).map(|(x, gamma)| (x * gamma).max(0.0)).collect()
     }

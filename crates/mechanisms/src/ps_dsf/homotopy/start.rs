@@ -1,5 +1,5 @@
-//! Reads an active set off a point, and the perturbations of Theorem 1 (docs/theory.md, section 4) with which the
-//! point and the active set are a solution: that is where a path starts, at `t = 1`.
+//! The starting point of a path: an active set read from a point, with the perturbations of Theorem 1
+//! (docs/theory.md, section 4) for which the point and the active set are a solution at `t = 1`.
 
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -8,32 +8,32 @@ use super::active_set::ActiveSet;
 use super::piece::{Affine, Perturbation, Perturbed, Piece};
 use super::scaled::ScaledModel;
 
-/// The start of a path.
+/// The starting point of a path.
 #[derive(Debug, Clone)]
 pub struct PathStart {
     /// The active set.
     pub set: ActiveSet,
     /// The perturbations.
     pub perturbation: Perturbation,
-    /// The point, at `t = 1`.
+    /// The point at `t = 1`.
     pub now: Piece,
 }
 
-/// How a start is read off a point.
+/// The parameters by which a starting point is read from a point.
 #[derive(Debug, Clone, Copy)]
 pub struct Reading {
-    /// Relative size of free parts of rows and of missing tasks that count as none.
+    /// The relative size up to which free fractions of rows and missing tasks count as 0.
     pub negligible: f64,
-    /// How far the highest level of a class is above that of its users.
+    /// The ratio of the highest level of a class to the highest level of its users.
     pub headroom: f64,
-    /// Relative size of the random perturbations.
+    /// The relative size of the random perturbations.
     pub noise: f64,
-    /// Their seed.
+    /// The seed of the random perturbations.
     pub seed: u64,
 }
 
-/// The start at `tasks`, where the rows with `levels` are full, in the units of the [`ScaledModel`]. `None` when
-/// no active set there has a line of solutions.
+/// Reads the starting point at `tasks`, where the rows with a level in `found` are full, in the units of the
+/// [`ScaledModel`]. Returns `None` if no active set there has a line of solutions.
 pub fn start(
     scaled: &mut ScaledModel,
     tasks: &[f64],
@@ -75,9 +75,11 @@ pub fn start(
     None
 }
 
-/// Everybody runs on its main class, where it has most, and on another class where that ties two levels which
-/// are not tied yet, the largest parts first. Rows to which no user is tied who could have more are not full;
-/// true when there are such, and the supports are to be chosen anew.
+/// Chooses the pairs on which users run, and returns whether the choice must be repeated.
+///
+/// Every user runs on its main class, where it has most tasks. It also runs on another class if this ties two levels
+/// that are not tied yet; pairs with the largest fractions come first. A full row that is tied to no user that wants
+/// more tasks is then made not full. If there are such rows, the choice must be repeated.
 fn supports(scaled: &ScaledModel, tasks: &[f64], levels: &[f64], set: &mut ActiveSet) -> bool {
     set.support.iter_mut().for_each(Vec::clear);
     set.bottleneck.fill(None);
@@ -125,6 +127,7 @@ fn supports(scaled: &ScaledModel, tasks: &[f64], levels: &[f64], set: &mut Activ
     !dead.is_empty()
 }
 
+/// Returns the representative of a node in a union-find structure.
 fn root(parent: &mut [usize], mut node: usize) -> usize {
     while parent[node] != node {
         parent[node] = parent[parent[node]];
@@ -133,7 +136,7 @@ fn root(parent: &mut [usize], mut node: usize) -> usize {
     node
 }
 
-/// The perturbations with which the point and its active set are a solution.
+/// Computes the perturbations for which the point and its active set are a solution.
 fn perturbed(
     scaled: &ScaledModel,
     tasks: &[f64],

@@ -1,4 +1,5 @@
-//! Which children of a node grow, and at which rates: those whose key is least, so that their levels stay equal.
+//! The choice of the children that grow, and of their rates. The children with the least key grow, at rates that keep
+//! their levels equal.
 
 use std::rc::Rc;
 
@@ -10,24 +11,26 @@ use super::number::Number;
 use super::standing::Standing;
 use super::step::is_all;
 
-/// Which children grow, and why: what has to be found anew where something happens at the node itself, not where it happens
-/// below it.
+/// The last choice at a node, and the key that led to it. It must be made again after an event at the node itself,
+/// but not after an event below it.
 #[derive(Clone)]
 pub(super) struct Chosen {
-    /// Those below which somebody may grow.
+    /// The children with users that may grow.
     children: Vec<Child>,
-    /// The key of those that grow; its level less the clock.
+    /// The key of the children that grow, with their level minus the clock of the node.
     pub key: Key<Number>,
-    /// What the clock says when that level is 1, where it is the part of a guarantee: many have it at once.
+    /// The value of the node's clock at which that level is 1, if it is the used fraction of a guarantee. Many
+    /// children reach their guarantees at this same number.
     pub full: Option<Number>,
 }
 
+/// A child with users that may grow, and its standing.
 pub(super) type Child = (usize, Rc<Standing>);
 
-/// How fast the level of a node rises by its own clock.
+/// The rate at which the level of a node rises by its own clock.
 pub(super) struct Pace {
     pub pace: Number,
-    /// What the level would be when that is 0, where it is that of one amount.
+    /// The level at the clock value 0, if the level is proportional to a single amount.
     pub level: Option<Number>,
 }
 
@@ -38,16 +41,18 @@ impl Chosen {
         Self { children, key, full }
     }
 
-    /// The key of those that grow, when the clock says this.
+    /// Returns the key of the growing children at a value of the node's clock.
     fn common(&self, clock: &Number) -> Key<Number> {
         Key { level: &self.key.level + clock, ..self.key.clone() }
     }
 }
 
 impl Course<'_> {
-    /// Whether the same children go on growing but for those below which nobody may any more, as they do where something has
-    /// happened to those alone that share the common level as before; finds how these grow now.
-    pub(super) fn go_on(&mut self, v: usize, children: &[Child], before: Option<&Chosen>) -> bool {
+    /// Tries to continue the last choice, and returns whether this is possible.
+    ///
+    /// It is if there was no event at the node itself, and all changes concern children at the common level. Children
+    /// without users that may grow are then stopped, and the growth of the others is recomputed where it changed.
+    pub(super) fn continue_choice(&mut self, v: usize, children: &[Child], before: Option<&Chosen>) -> bool {
         let Some(chosen) = before.filter(|_| !self.moving[v].is_over) else { return false };
         let goes_on = |old: &Child| children.binary_search_by_key(&old.0, |new| new.0).is_ok();
         let (kept, gone): (Vec<&Child>, Vec<&Child>) = chosen.children.iter().partition(|old| goes_on(old));
@@ -59,9 +64,10 @@ impl Course<'_> {
         {
             return false;
         }
+        // Children without users that may grow stop at the common level.
         let common = chosen.common(&self.moving[v].clock);
         for (k, stands) in gone {
-            self.stand(v, *k);
+            self.stop_child(v, *k);
             self.moving[*k].stood = Some((common.level.clone(), stands.clone()));
         }
         let mut growing = std::mem::take(&mut self.moving[v].growing);
@@ -75,6 +81,8 @@ impl Course<'_> {
                 || self.moving[new.0].is_growing
                     && self.moving[new.0].found_for.as_ref() != Some(&new.1.within)
         };
+        // Recompute the growth of children for which it may have changed. Each of them must still be at the common
+        // level.
         let new: Vec<(&&Child, &Child)> = kept.iter().zip(children).filter(is_new).collect();
         for (old, (k, stands)) in new {
             self.update(v, *k);
@@ -82,7 +90,7 @@ impl Course<'_> {
             if !self.has_same_level(*k, &old.1, stands) && key != common {
                 return false;
             }
-            self.direct(*k, &stands.within);
+            self.compute_growth(*k, &stands.within);
             let pace = self.pace(*k, &terms, stands.is_above_guarantee());
             if pace.pace.cmp0().is_eq() {
                 return false;
@@ -94,8 +102,10 @@ impl Course<'_> {
         true
     }
 
-    /// Whether a child whose level was that of the others has it still. Below the guarantee it is the largest part of what somebody
-    /// asks for: more is asked for when a node above it is past its guarantee, less when users stop.
+    /// Returns whether a child that was at the common level is still at it.
+    ///
+    /// Below the guarantee, the level is the largest used fraction over the resources that growing users demand.
+    /// Users can be added if a node above passes its guarantee, and can stop.
     fn has_same_level(&self, k: usize, old: &Standing, new: &Standing) -> bool {
         let asked = |stands: &Standing, r: usize| stands.below.iter().any(|n| asks(self.forest, *n, r));
         let mut resources = 0..self.forest.resources.len();
@@ -104,12 +114,12 @@ impl Course<'_> {
             && resources.all(|r| asked(old, r) == asked(new, r) || has_top && asked(old, r))
     }
 
-    /// How fast the level of a child rises by its own clock.
+    /// Returns the rate at which the level of a child rises by its own clock.
     fn pace(&mut self, k: usize, terms: &[Term<Number>], is_above_guarantee: bool) -> Pace {
         let weight = weight(self.forest, k, is_above_guarantee);
         let (top, rate) = rising(terms, &self.moving[k].growth.used);
         let mut at_top = terms.iter().filter(|term| term.value == top);
-        // One amount, as a part of something: nothing is left out of it below the guarantee, nor of what is used.
+        // The level is a multiple of a single amount if no guarantee is subtracted from it.
         let one = at_top.next().filter(|_| at_top.next().is_none()).and_then(|term| match &term.slope[..] {
             [(r, per_unit)] if !is_above_guarantee || is_all(self.forest, k) => Some((*r, per_unit)),
             _ => None,
@@ -120,10 +130,11 @@ impl Course<'_> {
         Pace { pace: rate.over(&weight), level }
     }
 
-    /// Chooses the children that grow: each as much slower than its own clock as the common level rises faster than it.
-    pub(super) fn choose(&mut self, v: usize, children: Vec<Child>, before: Option<&Chosen>) {
+    /// Chooses the children that grow. The clock of each runs at the rate at which the common level rises.
+    pub(super) fn choose_growing(&mut self, v: usize, children: Vec<Child>, before: Option<&Chosen>) {
         let common = before.map(|chosen| (chosen, chosen.common(&self.moving[v].clock)));
-        // What rose with the others need not be found to be as large, nor what they have reached.
+        // Children that grew together, or were just reached, have equal levels. Remembering this avoids long
+        // comparisons.
         if let Some((chosen, common)) = &common {
             let shared = self.moving[v].growing.iter().copied().chain(self.moving[v].joins);
             for k in shared.collect::<Vec<usize>>() {
@@ -147,14 +158,16 @@ impl Course<'_> {
         let node = &mut self.moving[v];
         (node.ahead, node.is_over, node.joins) = (None, false, None);
         let least = keys.iter().map(|of| &of.0).min().cloned();
-        let Some(least) = least else { return grew.iter().for_each(|k| self.stand(v, *k)) };
+        let Some(least) = least else { return grew.iter().for_each(|k| self.stop_child(v, *k)) };
         let mut ahead = Vec::new();
+        // The children with the least key are in `rising_ones` if their level rises in their own direction, and in
+        // `flat` if it does not.
         let (mut rising_ones, mut flat) = (Vec::new(), Vec::new());
         let (mut tied, mut still, mut parts) = (Vec::new(), Vec::new(), Vec::new());
         for (at, ((k, stands), (key, terms))) in children.iter().zip(keys).enumerate() {
             if key == least {
                 tied.push(at);
-                self.direct(*k, &stands.within);
+                self.compute_growth(*k, &stands.within);
                 let pace = self.pace(*k, &terms, least.is_above_guarantee);
                 if pace.pace.cmp0().is_eq() {
                     flat.push((*k, weight(self.forest, *k, least.is_above_guarantee)));
@@ -165,6 +178,8 @@ impl Course<'_> {
                 ahead.push((key.level, *k));
             }
         }
+        // If some level does not rise, only children with such levels grow. Otherwise all with the least key grow, up
+        // to the next level.
         let clock = self.moving[v].clock.clone();
         let ahead = if flat.is_empty() {
             let common = common.filter(|(_, common)| common.level.is(&least.level));
@@ -181,14 +196,14 @@ impl Course<'_> {
         };
         self.moving[v].ahead = ahead;
         for k in grew.iter().filter(|k| rising_ones.iter().all(|(of, _)| of != *k)) {
-            self.stand(v, *k);
+            self.stop_child(v, *k);
         }
         let chosen = self.moving[v].chosen.clone();
         for (k, pace) in rising_ones {
             self.start(v, k, pace, chosen.as_ref());
             self.moving[v].growing.push(k);
         }
-        // Levels that do not rise stay one.
+        // These levels do not rise, so they stay equal until something changes.
         for (k, stands) in still {
             self.moving[k].stood = Some((least.level.clone(), stands));
         }

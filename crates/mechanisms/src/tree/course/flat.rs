@@ -1,4 +1,5 @@
-//! Which children of a node grow whose level does not rise: those that hold least of what their growing users ask for.
+//! The choice among children whose level does not rise. Those grow that run the least of the resources that their
+//! growing users demand.
 
 use evenhand_exact::tree::{Amount, Term, rising};
 use evenhand_problem::Rational;
@@ -7,28 +8,28 @@ use super::Course;
 use super::choosing::Pace;
 use super::number::Number;
 
-/// By what a child is compared with others whose level does not rise either.
+/// The level by which a child is compared with others whose own level does not rise.
 #[derive(Clone)]
 pub(super) struct Parts {
     level: Number,
-    /// The resources of which it holds parts, of guarantees or of the capacity.
+    /// The resources in the level. It is the largest fraction of their guarantees or of the capacity.
     of: Vec<usize>,
     is_above_guarantee: bool,
 }
 
-/// What comes of a choice among children whose level does not rise.
+/// The result of a choice among children whose level does not rise.
 pub(super) struct Flat {
-    /// Those that grow.
+    /// The children that grow.
     pub grow: Vec<(usize, Pace)>,
-    /// When they reach another one, and which.
+    /// The value of the node's clock at which they reach the level of another child, and that child.
     pub ahead: Option<(Number, Option<usize>)>,
-    /// What all of them were compared by.
+    /// The levels by which all of them were compared.
     pub parts: Vec<(usize, Parts)>,
 }
 
 impl Course<'_> {
-    /// Of children whose level does not rise, each with its weight, those grow that hold least, by weight, of what their growing
-    /// users ask for.
+    /// Chooses among children whose level does not rise, each given with its weight. Those grow that run the least,
+    /// by weight, of the resources that their growing users demand.
     pub(super) fn flat(
         &mut self,
         v: usize,
@@ -64,8 +65,8 @@ impl Course<'_> {
         Flat { grow, ahead, parts }
     }
 
-    /// What children hold whose level does not rise is as much as before, and need not be found to be: those that grew, and one
-    /// that they have reached.
+    /// Records that the children that grew, and a child that they reached, have equal levels in the sense of
+    /// [`Parts`]. This avoids long comparisons.
     pub(super) fn still_flat(&mut self, v: usize) {
         let Some(base) = self.moving[v].flat.take() else { return };
         let level = &base + &self.moving[v].clock;
@@ -76,8 +77,8 @@ impl Course<'_> {
         }
     }
 
-    /// What the users below a child hold of the resources that those who grow ask for, as parts of the capacity,
-    /// or of the guarantee.
+    /// Returns the amounts that run below a child, for each resource that growing users demand, as fractions of the
+    /// capacity or of the guarantee.
     fn parts(&self, k: usize, is_above_guarantee: bool) -> Vec<Term<Number>> {
         let (forest, running) = (self.forest, &self.holdings.running[k]);
         let rates = &self.moving[k].growth.running;

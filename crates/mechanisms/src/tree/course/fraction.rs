@@ -1,22 +1,24 @@
 //! Long fractions that are not kept in lowest terms.
 //!
-//! The greatest common divisor of long numbers takes a hundred times as long as their sum. Denominators of a course nearly always
-//! do without: each is an earlier one times a short factor, so that of two of them one divides a short multiple of the other. The
-//! first digits show which multiple, and one product proves it.
+//! The greatest common divisor of long numbers takes a hundred times as long as their sum. It is rarely needed for
+//! the denominators of a course. Each of them is an earlier one times a short factor, so one of two denominators
+//! divides a short multiple of the other. Their leading digits show which multiple, and one multiplication proves it.
 
 use std::cmp::Ordering;
 
 use evenhand_problem::Rational;
 use rug::Integer;
 
-use super::about::About;
+use super::approx::Approx;
 
-/// Most bits of a denominator that is looked for in the first digits of long numbers.
+/// The maximum number of bits of a denominator that is searched for in the leading digits of long numbers.
 const SHORT: u32 = 128;
-/// Binary digits that are looked at: a fraction is told from its neighbours by twice the bits of its denominator.
+/// The number of leading bits that are used. To distinguish a fraction from its neighbours takes twice the bits of
+/// its denominator.
 const DIGITS: u32 = 2 * SHORT + 64;
-/// Bits of a denominator up to which the greatest common divisor is as fast: measured, with no difference between 2,048 and 8,192.
-/// Tests have few long numbers.
+/// The number of bits of a denominator up to which the greatest common divisor is used, because it is as fast.
+/// Measurements showed no difference between 2,048 and 8,192. The value is small in tests, which have few long
+/// numbers.
 const COMMON: u32 = if cfg!(test) { 16 } else { 2048 };
 
 /// A fraction with a positive denominator.
@@ -26,12 +28,12 @@ pub(super) struct Fraction {
     denom: Integer,
 }
 
-/// The quotient of two numbers as a fraction of which the denominator is short, if it is one. The first is not negative, and
-/// smaller than the second.
+/// Returns the quotient of two numbers as a fraction with a short denominator, if it is one. Requires `0 <= above <
+/// below`.
 fn short_quotient(above: &Integer, below: &Integer) -> Option<(Integer, Integer)> {
     let down = below.significant_bits().saturating_sub(DIGITS + 64);
     let first = |x: &Integer| Integer::from(x >> down);
-    // The continued fraction of the first digits: convergents, until what is left is rounding.
+    // Compute convergents of the continued fraction until the remainder is only rounding.
     let (mut rest, mut next) = ((first(above) << DIGITS) / first(below), Integer::from(1) << DIGITS);
     let (mut before, mut now) = ((Integer::new(), Integer::from(1)), (Integer::from(1), Integer::new()));
     while next.significant_bits() > now.1.significant_bits() + 3 || now.1.is_zero() {
@@ -46,7 +48,7 @@ fn short_quotient(above: &Integer, below: &Integer) -> Option<(Integer, Integer)
 }
 
 impl Fraction {
-    /// The factors of two denominators that make both their least common multiple.
+    /// Returns the factors by which two denominators must be multiplied to give their least common multiple.
     fn factors(a: &Integer, b: &Integer) -> (Integer, Integer) {
         if a == b {
             return (Integer::from(1), Integer::from(1));
@@ -67,8 +69,8 @@ impl Fraction {
         (below, of_b)
     }
 
-    /// The sum; a rational where that is found at once, or where the denominators are so close that long numbers may have cancelled
-    /// and the sum is found to be short.
+    /// Returns the sum. It is returned as a rational if both denominators are short. If they are nearly the same,
+    /// long parts may cancel, and the sum is a rational if it is short.
     pub fn plus(&self, other: &Self) -> Result<Rational, Self> {
         if self.denom.significant_bits().max(other.denom.significant_bits()) <= COMMON {
             let numer = Integer::from(&self.numer * &other.denom) + &other.numer * &self.denom;
@@ -94,26 +96,26 @@ impl Fraction {
         Self { numer: a * b, denom: c * d }
     }
 
-    /// One over it, which is not 0.
+    /// Returns the inverse of a number that is not 0.
     pub fn inverse(&self) -> Self {
         let numer = if self.numer < 0 { Integer::from(-&self.denom) } else { self.denom.clone() };
         Self { numer, denom: Integer::from(self.numer.abs_ref()) }
     }
 
-    /// Bits of both numbers.
+    /// Returns the number of bits of the numerator and the denominator together.
     pub fn width(&self) -> u32 {
         self.numer.significant_bits() + self.denom.significant_bits()
     }
 
-    pub fn about(&self) -> About {
-        About::of_quotient(&self.numer, &self.denom)
+    pub fn approx(&self) -> Approx {
+        Approx::of_quotient(&self.numer, &self.denom)
     }
 
     pub fn cmp0(&self) -> Ordering {
         self.numer.cmp0()
     }
 
-    /// The same number, if it is one with a short denominator.
+    /// Returns the same number as a rational if its denominator is short.
     fn short(&self) -> Option<Rational> {
         let (whole, rest) = <(Integer, Integer)>::from(self.numer.div_rem_floor_ref(&self.denom));
         if whole.significant_bits() > SHORT {
@@ -124,7 +126,7 @@ impl Fraction {
         Some(Rational::from((above, below)) + whole)
     }
 
-    /// The same number without common factors.
+    /// Returns the same number in lowest terms.
     pub fn reduced(&self) -> Rational {
         Rational::from((self.numer.clone(), self.denom.clone()))
     }
@@ -143,7 +145,7 @@ mod tests {
 
     use super::*;
 
-    /// A product of short numbers, some of them more than once.
+    /// Products of short numbers, some with repeated factors.
     fn long() -> impl Strategy<Value = Integer> {
         prop::collection::vec(1_u64..1 << 40, 0..60)
             .prop_map(|factors| factors.into_iter().fold(Integer::from(1), |all, factor| all * factor))
@@ -165,7 +167,7 @@ mod tests {
             prop_assert_eq!(rational(x.minus(&y)), Rational::from(&a - &b));
             prop_assert_eq!(x.times(&y).reduced(), Rational::from(&a * &b));
             prop_assert_eq!(x.times(&y.inverse()).reduced(), Rational::from(&a / &b));
-            // What is short is seen to be, however long its fraction is.
+            // A short result is recognised, however long its operands are.
             let short = Rational::from((over_a, over_b));
             let more = Fraction::from(rational(Fraction::from(short.clone()).plus(&x)));
             prop_assert_eq!(more.minus(&x).ok(), Some(short));

@@ -1,11 +1,11 @@
-//! How the tree grows, from event to event.
+//! The growth of the tree from event to event.
 //!
-//! Every node has a clock of its own, along which what it holds grows at constant rates from event to event; that of
-//! its parent runs at a constant pace beside it. An event changes the node at which it happens and those above it.
-//! All others keep their rates, and what they hold is brought up to date when it is looked at.
+//! Every node has a clock of its own, in which its amounts grow at constant rates between events. The clock of its
+//! parent is a linear function of it, `pace * clock + zero`. An event changes the node where it happens and the nodes
+//! above it. All other nodes keep their rates, and their amounts are updated only when they are needed.
 //!
-//! Lines are kept by where they are when the clock is 0: what doubles are off by would double from event to event, if each
-//! began where the last one ended.
+//! Linear functions are stored by their value at the clock value 0. If each one started from the end of the one
+//! before, the errors of doubles could double at every event.
 
 use std::rc::Rc;
 
@@ -13,30 +13,32 @@ use evenhand_exact::tree::{Amount, Forest, Holdings};
 use evenhand_problem::Rational;
 
 use super::Course;
-use super::about::About;
+use super::approx::Approx;
 use super::choosing::{Child, Chosen, Pace};
 use super::flat::Parts;
 use super::number::Number;
 use super::standing::Standing;
-use super::step::{Is, Mark, Of, first_event};
+use super::step::{AmountKind, Mark, MarkValue, first_event};
 
-/// What a node holds, or how that grows while its clock advances by one.
+/// The amounts of a node, or the rates at which they grow per unit of its clock.
 #[derive(Default, Clone)]
 pub(super) struct Growth {
-    /// What its users hold, by resource.
+    /// The amounts that its users run, by resource.
     pub running: Vec<Number>,
-    /// What it uses, by resource; the same numbers where nothing is kept back below.
+    /// The amounts that it uses, by resource. They are the same numbers as `running` if nothing is kept back below
+    /// it.
     pub used: Vec<Number>,
 }
 
 impl Growth {
-    /// Nothing grows.
+    /// Returns rates of 0.
     fn none(resources: usize) -> Self {
         let nothing = vec![Number::default(); resources];
         Self { running: nothing.clone(), used: nothing }
     }
 
-    /// By resource, of what runs and what is used; one number where both are one.
+    /// Combines the running and the used amounts of two values by resource. Where they are the same numbers in both,
+    /// the result is computed once and shared.
     fn each(&self, with: &Self, of: impl Fn(&Number, &Number) -> Number) -> Self {
         let (mut running, mut used) = (Vec::new(), Vec::new());
         for r in 0..self.running.len() {
@@ -48,56 +50,61 @@ impl Growth {
     }
 }
 
-/// A node on its way.
+/// The state of a growing or stopped node.
 #[derive(Default, Clone)]
 pub(super) struct Moving {
+    /// The node's own clock at its last update.
     pub clock: Number,
+    /// The rates at which its amounts grow per unit of its clock.
     pub growth: Growth,
-    /// What it would hold if it had grown so ever since its clock was 0.
+    /// Its amounts extrapolated to the clock value 0.
     pub base: Growth,
-    /// What that adds to the growth of its parent.
+    /// Its contribution to the growth of its parent.
     adds: Growth,
-    /// The children that grow when it does.
+    /// The children that grow when the node grows.
     pub growing: Vec<usize>,
-    /// The nodes below whose guarantees users had to be to grow when all this was found, if nothing has happened since.
+    /// The nodes for which the growth was last computed: only users below the guarantees of all of them grow. `None`
+    /// if something has happened since.
     pub found_for: Option<Rc<[usize]>>,
-    /// Absent where it is not known, and where levels do not rise.
+    /// The last choice of children, or `None` if it is unknown or made among levels that do not rise.
     pub chosen: Option<Chosen>,
-    /// Whether something has happened at the node since.
+    /// Whether an event has happened at the node itself since that choice.
     pub is_over: bool,
-    /// When the level of a sibling of those that grow is reached, and of which, where levels rise.
+    /// The value of its clock at which the growing children reach the level of another child, and that child.
     pub ahead: Option<(Number, Option<usize>)>,
-    /// The sibling whose level is reached now.
+    /// The child whose level has just been reached.
     pub joins: Option<usize>,
-    /// The level at which it stopped, and what it was compared by then.
+    /// The level at which it stopped, and its standing then.
     pub stood: Option<(Number, Rc<Standing>)>,
-    /// By what it was compared with siblings whose level does not rise, if that has not changed since.
+    /// Its level for the comparison with siblings whose own levels do not rise, if that level has not changed since.
     pub parts: Option<Parts>,
-    /// Where children grow whose level does not rise: by what these are compared, less the clock.
+    /// The level of the growing children minus the clock of this node, if their own levels do not rise.
     pub flat: Option<Number>,
-    /// The resource of the largest part of its guarantee, where only one is.
+    /// The resource of which it uses the largest fraction of its guarantee, if there is only one.
     pub top: Option<usize>,
+    /// Whether the node grows together with its parent.
     pub is_growing: bool,
-    /// By how much the clock of its parent runs faster, and what that would say when this one is 0.
+    /// The rate at which the parent's clock advances per unit of this clock.
     pub pace: Number,
+    /// The value of the parent's clock at which this clock is 0.
     pub zero: Number,
-    /// What the clock of its parent said when this node was brought up to date; absent before it grows.
+    /// The value of the parent's clock at the last update, or `None` before the node grows.
     seen: Option<Number>,
-    /// When the next event at the node happens and what it reaches.
+    /// The value of its clock at the next event of the node itself, and the mark that the event reaches.
     own: Option<(Number, Option<Mark>)>,
-    /// When the next one at it or below it happens, by its clock.
+    /// The value of its clock at the next event at the node or below it.
     pub next: Option<Number>,
-    /// The same by the clock of its parent.
+    /// The value of the parent's clock at that event.
     due: Option<Number>,
 }
 
 impl Moving {
-    /// Whether it is up to date when the clock of its parent says this.
+    /// Returns whether the node is up to date when the clock of its parent has the value `now`.
     fn has_seen(&self, now: &Number) -> bool {
         self.seen.as_ref().is_some_and(|seen| seen.is(now))
     }
 
-    /// A node before anything has happened. The clock of a user counts its tasks.
+    /// Returns the initial state of a node. The clock of a user is its number of tasks.
     pub fn start(forest: &Forest<'_>, holdings: &Holdings<Number>, v: usize) -> Self {
         let (running, used) = (holdings.running[v].to_vec(), holdings.used[v].to_vec());
         let growth = Growth::none(forest.resources.len());
@@ -114,24 +121,24 @@ impl Moving {
 }
 
 impl Course<'_> {
-    /// Finds how a node grows when those of the users below it may who are below the guarantees of these nodes. What it holds is
-    /// up to date.
-    pub(super) fn direct(&mut self, v: usize, within: &Rc<[usize]>) {
+    /// Computes how a node grows if only users below the guarantees of all nodes in `within` may grow. The amounts of
+    /// the node must be up to date.
+    pub(super) fn compute_growth(&mut self, v: usize, within: &Rc<[usize]>) {
         if self.moving[v].found_for.as_ref() == Some(within) {
             return;
         }
         let forest = self.forest;
-        // A user has all its tasks when its clock says so.
+        // A user has all its tasks when its clock reaches their number.
         let mut all = None;
         if let Some(leaf) = &forest.nodes[v].leaf {
             all = leaf.tasks.clone().map(|tasks| (Number::from(tasks), None));
         } else {
-            let stands = |k: &usize| self.stands(*k, within).map(|stands| (*k, stands));
+            let stands = |k: &usize| self.standing_of(*k, within).map(|stands| (*k, stands));
             let children: Vec<Child> = forest.nodes[v].children.iter().filter_map(stands).collect();
             self.worths[v] = None;
             let before = self.moving[v].chosen.take();
-            if !self.go_on(v, &children, before.as_ref()) {
-                self.choose(v, children, before.as_ref());
+            if !self.continue_choice(v, &children, before.as_ref()) {
+                self.choose_growing(v, children, before.as_ref());
             }
         }
         let node = &self.moving[v];
@@ -143,7 +150,7 @@ impl Course<'_> {
         if v == 0
             && let Some((when, which)) = self.first_bounds(next.as_ref())
         {
-            // No event at the root: of those who grow only these are stopped.
+            // Reaching a bound is no event of the root: only the users in these bounds stop.
             (next, self.reached) = (Some(when), which);
         }
         let node = &mut self.moving[v];
@@ -151,7 +158,7 @@ impl Course<'_> {
         node.found_for = Some(within.clone());
     }
 
-    /// Advances a child to what the clock of its parent says.
+    /// Updates a child to the current clock of its parent.
     pub(super) fn update(&mut self, parent: usize, k: usize) {
         if !self.moving[k].is_growing {
             return;
@@ -161,14 +168,14 @@ impl Course<'_> {
         if node.has_seen(&now) {
             return;
         }
-        // What is due now is known without the parent's clock.
+        // The clock of a child whose event is due now is known without a division.
         let next = node.due.as_ref().filter(|due| due.is(&now)).and(node.next.clone());
         let when = next.unwrap_or_else(|| &(&now - &node.zero) / &node.pace);
         self.moving[k].seen = Some(now);
         self.advance(k, when);
     }
 
-    /// Advances a node: its clock says this now.
+    /// Advances the clock of a node to `when` and computes its amounts.
     pub(super) fn advance(&mut self, v: usize, when: Number) {
         let node = &mut *self.moving[v];
         let Growth { running, used } = &node.growth;
@@ -185,11 +192,12 @@ impl Course<'_> {
         node.clock = when;
     }
 
-    /// A child adds so much to the growth of its parent from now on.
+    /// Replaces the contribution of a child to the growth of its parent.
     fn adds(&mut self, parent: usize, k: usize, adds: Growth) {
         let more = adds.each(&self.moving[k].adds, |new, old| new - old);
         let old = std::mem::replace(&mut self.moving[k].adds, adds);
-        // That nothing is left need not be found.
+        // If no child contributes to a resource, its rate is exactly 0, and no long numbers have to be subtracted to
+        // show it.
         let grows = |r: usize| {
             let mut all = self.forest.nodes[parent].children.iter().map(|k| &self.moving[*k].adds);
             all.any(|adds| !adds.running[r].is_nothing() || !adds.used[r].is_nothing())
@@ -199,7 +207,7 @@ impl Course<'_> {
         let node = &mut *self.moving[parent];
         let clock = node.clock.clone();
         node.growth = node.growth.each(&more, |rate, more| rate + more);
-        // What it holds now stays.
+        // Adjust the amounts at clock 0, so that the current amounts do not change.
         node.base = node.base.each(&more, |base, more| base - &(more * &clock));
         for r in none {
             node.growth.running[r] = Number::default();
@@ -207,24 +215,25 @@ impl Course<'_> {
         }
     }
 
-    /// A child stands still from now on.
-    pub(super) fn stand(&mut self, parent: usize, k: usize) {
+    /// Stops the growth of a child.
+    pub(super) fn stop_child(&mut self, parent: usize, k: usize) {
         self.update(parent, k);
         self.moving[k].is_growing = false;
         self.adds(parent, k, Growth::none(self.forest.resources.len()));
     }
 
-    /// What happens at a node has made one of its amounts this, which need not be found.
+    /// Sets an amount of a node to the known value that an event at the node has reached, so that it need not be
+    /// computed.
     fn reach(&mut self, v: usize, Mark { of, is }: Mark) {
         let is = match is {
-            Is::This(is) => is.into(),
-            Is::Times(times, Of::Running(r)) => self.holdings.running[v][r].times(&times),
-            Is::Times(times, Of::Used(r)) => self.holdings.used[v][r].times(&times),
+            MarkValue::This(is) => is.into(),
+            MarkValue::Times(times, AmountKind::Running(r)) => self.holdings.running[v][r].times(&times),
+            MarkValue::Times(times, AmountKind::Used(r)) => self.holdings.used[v][r].times(&times),
         };
         let Holdings { running, used, .. } = &mut self.holdings;
         let (r, held, other) = match of {
-            Of::Running(r) => (r, &mut running[v], &mut used[v]),
-            Of::Used(r) => (r, &mut used[v], &mut running[v]),
+            AmountKind::Running(r) => (r, &mut running[v], &mut used[v]),
+            AmountKind::Used(r) => (r, &mut used[v], &mut running[v]),
         };
         if other[r].is(&held[r]) {
             other[r] = is.clone();
@@ -232,7 +241,7 @@ impl Course<'_> {
         held[r] = is;
     }
 
-    /// Advances the children of a node to what its clock says.
+    /// Updates the growing children of a node to its clock.
     pub fn update_children(&mut self, v: usize) {
         for at in 0..self.moving[v].growing.len() {
             let k = self.moving[v].growing[at];
@@ -240,9 +249,11 @@ impl Course<'_> {
         }
     }
 
-    /// Whether something happens now at a node or below it; adds the nodes at which it does. They and those above
-    /// them are up to date, and no longer known how they grow.
-    pub(super) fn happens(&mut self, v: usize, events: &mut Vec<usize>) -> bool {
+    /// Processes the events that happen now at a node or below it, and returns whether there are any.
+    ///
+    /// The nodes with events are added to `events`. They and the nodes above them are then up to date, and their
+    /// growth must be recomputed.
+    pub(super) fn process_events(&mut self, v: usize, events: &mut Vec<usize>) -> bool {
         let now = self.moving[v].clock.clone();
         let own = self.moving[v].own.clone().filter(|own| own.0 == now);
         let mut happens = own.is_some();
@@ -257,7 +268,7 @@ impl Course<'_> {
             let k = self.moving[v].growing[at];
             if self.moving[k].due.as_ref() == Some(&now) {
                 self.update(v, k);
-                happens |= self.happens(k, events);
+                happens |= self.process_events(k, events);
             }
         }
         if happens {
@@ -266,7 +277,8 @@ impl Course<'_> {
         happens
     }
 
-    /// A child grows with its parent, whose clock runs faster by `pace`.
+    /// Starts the growth of a child with its parent. `pace` is the rate at which the parent's clock advances per unit
+    /// of the child's clock.
     pub(super) fn start(
         &mut self,
         parent: usize,
@@ -277,14 +289,15 @@ impl Course<'_> {
         let now = self.moving[parent].clock.clone();
         let node = &self.moving[k];
         let zero = if let (Some(level), Some(chosen)) = (level, chosen) {
-            // The level is the common one, which is the clock of the parent and so much.
+            // The child is at the common level, which is the parent's clock plus a constant.
             &level - &chosen.key.level
         } else if node.has_seen(&now) {
-            // It has grown until now, at another pace.
+            // The child has grown until now, at another pace. The doubles of this expression are more accurate than
+            // those of its operations.
             let part = &pace / &node.pace;
             let zero = &now + &(&(&node.zero - &now) * &part);
-            let (one, about) = (About::of(&Rational::from(1)), part.about());
-            zero.about_is(node.zero.about() * about + now.about() * (one - about));
+            let (one, approx) = (Approx::of(&Rational::from(1)), part.approx());
+            zero.refine_approx(node.zero.approx() * approx + now.approx() * (one - approx));
             zero
         } else {
             &now - &(&node.clock * &pace)
@@ -303,11 +316,14 @@ impl Course<'_> {
         self.adds(parent, k, adds);
     }
 
-    /// Whether the next event at a node or below it is that its level, the part of its guarantee, is 1.
+    /// Returns whether the next event at a node or below it is that its level, the used fraction of its guarantee,
+    /// reaches 1.
     fn is_full_next(&self, k: usize) -> bool {
         let node = &self.moving[k];
         let own = node.own.as_ref().filter(|own| node.next.as_ref().is_some_and(|next| next.is(&own.0)));
-        let Some((_, Some(Mark { of: Of::Used(r), is: Is::This(is) }))) = own else { return false };
+        let Some((_, Some(Mark { of: AmountKind::Used(r), is: MarkValue::This(is) }))) = own else {
+            return false;
+        };
         let guarantee = self.forest.nodes[k].guarantee.as_ref();
         node.top == Some(*r) && guarantee.is_some_and(|guarantee| guarantee[*r].as_ref() == Some(is))
     }

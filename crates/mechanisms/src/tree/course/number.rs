@@ -1,7 +1,8 @@
-//! Numbers of the course: a pair of doubles close to each of them, and the number itself where it is needed.
+//! Numbers of the course: pairs of doubles, with the exact values only where they are needed.
 //!
-//! The numbers of a long course have thousands of digits, and few of them decide anything: doubles tell which event is next, and a
-//! number that no decision depends on is never found. Until a number is found it remembers the two that it is computed from.
+//! The numbers of a long course have thousands of digits, and few of them decide anything. Doubles usually show which
+//! event is next, and a number on which no decision depends is never computed exactly. Until then, it stores its
+//! operation and the two operands.
 
 use std::borrow::Cow;
 use std::cell::{Cell, OnceCell};
@@ -13,49 +14,53 @@ use evenhand_budget::{charge, words_of_bits};
 use evenhand_exact::tree::Amount;
 use evenhand_problem::Rational;
 
-use super::about::About;
+use super::approx::Approx;
 use super::fraction::Fraction;
 
-/// Steps that an operation takes for each word of its numbers: measured with some hundred words on products, whose common factors
-/// are looked for. Sums take less.
+/// The budget steps of an operation for each word of its operands. This was measured with some hundred words on
+/// products, which search for common factors; sums take less.
 const STEPS_OF_A_WORD: u64 = 30;
-/// Bits of numerator and denominator together, up to which what comes of two numbers is found at once: to remember these takes
-/// as long. Tests have few long numbers.
+/// The total bits of numerator and denominator up to which results are computed at once, because storing the operands
+/// would take as long. The value is small in tests, which have few long numbers.
 const SHORT: u32 = if cfg!(test) { 16 } else { 256 };
 
-/// A number; a copy is the same one.
+/// A number. A copy shares its value.
 #[derive(Clone)]
 pub(super) struct Number(Rc<Inner>);
 
 struct Inner {
-    /// Always there while the number is not found.
-    about: Cell<Option<About>>,
-    found: OnceCell<Found>,
-    /// What it comes of, until it is found.
-    made: Cell<Option<(How, Number, Number)>>,
+    /// The approximate value. It is always present while the exact value is not.
+    approx: Cell<Option<Approx>>,
+    /// The exact value, once it is computed.
+    exact: OnceCell<ExactValue>,
+    /// The operation and its operands, until the exact value is computed.
+    made: Cell<Option<(Operation, Number, Number)>>,
 }
 
-/// What a number is.
-enum Found {
+/// An exact value.
+enum ExactValue {
+    /// A value of few bits, in lowest terms.
     Short(Rational),
+    /// A value of many bits, not necessarily in lowest terms.
     Long(Fraction),
 }
 
+/// An operation on two numbers.
 #[derive(Clone, Copy)]
-enum How {
+enum Operation {
     Sum,
     Difference,
     Product,
     Quotient,
 }
 
-/// Bits of a number.
+/// Returns the number of bits of a rational.
 fn width(x: &Rational) -> u32 {
     x.numer().significant_bits() + x.denom().significant_bits()
 }
 
-impl How {
-    fn about(self, a: About, b: About) -> About {
+impl Operation {
+    fn approx(self, a: Approx, b: Approx) -> Approx {
         match self {
             Self::Sum => a + b,
             Self::Difference => a - b,
@@ -73,17 +78,17 @@ impl How {
         }
     }
 
-    fn of_long(self, a: &Fraction, b: &Fraction) -> Found {
+    fn of_long(self, a: &Fraction, b: &Fraction) -> ExactValue {
         match self {
             Self::Sum => a.plus(b).into(),
             Self::Difference => a.minus(b).into(),
-            Self::Product => Found::Long(a.times(b)),
-            Self::Quotient => Found::Long(a.times(&b.inverse())),
+            Self::Product => ExactValue::Long(a.times(b)),
+            Self::Quotient => ExactValue::Long(a.times(&b.inverse())),
         }
     }
 }
 
-impl Found {
+impl ExactValue {
     fn fraction(&self) -> Cow<'_, Fraction> {
         match self {
             Self::Short(x) => Cow::Owned(x.clone().into()),
@@ -98,10 +103,10 @@ impl Found {
         }
     }
 
-    fn about(&self) -> About {
+    fn approx(&self) -> Approx {
         match self {
-            Self::Short(x) => About::of(x),
-            Self::Long(x) => x.about(),
+            Self::Short(x) => Approx::of(x),
+            Self::Long(x) => x.approx(),
         }
     }
 
@@ -113,10 +118,10 @@ impl Found {
     }
 
     fn cmp(&self, other: &Self) -> Ordering {
-        Self::of(How::Difference, self, other).cmp0()
+        Self::of(Operation::Difference, self, other).cmp0()
     }
 
-    fn of(how: How, a: &Self, b: &Self) -> Self {
+    fn of(how: Operation, a: &Self, b: &Self) -> Self {
         match (a, b) {
             (Self::Short(a), Self::Short(b)) => how.exactly(a, b).into(),
             _ => how.of_long(&a.fraction(), &b.fraction()),
@@ -124,51 +129,52 @@ impl Found {
     }
 }
 
-impl From<Result<Rational, Fraction>> for Found {
-    fn from(found: Result<Rational, Fraction>) -> Self {
-        found.map_or_else(Self::Long, Self::from)
+impl From<Result<Rational, Fraction>> for ExactValue {
+    fn from(exact: Result<Rational, Fraction>) -> Self {
+        exact.map_or_else(Self::Long, Self::from)
     }
 }
 
-impl From<Rational> for Found {
+impl From<Rational> for ExactValue {
     fn from(x: Rational) -> Self {
         if width(&x) <= SHORT { Self::Short(x) } else { Self::Long(x.into()) }
     }
 }
 
 impl Number {
-    /// About what it is.
-    pub fn about(&self) -> About {
-        self.0.about.get().unwrap_or_else(|| {
-            let about = self.found().about();
-            self.0.about.set(Some(about));
-            about
+    /// Returns the approximate value.
+    pub fn approx(&self) -> Approx {
+        self.0.approx.get().unwrap_or_else(|| {
+            let approx = self.exact().approx();
+            self.0.approx.set(Some(approx));
+            approx
         })
     }
 
-    /// What it is.
-    fn found(&self) -> &Found {
-        self.find(true);
-        self.0.found.get_or_init(|| Found::Short(Rational::new()))
+    /// Returns the exact value, computing it if necessary.
+    fn exact(&self) -> &ExactValue {
+        self.evaluate(true);
+        self.0.exact.get_or_init(|| ExactValue::Short(Rational::new()))
     }
 
-    /// The rational that it is.
+    /// Returns the exact value as a rational.
     pub fn exactly(&self) -> Rational {
-        match self.found() {
-            Found::Short(x) => x.clone(),
-            Found::Long(x) => x.reduced(),
+        match self.exact() {
+            ExactValue::Short(x) => x.clone(),
+            ExactValue::Long(x) => x.reduced(),
         }
     }
 
-    /// The same for a caller whose time may be up.
-    pub fn at_last(&self) -> Rational {
-        self.find(false);
+    /// Returns the exact value without charging the budget, for a caller whose time may be up.
+    pub fn exactly_uncharged(&self) -> Rational {
+        self.evaluate(false);
         self.exactly()
     }
 
-    /// Finds it, after all that it comes of.
-    fn find(&self, is_charged: bool) {
-        if self.0.found.get().is_some() {
+    /// Computes the exact value, after those of all numbers on which it depends. An explicit stack replaces
+    /// recursion, which could be too deep.
+    fn evaluate(&self, is_charged: bool) {
+        if self.0.exact.get().is_some() {
             return;
         }
         let mut open = vec![self.clone()];
@@ -177,55 +183,56 @@ impl Number {
                 open.pop();
                 continue;
             };
-            if let (Some(x), Some(y)) = (a.0.found.get(), b.0.found.get()) {
-                let (found, words) = (Found::of(how, x, y), words_of_bits(u64::from(x.width() + y.width())));
-                number.0.about.set(Some(found.about()));
-                number.0.found.get_or_init(|| found);
+            if let (Some(x), Some(y)) = (a.0.exact.get(), b.0.exact.get()) {
+                let (exact, words) =
+                    (ExactValue::of(how, x, y), words_of_bits(u64::from(x.width() + y.width())));
+                number.0.approx.set(Some(exact.approx()));
+                number.0.exact.get_or_init(|| exact);
                 open.pop();
-                // Where the work is up nothing is left half done.
+                // Charging may end the computation, so it comes after the value is stored.
                 if is_charged {
                     charge(words.saturating_mul(STEPS_OF_A_WORD), "hierarchical filling");
                 }
             } else {
                 let of = [a.clone(), b.clone()];
                 number.0.made.set(Some((how, a, b)));
-                open.extend(of.into_iter().filter(|of| of.0.found.get().is_none()));
+                open.extend(of.into_iter().filter(|of| of.0.exact.get().is_none()));
             }
         }
     }
 
-    /// Notes doubles that are closer to it than those which it was made with, where they are known.
-    pub fn about_is(&self, about: About) {
-        if self.0.found.get().is_none() && about.range().0.is_finite() {
-            self.0.about.set(Some(about));
+    /// Replaces the approximate value by a more accurate one, if that is finite.
+    pub fn refine_approx(&self, approx: Approx) {
+        if self.0.exact.get().is_none() && approx.range().0.is_finite() {
+            self.0.approx.set(Some(approx));
         }
     }
 
-    /// Whether it is the same one, which is more than as large.
+    /// Returns whether two numbers share their value. Equal numbers need not.
     pub fn is(&self, other: &Self) -> bool {
         Rc::ptr_eq(&self.0, &other.0)
     }
 
-    /// Beside 0.
+    /// Compares the number with 0.
     pub fn cmp0(&self) -> Ordering {
-        self.about().cmp0().unwrap_or_else(|| self.found().cmp0())
+        self.approx().cmp0().unwrap_or_else(|| self.exact().cmp0())
     }
 
-    /// Whether it is found, and 0.
+    /// Returns whether the exact value is already known and 0.
     pub fn is_nothing(&self) -> bool {
         self.short().is_some_and(Rational::is_zero)
     }
 
-    /// The rational, where it is short.
+    /// Returns the exact value if it is already known and short.
     pub fn short(&self) -> Option<&Rational> {
-        if let Found::Short(x) = self.0.found.get()? { Some(x) } else { None }
+        if let ExactValue::Short(x) = self.0.exact.get()? { Some(x) } else { None }
     }
 
     fn times_short(&self, factor: Rational) -> Self {
         if factor == 1 { self.clone() } else { self * &factor.into() }
     }
 
-    /// Beside another where both are multiples of one.
+    /// Compares two numbers that are known multiples of the same number, without exact values.
     fn cmp_multiple(&self, other: &Self) -> Option<Ordering> {
         let own = |x: &Self| x.multiple().unwrap_or_else(|| (x.clone(), Rational::from(1)));
         let ((of, times), (of_other, other)) = (own(self), own(other));
@@ -236,36 +243,38 @@ impl Number {
         })
     }
 
-    /// Which other number it is a short multiple of, unless it is found.
+    /// Returns the number of which this one is a short multiple, and the factor. Returns `None` if the exact value is
+    /// computed already.
     fn multiple(&self) -> Option<(Self, Rational)> {
         let made = self.0.made.take()?;
         let of = match &made {
-            (How::Product, of, times) => times.short().map(|times| (of.clone(), times.clone())),
+            (Operation::Product, of, times) => times.short().map(|times| (of.clone(), times.clone())),
             _ => None,
         };
         self.0.made.set(Some(made));
         of
     }
 
-    fn of(how: How, a: &Self, b: &Self) -> Self {
+    fn of(how: Operation, a: &Self, b: &Self) -> Self {
         match how {
-            How::Sum if a.is_nothing() => return b.clone(),
-            How::Sum | How::Difference if b.is_nothing() => return a.clone(),
-            How::Product if b.is_nothing() => return b.clone(),
-            How::Product | How::Quotient if a.is_nothing() => return a.clone(),
+            Operation::Sum if a.is_nothing() => return b.clone(),
+            Operation::Sum | Operation::Difference if b.is_nothing() => return a.clone(),
+            Operation::Product if b.is_nothing() => return b.clone(),
+            Operation::Product | Operation::Quotient if a.is_nothing() => return a.clone(),
             _ => {}
         }
         if let (Some(x), Some(y)) = (a.short(), b.short()) {
             return how.exactly(x, y).into();
         }
-        let about = how.about(a.about(), b.about());
+        let approx = how.approx(a.approx(), b.approx());
         let made = Cell::new(Some((how, a.clone(), b.clone())));
-        Self(Rc::new(Inner { about: Cell::new(Some(about)), found: OnceCell::new(), made }))
+        Self(Rc::new(Inner { approx: Cell::new(Some(approx)), exact: OnceCell::new(), made }))
     }
 }
 
 impl Drop for Inner {
-    /// One after the other: a number may come of thousands that nobody else has.
+    /// Drops the operands iteratively: a number may be the last owner of a chain of thousands, for which recursion
+    /// would be too deep.
     fn drop(&mut self) {
         let mut open: Vec<_> = self.made.take().into_iter().collect();
         while let Some((_, a, b)) = open.pop() {
@@ -276,13 +285,14 @@ impl Drop for Inner {
 
 impl From<Rational> for Number {
     fn from(x: Rational) -> Self {
-        let (about, made) = (Cell::new(None), Cell::new(None));
-        Self(Rc::new(Inner { about, found: OnceCell::from(Found::from(x)), made }))
+        let (approx, made) = (Cell::new(None), Cell::new(None));
+        Self(Rc::new(Inner { approx, exact: OnceCell::from(ExactValue::from(x)), made }))
     }
 }
 
 thread_local! {
-    /// The one 0 of a thread: most numbers of a course are 0, and to allocate each would cost more than to compute with it.
+    /// The shared 0 of a thread. Most numbers of a course are 0, and allocating each would cost more than computing
+    /// with it.
     static NOTHING: Number = Rational::new().into();
 }
 
@@ -300,8 +310,8 @@ impl Ord for Number {
         if let (Some(x), Some(y)) = (self.short(), other.short()) {
             return x.cmp(y);
         }
-        let order = self.about().cmp(other.about()).or_else(|| self.cmp_multiple(other));
-        order.unwrap_or_else(|| self.found().cmp(other.found()))
+        let order = self.approx().cmp(other.approx()).or_else(|| self.cmp_multiple(other));
+        order.unwrap_or_else(|| self.exact().cmp(other.exact()))
     }
 }
 
@@ -325,7 +335,7 @@ macro_rules! operators {
             type Output = Number;
 
             fn $name(self, other: Self) -> Number {
-                Number::of(How::$how, self, other)
+                Number::of(Operation::$how, self, other)
             }
         }
     )*};
@@ -354,7 +364,7 @@ impl Amount for Number {
         if let Some(x) = self.short() {
             return Rational::from(x * factor).into();
         }
-        // A multiple of a multiple is one, so that it is seen which is larger.
+        // A multiple of a multiple is stored as one multiple, so that `cmp_multiple` can compare them.
         match self.multiple() {
             Some((of, times)) if times != 0 => of.times_short(Rational::from(&times * factor)),
             _ => self.times_short(factor.clone()),
@@ -369,7 +379,7 @@ impl Amount for Number {
         if let Some(x) = self.short() {
             return x.cmp(other);
         }
-        self.about().cmp(About::of(other)).unwrap_or_else(|| self.found().cmp(&other.clone().into()))
+        self.approx().cmp(Approx::of(other)).unwrap_or_else(|| self.exact().cmp(&other.clone().into()))
     }
 }
 
@@ -379,7 +389,7 @@ mod tests {
 
     use super::*;
 
-    /// Numbers, one made of those before it after the other, and the same in rationals.
+    /// Returns numbers of which each is computed from earlier ones, with the same values in rationals.
     fn made(first: &[(i64, u64, u32)], steps: &[(usize, usize, usize)]) -> Vec<(Number, Rational)> {
         let given = |(of, over, more): &(i64, u64, u32)| {
             let x = (Rational::from(*of) << *more) / *over + Rational::from((1, 3));
@@ -409,7 +419,7 @@ mod tests {
         ) {
             let all = made(&first, &steps);
             for (a, x) in &all {
-                let (least, most) = a.about().range();
+                let (least, most) = a.approx().range();
                 prop_assert!(Rational::from_f64(least).is_none_or(|least| least <= *x));
                 prop_assert!(Rational::from_f64(most).is_none_or(|most| *x <= most));
             }
@@ -422,12 +432,12 @@ mod tests {
             }
             for (a, x) in &all {
                 prop_assert_eq!(&a.exactly(), x);
-                prop_assert_eq!(&a.at_last(), x);
+                prop_assert_eq!(&a.exactly_uncharged(), x);
             }
         }
     }
 
-    /// Found, forgotten and dropped without as many calls inside each other.
+    /// Long chains of operations are evaluated and dropped without deep recursion.
     #[test]
     fn long_chains_are_found_and_dropped() {
         let third = Number::from(Rational::from((1, 3)) << 300);

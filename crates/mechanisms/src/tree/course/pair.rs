@@ -1,72 +1,77 @@
-//! Numbers as sums of two doubles, the second of which is less than the last digit of the first: 31 digits.
+//! Numbers as sums of two doubles, of which the second is smaller than the last digit of the first. They have 31
+//! decimal digits.
 //!
-//! The operations and what they are off by are those of Joldes, Muller and Popescu, Tight and Rigorous Error Bounds for Basic
-//! Building Blocks of Double-Word Arithmetic, 2017: algorithms 6, 11 and 17.
+//! The operations and their error bounds are those of Joldes, Muller and Popescu, Tight and Rigorous Error Bounds for
+//! Basic Building Blocks of Double-Word Arithmetic, 2017: algorithms 6, 11 and 17.
 
 use std::ops::{Add, Div, Mul, Neg};
 
 use evenhand_problem::Rational;
 use rug::Integer;
 
-/// One more than the most that half a word of a whole number holds: 2^32.
+/// The number of values of half a word: 2^32.
 const HALF_WORD: f64 = 4_294_967_296.0;
-/// Bits of half a word.
+/// The bits of half a word.
 const HALF_BITS: i32 = 32;
-/// Words of a whole number that are looked at: the first may hold a single bit, so that 129 bits are seen at least.
+/// The number of leading words of an integer that are used. The first may hold a single bit, so at least 129 bits are
+/// used.
 const WORDS: usize = 3;
-/// Words that a number has more than doubles have: with half of them a power of 2 is infinite, or 0.
+/// The largest difference in words that is distinguished. It is more than the range of doubles: a power of 2 of half
+/// as many words is infinite or 0.
 const MOST_WORDS: i32 = 64;
 
-/// Such a number.
+/// A sum of two doubles.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Pair {
+    /// The first double.
     pub value: f64,
-    /// By how much the number is larger.
+    /// The second double: the difference of the number from the first.
     rest: f64,
 }
 
-/// The sum of two doubles.
+/// Returns the exact sum of two doubles.
 fn sum(a: f64, b: f64) -> Pair {
     let value = a + b;
     let of_b = value - a;
     Pair { value, rest: (a - (value - of_b)) + (b - of_b) }
 }
 
-/// The same where the first one is not the smaller one.
+/// Returns the exact sum of two doubles, of which the first must not be smaller in magnitude.
 fn sum_in_order(a: f64, b: f64) -> Pair {
     let value = a + b;
     Pair { value, rest: b - (value - a) }
 }
 
-/// The product of two doubles.
+/// Returns the exact product of two doubles.
 fn product(a: f64, b: f64) -> Pair {
     let value = a * b;
     Pair { value, rest: a.mul_add(b, -value) }
 }
 
 impl Pair {
-    /// A relative error of one operation, 15 of 2^-106 at most, or of all that makes a quotient of whole numbers, 33 of them.
+    /// A bound on relative errors: 64 * 2^-106. One operation has at most 15 * 2^-106, and all operations of a quotient
+    /// of integers together have at most 33 * 2^-106.
     pub const ROUNDED: f64 = 16.0 * f64::EPSILON * f64::EPSILON;
 
-    /// A quotient of whole numbers. What is beyond doubles is infinite, or 0.
+    /// Approximates a quotient of integers. The result is infinite or 0 outside the range of doubles.
     pub fn of(numerator: &Integer, denominator: &Integer) -> Self {
         let ((above, more), (below, less)) = (first_digits(numerator), first_digits(denominator));
         let found = above / below;
         if more == less {
             return found;
         }
-        // Half a word at a time, so that what is within doubles is so on the way.
+        // Scale in two steps, so that intermediate results stay in the range of doubles if the result is in it.
         let scale = f64::from((more - less).clamp(-MOST_WORDS, MOST_WORDS) * HALF_BITS).exp2();
         Self { value: found.value * scale * scale, rest: found.rest * scale * scale }
     }
 
-    /// The sum of both; 0 where that is not finite.
+    /// Returns the exact sum of both doubles, or 0 if it is not finite.
     pub fn exactly(self) -> Rational {
         let exactly = |x: f64| Rational::from_f64(x).unwrap_or_default();
         exactly(self.value) + exactly(self.rest)
     }
 
-    /// Times a double.
+    /// Multiplies by a double.
     fn times(self, factor: f64) -> Self {
         let all = product(self.value, factor);
         let most = sum_in_order(all.value, self.rest * factor);
@@ -74,7 +79,7 @@ impl Pair {
     }
 }
 
-/// The first words of a whole number, and how many follow.
+/// Returns the leading words of an integer, and the number of words that follow.
 fn first_digits(x: &Integer) -> (Pair, i32) {
     let words = x.as_limbs();
     let after = words.len().saturating_sub(WORDS);

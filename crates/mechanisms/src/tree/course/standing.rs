@@ -1,4 +1,5 @@
-//! Which children of a node may grow, and whether they are below their guarantees: found without a look at every user.
+//! The children of a node that may grow, and whether they are below their guarantees. Both are computed without a
+//! pass over all users.
 
 use std::rc::Rc;
 
@@ -6,12 +7,13 @@ use evenhand_exact::tree::Ways;
 
 use super::Course;
 
-/// A child below which somebody may grow.
+/// The standing of a child with users that may grow.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct Standing {
-    /// The users below it may grow who are below the guarantees of these nodes.
+    /// The nodes that restrict the growth below the child: only users below the guarantees of all of them grow.
     pub within: Rc<[usize]>,
-    /// Of those who are below its own guarantee, for each resource that they ask for somebody who does; nobody above it.
+    /// Users below the child's own guarantee: for each resource that such users demand, one of them. Empty if the
+    /// child is above its guarantee.
     pub below: Vec<usize>,
 }
 
@@ -21,67 +23,70 @@ impl Standing {
     }
 }
 
-/// The last answer to [`Course::stands`] about a child.
+/// The last result of [`Course::standing_of`] for a child.
 #[derive(Default, Clone)]
 pub(super) struct KnownStanding {
     within: Rc<[usize]>,
-    /// Absent until somebody asks, and after [`KnownStanding::forget`].
+    /// The result. `None` before the first call and after [`KnownStanding::forget`].
     found: Option<Option<Rc<Standing>>>,
 }
 
 impl KnownStanding {
-    /// A user below the child has another way now.
+    /// Discards the result, since the way of a user below the child has changed.
     pub fn forget(&mut self) {
         self.found = None;
     }
 }
 
-/// By resource the users below a node who ask for it. The last one may grow and is below the guarantees of these nodes.
+/// The users below a node that demand each resource. The last user of each list may grow and is below the guarantees
+/// of all nodes in `within`.
 ///
-/// What is used only grows, so that nobody comes to be below a guarantee or is let go on: who was taken away stays away.
+/// Users are only ever removed: used amounts only grow, so no user comes to be below a guarantee, or may grow again.
 #[derive(Default, Clone)]
-pub(super) struct Asking {
+pub(super) struct RequestingUsers {
     within: Rc<[usize]>,
     users: Option<Vec<Vec<usize>>>,
 }
 
+/// Returns whether a user may grow and is below the guarantees of all nodes in `within`.
 fn is_within(ways: &Ways, n: usize, within: &[usize]) -> bool {
     ways[n].as_ref().is_some_and(|way| within.iter().all(|v| way.contains(&(*v, true))))
 }
 
 impl Course<'_> {
-    /// By what a child is to be compared when those below the guarantees of these nodes may grow; `None` where nobody below it
-    /// may.
-    pub(super) fn stands(&mut self, k: usize, within: &Rc<[usize]>) -> Option<Rc<Standing>> {
+    /// Returns the standing of a child if only users below the guarantees of all nodes in `within` may grow. Returns
+    /// `None` if no user below it may.
+    pub(super) fn standing_of(&mut self, k: usize, within: &Rc<[usize]>) -> Option<Rc<Standing>> {
         let known = &self.standings[k];
         if known.within != *within || known.found.is_none() {
-            let found = Some(self.find_standing(k, within).map(Rc::new));
+            let found = Some(self.compute_standing(k, within).map(Rc::new));
             self.standings[k] = KnownStanding { within: within.clone(), found };
         }
         self.standings[k].found.clone().flatten()
     }
 
-    fn find_standing(&mut self, k: usize, within: &Rc<[usize]>) -> Option<Standing> {
+    fn compute_standing(&mut self, k: usize, within: &Rc<[usize]>) -> Option<Standing> {
         if self.forest.guarantees_first && self.forest.nodes[k].guarantee.is_some() {
             let within: Rc<[usize]> = within.iter().copied().chain([k]).collect();
-            let below = self.asking(k, &within, 0);
+            let below = self.requesting_users(k, &within, 0);
             if !below.is_empty() {
                 return Some(Standing { within, below });
             }
         }
-        let is_any = !self.asking(k, within, 1).is_empty();
+        let is_any = !self.requesting_users(k, within, 1).is_empty();
         is_any.then(|| Standing { within: within.clone(), below: Vec::new() })
     }
 
-    /// Of the users below a node who may grow and are below the guarantees of these, for each resource that they ask for one.
-    fn asking(&mut self, k: usize, within: &Rc<[usize]>, which: usize) -> Vec<usize> {
+    /// Returns users below a node that may grow and are below the guarantees of all nodes in `within`: for each
+    /// resource that such users demand, one of them.
+    fn requesting_users(&mut self, k: usize, within: &Rc<[usize]>, which: usize) -> Vec<usize> {
         let forest = self.forest;
-        let asking = &mut self.asking[k][which];
-        if asking.within != *within {
-            *asking = Asking { within: within.clone(), users: None };
+        let requesting = &mut self.requesting[k][which];
+        if requesting.within != *within {
+            *requesting = RequestingUsers { within: within.clone(), users: None };
         }
         let ways = &self.ways;
-        let users = asking.users.get_or_insert_with(|| {
+        let users = requesting.users.get_or_insert_with(|| {
             let mut users = vec![Vec::new(); forest.resources.len()];
             for n in &self.below[k] {
                 let leaf = forest.nodes[forest.leaf(*n)].leaf.as_ref();

@@ -1,37 +1,41 @@
-//! How far a node grows in one direction: up to its next event, all of which are rational.
+//! The next event of a node that grows at constant rates. All events happen at rational clock values.
 
 use evenhand_exact::tree::{Amount, Forest, Holdings, Term, share};
 use evenhand_problem::Rational;
 use evenhand_problem::groups::ShareOf;
 
-use super::about::{About, ROUNDED};
+use super::approx::{Approx, ROUNDED};
 use super::moving::Moving;
 use super::number::Number;
 
-/// What an amount of a node is when an event happens there, so that it need not be found.
+/// The value that an amount of a node has at an event. It is known without computing the amount.
 #[derive(Clone)]
 pub(super) struct Mark {
-    pub of: Of,
-    pub is: Is,
+    pub of: AmountKind,
+    pub is: MarkValue,
 }
 
-/// What it is.
+/// The value of an amount at an event.
 #[derive(Clone)]
-pub(super) enum Is {
+pub(super) enum MarkValue {
+    /// A constant.
     This(Rational),
-    /// So many times another amount of the node.
-    Times(Rational, Of),
+    /// A multiple of another amount of the same node.
+    Times(Rational, AmountKind),
 }
 
-/// Which amount; by resource.
+/// An amount of a node, by resource.
 #[derive(Clone, Copy)]
-pub(super) enum Of {
+pub(super) enum AmountKind {
     Running(usize),
     Used(usize),
 }
 
-/// When the first event happens at a node that grows so, by its clock, and what it reaches: capacity, a limit, a guarantee or
-/// what is kept back; or another resource becomes the largest of a share. `None`: nothing ever happens.
+/// Returns the clock value of the first event at a node, and the mark that it reaches. Returns `None` if no event
+/// ever happens.
+///
+/// At an event, an amount reaches the capacity, a limit, a guarantee or an amount kept back, or another resource
+/// becomes the largest in a share.
 pub(super) fn first_event(
     forest: &Forest<'_>,
     holdings: &Holdings<Number>,
@@ -40,10 +44,10 @@ pub(super) fn first_event(
 ) -> Option<(Number, Option<Mark>)> {
     let node = &forest.nodes[v];
     let (runs, uses) = (&moving.growth.running, &moving.growth.used);
-    let running = Held::all(Of::Running, &holdings.running[v], &moving.base.running, runs);
-    let used = Held::all(Of::Used, &holdings.used[v], &moving.base.used, uses);
+    let running = Held::all(AmountKind::Running, &holdings.running[v], &moving.base.running, runs);
+    let used = Held::all(AmountKind::Used, &holdings.used[v], &moving.base.used, uses);
     let resources = 0..forest.resources.len();
-    // What one user holds and uses of everything grows in proportion, so that nothing becomes the largest.
+    // All amounts of a user grow in proportion, so the largest stays the largest.
     let has_levels = v != 0 && node.leaf.is_none();
     let shares = if has_levels { share(forest, v, &holdings.used[v]) } else { Vec::new() };
     let mut events = Events::default();
@@ -76,7 +80,7 @@ pub(super) fn first_event(
     events.first()
 }
 
-/// Of everything of which there is a whole the part that these amounts are.
+/// Returns the amounts as fractions of a whole, for each resource for which `whole` returns one.
 fn parts<'a, 'w>(held: &[Held<'a>], whole: impl Fn(usize) -> Option<&'w Rational>) -> Vec<Line<'a>> {
     let part = |(r, held): (usize, &Held<'a>)| {
         let whole = whole(r).filter(|whole| **whole > 0)?;
@@ -85,79 +89,88 @@ fn parts<'a, 'w>(held: &[Held<'a>], whole: impl Fn(usize) -> Option<&'w Rational
     held.iter().enumerate().filter_map(part).collect()
 }
 
-/// Whether a share of one resource is a part of what is used of it: nothing is left out.
+/// Returns whether the share of one resource is proportional to its usage, which means that no guarantee is
+/// subtracted.
 pub(super) fn is_all(forest: &Forest<'_>, v: usize) -> bool {
     forest.share.of == ShareOf::Usage || forest.nodes[v].guarantee.is_none()
 }
 
-/// The only resource of a term, and how much of it one more unit is.
+/// Returns the resource of a term with a single resource, and the value of one unit of it.
 fn share_of(term: &Term<Number>) -> Option<(usize, Rational)> {
     if let [one] = &term.slope[..] { Some(one.clone()) } else { None }
 }
 
-/// An amount of a node: now, when its clock is 0, and by how much it grows meanwhile.
+/// An amount of a node: its current value, its value at clock 0, and its rate.
 #[derive(Clone, Copy)]
 struct Held<'a> {
-    of: Of,
+    of: AmountKind,
     now: &'a Number,
     base: &'a Number,
     rate: &'a Number,
 }
 
 impl<'a> Held<'a> {
+    /// Returns whether two amounts share their values and rates.
     fn is(&self, other: &Self) -> bool {
         self.now.is(other.now) && self.rate.is(other.rate)
     }
 
-    /// What it is, if that is short and does not change.
+    /// Returns the amount if it is constant and its value is short.
     fn short(&self) -> Option<&'a Rational> {
         self.now.short().filter(|_| self.rate.is_nothing())
     }
 
-    /// By resource.
-    fn all(of: fn(usize) -> Of, now: &'a [Number], base: &'a [Number], rate: &'a [Number]) -> Vec<Self> {
+    /// Collects the amounts of all resources.
+    fn all(
+        of: fn(usize) -> AmountKind,
+        now: &'a [Number],
+        base: &'a [Number],
+        rate: &'a [Number],
+    ) -> Vec<Self> {
         let lines = now.iter().zip(base).zip(rate).enumerate();
         lines.map(|(r, ((now, base), rate))| Self { of: of(r), now, base, rate }).collect()
     }
 }
 
-/// Something that grows at a constant rate.
+/// A quantity that grows at a constant rate.
 #[derive(Clone)]
 struct Line<'a> {
-    now: About,
-    rate: About,
+    now: Approx,
+    rate: Approx,
     of: LineOf<'a>,
 }
 
+/// The definition of a line, from which exact values are computed.
 #[derive(Clone)]
 enum LineOf<'a> {
-    /// What stays as it is.
+    /// A constant.
     Mark(Rational),
+    /// An amount.
     Amount(Held<'a>),
-    /// An amount as a part of a whole, of which a unit is so much.
+    /// An amount as a fraction of a whole, with the fraction that one unit is.
     Part(Held<'a>, Rational),
-    /// A term of a share of a node.
+    /// A term of the share of a node.
     Term(&'a Term<Number>, &'a Moving),
 }
 
 impl<'a> Line<'a> {
     fn mark(mark: &Rational) -> Self {
-        Self { now: About::of(mark), rate: About::default(), of: LineOf::Mark(mark.clone()) }
+        Self { now: Approx::of(mark), rate: Approx::default(), of: LineOf::Mark(mark.clone()) }
     }
 
     fn amount(held: Held<'a>) -> Self {
-        Self { now: held.now.about(), rate: held.rate.about(), of: LineOf::Amount(held) }
+        Self { now: held.now.approx(), rate: held.rate.approx(), of: LineOf::Amount(held) }
     }
 
     fn part(held: Held<'a>, per_unit: Rational) -> Self {
-        let about = About::of(&per_unit);
-        let (now, rate) = (held.now.about() * about, held.rate.about() * about);
+        let approx = Approx::of(&per_unit);
+        let (now, rate) = (held.now.approx() * approx, held.rate.approx() * approx);
         Self { now, rate, of: LineOf::Part(held, per_unit) }
     }
 
     fn term(term: &'a Term<Number>, moving: &'a Moving) -> Self {
-        let rate = term.rate(&moving.growth.used).about();
-        Self { now: term.value.about(), rate, of: LineOf::Term(term, moving) }
+        let rate = term.rate(&moving.growth.used).approx();
+        Self { now: term.value.approx(), rate, of: LineOf::Term(term, moving) }
     }
 }
 
@@ -180,7 +193,7 @@ impl LineOf<'_> {
         }
     }
 
-    /// Where it is when the clock of the node is 0.
+    /// Returns the value at the node's clock 0.
     fn base(&self) -> Number {
         match self {
             Self::Mark(mark) => mark.clone().into(),
@@ -190,8 +203,8 @@ impl LineOf<'_> {
         }
     }
 
-    /// Whether it is a line that was looked at before: the same amounts are compared as shares and as parts. Two amounts that have
-    /// just met are one number, and differ in their growth.
+    /// Returns whether two lines are known to be identical. The same amounts can be compared both as shares and as
+    /// fractions. Two amounts that have just met share their value, but not their growth.
     fn is(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Mark(a), Self::Mark(b)) => a == b,
@@ -202,7 +215,8 @@ impl LineOf<'_> {
     }
 }
 
-/// Lines, the lower of which may reach the higher: how far away it is, and how fast it comes nearer.
+/// Two lines, the lower of which may reach the higher, with bounds on their distance and on the rate at which it
+/// shrinks.
 struct Pair<'a> {
     lower: LineOf<'a>,
     higher: LineOf<'a>,
@@ -210,17 +224,18 @@ struct Pair<'a> {
     speed: (f64, f64),
 }
 
-/// The pairs among which is the next event.
+/// The pairs of lines among which the next event is.
 #[derive(Default)]
 struct Events<'a>(Vec<Pair<'a>>);
 
 impl<'a> Events<'a> {
-    /// When a line becomes as large as another that is larger now.
+    /// Adds the event that `lower` reaches `higher`, unless doubles show that it does not happen.
     fn offer(&mut self, lower: &Line<'a>, higher: &Line<'a>) {
         let (way, speed) = ((higher.now - lower.now).range(), (lower.rate - higher.rate).range());
         if way.1 < 0.0 || speed.1 < 0.0 {
             return;
         }
+        // A fraction that reaches a short constant is stated as an amount that reaches a mark.
         let standing = match (&lower.of, &higher.of) {
             (LineOf::Part(held, per_unit), LineOf::Part(other, per_other)) => {
                 let mark = other.short().map(|amount| Rational::from(amount * per_other) / per_unit);
@@ -229,14 +244,14 @@ impl<'a> Events<'a> {
             _ => None,
         };
         let (lower, higher) = standing.as_ref().map_or((lower, higher), |(lower, higher)| (lower, higher));
-        // The way and the speed in another unit are as good.
+        // Distance and rate stay in the old unit, since only their quotient is used.
         let is_same = |pair: &Pair<'_>| lower.of.is(&pair.lower) && higher.of.is(&pair.higher);
         if !self.0.iter().any(is_same) {
             self.0.push(Pair { lower: lower.of.clone(), higher: higher.of.clone(), way, speed });
         }
     }
 
-    /// When any of some lines becomes as large as another of them that is larger now.
+    /// Adds the events that any of the lines reaches another one.
     fn cross(&mut self, lines: &[Line<'a>]) {
         for (at, lower) in lines.iter().enumerate() {
             let others = lines.iter().enumerate().filter(|(other, _)| *other != at);
@@ -244,7 +259,8 @@ impl<'a> Events<'a> {
         }
     }
 
-    /// When the first of them happens and what is reached then; what doubles show to be later is not looked at.
+    /// Returns the first event and the mark that it reaches. Events that are later by their doubles are not computed
+    /// exactly.
     fn first(&self) -> Option<(Number, Option<Mark>)> {
         let surely = self.0.iter().filter(|pair| pair.way.0 > 0.0 && pair.speed.0 > 0.0);
         let latest = surely.map(|pair| pair.way.1 / pair.speed.0).fold(f64::INFINITY, f64::min);
@@ -255,11 +271,11 @@ impl<'a> Events<'a> {
             let speed = (higher.now() > lower.now()).then(|| &lower.rate() - &higher.rate())?;
             let mark = match (lower, higher) {
                 (LineOf::Amount(held), LineOf::Mark(is)) => {
-                    Some(Mark { of: held.of, is: Is::This(is.clone()) })
+                    Some(Mark { of: held.of, is: MarkValue::This(is.clone()) })
                 }
                 (LineOf::Part(held, per_unit), LineOf::Part(other, per_other)) => {
                     let times = Rational::from(per_other / per_unit);
-                    Some(Mark { of: held.of, is: Is::Times(times, other.of) })
+                    Some(Mark { of: held.of, is: MarkValue::Times(times, other.of) })
                 }
                 _ => None,
             };

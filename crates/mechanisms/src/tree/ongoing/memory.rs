@@ -1,5 +1,5 @@
-//! What is remembered of users between two decisions, since most of it stays: a start or a stop changes the nodes above
-//! one user alone.
+//! A cache of keys and ways between two decisions. Most of them stay the same, because a start or a stop changes only
+//! the nodes above one user.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -10,58 +10,65 @@ use super::{Preemption, Queues, count};
 use crate::tree::turn::gang;
 use evenhand_exact::tree::{Forest, Holdings, Key, Ways, key};
 
-/// A child on the way from the root to a user, below its parent, with its key after a gang of the user has started.
+/// A node on the path from the root to a user, with its parent and its key after a gang of the user has started.
 pub(super) struct WhenStarted {
     pub parent: usize,
     pub child: usize,
     pub key: Key,
 }
 
-/// The nodes above a user, each with whether it is below its guarantee; `None` where it can run no more.
+/// The nodes above a user, each with whether the user is below its guarantee; `None` if it can run no more tasks.
 type Way = Option<Vec<(usize, bool)>>;
 
-/// What was found in one state of a branch, by the place of a user or node there.
-struct Found {
-    /// Tells the state from every other one.
+/// The cached results for one state of a branch, by the index of a user or node in the branch.
+struct BranchState {
+    /// A number that is unique to the state.
     number: u64,
+    /// The way of each user, if known.
     ways: Vec<Option<Way>>,
-    /// From the root down, the keys with one more gang of the user.
+    /// The keys from the root down to each user with one more gang of the user.
     started: Vec<Option<Rc<Vec<WhenStarted>>>>,
-    /// By depth, from the child of the root down, the keys without the youngest gang of the user, which has so many tasks;
-    /// 0 where they are not known.
+    /// The number of tasks in the youngest gang of each user, and the keys from the child of the root down to the
+    /// user without that gang; 0 tasks if they are unknown.
     stopped: Vec<(u64, Vec<Key>)>,
-    /// The key of a node beyond its guarantee.
+    /// The key of each node beyond its guarantee, if known.
     beyond: Vec<Option<Key>>,
 }
 
-/// What is below one child of the root. Ways and keys there are decided by the tasks of the users there alone, and who
-/// makes room in vain or goes on after all leaves them as they were: what was found in a state is kept.
+/// The subtree of one child of the root.
+///
+/// Its ways and keys depend only on the tasks of its users. Gangs are often stopped on trial and put back, which
+/// restores an earlier state. The results are therefore cached by state.
 struct Branch {
-    /// By place: the tasks of the users.
+    /// The number of tasks of each user of the branch.
     tasks: Vec<u64>,
+    /// The number of nodes of the branch.
     nodes: usize,
-    /// By tasks: the place of their state.
+    /// The index of each known state, by the tasks of the users.
     known: HashMap<Vec<u64>, usize>,
-    states: Vec<Found>,
-    /// The state that it is in.
+    /// The cached states.
+    states: Vec<BranchState>,
+    /// The index of the current state.
     now: usize,
 }
 
-/// Places of users and nodes that the states of one branch may have in all. Of each about 300 bytes are kept.
+/// The maximum number of users and nodes in all cached states of a branch together. Each takes about 300 bytes.
 const MOST_PLACES: usize = 1 << 15;
 
-/// By user and node what is known of it.
+/// The cache for all branches.
 pub(super) struct Memory {
     branches: Vec<Branch>,
-    /// By user and by node: its branch, and its place there.
+    /// The branch of each user, and its index there.
     of_user: Vec<(usize, usize)>,
+    /// The branch of each node, and its index there.
     of_node: Vec<(usize, usize)>,
     /// The number of the youngest state.
     youngest: u64,
-    /// By node: its distance from the root.
+    /// The distance of each node from the root.
     depth: Vec<usize>,
-    /// By user: its way, and in which state of its branch that was so.
+    /// The last known way of each user.
     pub ways: Ways,
+    /// The number of the branch state for which each way was computed.
     ways_at: Vec<u64>,
 }
 
@@ -73,7 +80,7 @@ impl Memory {
         let mut branch_of = vec![None; forest.nodes.len()];
         let mut of_node = vec![(0, 0); forest.nodes.len()];
         for (v, place) in of_node.iter_mut().enumerate() {
-            // The root has no key.
+            // The root has no key and belongs to no branch.
             let Some(top) = top_of(v) else { continue };
             let b = *branch_of[top].get_or_insert_with(|| {
                 let known = HashMap::new();
@@ -93,25 +100,25 @@ impl Memory {
             branches,
             of_user,
             of_node,
-            // Nothing is known at the number 0.
+            // No state has the number 0.
             youngest: 0,
             depth: (0..forest.nodes.len()).map(|v| forest.above(v).count()).collect(),
             ways: vec![None; users],
             ways_at: vec![0; users],
         };
-        (0..memory.branches.len()).for_each(|b| memory.find(b));
+        (0..memory.branches.len()).for_each(|b| memory.enter_state(b));
         memory
     }
 
-    /// User `n` runs so many tasks from now on.
-    pub fn has(&mut self, n: usize, tasks: u64) {
+    /// Records that user `n` runs `tasks` tasks from now on.
+    pub fn set_tasks(&mut self, n: usize, tasks: u64) {
         let (b, place) = self.of_user[n];
         self.branches[b].tasks[place] = tasks;
-        self.find(b);
+        self.enter_state(b);
     }
 
-    /// Finds the state of a branch, or begins a new one.
-    fn find(&mut self, b: usize) {
+    /// Sets the current state of a branch. It is created if it is not cached.
+    fn enter_state(&mut self, b: usize) {
         let branch = &mut self.branches[b];
         if let Some(now) = branch.known.get(&branch.tasks) {
             branch.now = *now;
@@ -125,7 +132,7 @@ impl Memory {
         self.youngest += 1;
         branch.now = branch.states.len();
         branch.known.insert(branch.tasks.clone(), branch.now);
-        branch.states.push(Found {
+        branch.states.push(BranchState {
             number: self.youngest,
             ways: vec![None; users],
             started: vec![None; users],
@@ -134,56 +141,57 @@ impl Memory {
         });
     }
 
-    /// What was found in the state of a branch, with a place there.
-    fn found(&self, (b, place): (usize, usize)) -> (&Found, usize) {
+    /// Returns the current state of a branch, and the index within it.
+    fn state(&self, (b, place): (usize, usize)) -> (&BranchState, usize) {
         let branch = &self.branches[b];
         (&branch.states[branch.now], place)
     }
 
-    fn found_mut(&mut self, (b, place): (usize, usize)) -> (&mut Found, usize) {
+    fn state_mut(&mut self, (b, place): (usize, usize)) -> (&mut BranchState, usize) {
         let branch = &mut self.branches[b];
         (&mut branch.states[branch.now], place)
     }
 
-    /// The key of a node above user `m` without the youngest gang of it, which is known.
+    /// Returns the key of node `l` above user `m` without the user's youngest gang. It must be known, see
+    /// [`Queues::update_stopped_keys`].
     pub fn stopped(&self, m: usize, l: usize) -> &Key {
-        let (found, place) = self.found(self.of_user[m]);
-        &found.stopped[place].1[self.depth[l] - 1]
+        let (state, place) = self.state(self.of_user[m]);
+        &state.stopped[place].1[self.depth[l] - 1]
     }
 
-    /// The key of a node beyond its guarantee.
+    /// Returns the key of a node beyond its guarantee.
     pub fn beyond(&mut self, forest: &Forest<'_>, holdings: &Holdings, v: usize) -> &Key {
-        let (found, place) = self.found_mut(self.of_node[v]);
-        found.beyond[place].get_or_insert_with(|| key(forest, holdings, v, &[]).0)
+        let (state, place) = self.state_mut(self.of_node[v]);
+        state.beyond[place].get_or_insert_with(|| key(forest, holdings, v, &[]).0)
     }
 }
 
 impl Queues<'_> {
-    /// Makes the way of a user known.
-    pub(super) fn know_way(&mut self, n: usize) {
+    /// Brings the way of a user in `memory.ways` up to date.
+    pub(super) fn update_way(&mut self, n: usize) {
         let Self { forest, holdings, memory, .. } = self;
         let of_user = memory.of_user[n];
-        let number = memory.found(of_user).0.number;
+        let number = memory.state(of_user).0.number;
         if memory.ways_at[n] == number {
             return;
         }
-        let (found, place) = memory.found_mut(of_user);
+        let (state, place) = memory.state_mut(of_user);
         let leaf = forest.nodes[forest.leaf(n)].leaf.as_ref();
         let way = || leaf.and_then(|leaf| holdings.way(forest, leaf)).map(|way| way.nodes);
-        let way = found.ways[place].get_or_insert_with(way).clone();
+        let way = state.ways[place].get_or_insert_with(way).clone();
         memory.ways[n] = way;
         memory.ways_at[n] = number;
     }
 
-    /// The keys from the root to user `n` after a gang has started; none where only guarantees count and the user is
-    /// below none.
+    /// Returns the keys from the root to user `n` after one of its gangs has started. The list is empty if only
+    /// guarantees count and the user is below none.
     pub(super) fn started(&mut self, n: usize) -> Rc<Vec<WhenStarted>> {
         let of_user = self.memory.of_user[n];
-        let (found, place) = self.memory.found(of_user);
-        if let Some(keys) = &found.started[place] {
+        let (state, place) = self.memory.state(of_user);
+        if let Some(keys) = &state.started[place] {
             return Rc::clone(keys);
         }
-        self.know_way(n);
+        self.update_way(n);
         let forest = self.forest;
         let way = self.memory.ways[n].as_deref().unwrap_or_default();
         let is_due = forest.guarantees_first && way.iter().any(|(_, is_below)| *is_below);
@@ -202,18 +210,18 @@ impl Queues<'_> {
             keys.reverse();
         }
         let keys = Rc::new(keys);
-        self.memory.found_mut(of_user).0.started[place] = Some(Rc::clone(&keys));
+        self.memory.state_mut(of_user).0.started[place] = Some(Rc::clone(&keys));
         keys
     }
 
-    /// Makes the keys known from the root to user `m` without its youngest gang; says which one that is, if one may
-    /// stop.
-    pub(super) fn know_stopped(&mut self, m: usize) -> Option<u32> {
+    /// Computes the keys from the root to user `m` without its youngest gang. Returns the run of that gang, or `None`
+    /// if no gang may stop.
+    pub(super) fn update_stopped_keys(&mut self, m: usize) -> Option<u32> {
         let run = self.youngest(m)?;
         let tasks = self.runs[m].get(&run).map_or(0, |servers| count(servers));
         let of_user = self.memory.of_user[m];
-        let (found, place) = self.memory.found(of_user);
-        if found.stopped[place].0 == tasks {
+        let (state, place) = self.memory.state(of_user);
+        if state.stopped[place].0 == tasks {
             return Some(run);
         }
         let forest = self.forest;
@@ -232,7 +240,7 @@ impl Queues<'_> {
             .collect();
         keys.reverse();
         self.holdings.put_back(saved);
-        self.memory.found_mut(of_user).0.stopped[place] = (tasks, keys);
+        self.memory.state_mut(of_user).0.stopped[place] = (tasks, keys);
         Some(run)
     }
 }

@@ -1,8 +1,8 @@
-//! Whole tasks by the tree while tasks come and finish (theory, section 9).
+//! Whole tasks scheduled by the tree while tasks arrive and finish (theory, section 9).
 //!
-//! After every change gangs start as in [`fill_whole`](super::fill_whole): from the root the child with the least key,
-//! down to a user, which gets a gang on the first servers on which it fits. Where none can start any more, a gang may
-//! make room for another ([`Preemption`]).
+//! After every change, gangs start as in [`fill_whole`](super::fill_whole): from the root, the child with the least
+//! key is chosen, down to a user, which starts a gang on the first servers with room for it. If no gang can start any
+//! more, running gangs may be stopped for waiting ones ([`Preemption`]).
 
 mod memory;
 mod preempt;
@@ -25,15 +25,15 @@ use evenhand_exact::tree::{Forest, Holdings, key};
 use memory::Memory;
 use rooms::Rooms;
 
-/// Which tasks are stopped for others that wait.
+/// The choice of the tasks that are stopped for waiting ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Preemption {
-    /// What runs goes on.
+    /// No running task is stopped.
     #[default]
     Never,
-    /// For users below the guarantee of a group, tasks of users that are not below theirs without them.
+    /// Users below the guarantee of a group may stop tasks of users that are not below their guarantee without them.
     Guarantees,
-    /// Besides, wherever the shares stay in the order of the tree.
+    /// In addition, tasks are stopped wherever the shares stay in the order of the tree.
     Shares,
 }
 
@@ -43,30 +43,31 @@ names! { Preemption:
     Shares = "shares", "also from groups that have a larger share afterwards";
 }
 
-/// How tasks are served by the tree as they come and go.
+/// The policy by which the tree schedules tasks that come and go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct TreePolicy {
-    /// The share of a scheduler in place of the problem's own.
+    /// The scheduler whose share is used instead of the problem's own share.
     pub rule: Option<Rule>,
-    /// Which tasks are stopped for others.
+    /// The choice of the tasks that are stopped for waiting ones.
     pub preemption: Preemption,
-    /// Who is preferred among equals.
+    /// The preference among users with equal keys.
     pub ties: Ties,
 }
 
-/// Servers times resources, and times users by 64: about 100 bytes are held for each.
+/// The maximum of servers times resources plus servers times users divided by 64. Each takes about 100 bytes.
 const MOST_CELLS: u128 = 10_000_000;
 
-/// Bytes of what is left of a resource on a server.
+/// The bytes for the free amount of one resource on a server.
 const OF_RESOURCE: usize = 64;
-/// Steps for a user that wants a turn: limits above it and keys are fractions.
+/// The budget steps for a user that may be next: the limits above it and the keys are fractions.
 const TURN: u64 = 100;
 
-/// Makes a scheduler that serves by the tree on the servers of `problem`, and hands it to `body`; shares are parts of
-/// `whole`.
+/// Creates a scheduler that serves users by the tree on the servers of `problem`, and passes it to `body`. Shares are
+/// fractions of `whole`.
 ///
 /// # Errors
-/// [`MechanismError`]: as [`allocate`](super::allocate()) has them, and too many single servers.
+/// Returns a [`MechanismError`] in the same cases as [`allocate`](super::allocate()), and if there are too many
+/// single servers.
 pub fn schedule<R>(
     problem: &Problem,
     whole: &Problem,
@@ -92,30 +93,30 @@ pub fn schedule<R>(
     Ok(body(&mut Queues::new(&forest, problem, policy, seed)))
 }
 
-/// Servers that are shared by the tree. A *run* is a gang that has started; runs are numbered in the order of their
-/// starts.
+/// The state of servers that are shared by the tree. A *run* is a gang that has started. Runs are numbered in the
+/// order of their starts.
 struct Queues<'f> {
     forest: &'f Forest<'f>,
     policy: TreePolicy,
     draw: Draw,
     rooms: Rooms<'f>,
     holdings: Holdings,
-    /// By user: tasks that wait.
+    /// The number of waiting tasks, by user.
     waiting: Vec<u64>,
-    /// By user: its runs, each with its servers and the tasks on each of them.
+    /// The runs of each user, with the servers of each run and the tasks on each server.
     runs: Vec<BTreeMap<u32, Vec<(u32, u64)>>>,
-    /// Number of the next run.
+    /// The number of the next run.
     next: u32,
-    /// Number of the first run of this filling.
+    /// The number of the first run that started in the current call of `fill`.
     fresh: u32,
-    /// By user: whether a gang fits on empty servers.
+    /// Whether a gang of each user fits on empty servers.
     is_able: Vec<bool>,
-    /// By node: the users below it.
+    /// The users below each node.
     below: Vec<Vec<usize>>,
     memory: Memory,
-    /// By entry placed in the last filling: its run and tasks.
+    /// The run and the tasks of each entry placed by the last call of `fill`.
     started: Vec<Part>,
-    /// Runs that the last filling stopped.
+    /// The runs that the last call of `fill` stopped.
     stopped: Vec<u32>,
 }
 
@@ -150,21 +151,21 @@ impl<'f> Queues<'f> {
         }
     }
 
-    /// Whether a gang of a user waits.
+    /// Returns whether a gang of a user waits.
     fn waits(&self, n: usize) -> bool {
         self.is_able[n] && self.waiting[n] >= gang(self.forest, n)
     }
 
-    /// Whether a gang of a user can start as things stand.
+    /// Returns whether a gang of a user can start now.
     fn can_start(&self, n: usize) -> bool {
         let leaf = self.forest.nodes[self.forest.leaf(n)].leaf.as_ref();
         self.rooms.have_room(n, gang(self.forest, n))
             && leaf.is_some_and(|leaf| is_within_limits(self.forest, &self.holdings, leaf))
     }
 
-    /// Whose turn it is among these.
+    /// Returns the user that is next among `users`.
     fn turn(&mut self, users: &[usize]) -> usize {
-        users.iter().for_each(|n| self.know_way(*n));
+        users.iter().for_each(|n| self.update_way(*n));
         let forest = self.forest;
         let Self { policy, draw, holdings, memory, .. } = self;
         let ways = std::mem::take(&mut memory.ways);
@@ -177,14 +178,14 @@ impl<'f> Queues<'f> {
         n
     }
 
-    /// Tasks of a user more (or fewer).
+    /// Adds running tasks to a user, or removes them if the number is negative.
     fn hold(&mut self, n: usize, tasks: &Rational) {
         self.holdings.add(self.forest, n, tasks);
-        // Whole tasks run here.
-        self.memory.has(n, self.holdings.tasks[n].numer().to_u64().unwrap_or_default());
+        // All tasks are whole here.
+        self.memory.set_tasks(n, self.holdings.tasks[n].numer().to_u64().unwrap_or_default());
     }
 
-    /// Starts a gang of a user that can start.
+    /// Starts a gang of a user for which [`Self::can_start`] holds.
     fn start(&mut self, n: usize, placed: &mut Vec<(u32, u32)>) -> Result<(), MechanismError> {
         let run = self.next;
         self.next = run.checked_add(1).ok_or_else(|| MechanismError::Limit {
@@ -201,12 +202,12 @@ impl<'f> Queues<'f> {
         Ok(())
     }
 
-    /// Starts gangs until none can.
+    /// Starts gangs until no other one can start.
     fn serve(&mut self, placed: &mut Vec<(u32, u32)>) -> Result<(), MechanismError> {
         let mut users: Vec<usize> = (0..self.waiting.len()).filter(|n| self.waits(*n)).collect();
         loop {
             charge(TURN * (1 + users.len() as u64), "whose turn it is");
-            // Who cannot start cannot later either: what is used only grows here.
+            // A user that cannot start a gang now cannot start one later in this loop, because usage only grows here.
             users.retain(|n| self.waits(*n) && self.can_start(*n));
             if users.is_empty() {
                 return Ok(());
@@ -217,7 +218,7 @@ impl<'f> Queues<'f> {
     }
 }
 
-/// The tasks of a run.
+/// Returns the number of tasks of a run.
 fn count(servers: &[(u32, u64)]) -> u64 {
     servers.iter().map(|(_, tasks)| tasks).sum()
 }
@@ -261,7 +262,7 @@ impl Scheduler for Queues<'_> {
 
     fn finish(&mut self, user: usize, server: usize, Part { run, tasks }: Part) {
         let Some(servers) = self.runs[user].get_mut(&run) else { return };
-        // Runs mostly give back their servers from the last one on.
+        // Runs usually release their servers from the last one on.
         let Some(at) = servers.iter().rposition(|(j, _)| *j as usize == server) else { return };
         let done = tasks.min(servers[at].1);
         servers[at].1 -= done;
@@ -319,7 +320,7 @@ impl Scheduler for Queues<'_> {
     }
 
     fn is_at_rest(&mut self) -> Result<bool, MechanismError> {
-        // What could make room now could not while it had only just started: that is not looked at.
+        // A gang that has just started cannot be stopped for others now, but could be later. This is not considered.
         Ok(!(0..self.waiting.len()).any(|n| self.waits(n) && self.can_start(n)))
     }
 

@@ -1,9 +1,9 @@
-//! Gangs that make room for others (docs/scenarios.md, "Preemption").
+//! Preemption: gangs that are stopped for others (docs/scenarios.md, "Preemption").
 //!
-//! A gang of user `m` may be stopped for one of user `n` where the tree would rather serve `n`: let `k` and `l` be the
-//! children, towards `n` and `m`, of the lowest node above both; then the key of `k` with the gang started is at most
-//! the key of `l` with the other one stopped. A node counts as below its guarantee where its user is: before the
-//! start, after the stop.
+//! A gang of user `m` may be stopped for a gang of user `n` if the tree would rather serve `n`. Consider the lowest
+//! node above both users, and let `k` and `l` be its children towards `n` and `m`. The key of `k` after the start
+//! must be at most the key of `l` after the stop. A node counts as below its guarantee if its user is: before the
+//! start, and after the stop.
 
 use evenhand_problem::Rational;
 
@@ -11,10 +11,10 @@ use super::{Preemption, Queues, count};
 use crate::error::MechanismError;
 use evenhand_exact::tree::Key;
 
-/// A gang that was stopped: its user, run and servers with the tasks on each.
+/// A gang that was stopped: its user, its run, and its servers with the tasks on each.
 type Taken = (usize, u32, Vec<(u32, u64)>);
 
-/// The two children of a node from which most can be taken, each with the user whose gang it is.
+/// The two children of a node with the largest keys after a stop, each with the user whose gang would stop.
 #[derive(Clone, Copy, Default)]
 struct Richest {
     first: Option<(usize, usize)>,
@@ -22,7 +22,7 @@ struct Richest {
 }
 
 impl Queues<'_> {
-    /// Lets one gang make others stop, if that is of use to any; says whether one has started.
+    /// Stops gangs so that one waiting gang can start, if possible. Returns whether a gang has started.
     pub(super) fn preempt(&mut self, placed: &mut Vec<(u32, u32)>) -> Result<bool, MechanismError> {
         if self.policy.preemption == Preemption::Never {
             return Ok(false);
@@ -43,17 +43,17 @@ impl Queues<'_> {
         Ok(false)
     }
 
-    /// The users that wait and for which some gang may be stopped, ascending.
+    /// Returns the waiting users for which some gang may be stopped, in ascending order.
     fn hopeful(&mut self) -> Vec<usize> {
         let users = self.waiting.len();
         if !(0..users).any(|n| self.waits(n)) {
             return Vec::new();
         }
         let is_strict = self.policy.preemption == Preemption::Guarantees;
-        // By node: the user below it without whose youngest gang its key is the largest.
+        // For each node, the user below it for which the node's key without the user's youngest gang is largest.
         let mut best: Vec<Option<usize>> = vec![None; self.forest.nodes.len()];
         for m in 0..users {
-            if self.know_stopped(m).is_none() {
+            if self.update_stopped_keys(m).is_none() {
                 continue;
             }
             let own = self.forest.leaf(m);
@@ -96,13 +96,13 @@ impl Queues<'_> {
         hopeful
     }
 
-    /// The key of a node above user `m` without the youngest gang of it, which is known.
+    /// Returns the key of node `l` above user `m` without the user's youngest gang. It must be known.
     fn key_without(&self, m: usize, l: usize) -> &Key {
         self.memory.stopped(m, l)
     }
 
-    /// Stops gangs until one of user `n` can start, and none that need not be stopped; nothing changes where it cannot
-    /// even so.
+    /// Stops gangs until a gang of user `n` can start, and returns the stopped ones. Gangs that need not stop are put
+    /// back. Returns `None` and changes nothing if the gang cannot start even so.
     fn make_room(&mut self, n: usize) -> Option<Vec<Taken>> {
         let mut taken = Vec::new();
         while !self.can_start(n) {
@@ -120,13 +120,13 @@ impl Queues<'_> {
             }
         }
         needed.reverse();
-        // Others look at the servers again where something is different now.
+        // For all other users, the free capacity of these servers has changed.
         let servers = needed.iter().flat_map(|(_, _, servers)| servers);
         servers.for_each(|(j, _)| self.rooms.settle(*j as usize));
         Some(needed)
     }
 
-    /// Stops a gang; only user `n` takes notice.
+    /// Stops a gang on trial. Only user `n` sees the free servers.
     fn take(&mut self, m: usize, run: u32, n: usize) -> Taken {
         let servers = self.runs[m].remove(&run).unwrap_or_default();
         servers.iter().for_each(|(j, tasks)| self.rooms.give_back_for(n, m, *j as usize, *tasks));
@@ -134,14 +134,15 @@ impl Queues<'_> {
         (m, run, servers)
     }
 
+    /// Undoes [`Self::take`].
     fn put_back(&mut self, (m, run, servers): Taken, n: usize) {
         servers.iter().for_each(|(j, tasks)| self.rooms.take_for(n, m, *j as usize, *tasks));
         self.hold(m, &Rational::from(count(&servers)));
         self.runs[m].insert(run, servers);
     }
 
-    /// The gang that is stopped next for user `n`, if any may be: under the highest node, of the child whose key beyond
-    /// its guarantee is the largest, the youngest.
+    /// Returns the gang to be stopped next for user `n`, if one may be. It is taken under the highest possible node,
+    /// from the child whose key beyond its guarantee is largest, and is the youngest there.
     fn victim(&mut self, n: usize) -> Option<(usize, u32)> {
         let keys = self.started(n);
         keys.iter().find_map(|of| self.victim_under(of.parent, of.child, &of.key))
@@ -153,7 +154,7 @@ impl Queues<'_> {
             return None;
         }
         let children = &self.forest.nodes[parent].children;
-        // Without one of its gangs the key of a child is no larger.
+        // Stopping a gang cannot increase the key of a child, so other children are excluded.
         let mut larger: Vec<(Key, usize)> = Vec::new();
         for l in children.iter().copied().filter(|l| *l != k) {
             let key = self.memory.beyond(self.forest, &self.holdings, l);
@@ -161,7 +162,7 @@ impl Queues<'_> {
                 larger.push((key.clone(), l));
             }
         }
-        // The largest first: mostly one of its gangs may stop, and the others are not asked.
+        // Start with the largest key. Usually one of its gangs may stop, and the other children need not be examined.
         larger.sort_by(|a, b| b.0.cmp(&a.0));
         let mut first: Option<(Key, u32, usize)> = None;
         for (key, l) in larger {
@@ -172,7 +173,7 @@ impl Queues<'_> {
                 let m = self.below[l][at];
                 let Some(run) = self.youngest(m) else { continue };
                 let is_older = first.as_ref().is_some_and(|(_, other, _)| run <= *other);
-                if is_older || self.know_stopped(m).is_none() {
+                if is_older || self.update_stopped_keys(m).is_none() {
                     continue;
                 }
                 let stopped = self.key_without(m, l);
@@ -184,7 +185,8 @@ impl Queues<'_> {
         first.map(|(_, run, m)| (m, run))
     }
 
-    /// The youngest gang of a user that did not start just now, if its user is left with the tasks that are pinned.
+    /// Returns the youngest gang of a user that started before the current call of `fill`. Returns `None` if its user
+    /// would be left with fewer tasks than are pinned.
     pub(super) fn youngest(&self, m: usize) -> Option<u32> {
         let (run, servers) = self.runs[m].range(..self.fresh).next_back()?;
         let pinned = self.forest.problem.groups().member(m).pinned.as_ref();

@@ -1,23 +1,24 @@
-//! Single servers that fill and empty, and for every user those on which one more task fits.
+//! The free capacity of single servers as tasks start and finish, and the servers with room for one more task of each
+//! user.
 
 use evenhand_budget::charge;
 use evenhand_problem::{Problem, Quantities, Rational};
 
-/// Servers, class by class in the order of the problem.
+/// The servers, class by class in the order of the problem.
 pub struct Rooms<'p> {
     problem: &'p Problem,
-    /// By server: its class.
+    /// The class of each server.
     class: Vec<usize>,
-    /// By server and resource: what is left.
+    /// The free amount by server and resource.
     left: Vec<Vec<Rational>>,
-    /// By user and class: whether it may run there.
+    /// Whether each user may run on each class, by user and class.
     may_use: Vec<Vec<bool>>,
-    /// By user: the servers on which one more task fits.
+    /// The servers with room for one more task of each user, by user.
     fitting: Vec<Bits>,
 }
 
 impl<'p> Rooms<'p> {
-    /// Empty servers.
+    /// Creates empty servers.
     pub fn new(problem: &'p Problem) -> Self {
         let (mut class, mut left) = (Vec::new(), Vec::new());
         for (i, server) in problem.servers().iter().enumerate() {
@@ -41,7 +42,7 @@ impl<'p> Rooms<'p> {
             left,
         };
         for n in 0..problem.n_users() {
-            // Servers of a class are alike.
+            // All servers of a class are identical.
             let (mut j, mut fits) = (0, false);
             while let Some(class) = rooms.class.get(j) {
                 if j == 0 || rooms.class[j - 1] != *class {
@@ -56,31 +57,31 @@ impl<'p> Rooms<'p> {
         rooms
     }
 
-    /// Single servers.
+    /// Returns the number of single servers.
     pub fn n_servers(&self) -> usize {
         self.class.len()
     }
 
-    /// Whether one more task of user `n` fits on server `j`.
+    /// Returns whether one more task of user `n` fits on server `j`.
     pub fn fits(&self, n: usize, j: usize) -> bool {
         let demand = self.problem.demand(n, self.class[j]).entries();
         self.may_use[n][self.class[j]] && demand.iter().all(|(r, d)| *d <= self.left[j][*r])
     }
 
-    /// How many more tasks of user `n` fit on server `j`.
+    /// Returns how many more tasks of user `n` fit on server `j`.
     pub fn room_on(&self, n: usize, j: usize) -> u64 {
         if !self.may_use[n][self.class[j]] {
             return 0;
         }
         let demand = self.problem.demand(n, self.class[j]).entries();
         let fit = demand.iter().map(|(r, d)| Rational::from(&self.left[j][*r] / d).floor()).min();
-        // More than can be counted is as much as anybody asks for.
+        // No user has more tasks than `u64` can count.
         fit.map_or(0, |fit| fit.numer().to_u64().unwrap_or(u64::MAX))
     }
 
-    /// Whether so many tasks of user `n` fit, all of them.
+    /// Returns whether all of `tasks` tasks of user `n` fit on the servers.
     pub fn have_room(&self, n: usize, tasks: u64) -> bool {
-        /// Steps for a resource of a server.
+        /// The budget steps for one resource of a server.
         const ROOM: u64 = 40;
         let mut wanted = tasks;
         for j in self.fitting[n].iter() {
@@ -97,14 +98,14 @@ impl<'p> Rooms<'p> {
         false
     }
 
-    /// Places tasks of user `n`, each on the first server on which it fits, as far as they do: the servers with the
-    /// tasks that each gets.
+    /// Places tasks of user `n`, each on the first server with room for it, until there is no more room. Returns the
+    /// servers with the number of tasks on each.
     pub fn place(&mut self, n: usize, tasks: u64) -> Vec<(u32, u64)> {
         let (mut servers, mut wanted) = (Vec::new(), tasks);
         while wanted > 0 {
             let first = self.fitting[n].iter().next();
             let Some(j) = first else { break };
-            // One more fits there.
+            // A server in `fitting` has room for at least one task.
             let more = if wanted == 1 { 1 } else { self.room_on(n, j).clamp(1, wanted) };
             self.take(n, j, more);
             servers.push((j as u32, more));
@@ -113,7 +114,7 @@ impl<'p> Rooms<'p> {
         servers
     }
 
-    /// What so many tasks of a user take, or give back.
+    /// Subtracts the demand of tasks from the free capacity of a server if they start, or adds it if they end.
     fn add(&mut self, n: usize, j: usize, tasks: u64, comes: bool) {
         for (r, d) in self.problem.demand(n, self.class[j]).entries() {
             let left = &mut self.left[j][*r];
@@ -126,34 +127,37 @@ impl<'p> Rooms<'p> {
         }
     }
 
-    /// Tasks of user `n` start on server `j`, where they fit.
+    /// Starts tasks of user `n` on server `j`, which must have room for them.
     pub fn take(&mut self, n: usize, j: usize, tasks: u64) {
         self.add(n, j, tasks, true);
         for m in 0..self.fitting.len() {
             if self.fitting[m].has(j) {
-                self.notice(m, j);
+                self.update_fitting(m, j);
             }
         }
     }
 
-    /// Tasks of user `m` start on server `j`, where they fit; only user `n` takes notice, until [`Rooms::settle`].
+    /// Starts tasks of user `m` on server `j`, which must have room for them. Only the fitting servers of user `n`
+    /// are updated, until [`Rooms::settle`].
     pub fn take_for(&mut self, n: usize, m: usize, j: usize, tasks: u64) {
         self.add(m, j, tasks, true);
-        self.notice(n, j);
+        self.update_fitting(n, j);
     }
 
-    /// Tasks of user `m` on server `j` are gone; only user `n` takes notice, until [`Rooms::settle`].
+    /// Ends tasks of user `m` on server `j`. Only the fitting servers of user `n` are updated, until
+    /// [`Rooms::settle`].
     pub fn give_back_for(&mut self, n: usize, m: usize, j: usize, tasks: u64) {
         self.add(m, j, tasks, false);
-        self.notice(n, j);
+        self.update_fitting(n, j);
     }
 
-    /// Everybody takes notice of what is left of server `j`.
+    /// Updates the fitting servers of all users for the free capacity of server `j`.
     pub fn settle(&mut self, j: usize) {
-        (0..self.fitting.len()).for_each(|n| self.notice(n, j));
+        (0..self.fitting.len()).for_each(|n| self.update_fitting(n, j));
     }
 
-    fn notice(&mut self, n: usize, j: usize) {
+    /// Updates whether server `j` has room for one more task of user `n`.
+    fn update_fitting(&mut self, n: usize, j: usize) {
         match (self.fitting[n].has(j), self.fits(n, j)) {
             (false, true) => self.fitting[n].insert(j),
             (true, false) => self.fitting[n].remove(j),
@@ -161,12 +165,12 @@ impl<'p> Rooms<'p> {
         }
     }
 
-    /// What server `j` has.
+    /// Returns the capacity of server `j`.
     pub fn capacity(&self, j: usize) -> &Quantities {
         self.problem.servers()[self.class[j]].capacity()
     }
 
-    /// Server `j`, on which nothing runs, is there with all that it has, or with nothing.
+    /// Opens or closes server `j`, on which no task may run. A closed server has no free capacity.
     pub fn set_there(&mut self, j: usize, is_there: bool) {
         let capacity = self.problem.servers()[self.class[j]].capacity();
         for (r, left) in self.left[j].iter_mut().enumerate() {
@@ -175,21 +179,21 @@ impl<'p> Rooms<'p> {
         self.settle(j);
     }
 
-    /// Tasks of user `n` on server `j` are gone.
+    /// Ends tasks of user `n` on server `j`.
     pub fn give_back(&mut self, n: usize, j: usize, tasks: u64) {
         self.add(n, j, tasks, false);
         for m in 0..self.fitting.len() {
             if !self.fitting[m].has(j) {
-                self.notice(m, j);
+                self.update_fitting(m, j);
             }
         }
     }
 }
 
-/// Bits of a word.
+/// The bits of a word.
 const WORD: usize = u64::BITS as usize;
 
-/// A set of servers: a bit for each, and a bit for each word that is not 0.
+/// A set of servers: one bit for each server, and a second level with one bit for each word that is not 0.
 #[derive(Clone)]
 struct Bits {
     words: Vec<u64>,
@@ -220,14 +224,14 @@ impl Bits {
         }
     }
 
-    /// Ascending.
+    /// Iterates over the set in ascending order.
     fn iter(&self) -> impl Iterator<Item = usize> + '_ {
         let words = self.there.iter().enumerate().flat_map(|(at, bits)| ones(*bits, at));
         words.flat_map(|word| ones(self.words[word], word))
     }
 }
 
-/// The places of the bits of a word that are set.
+/// Iterates over the positions of the bits that are set in a word.
 fn ones(mut bits: u64, word: usize) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let at = (bits != 0).then(|| bits.trailing_zeros() as usize)?;

@@ -1,8 +1,9 @@
-//! From an active set that is the answer as far as doubles tell to one beside it.
+//! The search for an answer among active sets that are neighbours of a candidate.
 //!
-//! Where ties are missed by the last digits of a double, paths end on an active set with another row of the tie: its exact
-//! solution overfills a row, or leaves something of one, by as little. So those active sets are tried that differ from it in
-//! a row of a class where Theorem 1 fails, then those that differ from these, and so on.
+//! If ties are missed by the last digits of a double, paths end on an active set with another row of the tie. Its
+//! exact solution overfills a row, or leaves a little of one, by an amount of that size. The search then tries the
+//! active sets that differ in one row or pair of a class where Theorem 1 fails, then those that differ from these,
+//! and so on.
 
 use std::collections::VecDeque;
 
@@ -13,15 +14,16 @@ use super::homotopy::{ActiveSet, ScaledModel, solve};
 use super::pairs::{PairModel, Point};
 use super::theorem_1::Violation;
 
-/// Active sets that are tried, at most. Of 21 problems of at most 12 users with ties that are missed by 1e-12, which had no answer
-/// without, 17 have one by then, and no more after three times as many.
+/// The maximum number of active sets that are tried. The measurement used 21 problems with at most 12 users and ties
+/// that are missed by 1e-12, which had no answer without this search. With this number, 17 of them have one; three
+/// times as many find no more.
 const MOST: usize = 1000;
-/// Pairs of a user and a class beyond which none is tried: so many active sets are held at a time as there are tried, each of
-/// some 25 bytes for a pair, and every pair of a class makes another one.
+/// The maximum number of pairs of a user and a class for this search. It stores as many active sets as it tries, each
+/// with about 25 bytes for a pair, and every pair of a class leads to another one.
 const MOST_PAIRS: usize = 1000;
 
-/// The first answer beside `from`, as `judge` says.
-pub fn beside<A>(
+/// Returns the first answer among the neighbours of `from` that `judge` accepts.
+pub fn first_answer_near<A>(
     model: &PairModel<Rational>,
     scaled: &ScaledModel,
     from: &Candidate,
@@ -52,7 +54,7 @@ pub fn beside<A>(
     None
 }
 
-/// The classes where a point fails.
+/// Returns the classes on which a point violates Theorem 1.
 fn at_fault(model: &PairModel<Rational>, point: &Point<Rational>, violation: Violation) -> Vec<usize> {
     let with = |is_wrong: &dyn Fn(usize) -> bool| {
         (0..model.pairs.len()).filter(|p| is_wrong(*p)).map(|p| model.pairs[p].class).collect::<Vec<_>>()
@@ -76,8 +78,10 @@ fn at_fault(model: &PairModel<Rational>, point: &Point<Rational>, violation: Vio
     classes
 }
 
-/// The active sets that differ on a class: a row is full in place of another or besides, or is full no longer, or blocks in
-/// place of another that is full too; or a user runs there, or runs there no longer.
+/// Returns the active sets that differ from `set` on one class.
+///
+/// A row is full instead of another one or in addition, is no longer full, or blocks instead of another row that is
+/// full too. Or a user runs there, or no longer runs there.
 fn changed(
     model: &PairModel<Rational>,
     scaled: &ScaledModel,
@@ -88,7 +92,7 @@ fn changed(
     let mut add = |change: &dyn Fn(&mut ActiveSet)| {
         let mut set = set.clone();
         change(&mut set);
-        // Whom none of these rows blocks is blocked by another full one that it demands, if there is one.
+        // A user that none of these rows blocks is blocked by another full row that it demands, if there is one.
         for p in model.of_class[class].clone() {
             if set.runs[p] && set.bottleneck[p].is_none() {
                 let mut rows = model.pairs[p].usage.iter().map(|(row, _)| *row);

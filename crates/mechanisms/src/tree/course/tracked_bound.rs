@@ -1,7 +1,8 @@
-//! Bounds on the way: how much is left of them, and when the first of them is reached.
+//! The bounds during the filling: their slack, and the event at which the first of them is reached.
 //!
-//! Every event changes how fast nearly all bounds are approached, and few events are the last before one. So what is left of
-//! a bound is known between two doubles, and found in rationals where these do not tell whether it is the next event.
+//! Every event changes the rates of nearly all bounds, but few events are the last before a bound is reached. The
+//! slack of a bound is therefore tracked between two doubles. It is computed exactly only if these do not show
+//! whether the bound is the next event.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -12,53 +13,54 @@ use evenhand_problem::Rational;
 use rug::Integer;
 
 use super::Course;
-use super::about::{About, LARGE, ROUNDED};
+use super::approx::{Approx, LARGE, ROUNDED};
 use super::number::Number;
 
-/// A bound as it is stated.
+/// The definition of a bound, which copies share.
 struct Stated {
-    /// Its place among all bounds that the course has ever kept.
+    /// The index among all bounds that were ever added to the course.
     at: usize,
-    /// `(user, what one of its tasks is worth)`
+    /// The pairs `(user, worth of one task)`.
     worth: Vec<(usize, Integer)>,
-    /// The same, about.
-    about: Vec<(usize, About)>,
+    /// The same pairs with approximate worths.
+    approx: Vec<(usize, Approx)>,
+    /// The total worth that the tasks may not exceed.
     most: Rational,
 }
 
-/// A bound that is not reached.
+/// A bound that is not reached yet.
 #[derive(Clone)]
-pub(super) struct Kept {
+pub(super) struct TrackedBound {
     of: Arc<Stated>,
-    /// What is left: at least, at most.
+    /// The lower and the upper limit of its slack.
     left: (f64, f64),
-    /// How fast it is approached: at least, at most.
+    /// The lower and the upper limit of the rate at which the slack falls, per unit of the root's clock.
     pace: (f64, f64),
 }
 
-impl Kept {
-    /// A bound of which it is not known yet what is left, and its place among those that the course has ever kept.
+impl TrackedBound {
+    /// Creates a bound with unknown slack. `at` is its index among all bounds that were ever added.
     pub fn new(bound: &Bound, at: usize) -> Self {
         let unknown = (f64::NEG_INFINITY, f64::INFINITY);
-        let about = bound.worth.iter().map(|(n, worth)| (*n, About::of_integer(worth))).collect();
-        let of = Arc::new(Stated { at, worth: bound.worth.clone(), about, most: bound.most.clone() });
+        let approx = bound.worth.iter().map(|(n, worth)| (*n, Approx::of_integer(worth))).collect();
+        let of = Arc::new(Stated { at, worth: bound.worth.clone(), approx, most: bound.most.clone() });
         Self { of, left: unknown, pace: (0.0, 0.0) }
     }
 
-    /// Its place among all bounds that the course has ever kept.
+    /// Returns the index among all bounds that were ever added.
     pub fn at(&self) -> usize {
         self.of.at
     }
 
-    /// `(user, what one of its tasks is worth)`
+    /// Returns the pairs `(user, worth of one task)`.
     pub fn worth(&self) -> &[(usize, Integer)] {
         &self.of.worth
     }
 
-    /// Finds what is left of it, which is positive, negative or, not known from doubles, `None`.
-    pub fn find(&mut self, tasks: &[About]) -> Option<Ordering> {
-        let mut left = About::of(&self.of.most);
-        for (n, worth) in &self.of.about {
+    /// Computes the slack from approximate tasks. Returns its sign, or `None` if doubles do not decide it.
+    pub fn evaluate(&mut self, tasks: &[Approx]) -> Option<Ordering> {
+        let mut left = Approx::of(&self.of.most);
+        for (n, worth) in &self.of.approx {
             left = left - tasks[*n] * *worth;
         }
         let (least, most) = left.range();
@@ -69,21 +71,22 @@ impl Kept {
         (most < 0.0).then_some(Ordering::Less)
     }
 
-    /// This is left of it.
-    pub fn is_left(&mut self, left: &Number) -> Ordering {
+    /// Records the exact slack and returns its sign.
+    pub fn record_slack(&mut self, left: &Number) -> Ordering {
         let order = left.cmp0();
-        self.left = left.about().range();
+        self.left = left.approx().range();
         order
     }
 
-    /// After the root's clock has advanced by at least, at most so much.
+    /// Updates the slack after the root's clock has advanced by an amount between `least` and `most`.
     pub fn advance(&mut self, (least, most): (f64, f64)) {
         let (low, high) = (self.left.0 - self.pace.1 * most, self.left.1 - self.pace.0 * least);
         let error = |of: f64| ROUNDED * of.abs();
         self.left = (low - error(low) - error(self.left.0), high + error(high) + error(self.left.1));
     }
 
-    /// When it is reached: no sooner than, no later than; `None` where no user approaches it.
+    /// Returns the earliest and the latest advance of the root's clock at which the bound is reached, or `None` if no
+    /// user approaches it.
     fn gap(&self) -> Option<(f64, f64)> {
         let (least, most) = self.pace;
         if most == 0.0 {
@@ -95,32 +98,33 @@ impl Kept {
     }
 }
 
-/// What is left of a bound by the clock of the root: that of it, less so much for one more of the clock.
+/// The slack of a bound as a linear function of the root's clock: `left - pace * clock`.
 pub(super) struct Line {
     left: Number,
     pace: Number,
 }
 
 impl Line {
-    /// When the clock says this.
+    /// Returns the slack at a value of the clock.
     pub fn at(&self, clock: &Number) -> Number {
         &self.left - &(&self.pace * clock)
     }
 }
 
 impl Course<'_> {
-    /// When the first bound is reached by the clock of the root, if that is not after its next event, and which are reached
-    /// then.
+    /// Returns the clock value of the root at which the first bound is reached, and the bounds reached then, if this
+    /// is not after `next`.
     pub(super) fn first_bounds(&mut self, next: Option<&Number>) -> Option<(Number, Vec<usize>)> {
-        self.approach();
+        self.update_paces();
         let clock = self.moving[0].clock.clone();
-        let gap = next.map(|next| (next.about() - clock.about()).range().1);
-        let gaps: Vec<_> = self.bounds.iter().map(Kept::gap).collect();
+        let gap = next.map(|next| (next.approx() - clock.approx()).range().1);
+        let gaps: Vec<_> = self.bounds.iter().map(TrackedBound::gap).collect();
+        // Only bounds that may be reached before the latest possible time are computed exactly.
         let latest = gaps.iter().flatten().map(|gap| gap.1).chain(gap).fold(f64::INFINITY, f64::min);
         let mut first: Option<(Number, Vec<usize>)> = None;
         for at in (0..gaps.len()).filter(|at| gaps[*at].is_some_and(|gap| gap.0 <= latest)) {
             let line = self.line(&self.bounds[at]);
-            self.bounds[at].is_left(&line.at(&clock));
+            self.bounds[at].record_slack(&line.at(&clock));
             if line.pace.cmp0().is_eq() {
                 continue;
             }
@@ -134,9 +138,10 @@ impl Course<'_> {
         first.filter(|(when, _)| next.is_none_or(|next| when <= next))
     }
 
-    /// What is left of a bound while everybody grows as now.
-    pub(super) fn line(&self, bound: &Kept) -> Line {
-        // From the users upwards: what the tasks below a node are worth is so many times its clock, and something more.
+    /// Returns the exact slack of a bound as a function of the root's clock, at the current rates.
+    pub(super) fn line(&self, bound: &TrackedBound) -> Line {
+        // Go from the users to the root. The worth of the tasks below each node is a multiple of its clock plus a
+        // constant.
         let mut worth: BTreeMap<usize, (Number, Number)> = BTreeMap::new();
         for (n, worth_of_one) in bound.worth() {
             let one = (Rational::from(worth_of_one).into(), Number::default());
@@ -161,8 +166,8 @@ impl Course<'_> {
         Line { left: bound.of.most.clone().into(), pace: Number::default() }
     }
 
-    /// Finds how fast bounds are approached.
-    fn approach(&mut self) {
+    /// Updates the rates at which the bounds are approached.
+    fn update_paces(&mut self) {
         self.worths(0);
         let paces = self.worths[0].as_deref().unwrap_or_default();
         for (bound, pace) in self.bounds.iter_mut().zip(paces) {
@@ -171,17 +176,17 @@ impl Course<'_> {
         }
     }
 
-    /// Finds what the tasks of users are worth in the bounds that there are now.
+    /// Recomputes the worth of each user's tasks in the current bounds.
     pub(super) fn weigh(&mut self) {
         self.worths.fill(None);
-        // Only of those who may grow: the tasks of others are never worth more.
+        // Only users that may grow are needed, since the worth of the others' tasks stays constant.
         let may_grow = |n: &usize| self.ways[*n].is_some();
-        let mut of_users: BTreeMap<usize, Vec<About>> = (0..self.ways.len())
+        let mut of_users: BTreeMap<usize, Vec<Approx>> = (0..self.ways.len())
             .filter(may_grow)
-            .map(|n| (n, vec![About::default(); self.bounds.len()]))
+            .map(|n| (n, vec![Approx::default(); self.bounds.len()]))
             .collect();
         for (at, bound) in self.bounds.iter().enumerate() {
-            for (n, worth) in &bound.of.about {
+            for (n, worth) in &bound.of.approx {
                 if let Some(worths) = of_users.get_mut(n) {
                     worths[at] = *worth;
                 }
@@ -192,16 +197,16 @@ impl Course<'_> {
         }
     }
 
-    /// Finds how fast tasks below a node become worth more.
+    /// Computes, for each bound, the rate at which the tasks below a node gain worth per unit of its clock.
     fn worths(&mut self, v: usize) {
         if self.worths[v].is_some() {
             return;
         }
-        let mut sums = vec![About::default(); self.bounds.len()];
+        let mut sums = vec![Approx::default(); self.bounds.len()];
         for at in 0..self.moving[v].growing.len() {
             let k = self.moving[v].growing[at];
             self.worths(k);
-            let pace = self.moving[k].pace.about();
+            let pace = self.moving[k].pace.approx();
             let worths = self.worths[k].as_deref().unwrap_or_default();
             sums.iter_mut().zip(worths).for_each(|(sum, worth)| *sum = *sum + *worth / pace);
         }

@@ -1,7 +1,7 @@
-//! Numbers in pairs of doubles, with what they may be off by.
+//! Approximate numbers: pairs of doubles with an error bound.
 //!
-//! Long numbers are compared by these first: most of them are far apart. One double does not do, since errors grow 100 billion
-//! times as large in a long course.
+//! Long numbers are compared in this form first, since most of them differ clearly. A single double would not
+//! suffice, because errors can grow by a factor of 100 billion during a long course.
 
 use std::cmp::Ordering;
 use std::ops::{Add, Div, Mul, Sub};
@@ -11,47 +11,48 @@ use rug::Integer;
 
 use super::pair::Pair;
 
-/// A relative error of a few operations in doubles.
+/// The relative error of a few operations in doubles.
 pub(super) const ROUNDED: f64 = 8.0 * f64::EPSILON;
-/// Doubles beyond this, or below one over it, are not relied on.
+/// Doubles larger than this, or smaller than its inverse, are not trusted.
 pub(super) const LARGE: f64 = 1e250;
 
-/// A number in a pair of doubles.
+/// A pair of doubles near a number.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct About {
+pub(super) struct Approx {
     pair: Pair,
-    /// How far from it the number may be; infinite where that is not known.
+    /// The largest possible distance of the number from the pair, infinite if unknown.
     error: f64,
 }
 
-impl About {
+impl Approx {
+    /// Approximates a rational.
     pub fn of(x: &Rational) -> Self {
         Self::of_quotient(x.numer(), x.denom())
     }
 
-    /// The same of a whole number.
+    /// Approximates an integer.
     pub fn of_integer(x: &Integer) -> Self {
         Self::of_quotient(x, Integer::ONE)
     }
 
-    /// The same of a quotient of whole numbers.
+    /// Approximates a quotient of integers.
     pub fn of_quotient(above: &Integer, below: &Integer) -> Self {
         if above.is_zero() { Self::default() } else { Self::rounded(Pair::of(above, below), 0.0) }
     }
 
-    /// The sum of both doubles.
+    /// Returns the sum of both doubles, exactly.
     pub fn nearly(self) -> Rational {
         self.pair.exactly()
     }
 
-    /// At least, at most.
+    /// Returns bounds between which the number lies.
     pub fn range(self) -> (f64, f64) {
         let value = self.pair.value;
         let around = value.abs().mul_add(ROUNDED, self.error);
         if around.is_finite() { (value - around, value + around) } else { (f64::NEG_INFINITY, f64::INFINITY) }
     }
 
-    /// Beside 0, where that is known.
+    /// Compares the number with 0, if the error allows a decision.
     pub fn cmp0(self) -> Option<Ordering> {
         let value = self.pair.value;
         // The second double is less than the last digit of the first one.
@@ -59,17 +60,18 @@ impl About {
         is_known.then(|| value.partial_cmp(&0.0)).flatten()
     }
 
-    /// Beside another, where that is known.
+    /// Compares two numbers, if the errors allow a decision.
     pub fn cmp(self, other: Self) -> Option<Ordering> {
         (self - other).cmp0()
     }
 
-    /// What is 0, which is known without an error.
+    /// Returns whether the number is known to be exactly 0.
     fn is_zero(self) -> bool {
         self.pair.value == 0.0 && self.error == 0.0
     }
 
-    /// One that comes of others which may be off by so much. Doubles end before 0: what comes to nothing is not known.
+    /// Creates the result of an operation whose operands cause the error `error`. Results near or below the range of
+    /// doubles count as unknown.
     fn rounded(pair: Pair, error: f64) -> Self {
         let size = pair.value.abs();
         let all = size.mul_add(Pair::ROUNDED, error * (1.0 + ROUNDED));
@@ -78,7 +80,7 @@ impl About {
     }
 }
 
-impl Add for About {
+impl Add for Approx {
     type Output = Self;
 
     fn add(self, other: Self) -> Self {
@@ -92,7 +94,7 @@ impl Add for About {
     }
 }
 
-impl Mul for About {
+impl Mul for Approx {
     type Output = Self;
 
     fn mul(self, other: Self) -> Self {
@@ -105,10 +107,10 @@ impl Mul for About {
     }
 }
 
-impl Div for About {
+impl Div for Approx {
     type Output = Self;
 
-    /// By what is not 0.
+    /// Divides by a number that is not 0.
     fn div(self, other: Self) -> Self {
         if self.is_zero() {
             return self;
@@ -121,7 +123,7 @@ impl Div for About {
     }
 }
 
-impl Sub for About {
+impl Sub for Approx {
     type Output = Self;
 
     fn sub(self, other: Self) -> Self {
@@ -135,7 +137,7 @@ mod tests {
 
     use super::*;
 
-    /// Numbers of every size that doubles have and of some that they have not, some of them long, some close to each other.
+    /// Numbers of all sizes that doubles can represent and of some that they cannot. Some are long.
     fn number() -> impl Strategy<Value = Rational> {
         let size = prop_oneof![4 => -60..60_i32, 1 => -1100..1100_i32];
         (-1_000_000_000_000_i64..1_000_000_000_000, 1_u64..1_000_000, size).prop_map(|(of, over, size)| {
@@ -144,26 +146,26 @@ mod tests {
         })
     }
 
-    fn is_within(about: About, exactly: &Rational) -> bool {
-        let (least, most) = about.range();
+    fn is_within(approx: Approx, exactly: &Rational) -> bool {
+        let (least, most) = approx.range();
         let below = Rational::from_f64(least).is_none_or(|least| least <= *exactly);
         let above = Rational::from_f64(most).is_none_or(|most| *exactly <= most);
-        let error = Rational::from_f64(about.error);
-        let is_close = error.is_none_or(|error| (about.pair.exactly() - exactly).abs() <= error);
-        below && above && is_close && about.cmp0().is_none_or(|order| order == exactly.cmp0())
+        let error = Rational::from_f64(approx.error);
+        let is_close = error.is_none_or(|error| (approx.pair.exactly() - exactly).abs() <= error);
+        below && above && is_close && approx.cmp0().is_none_or(|order| order == exactly.cmp0())
     }
 
     proptest! {
         #[test]
         fn the_number_is_where_the_doubles_say(a in number(), b in number(), c in number(), near in -5..5_i32) {
-            let [x, y, z] = [&a, &b, &c].map(About::of);
+            let [x, y, z] = [&a, &b, &c].map(Approx::of);
             prop_assert!(is_within(x, &a));
             prop_assert!(is_within(x + y, &Rational::from(&a + &b)));
             prop_assert!(is_within(x - y, &Rational::from(&a - &b)));
             prop_assert!(is_within(x - y + z, &(Rational::from(&a - &b) + &c)));
-            // What is close to it takes away most of it.
+            // Subtracting a nearby number cancels most of the digits.
             let close = &a + Rational::from((near, 1_000_000_000_000_000_i64)) * &a;
-            prop_assert!(is_within(x - About::of(&close) + z, &(Rational::from(&a - &close) + &c)));
+            prop_assert!(is_within(x - Approx::of(&close) + z, &(Rational::from(&a - &close) + &c)));
             prop_assert!(is_within(x * y, &Rational::from(&a * &b)));
             prop_assert!(is_within((x - y) * z, &(Rational::from(&a - &b) * &c)));
             if c != 0 {
@@ -172,20 +174,20 @@ mod tests {
         }
     }
 
-    /// Most numbers are known well: an interval of all numbers would be right always.
+    /// Most numbers are known accurately. An interval of all numbers would always be right, but useless.
     #[test]
     fn pairs_tell_numbers_apart() {
         let third = Rational::from((1, 3));
         let more = &third + (Rational::from(1) >> 90);
-        let [a, b] = [&third, &more].map(About::of);
+        let [a, b] = [&third, &more].map(Approx::of);
         assert_eq!((a.cmp(b), b.cmp(a), a.cmp(a)), (Some(Ordering::Less), Some(Ordering::Greater), None));
-        let seventh = About::of(&Rational::from((1, 7)));
+        let seventh = Approx::of(&Rational::from((1, 7)));
         let (least, most) = ((b - a) / seventh).range();
         let exactly = 7.0 * f64::exp2(-90.0);
         assert!(0.99 * exactly < least && least <= most && most < 1.01 * exactly, "{least} {most}");
-        // Both are beyond doubles, and what they make is not.
+        // Both integers are outside the range of doubles, but their quotient is not.
         let [above, below] = [3, 7].map(|of| Integer::from(of) << 20_000);
-        let quotient = About::of(&Rational::from((above, below))).nearly();
+        let quotient = Approx::of(&Rational::from((above, below))).nearly();
         assert!((quotient - Rational::from((3, 7))).abs() < Rational::from(1) >> 100);
     }
 }
