@@ -211,7 +211,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_that_cannot_be_is_an_error() {
+    fn an_impossible_file_is_an_error() {
         let folder = std::env::temp_dir().join(format!("evenhand-no-folder-{}", std::process::id()));
         let error = Spilled::new(&folder).err();
         assert!(matches!(&error, Some(ImportError::Temporary { .. })), "{error:?}");

@@ -64,7 +64,7 @@ fn many_short_lines() {
 }
 
 #[test]
-fn what_an_import_cannot_write_it_refuses() {
+fn numbers_that_cannot_be_written_are_refused() {
     let read = |machines: &'static str, tasks: &'static str| {
         let input = |name, text: &'static str| Input::new(name, Cursor::new(text.as_bytes())).unwrap();
         google(input("machines", machines), vec![input("tasks", tasks)], GoogleOptions::default())

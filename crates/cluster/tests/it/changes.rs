@@ -41,7 +41,7 @@ fn amounts_are_set_by_the_longest_name() {
 }
 
 #[test]
-fn what_cannot_be_set_is_an_error() {
+fn impossible_values_are_errors() {
     for (path, value, expected) in [
         ("c.weight", "1", "expected NAME.FIELD=VALUE"),
         ("a.colour", "1", "expected NAME.FIELD=VALUE"),
@@ -117,7 +117,7 @@ fn tasks_are_submitted() {
 }
 
 #[test]
-fn a_file_says_the_same() {
+fn a_file_of_changes_has_the_same_effect() {
     let text = r#"{"set": {"a.weight": 2}, "add": {"small": 1}, "remove": ["n2"], "submit": [{"name": "u", "tasks": 1}]}"#;
     let changes = Changes::read("changes.json", text).unwrap();
     let after = changes.apply(&snapshot(TEXT)).unwrap();

@@ -103,7 +103,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_held_and_due_is_what_is_stated(seed in 0_u64..100_000, at in 0_usize..1000) {
+    fn changed_usage_and_fair_shares_are_refused(seed in 0_u64..100_000, at in 0_usize..1000) {
         let [text, _] = certificates(seed);
         let document: Value = serde_json::from_str(&text).unwrap();
         for part in ["held", "due"] {
@@ -137,7 +137,7 @@ fn rich() -> Value {
 type Damage = (&'static str, fn(&mut Value));
 
 #[test]
-fn words_count_too() {
+fn changed_structure_is_refused() {
     let document = rich();
     assert_eq!(refused(&document.to_string()), None);
     let damaged: [Damage; 16] = [

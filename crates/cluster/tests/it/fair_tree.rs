@@ -159,7 +159,7 @@ fn value<'d>(document: &'d mut Value, group: &str, what: &str) -> &'d mut Value 
 }
 
 #[test]
-fn what_sshare_shows_is_what_its_formula_gives() {
+fn numbers_of_sshare_agree_with_the_formula() {
     let mut agree = 0;
     for seed in 0..150 {
         let (_, found) = judged(&shown(&tree(seed)));
@@ -172,7 +172,7 @@ fn what_sshare_shows_is_what_its_formula_gives() {
 }
 
 #[test]
-fn what_is_damaged_differs() {
+fn changed_numbers_differ_from_the_formula() {
     let mut damaged = [0; 4];
     for seed in 0..20 {
         let root = tree(seed);
@@ -201,7 +201,7 @@ fn what_is_damaged_differs() {
 }
 
 #[test]
-fn two_users_in_each_others_place_are_told_apart() {
+fn two_users_with_exchanged_ranks_are_detected() {
     // User `a` has 3 of 4 shares and a quarter of the usage, user `b` has 1 of 4 shares and three quarters of the usage.
     let of = |name: &str, shares, usage| Assoc { name: name.to_owned(), shares, usage, ..Assoc::default() };
     let mut root = Assoc { usage: 4e6, below: vec![of("a", 3, 1e6), of("b", 1, 3e6)], ..Assoc::default() };

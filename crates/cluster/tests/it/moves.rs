@@ -35,7 +35,7 @@ fn one_move_makes_two_queues_equal() {
 }
 
 #[test]
-fn what_is_pinned_stays() {
+fn pinned_tasks_stay() {
     let (_, moves) = moved(&ahead(3), &Limits::default());
     assert!(moves.list.is_empty());
     assert_eq!(moves.below, [vec![1], vec![1]]);
@@ -46,7 +46,7 @@ fn what_is_pinned_stays() {
 }
 
 #[test]
-fn no_more_than_are_asked_for() {
+fn at_most_the_stated_number_of_moves() {
     let users = json!([{"name": "a/1", "group": "a", "demand": {"gpu": 1}, "tasks": 8},
                        {"name": "b/1", "group": "b", "demand": {"gpu": 1}, "tasks": 8}]);
     let of = cluster(8, &json!([{"name": "a"}, {"name": "b"}]), &users, &[json!({"a/1": 8})]);
@@ -79,7 +79,7 @@ fn a_large_task_takes_the_place_of_small_ones() {
 }
 
 #[test]
-fn they_need_servers_and_whole_tasks() {
+fn moves_need_servers_and_whole_tasks() {
     let text = r#"{"kind": "snapshot", "problem": {"kind": "allocation-problem", "resources": ["gpu"],
         "servers": [{"name": "s", "capacity": {"gpu": 2}}], "users": [{"name": "u", "demand": {"gpu": 1}, "tasks": 3}]},
         "allocation": {"kind": "allocation", "ALLOCATION}}"#;
@@ -94,7 +94,7 @@ fn they_need_servers_and_whole_tasks() {
 }
 
 #[test]
-fn random_moves_are_replayed_and_leave_fewer_short() {
+fn random_moves_are_replayed_and_leave_no_further_queue_below() {
     let (mut moving, mut fewest, mut left) = (0, 0, 0);
     for seed in 0..300 {
         let (problem, allocation) = random(seed);
@@ -204,7 +204,7 @@ fn no_command_stops_more_than_a_move_says() {
 }
 
 #[test]
-fn names_that_are_no_names_have_no_command() {
+fn unsafe_names_have_no_command() {
     for name in ["/x", "x/", "a/b/c", "a\u{200b}b", "a\u{7}", ""] {
         let of = ahead(0);
         let (found, moves) = moved(&of, &Limits::default());
@@ -217,7 +217,7 @@ fn names_that_are_no_names_have_no_command() {
 }
 
 #[test]
-fn the_lowest_priority_stops_first_and_none_for_a_lower_one() {
+fn the_lowest_priority_stops_first_and_no_task_for_a_lower_one() {
     let users = json!([{"name": "a/high", "group": "a", "demand": {"gpu": 1}, "tasks": 2},
                        {"name": "a/low", "group": "a", "demand": {"gpu": 1}, "tasks": 2},
                        {"name": "b/1", "group": "b", "demand": {"gpu": 1}, "tasks": 2}]);

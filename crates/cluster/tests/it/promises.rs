@@ -33,7 +33,7 @@ fn a_queue_of_a_full_cohort_lacks_a_whole_task() {
 
 /// Four of ten GPUs are kept back for `a`, so the other groups may use six.
 #[test]
-fn use_of_what_is_kept_back_exceeds_a_limit() {
+fn use_of_capacity_kept_back_exceeds_a_limit() {
     let users = json!([{"name": "b/1", "group": "b", "demand": {"gpu": 1}, "tasks": 10},
                        {"name": "c/1", "group": "c", "demand": {"gpu": 1}, "tasks": 10}]);
     let kept = json!({"name": "a", "guarantee": {"gpu": 4}, "lend": {"gpu": 0}});
@@ -58,7 +58,7 @@ fn use_of_what_is_kept_back_exceeds_a_limit() {
 
 /// More capacity is kept back than the cluster has, although no task runs.
 #[test]
-fn more_is_promised_than_there_is() {
+fn guarantees_exceed_the_capacity() {
     let groups = json!([{"name": "a", "guarantee": {"gpu": 8}, "lend": {"gpu": 0}},
         {"name": "b", "guarantee": {"gpu": 6}, "lend": {"gpu": 0}}]);
     let users = json!([{"name": "a/1", "group": "a", "demand": {"gpu": 1}, "tasks": 0}]);

@@ -118,7 +118,7 @@ fn volcano(queues: &[Queue], total: &Rational, order: &[usize]) -> Vec<Rational>
 }
 
 #[test]
-fn volcano_lets_queues_deserve_more_than_there_is() {
+fn volcano_lets_queues_deserve_more_than_the_capacity() {
     let (of, found) = judged("volcano");
     let (list, total) = queues(&of);
     let deserved = volcano(&list, &total, &[0, 1, 2]);
@@ -134,7 +134,7 @@ fn volcano_lets_queues_deserve_more_than_there_is() {
 }
 
 #[test]
-fn what_volcano_lets_deserve_does_not_depend_on_the_order_of_queues() {
+fn deserved_amounts_of_volcano_do_not_depend_on_the_order_of_queues() {
     let orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
     let mut more = 0;
     // Three queues with guarantees up to 3 and requests up to 4, in clusters of up to 6 units.
@@ -171,7 +171,7 @@ fn yunikorn(queues: &[Queue], total: &Rational) -> Vec<Rational> {
 }
 
 #[test]
-fn yunikorn_lets_a_guarantee_cost_its_queue_most_of_its_part() {
+fn yunikorn_lets_a_guarantee_cost_its_queue_most_of_its_fair_share() {
     let (of, found) = judged("yunikorn");
     let (mut list, total) = queues(&of);
     assert_eq!(yunikorn(&list, &total), held(&found));
@@ -284,7 +284,7 @@ fn kai_gives_what_is_left_over_in_whole_units_to_the_oldest() {
 }
 
 #[test]
-fn queues_that_take_from_each_other_in_kueue_could_stop_where_neither_is_short() {
+fn queues_that_take_from_each_other_in_kueue_could_stop_where_neither_is_below_its_share() {
     // `evenhand audit --rule kueue --preemption` finds the steps from one snapshot to the other and back.
     let (of, first) = judged("kueue");
     assert_eq!(short(&first), ["a"]);

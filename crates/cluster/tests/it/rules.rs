@@ -11,7 +11,7 @@ use evenhand_problem::snapshot::Snapshot;
 use serde_json::{Value, json};
 
 #[test]
-fn what_is_due_by_a_rule_is_what_the_mechanism_gives() {
+fn fair_shares_by_a_rule_agree_with_the_mechanism() {
     let rules: Vec<Rule> = Rule::NAMES.iter().map(|(name, _)| name.parse().unwrap()).collect();
     let mut differ = 0;
     for seed in 0..60 {
@@ -36,7 +36,7 @@ fn what_is_due_by_a_rule_is_what_the_mechanism_gives() {
 /// The kernel fills each resource separately, while the entitlements of the library come from rising levels. Both agree on random
 /// trees with priorities, weights of 0, limits, and guarantees that do not always fit into the capacity.
 #[test]
-fn what_is_divided_resource_by_resource_is_recomputed() {
+fn the_kernel_recomputes_fair_shares_by_resource() {
     let (mut certified, mut uncertified) = (0, 0);
     for seed in 0..160 {
         let (problem, allocation) = random(seed);
@@ -103,7 +103,7 @@ fn forged(rule: &str, groups: &Value, users: &Value, queues: &Value) -> String {
 }
 
 #[test]
-fn the_kernel_asks_whether_shares_can_be_had() {
+fn the_kernel_refuses_impossible_fair_shares() {
     let user = |name: &str, tasks: u32| json!({"name": format!("of {name}"), "group": name, "demand": {"gpu": 1}, "tasks": tasks});
     // KAI entitles both queues to 8 of 10 GPUs, which is impossible, whatever the certificate states.
     let groups = json!([{"name": "a", "guarantee": {"gpu": 8}}, {"name": "b", "guarantee": {"gpu": 8}}]);
@@ -161,7 +161,7 @@ fn a_rule_is_required_by_name() {
 }
 
 #[test]
-fn guarantees_that_are_only_compared_with_come_not_first() {
+fn guarantees_that_are_only_compared_do_not_come_first() {
     // YuniKorn compares usage over the guarantee; `b` has no guarantee and is compared by its usage of the whole cluster.
     let of = |guarantees: &str| {
         let text = json!({"kind": "allocation-problem", "resources": ["gpu"],

@@ -34,7 +34,7 @@ fn one_queue_three_to_one_ahead_of_an_equal_one() {
 }
 
 #[test]
-fn half_a_task_short_is_not_short_by_a_task() {
+fn lacking_half_a_task_is_not_lacking_a_whole_task() {
     let users = json!([{"name": "a/1", "group": "a", "demand": {"gpu": 1}, "tasks": 4},
                        {"name": "b/1", "group": "b", "demand": {"gpu": 1}, "tasks": 3}]);
     let found = judged(&cluster(3, &two_queues(), &users, &[json!({"a/1": 2, "b/1": 1})]));
@@ -44,7 +44,7 @@ fn half_a_task_short_is_not_short_by_a_task() {
 }
 
 #[test]
-fn who_wants_no_more_is_not_short() {
+fn a_queue_without_waiting_tasks_lacks_nothing() {
     // `b` has only one task, so its fair share is 1 GPU, and `a` gets the other 3 GPUs.
     let users = json!([{"name": "a/1", "group": "a", "demand": {"gpu": 1}, "tasks": 9},
                        {"name": "b/1", "group": "b", "demand": {"gpu": 1}, "tasks": 1}]);
@@ -113,7 +113,7 @@ fn a_guarantee_that_can_be_met_and_is_not() {
 }
 
 #[test]
-fn what_is_lent_is_named() {
+fn lent_guarantees_are_named() {
     let groups = json!([{"name": "a"}, {"name": "b"}, {"name": "c", "guarantee": {"gpu": 2}}]);
     let users = json!([{"name": "a/1", "group": "a", "demand": {"gpu": 1}, "tasks": 9},
                        {"name": "b/1", "group": "b", "demand": {"gpu": 1}, "tasks": 9},
@@ -125,7 +125,7 @@ fn what_is_lent_is_named() {
 }
 
 #[test]
-fn tolerance_is_a_part_of_what_is_due() {
+fn tolerance_is_a_fraction_of_the_fair_share() {
     let users = json!([{"name": "a/1", "group": "a", "demand": {"gpu": 1}, "tasks": 9},
                        {"name": "b/1", "group": "b", "demand": {"gpu": 1}, "tasks": 9}]);
     let of = cluster(8, &two_queues(), &users, &[json!({"a/1": 5, "b/1": 3})]);
@@ -184,7 +184,7 @@ fn by_the_rules_of_schedulers() {
 }
 
 #[test]
-fn kai_promises_in_full_what_there_is_not() {
+fn kai_gives_full_guarantees_beyond_the_capacity() {
     let groups = json!([{"name": "a", "guarantee": {"gpu": 3}}, {"name": "b", "guarantee": {"gpu": 3}}]);
     let users = json!([{"name": "a/1", "group": "a", "demand": {"gpu": 1}, "tasks": 4},
                        {"name": "b/1", "group": "b", "demand": {"gpu": 1}, "tasks": 3}]);
@@ -221,7 +221,7 @@ fn certificates_of_random_clusters_are_accepted() {
 }
 
 #[test]
-fn what_is_kept_back_beyond_a_limit_lets_nobody_start() {
+fn capacity_kept_back_beyond_a_limit_starts_no_task() {
     // 19 GPUs are kept back for the queue, and the limit of its cohort is 1. More tasks of the queue would not raise the usage of
     // the cohort, which includes the capacity that is kept back, but its tasks alone exceed the limit.
     let groups = json!([{"name": "cohort", "limit": {"gpu": 1}},

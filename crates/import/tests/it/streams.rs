@@ -165,7 +165,7 @@ fn a_row_that_is_wrong_is_named() {
 
 /// The digest depends on the tasks: equal texts have equal digests, and another task changes the digest.
 #[test]
-fn traces_are_told_apart() {
+fn different_traces_have_different_digests() {
     let digest =
         |end: u64| azure_stream(input(&format!("{VMS}\ndev,9,0,f,1,1,0,7,{end},0\n"))).unwrap().digest;
     assert_eq!(digest(9), digest(9));

@@ -34,7 +34,7 @@ fn a_spreadsheet() {
 }
 
 #[test]
-fn what_is_wrong_is_named_with_its_column() {
+fn errors_name_the_column() {
     let with = |file: usize, from: &str, to: &str, expected: &str| {
         let mut texts = [SERVERS, TEAMS, TASKS].map(str::to_owned);
         let changed = texts[file].replacen(from, to, 1);

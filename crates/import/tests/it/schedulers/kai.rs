@@ -72,7 +72,7 @@ fn queues_are_groups() {
 }
 
 #[test]
-fn what_is_wrong_is_named_with_its_place() {
+fn errors_name_the_place() {
     let with = |from: &str, to: &str, expected: &str| {
         let text = DUMP.replacen(from, to, 1);
         assert_ne!(text, DUMP);

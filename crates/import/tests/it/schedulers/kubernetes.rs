@@ -117,7 +117,7 @@ fn selectors_affinity_and_taints_decide_where() {
 }
 
 #[test]
-fn nodes_lose_what_daemons_take_and_closed_ones_keep_what_runs() {
+fn nodes_lose_the_demand_of_daemons_and_closed_nodes_keep_their_tasks() {
     let daemon = running("daemon", "a").replace(
         "\"managedFields\"",
         r#""ownerReferences": [{"kind": "DaemonSet", "name": "d"}], "managedFields""#,
@@ -150,7 +150,7 @@ fn nodes_lose_what_daemons_take_and_closed_ones_keep_what_runs() {
 }
 
 #[test]
-fn what_else_decides_is_named() {
+fn conditions_that_are_not_modelled_are_named() {
     let preferred = r#""affinity": {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1}]},
         "podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": []}}"#;
     let items = [
@@ -177,7 +177,7 @@ fn what_else_decides_is_named() {
 
 /// Servers within 1.5 % are one class with rounded capacity, except for a server whose tasks do not fit into this capacity.
 #[test]
-fn alike_nodes_are_merged_and_the_loss_is_stated() {
+fn similar_nodes_are_merged_and_the_loss_is_stated() {
     let mut items = vec![
         node("a", "8", "1000", ""),
         node("b", "8", "1010", ""),
@@ -217,7 +217,7 @@ fn json_and_yaml_say_the_same() {
 }
 
 #[test]
-fn what_is_wrong_is_named_with_its_place() {
+fn errors_name_the_place() {
     let good = [node("a", "8", "8Gi", ""), running("p", "a")];
     let with = |from: &str, to: &str, expected: &str| {
         let text = list(&good);

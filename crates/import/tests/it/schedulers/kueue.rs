@@ -92,7 +92,7 @@ fn read(items: &[Value]) -> Snapshot {
 }
 
 #[test]
-fn quotas_become_guarantees_limits_and_what_is_lent() {
+fn quotas_become_guarantees_limits_and_amounts_to_lend() {
     for version in ["v1beta1", "v1beta2"] {
         let snapshot = read(&cluster(version));
         let problem = &snapshot.problem;
@@ -156,7 +156,7 @@ fn admitted_work_without_pods_is_on_no_server() {
 }
 
 #[test]
-fn what_may_not_start_is_named() {
+fn tasks_that_may_not_start_are_named() {
     let mut items = cluster("v1beta1");
     items[8]["spec"]["stopPolicy"] = json!("Hold");
     items[14]["spec"]["active"] = json!(false);
@@ -288,7 +288,7 @@ fn quotas_of_two_resource_groups() {
 }
 
 #[test]
-fn what_is_wrong_is_named_with_its_place() {
+fn errors_name_the_place() {
     let with = |pointer: &str, value: Value, expected: &str| {
         let mut list = json!({"kind": "List", "items": cluster("v1beta2")});
         let (parent, field) = pointer.rsplit_once('/').unwrap();

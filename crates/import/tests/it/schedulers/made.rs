@@ -208,7 +208,7 @@ fn compare(form: &Form, made: &Made, snapshot: &Snapshot, is_exact: bool) {
 
 /// `EVENHAND_SNAPSHOTS` is the number of clusters.
 #[test]
-fn what_is_written_is_read() {
+fn written_dumps_are_read() {
     let many = std::env::var("EVENHAND_SNAPSHOTS").ok().and_then(|text| text.parse().ok()).unwrap_or(150);
     let mut read = 0;
     for seed in 0..many {

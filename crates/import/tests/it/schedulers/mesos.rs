@@ -53,7 +53,7 @@ fn roles_and_frameworks_are_groups() {
 }
 
 #[test]
-fn what_is_wrong_is_named_with_its_place() {
+fn errors_name_the_place() {
     let with = |from: &str, to: &str, expected: &str| {
         let text = STATE.replacen(from, to, 1);
         assert_ne!(text, STATE);

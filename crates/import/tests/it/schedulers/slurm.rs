@@ -211,7 +211,7 @@ fn json_of_newer_versions() {
 }
 
 #[test]
-fn what_is_wrong_is_named_with_its_place() {
+fn errors_name_the_place() {
     let nodes = |from: &str, to: &str| NODES.replace(from, to);
     let with =
         |jobs: &str, expected: &str| refuses(System::Slurm, &[("n.txt", NODES), ("j.txt", jobs)], expected);
@@ -297,7 +297,7 @@ const NODE: &str = "NodeName=n1 CPUTot=8 RealMemory=1000 State=IDLE Partitions=p
 
 /// Texts that a user writes into a job are not read as fields.
 #[test]
-fn texts_of_users_are_no_fields() {
+fn texts_of_users_are_not_fields() {
     let plain = exactly(System::Slurm, &[("n", NODE), ("j", &record(2, "x", "mallory", ""))]);
     assert_eq!(users(&plain), [format!("mallory/1: cpu 1, memory {}; 0 run, 1 wait; all", 1 << 20)]);
     let names = [

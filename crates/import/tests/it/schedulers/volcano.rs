@@ -95,7 +95,7 @@ fn queues_are_groups_and_groups_of_pods_gangs() {
 }
 
 #[test]
-fn what_queues_deserve_is_promised_and_lent() {
+fn deserved_amounts_are_guaranteed_and_lent() {
     let queue = |name: &str, spec: &str| {
         format!(
             "---\n{{apiVersion: scheduling.volcano.sh/v1beta1, kind: Queue, metadata: {{name: {name}}}, spec: {{{spec}}}}}\n"
@@ -152,7 +152,7 @@ fn what_queues_deserve_is_promised_and_lent() {
 }
 
 #[test]
-fn what_is_wrong_is_named_with_its_place() {
+fn errors_name_the_place() {
     let with = |from: &str, to: &str, expected: &str| {
         let text = QUEUES.replacen(from, to, 1);
         assert_ne!(text, QUEUES);
