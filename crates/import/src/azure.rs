@@ -1,4 +1,4 @@
-//! Arrivals of virtual machines in flavours, with lifetimes.
+//! A trace of virtual machines: arrivals by flavour, with lifetimes.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use evenhand_problem::number;
 use evenhand_problem::problem::UserSpec;
 use rug::Rational;
 
-use super::stream::{Builder, Told, TraceStream};
+use super::stream::{Builder, NewTask, TraceStream};
 use super::{ImportError, Input, Note, amounts, input::Record, note::notes, ordered::Ordered};
 
 const COLUMNS: [&str; 10] = [
@@ -22,15 +22,16 @@ const COLUMNS: [&str; 10] = [
     "censored",
 ];
 
-/// Virtual machines by flavour: every flavour is a user of weight 1, every batch a job. A lifetime is the
-/// middle of its bounds; a machine that still ran at the end runs on. Times count from the first arrival.
+/// Reads a trace of virtual machines. Each flavour is a user of weight 1, and each batch is a job. A lifetime is
+/// the middle of its two bounds, and is infinite for a machine that still ran at the end of the trace. Times count
+/// from the first arrival, in seconds.
 ///
-/// The flavours and the sizes of the batches are known once all rows are read: they are read and checked first, and
-/// what is needed of them is sorted in temporary files.
+/// All rows are read and checked first, because the flavours and the sizes of the batches are known only at the end. The
+/// tasks are sorted in temporary files.
 ///
 /// # Errors
-/// [`ImportError`] when the table cannot be read, a row is malformed, times go back, or a flavour has two
-/// sizes; [`ImportError::Temporary`].
+/// [`ImportError`] if the table cannot be read, a row is malformed, times go back, or a flavour has two
+/// sizes. [`ImportError::Temporary`] if a temporary file cannot be written or read.
 pub fn azure_stream(table: Input) -> Result<TraceStream, ImportError> {
     let mut builder = Builder::new();
     let (users, notes) = read(table, |task| builder.push(&task))?;
@@ -39,10 +40,10 @@ pub fn azure_stream(table: Input) -> Result<TraceStream, ImportError> {
 
 const RESOURCES: [&str; 2] = ["vcpu", "memory"];
 
-/// Tells every machine; the users and what is left out.
+/// Passes each machine to `push`. Returns the users, and notes about data that is not modelled.
 fn read(
     table: Input,
-    mut tell: impl FnMut(Told) -> Result<(), ImportError>,
+    mut push: impl FnMut(NewTask) -> Result<(), ImportError>,
 ) -> Result<(Vec<UserSpec>, Vec<Note>), ImportError> {
     let mut rows = table.rows_of("a table", &COLUMNS)?;
     let mut users: Vec<UserSpec> = Vec::new();
@@ -57,10 +58,12 @@ fn read(
         let flavour = row.field(3);
         let user = match flavours.get(flavour) {
             Some((user, known)) if *known == demand => *user,
-            Some(_) => return Err(row.error(format!("flavour `{flavour}` has another size than before"))),
+            Some(_) => {
+                return Err(row.error(format!("flavour `{flavour}` has another size than in earlier rows")));
+            }
             None => {
                 if demand.iter().all(Rational::is_zero) {
-                    return Err(row.error(format!("flavour `{flavour}` needs nothing")));
+                    return Err(row.error(format!("flavour `{flavour}` has 0 vCPUs and 0 GB of memory")));
                 }
                 let user = users.len() as u32;
                 flavours.insert(flavour.to_owned(), (user, demand.clone()));
@@ -77,7 +80,9 @@ fn read(
             "0" => {
                 let high = high?;
                 if high < low {
-                    return Err(row.error(format!("a lifetime from {low} to {high} s")));
+                    return Err(
+                        row.error(format!("duration_hi_s: {high} s is less than {low} s, the lower bound"))
+                    );
                 }
                 (low as f64 + high as f64) / 2.0
             }
@@ -88,7 +93,7 @@ fn read(
             _ => return Err(row.column_error(9, COLUMNS[9], "0 or 1")),
         };
         let job = [splits.place(row.field(0), || ()) as u64, row.whole(2, COLUMNS[2])?];
-        tell(Told { job, order, at: (at - start) as f64, user, seconds, priority: None })?;
+        push(NewTask { job, order, at: (at - start) as f64, user, seconds, priority: None })?;
         order += 1;
     }
     Ok((users, notes([(running, Note::RunsOn)])))

@@ -1,4 +1,4 @@
-//! Price lists of cloud machine types, as one flat table.
+//! Price lists of cloud machine types, in one table.
 
 use evenhand_problem::number;
 use rug::Rational;
@@ -22,21 +22,21 @@ const COLUMNS: [&str; 11] = [
 /// A machine type that one can rent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MachineType {
-    /// As the provider calls it.
+    /// The provider's name of the type.
     pub name: String,
-    /// Virtual cores.
+    /// The number of virtual cores.
     pub vcpus: Rational,
-    /// GB.
+    /// The memory in GB.
     pub memory: Rational,
-    /// Dollars per hour on demand, the decimal of the list.
+    /// The price on demand in dollars per hour, exactly the decimal of the list.
     pub price: Rational,
 }
 
-/// The types of one region in the order of the table, without those that share cores or have
-/// accelerators; exact decimals.
+/// Reads the machine types of one region, in the order of the table. Types that share cores or have
+/// accelerators are left out. Numbers are exact.
 ///
 /// # Errors
-/// [`ImportError`] when the file cannot be read, or its header or a row is malformed.
+/// [`ImportError`] if the file cannot be read, or its header or a row is malformed.
 pub fn catalogue(table: Input, region: &str) -> Result<Vec<MachineType>, ImportError> {
     let mut rows = table.rows("the header of a price list");
     let header = rows.first()?;

@@ -1,5 +1,5 @@
-//! Rows of tables, plain or compressed. A few kilobytes of compressed data can unpack to any amount, so that there are
-//! limits.
+//! Rows of tables, plain or compressed. There are limits on the unpacked size, because a few kilobytes of compressed data
+//! can unpack to any size.
 
 use std::{
     cell::Cell,
@@ -18,31 +18,31 @@ use ruzstd::decoding::StreamingDecoder;
 
 use super::ImportError;
 
-/// Longest line, in bytes. The longest of the traces has under 1,000.
+/// The largest length of a line, in bytes. The longest line of the traces has fewer than 1,000 bytes.
 pub const MAX_LINE_BYTES: u64 = 1 << 20;
-/// Most bytes of one file after unpacking. A part of the Google trace has about 10^8.
+/// The largest size of a file after unpacking, in bytes. A file of the Google trace has about 10^8 bytes.
 pub const MAX_UNPACKED_BYTES: u64 = 1 << 30;
-/// Most bytes that a compressed byte may stand for, once more than [`FREE_BYTES`] are unpacked: tables
-/// compress to a tenth or a fiftieth, repeated bytes to a ten-thousandth.
+/// The largest number of unpacked bytes for each compressed byte, for files of more than [`FREE_BYTES`] unpacked
+/// bytes. Tables compress to a tenth or a fiftieth of their size, repeated bytes to a ten-thousandth.
 pub const MAX_EXPANSION: u64 = 1_000;
-/// Unpacked bytes up to which any compression is believed.
+/// The unpacked size up to which any compression ratio is accepted, in bytes.
 pub const FREE_BYTES: u64 = 1 << 24;
-/// Steps for a row: its fields and the numbers in them, beside a step for each byte.
+/// Steps for a row, for its fields and numbers, in addition to one step for each byte.
 const ROW: u64 = 50;
 
-/// A table to import, plain, gzip, zstd or alone in a zip archive: its first bytes say which.
+/// A table to import. It may be plain, gzip, zstd, or the only file of a zip archive; its first bytes decide which.
 pub struct Input {
     name: String,
     reader: Box<dyn Read>,
-    /// Bytes read of the file as it is stored.
+    /// The number of stored (perhaps compressed) bytes that have been read.
     packed: Rc<Cell<u64>>,
 }
 
 impl Input {
-    /// A file.
+    /// Opens a file.
     ///
     /// # Errors
-    /// [`ImportError::Io`] when it cannot be opened or its compression is damaged.
+    /// [`ImportError::Io`] if the file cannot be opened or its compression is damaged.
     pub fn open(path: &Path) -> Result<Self, ImportError> {
         let name = path.to_string_lossy().into_owned();
         match File::open(path) {
@@ -51,7 +51,7 @@ impl Input {
         }
     }
 
-    /// Bytes from anywhere, under a name for messages.
+    /// Takes bytes from any reader. `name` is the name of the file in messages.
     ///
     /// # Errors
     /// As [`Input::open`].
@@ -64,12 +64,12 @@ impl Input {
         }
     }
 
-    /// Its name, its bytes after unpacking, and how many have been read of it as it is stored.
+    /// Returns the name, a reader of the unpacked bytes, and the number of stored bytes that have been read.
     pub(super) fn parts(self) -> (String, Box<dyn Read>, Rc<Cell<u64>>) {
         (self.name, self.reader, self.packed)
     }
 
-    /// The rows; without any there is an error that says what was expected.
+    /// Returns the rows. If there is no row, the error says that `expected` was expected.
     pub(super) fn rows(self, expected: impl Into<String>) -> Records {
         Records {
             name: self.name,
@@ -83,9 +83,9 @@ impl Input {
         }
     }
 
-    /// The rows after a header, which names these columns.
-    pub(super) fn rows_of(self, what: &str, columns: &[&str]) -> Result<Records, ImportError> {
-        let expected = format!("{what} `{}`", columns.join(","));
+    /// Returns the rows after a header with these columns. `kind` names the kind of table in messages.
+    pub(super) fn rows_of(self, kind: &str, columns: &[&str]) -> Result<Records, ImportError> {
+        let expected = format!("{kind} `{}`", columns.join(","));
         let mut rows = self.rows(&expected);
         let header = rows.first()?;
         if header.is(columns) {
@@ -98,7 +98,7 @@ impl Input {
 type Bytes = BufReader<Box<dyn Read>>;
 
 fn decompressed(bytes: Bytes) -> io::Result<Box<dyn Read>> {
-    // A first read may return less than the magic number, so take it whole and put it back.
+    // The first read may return fewer bytes than the magic number has, so it is read completely and put back.
     let mut bytes = bytes;
     let mut magic = Vec::with_capacity(4);
     bytes.by_ref().take(4).read_to_end(&mut magic)?;
@@ -112,10 +112,10 @@ fn decompressed(bytes: Bytes) -> io::Result<Box<dyn Read>> {
     }
 }
 
-/// The one file of a zip archive, as programs write it that answer with one (APPNOTE 6.3, sections 4.3.7 and 4.3.9).
+/// The only file of a zip archive, as servers write it (APPNOTE 6.3, sections 4.3.7 and 4.3.9).
 struct Zip {
     file: CrcReader<DeflateDecoder<Bytes>>,
-    /// Its checksum, where the header has it; else it follows the file.
+    /// The checksum of the header; `None` if the checksum follows the file.
     checksum: Option<u32>,
     is_read: bool,
 }
@@ -127,7 +127,9 @@ impl Zip {
         let number = |at: usize| u16::from_le_bytes([header[at], header[at + 1]]);
         let (flags, method) = (number(6), number(8));
         if method != 8 || flags & 1 != 0 {
-            return Err(io::Error::other("a zip archive whose file is not deflated, or encrypted"));
+            return Err(io::Error::other(
+                "the zip archive is encrypted or not compressed by deflate: unpack it first",
+            ));
         }
         let names = u64::from(number(26)) + u64::from(number(28));
         if io::copy(&mut bytes.by_ref().take(names), &mut io::sink())? < names {
@@ -137,7 +139,7 @@ impl Zip {
         Ok(Self { file: CrcReader::new(DeflateDecoder::new(bytes)), checksum, is_read: false })
     }
 
-    /// Compares the checksum, and makes sure that no other file follows.
+    /// Compares the checksum, and checks that no other file follows.
     fn end(&mut self) -> io::Result<()> {
         let found = self.file.crc().sum();
         let rest = self.file.get_mut().get_mut();
@@ -154,9 +156,9 @@ impl Zip {
             None => next,
         };
         if stated != found {
-            return Err(io::Error::other("the checksum of the file in the zip archive is another one"));
+            return Err(io::Error::other("the zip archive is damaged: its checksum does not match its file"));
         }
-        // Behind it are two sizes of four or eight bytes, and then the list of all files.
+        // After the checksum come two sizes of four or eight bytes each, and then the list of all files.
         for _ in 0..if self.checksum.is_none() { 5 } else { 0 } {
             if matches!(next, LIST | FILE) {
                 break;
@@ -165,13 +167,13 @@ impl Zip {
         }
         match next {
             LIST => Ok(()),
-            FILE => Err(io::Error::other("a zip archive of several files: expected one")),
-            _ => Err(io::Error::other("a zip archive that does not end as it should")),
+            FILE => Err(io::Error::other("the zip archive has several files: expected one")),
+            _ => Err(io::Error::other("the zip archive is damaged: the list of its files is missing")),
         }
     }
 }
 
-/// Begins the list of the files of a zip archive.
+/// The signature at the beginning of the list of files of a zip archive.
 const LIST: u32 = 0x0201_4b50;
 
 impl Read for Zip {
@@ -217,7 +219,7 @@ impl Read for Zstd {
     }
 }
 
-/// Counts what is read of a file as it is stored.
+/// A reader that counts the stored bytes that are read.
 struct Counted<R> {
     inner: R,
     read: Rc<Cell<u64>>,
@@ -239,7 +241,7 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
-/// Which limit `unpacked` bytes from `packed` bytes break, in words.
+/// Returns a description of the limit that `unpacked` bytes from `packed` stored bytes break, if they break one.
 #[must_use]
 pub fn broken_limit(packed: u64, unpacked: u64) -> Option<String> {
     if unpacked > MAX_UNPACKED_BYTES {
@@ -251,9 +253,9 @@ pub fn broken_limit(packed: u64, unpacked: u64) -> Option<String> {
     })
 }
 
-/// The rows of a table, one on each line.
+/// The rows of a table, one row a line.
 ///
-/// Lines are counted here: the csv crate loses count with blank lines and with `\r\n`.
+/// This type counts lines itself, because the csv crate miscounts blank lines and `\r\n`.
 pub(super) struct Records {
     name: String,
     reader: Bytes,
@@ -262,11 +264,11 @@ pub(super) struct Records {
     line: u64,
     bytes: Vec<u8>,
     record: StringRecord,
-    /// What the first row is, until it has been read.
+    /// A description of the first row, until it has been read.
     expected: Option<String>,
 }
 
-/// One row, which knows its line.
+/// A row, with its file and line for messages.
 #[derive(Clone, Copy)]
 pub(super) struct Record<'a> {
     file: &'a str,
@@ -279,7 +281,7 @@ impl Records {
         loop {
             self.bytes.clear();
             let read = (&mut self.reader).take(MAX_LINE_BYTES + 1).read_until(b'\n', &mut self.bytes);
-            // A compressed file that is cut off ends in a row.
+            // A truncated compressed file fails in the middle of a row, so the error names the row.
             let at = || format!("{}:{}", self.name, self.line + 1);
             let read = read.map_err(|source| ImportError::Io { file: at(), source })? as u64;
             if read == 0 {
@@ -308,7 +310,7 @@ impl Records {
         Ok(Some(Record { file: &self.name, line: self.line, record: &self.record }))
     }
 
-    /// The first row, which must be there.
+    /// Returns the first row, which must exist.
     pub(super) fn first(&mut self) -> Result<Record<'_>, ImportError> {
         let empty = self.error_at(1, "the file is empty".to_owned());
         self.next()?.ok_or(empty)
@@ -327,7 +329,7 @@ pub fn split(line: &str, record: &mut StringRecord) {
     record.clear();
     if line.contains('"') {
         let mut quoted = csv::ReaderBuilder::new().has_headers(false).from_reader(line.as_bytes());
-        // Text in memory can be read, and one line is one record.
+        // Reading from memory cannot fail, and a line is one record.
         let _ = quoted.read_record(record);
     } else {
         line.split(',').for_each(|field| record.push_field(field));
@@ -335,11 +337,12 @@ pub fn split(line: &str, record: &mut StringRecord) {
 }
 
 impl<'a> Record<'a> {
-    /// The column by position, from 0; empty when it is not there.
+    /// Returns a column by its position, counted from 0; empty if the row is shorter.
     pub(super) fn field(&self, column: usize) -> &'a str {
         self.record.get(column).unwrap_or_default()
     }
 
+    /// Returns whether the row consists of these fields.
     pub(super) fn is(&self, fields: &[&str]) -> bool {
         self.record.iter().eq(fields.iter().copied())
     }
@@ -368,14 +371,14 @@ impl<'a> Record<'a> {
         Err(self.error(format!("found {} columns: expected {columns}", self.len())))
     }
 
-    /// A whole number of at least 0.
+    /// Reads a whole number of at least 0.
     pub(super) fn whole(&self, column: usize, name: &str) -> Result<u64, ImportError> {
         let text = self.field(column);
         let number = if text.bytes().all(|byte| byte.is_ascii_digit()) { text.parse().ok() } else { None };
         number.ok_or_else(|| self.column_error(column, name, "a whole number"))
     }
 
-    /// A time, which is not before that of the row above.
+    /// Reads a time, which must not be before `last`, the time of the row above.
     pub(super) fn time(&self, column: usize, name: &str, last: &mut u64) -> Result<u64, ImportError> {
         let now = self.whole(column, name)?;
         if now < *last {

@@ -1,4 +1,4 @@
-//! Real cluster data as allocation problems.
+//! Importers of real cluster data.
 //!
 //! | importer | reads |
 //! |---|---|
@@ -8,8 +8,8 @@
 //! | [`MachineEvents`] | the machine events of the Google trace over time, for simulations |
 //! | [`catalogue()`] | a price list of cloud machine types, for reservation problems |
 //!
-//! Files may be plain, gzip or zstd, whatever they are called. A malformed row is an error with
-//! file and line; what the mapping cannot express is told in a [`Note`], with numbers.
+//! Files may be plain, gzip, zstd or the only file of a zip archive, whatever their names are. A malformed row is an
+//! error with file and line. A [`Note`] names data that the problem does not express, with the number of rows.
 #![forbid(unsafe_code)]
 
 mod azure;
@@ -42,19 +42,19 @@ pub use ordered::Ordered;
 pub use stream::{StreamedTasks, Trace, TraceStream, TraceTask};
 pub use table::{TaskRow, TaskTable};
 
-/// Amounts under the names of their resources.
+/// Returns amounts with the names of their resources.
 fn amounts<const N: usize>(resources: [&str; N], amounts: [Rational; N]) -> Vec<(String, Rational)> {
     resources.map(str::to_owned).into_iter().zip(amounts).collect()
 }
 
-/// Refuses a problem that could be written but not read again.
+/// Refuses a problem that could be written to a file but not read again.
 fn writable(problem: Problem) -> Result<Problem, ImportError> {
     let mut digits = Digits::default();
     digits.problem(&problem)?;
     Ok(problem)
 }
 
-/// Refuses a snapshot that could be written but not read again.
+/// Refuses a snapshot that could be written to a file but not read again.
 ///
 /// # Errors
 /// [`ImportError`] for a number with more digits than a file may state, and for more digits or tasks than a file may have together.
@@ -62,17 +62,17 @@ pub fn writable_snapshot(snapshot: &Snapshot) -> Result<(), ImportError> {
     let mut digits = Digits::default();
     digits.problem(&snapshot.problem)?;
     let problem = &snapshot.problem;
-    for said in &snapshot.reported {
-        let place = || match &said.resource {
-            Some(resource) => format!("the reported number `{}` of `{resource}`", said.what),
-            None => format!("the reported number `{}`", said.what),
+    for reported in &snapshot.reported {
+        let place = || match &reported.resource {
+            Some(resource) => format!("the reported number `{}` of `{resource}`", reported.what),
+            None => format!("the reported number `{}`", reported.what),
         };
-        said.value.iter().try_for_each(|value| digits.take(value, place))?;
+        reported.value.iter().try_for_each(|value| digits.take(value, place))?;
     }
     for rounded in &snapshot.rounded {
         let (server, resource) =
             (problem.servers()[rounded.server].name(), &problem.resources()[rounded.resource]);
-        let place = || format!("server `{server}`: what is rounded of `{resource}`");
+        let place = || format!("server `{server}`: rounding of `{resource}`");
         let by_server = rounded.by_server.iter().map(|(_, amount)| amount);
         [&rounded.most, &rounded.in_all]
             .into_iter()
@@ -82,25 +82,27 @@ pub fn writable_snapshot(snapshot: &Snapshot) -> Result<(), ImportError> {
     let waiting = snapshot.waiting.iter().map(|waiting| waiting.tasks);
     let running: Rational = snapshot.allocation.totals().iter().sum();
     if waiting.fold(running, |sum, tasks| sum + tasks) > MAX_COUNT {
-        return Err(ImportError::Dumps(format!("more than {MAX_COUNT} tasks run and wait")));
+        return Err(ImportError::Dumps(format!(
+            "the dump has more than {MAX_COUNT} tasks, the most that is accepted"
+        )));
     }
     Ok(())
 }
 
-/// The digits of the numbers that are going to be written.
+/// The number of digits of all numbers that will be written.
 #[derive(Default)]
 struct Digits(u64);
 
 impl Digits {
-    /// Counts a number, which is refused where the reader of files would refuse it.
+    /// Counts the digits of a number, or refuses the number if the reader of files would refuse it.
     fn take(&mut self, value: &Rational, place: impl Fn() -> String) -> Result<(), ImportError> {
-        /// Bits of numerator and denominator together whose digits are fewer than a number may have.
+        /// A number with at most this many bits, of numerator and denominator together, is never too long.
         const FEW: u32 = 1_300;
         let bits = value.numer().significant_bits().saturating_add(value.denom().significant_bits());
         if bits > FEW && number::stated(value).is_none() {
             return Err(ImportError::TooLong { place: place() });
         }
-        // A digit has more than three bits.
+        // A digit stands for more than three bits, so this is an upper bound.
         self.0 += u64::from(bits / 3 + 2);
         if self.0 > number::MAX_TOTAL_DIGITS {
             let limit = number::MAX_TOTAL_DIGITS;
@@ -137,81 +139,81 @@ impl Digits {
     }
 }
 
-/// What an importer made.
+/// The result of an import.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Import {
     /// The problem.
     pub problem: Problem,
-    /// What the problem does not say of the data.
+    /// Notes about data that the problem does not express.
     pub notes: Vec<Note>,
-    /// Names in the problem and what the data calls them, where a name was made up: users and
+    /// Pairs of a name in the problem and the name in the data, for names that the importer made up: users and
     /// platforms of the Google trace.
     pub originals: Vec<(String, String)>,
 }
 
-/// Why data cannot be imported.
+/// The reason why data cannot be imported.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ImportError {
     /// A file cannot be opened, read or decompressed.
     #[error("{file}: {source}")]
     Io {
-        /// Name of the file.
+        /// The name of the file.
         file: String,
-        /// What went wrong.
+        /// The error of the system.
         source: std::io::Error,
     },
-    /// What is not kept in memory cannot be written into a temporary file, or not be read again.
+    /// A temporary file cannot be written or read.
     #[error("temporary file in {folder}: {source}")]
     Temporary {
-        /// Where it is.
+        /// The folder of the file.
         folder: String,
-        /// What went wrong.
+        /// The error of the system.
         source: std::io::Error,
     },
-    /// A row is not what the format says.
+    /// A row does not follow the format.
     #[error("{file}:{line}: {message}")]
     Record {
-        /// Name of the file.
+        /// The name of the file.
         file: String,
-        /// Line in the decompressed file, from 1.
+        /// The line in the decompressed file, from 1.
         line: u64,
-        /// What was found and what was expected.
+        /// The text that was found, and the expected one.
         message: String,
     },
-    /// A dump of a cluster does not say what it should.
+    /// A value in a dump of a cluster does not follow the format.
     #[error("{file}: {}{message}", if place.is_empty() { String::new() } else { format!("{place}: ") })]
     Dump {
-        /// Name of the file.
+        /// The name of the file.
         file: String,
-        /// Where in the file: a path, or empty.
+        /// The path of the value in the file; empty if the error is about the whole file.
         place: String,
-        /// What was found and what was expected.
+        /// The value that was found, and the expected one.
         message: String,
     },
-    /// Dumps that do not belong together, or of which one is missing.
+    /// Dumps do not belong together, or one is missing.
     #[error("{0}")]
     Dumps(String),
-    /// The file has more bytes, or a longer line, than an importer takes.
+    /// The file has more bytes, or a longer line, than an importer accepts.
     #[error("{file}:{line}: too large: {limit}")]
     TooLarge {
-        /// Name of the file.
+        /// The name of the file.
         file: String,
-        /// Line in the decompressed file, from 1.
+        /// The line in the decompressed file, from 1.
         line: u64,
-        /// The limit, in words.
+        /// A description of the limit.
         limit: String,
     },
-    /// A number of the problem is too long to be written into a file: a mean or a sum of numbers that are not.
+    /// A number of the problem, such as a mean or a sum, is too long to be written to a file.
     #[error(
         "{place}: this number has more than {} digits, the most that a problem file may state",
         evenhand_problem::number::MAX_DIGITS
     )]
     TooLong {
-        /// Where in the problem, with the name of the user or server.
+        /// The place of the number in the problem, with the name of the user or server.
         place: String,
     },
-    /// The data holds no server, or something else that no problem can be made of.
+    /// The data describe an impossible problem, for example one without servers.
     #[error("no allocation problem can be made of this: {0}")]
     Problem(#[from] ProblemError),
 }

@@ -1,59 +1,59 @@
-//! What an import leaves unsaid.
+//! Notes about data that an import does not express.
 
 use thiserror::Error;
 
-/// Something in the data that the problem does not express, with the number of rows it concerns.
+/// A kind of data that the problem does not express, with the number of rows.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Note {
-    /// Columns that no allocation problem has a place for.
+    /// Columns that an allocation problem cannot express.
     #[error("not modelled: {columns} ({rows} rows)")]
     ColumnsNotModelled {
-        /// Names of the columns.
+        /// The names of the columns.
         columns: String,
-        /// Rows that have them.
+        /// The number of rows with these columns.
         rows: u64,
     },
-    /// Pods or tasks that ask for no CPU; they stay, with a CPU demand of 0.
+    /// Pods or tasks that request no CPU. They are kept, with a CPU demand of 0.
     #[error("{0} tasks request 0 CPU: kept with a demand of 0")]
     NoCpuRequest(u64),
-    /// Pods or tasks without any request; they are left out.
-    #[error("{0} tasks request nothing at all: left out")]
+    /// Pods or tasks without any request. They are left out.
+    #[error("{0} tasks request no resource: left out")]
     NothingRequested(u64),
-    /// Tasks with one of the two requests missing, which counts as 0.
-    #[error("{0} tasks state only one of the two requests: the other is taken as 0")]
+    /// Tasks that state only one of the two requests. The other counts as 0.
+    #[error("{0} tasks state only one of the two requests: the other counts as 0")]
     RequestPartlyMissing(u64),
-    /// A user whose tasks all demand nothing; it is left out.
-    #[error("user `{user}` demands nothing with its {tasks} tasks: left out")]
+    /// A user whose tasks all have demands of 0. It is left out.
+    #[error("the {tasks} tasks of user `{user}` request no resource: left out")]
     UserDemandsNothing {
-        /// Name that the user would have had.
+        /// The name that the user would have had.
         user: String,
-        /// Its tasks.
+        /// The number of its tasks.
         tasks: u64,
     },
-    /// Tasks that ask for a part of one GPU, which the problem may spread over several.
-    #[error("{0} tasks share one GPU with others: the problem may spread their part over several GPUs")]
+    /// Tasks that request a fraction of one GPU. The problem may spread the fraction over several GPUs.
+    #[error("{0} tasks use a fraction of one GPU: the problem may spread it over several GPUs")]
     SharedGpu(u64),
-    /// A GPU model in a placement constraint that no node has.
-    #[error("no node has the GPU model `{model}` that {tasks} tasks name")]
+    /// A GPU model in placement constraints that no node has.
+    #[error("{tasks} tasks name the GPU model `{model}`, which no node has")]
     UnknownGpuModel {
         /// The model.
         model: String,
-        /// Pods that name it.
+        /// The number of pods that name it.
         tasks: u64,
     },
-    /// Pods whose placement constraint no node meets; they are left out.
+    /// Pods whose placement constraint no node meets. They are left out.
     #[error("{tasks} tasks may run only on `{models}`, which no node has: left out")]
     NoServerAllowed {
         /// The allowed models.
         models: String,
-        /// The pods.
+        /// The number of pods.
         tasks: u64,
     },
-    /// Machines without a stated capacity; they are left out.
+    /// Machines without a stated capacity. They are left out.
     #[error("{0} machines have no capacity in the data: left out")]
     MachinesWithoutCapacity(u64),
-    /// Tasks that must run on machines different from others of their job.
+    /// Tasks that must run on other machines than the other tasks of their job.
     #[error("{0} tasks must not share a machine with others of their job: not modelled")]
     DifferentMachines(u64),
     /// Tasks with a disk request.
@@ -65,32 +65,32 @@ pub enum Note {
     /// Events that the trace itself marks as reconstructed.
     #[error("{0} task events up to this time are marked in the trace as reconstructed")]
     Reconstructed(u64),
-    /// Tasks of a trace that never ran: how long they would have run is not known.
+    /// Tasks of a trace that never ran. Their running times are not known.
     #[error("{0} tasks never ran in the trace: left out, their running times are not known")]
     NeverRan(u64),
     /// Tasks of a trace that ran several times.
     #[error("{0} tasks ran more than once in the trace: each runs once, as long as its last run")]
     RanAgain(u64),
-    /// Tasks of a trace that had not ended when it did.
+    /// Tasks that still ran at the end of the trace.
     #[error("{0} tasks still ran at the end of the trace: they run to the end of the simulation")]
     RunsOn(u64),
     /// Machine events of the trace that state no capacity.
     #[error(
-        "{0} machine events state no capacity: such a machine is left out until one does, another stays as it was"
+        "{0} machine events state no capacity: a new machine is left out until an event states one, others keep theirs"
     )]
     EventsWithoutCapacity(u64),
-    /// Updates of machines after which nothing is different.
+    /// Updates of machines that change nothing.
     #[error("{0} machine updates change neither platform nor capacity: left out")]
     UpdatesWithoutChange(u64),
-    /// Machines that come, go or change at later times.
-    #[error("{0} machine events after this time: not taken")]
+    /// Machine events after the chosen time.
+    #[error("{0} machine events are after this time: left out")]
     LaterMachineEvents(u64),
 }
 
-/// Makes a note of a count.
+/// A function that makes a note from a count.
 type OfCount = fn(u64) -> Note;
 
-/// The notes about what there is any of.
+/// Returns the notes whose counts are above 0.
 pub(super) fn notes<const N: usize>(counts: [(u64, OfCount); N]) -> Vec<Note> {
     counts.into_iter().filter(|(count, _)| *count > 0).map(|(count, note)| note(count)).collect()
 }

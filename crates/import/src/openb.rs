@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use evenhand_problem::problem::{Problem, ProblemSpec, ServerSpec, UserSpec};
 use rug::Rational;
 
-use super::stream::{Builder, Told, TraceStream};
+use super::stream::{Builder, NewTask, TraceStream};
 use super::{
     Import, ImportError, Input, Note, amounts, input::Record, note::notes, ordered::Ordered, writable,
 };
@@ -27,16 +27,16 @@ const MORE_POD_COLUMNS: [&str; 11] = [
     "scheduled_time",
 ];
 
-/// A problem from a node list and a pod list.
+/// Reads a problem from a node list and a pod list.
 ///
-/// Resources: `cpu` in thousandths of a core, `memory` in MiB, `gpu` in GPUs. Nodes of the same
-/// CPU, memory, number of GPUs and GPU model are one server class. Pods of the same request (CPU,
+/// The resources are `cpu` in thousandths of a core, `memory` in MiB, and `gpu` in GPUs. Nodes with the same
+/// CPU, memory, number of GPUs and GPU model are one server class. Pods with the same request (CPU,
 /// memory, number of GPUs, thousandths of each, allowed models) are one user of weight 1, with as
-/// many tasks as there are pods; the allowed GPU models are its placement constraint. Classes and
-/// users are in the order in which the files first name them.
+/// many tasks as there are pods. The allowed GPU models are its placement constraint. Classes and
+/// users are in the order of their first appearance in the files.
 ///
 /// # Errors
-/// [`ImportError`] when a file cannot be read, a header or row is malformed, or there is no node.
+/// [`ImportError`] if a file cannot be read, a header or row is malformed, or there is no node.
 pub fn openb(nodes: Input, pods: Input) -> Result<Import, ImportError> {
     let nodes = read_nodes(nodes)?;
     let pods = read_pods(pods)?;
@@ -67,7 +67,7 @@ pub fn openb(nodes: Input, pods: Input) -> Result<Import, ImportError> {
     Ok(Import { problem: writable(problem)?, notes, originals: Vec::new() })
 }
 
-/// The nodes of an openb node list as server classes, as for [`openb`].
+/// Reads the nodes of an openb node list as server classes, as [`openb`] does.
 ///
 /// # Errors
 /// As [`openb`].
@@ -75,8 +75,8 @@ pub fn openb_nodes(list: Input) -> Result<Vec<ServerSpec>, ImportError> {
     Ok(read_nodes(list)?.iter().map(|(node, count)| node.server(*count)).collect())
 }
 
-/// The names of the servers whose GPU model a shape may use; `None` where it may use any. The model is the
-/// end of a class's name.
+/// Returns the names of the server classes whose GPU model a shape may use; `None` if it may use any. The name of a
+/// class ends with its model.
 fn server_names(shape: &Shape, servers: &[ServerSpec]) -> Option<Vec<String>> {
     if shape.models.is_empty() {
         return None;
@@ -130,7 +130,7 @@ fn read_nodes(nodes: Input) -> Result<Vec<(Node, u64)>, ImportError> {
 }
 
 fn read_pods(pods: Input) -> Result<Pods, ImportError> {
-    let expected = format!("the pod list, `{}` and perhaps more", POD_COLUMNS.join(","));
+    let expected = format!("the pod list, `{}` and possibly more columns", POD_COLUMNS.join(","));
     let mut rows = pods.rows(&expected);
     let header = rows.first()?;
     let has_more_columns = header.is(&MORE_POD_COLUMNS);
@@ -252,30 +252,32 @@ fn unknown_models(models: &BTreeSet<&str>, pods: &Pods) -> Vec<Note> {
         .collect()
 }
 
-/// Columns with the times, in seconds.
+/// The column of the creation time, in seconds.
 const CREATED: usize = 8;
+/// The column of the deletion time, in seconds.
 const DELETED: usize = 9;
 
-/// The pods of a list with times: every pod is a job of one task. Pods of the same request and the same
-/// allowed GPU models are one user of weight 1, which may use those of `servers` (as
-/// [`openb_nodes`] names them) that have such a model.
+/// Reads the pods of a list with times. Each pod is a job of one task. Pods with the same request and the same
+/// allowed GPU models are one user of weight 1, which may use the classes of `servers` (as
+/// [`openb_nodes`] names them) with such a model.
 ///
-/// Whose they are is known once all rows are read, and they need not be in the order of their times: all rows are read
-/// and checked first, and what is needed of them is sorted in temporary files.
+/// All rows are read and checked first, because the users are known only at the end, and the rows need not be in the
+/// order of their times. The tasks are sorted in temporary files.
 ///
 /// # Errors
-/// [`ImportError`] when the list cannot be read, has no times, or a row is malformed; [`ImportError::Temporary`].
+/// [`ImportError`] if the list cannot be read, has no times, or a row is malformed. [`ImportError::Temporary`] if a
+/// temporary file cannot be written or read.
 pub fn openb_stream(pods: Input, servers: &[ServerSpec]) -> Result<TraceStream, ImportError> {
     let mut builder = Builder::new();
     let (users, notes) = read_times(pods, servers, |task| builder.push(&task))?;
     builder.finish(users, notes, |user| user)
 }
 
-/// Tells every pod that is kept; the users and what is left out.
+/// Passes each pod that is kept to `push`. Returns the users, and notes about pods that are left out.
 fn read_times(
     pods: Input,
     servers: &[ServerSpec],
-    mut tell: impl FnMut(Told) -> Result<(), ImportError>,
+    mut push: impl FnMut(NewTask) -> Result<(), ImportError>,
 ) -> Result<(Vec<UserSpec>, Vec<Note>), ImportError> {
     let mut rows = pods.rows_of("a pod list with times,", &MORE_POD_COLUMNS)?;
     let mut specs: Vec<UserSpec> = Vec::new();
@@ -312,7 +314,7 @@ fn read_times(
             continue;
         };
         let (at, seconds) = (created as f64, (deleted - created) as f64);
-        tell(Told { job: [order, 0], order, at, user, seconds, priority: None })?;
+        push(NewTask { job: [order, 0], order, at, user, seconds, priority: None })?;
     }
     let mut notes = notes([(nothing, Note::NothingRequested)]);
     if nowhere > 0 {

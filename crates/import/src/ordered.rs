@@ -1,10 +1,10 @@
-//! Things in the order in which the data first names them.
+//! A map that keeps its keys in the order of their first appearance.
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// Values by key, in the order in which the keys first come.
+/// Values by key. Each key has a position, in the order in which keys were inserted.
 pub struct Ordered<K, V> {
     places: HashMap<K, usize>,
     entries: Vec<(K, V)>,
@@ -17,7 +17,7 @@ impl<K, V> Default for Ordered<K, V> {
 }
 
 impl<K: Clone + Eq + Hash, V> Ordered<K, V> {
-    /// The place of a key; a new one comes after all others, with a fresh value.
+    /// Returns the position of a key. A new key is inserted at the end, with a fresh value.
     pub fn place<Q>(&mut self, key: &Q, fresh: impl FnOnce() -> V) -> usize
     where
         K: Borrow<Q>,
@@ -32,7 +32,7 @@ impl<K: Clone + Eq + Hash, V> Ordered<K, V> {
         place
     }
 
-    /// The value of a key, fresh where the key is new.
+    /// Returns the value of a key. A new key is inserted at the end, with a fresh value.
     pub fn value<Q>(&mut self, key: &Q, fresh: impl FnOnce() -> V) -> &mut V
     where
         K: Borrow<Q>,
@@ -42,7 +42,7 @@ impl<K: Clone + Eq + Hash, V> Ordered<K, V> {
         &mut self.entries[place].1
     }
 
-    /// The place of a key that has one.
+    /// Returns the position of a key; `None` if it was not inserted.
     pub fn find<Q>(&self, key: &Q) -> Option<usize>
     where
         K: Borrow<Q>,
@@ -51,12 +51,12 @@ impl<K: Clone + Eq + Hash, V> Ordered<K, V> {
         self.places.get(key).copied()
     }
 
-    /// The value at a place.
+    /// Returns the value at a position.
     pub fn at(&mut self, place: usize) -> &mut V {
         &mut self.entries[place].1
     }
 
-    /// Keeps the entries for which this holds, in their order.
+    /// Keeps the entries for which `keep` is true, in their order. Positions change.
     pub fn retain(&mut self, keep: impl Fn(&K, &V) -> bool) {
         if self.entries.iter().any(|(key, value)| !keep(key, value)) {
             self.entries.retain(|(key, value)| keep(key, value));
@@ -65,12 +65,12 @@ impl<K: Clone + Eq + Hash, V> Ordered<K, V> {
         }
     }
 
-    /// Keys and values in their order.
+    /// Returns the keys and values in their order.
     pub fn entries(&self) -> &[(K, V)] {
         &self.entries
     }
 
-    /// Keys and values in their order.
+    /// Returns the keys and values in their order.
     pub fn into_entries(self) -> Vec<(K, V)> {
         self.entries
     }

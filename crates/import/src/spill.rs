@@ -1,4 +1,4 @@
-//! Rows of numbers, sorted within bounded memory: what is beyond it stands in a temporary file.
+//! Sorting of rows of numbers within bounded memory. Rows that exceed it are stored in a temporary file.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,32 +11,32 @@ use evenhand_budget::charge;
 
 use super::ImportError;
 
-/// Steps for a row that is sorted: about one for each comparison, and those for its bytes in a file.
+/// Steps for a row: about one for each comparison, and some for its bytes in a file.
 const ROW: u64 = 50;
-/// Bytes of rows that are sorted in memory.
+/// The size of a chunk of rows that is sorted in memory, in bytes.
 const CHUNK_BYTES: usize = 16 << 20;
-/// Bytes that a reader takes of a sorted part at once.
+/// The number of bytes that are read at once from each sorted run.
 const BLOCK_BYTES: usize = 32 << 10;
-/// Bytes of a number.
+/// The number of bytes of a number.
 const WORD: usize = size_of::<u64>();
 
-/// Takes rows of `N` numbers in any order.
+/// A sorter, which takes rows of `N` numbers in any order.
 pub(super) struct Sorter<const N: usize> {
     chunk: Vec<[u64; N]>,
-    /// Rows of a chunk.
+    /// The largest number of rows in a chunk.
     most: usize,
     sorted: Sorted<N>,
 }
 
-/// Rows in ascending order, the first number first. They can be read again and again, also at once.
+/// Rows in ascending lexicographic order. Several readers can read them at the same time, and repeatedly.
 pub(super) struct Sorted<const N: usize> {
     memory: Vec<[u64; N]>,
     spilled: Option<Spilled>,
-    /// Rows of the parts that are sorted, one after the other in the file.
-    parts: Vec<u64>,
+    /// The number of rows of each sorted run; the runs follow each other in the file.
+    runs: Vec<u64>,
 }
 
-/// A temporary file. Where the system allows it, it has no name.
+/// A temporary file. It has no name if the system supports that.
 struct Spilled {
     folder: PathBuf,
     file: Mutex<File>,
@@ -48,12 +48,12 @@ impl<const N: usize> Sorter<N> {
     }
 
     pub fn with_chunk(most: usize) -> Self {
-        let sorted = Sorted { memory: Vec::new(), spilled: None, parts: Vec::new() };
+        let sorted = Sorted { memory: Vec::new(), spilled: None, runs: Vec::new() };
         Self { chunk: Vec::new(), most, sorted }
     }
 
     pub fn push(&mut self, row: [u64; N]) -> Result<(), ImportError> {
-        charge(ROW, "the rows of the trace, which are sorted");
+        charge(ROW, "the sorting of the trace");
         if self.chunk.len() == self.most {
             self.spill()?;
         }
@@ -61,6 +61,7 @@ impl<const N: usize> Sorter<N> {
         Ok(())
     }
 
+    /// Sorts the chunk and appends it to the file as a run.
     fn spill(&mut self) -> Result<(), ImportError> {
         self.chunk.sort_unstable();
         let spilled = match &mut self.sorted.spilled {
@@ -68,7 +69,7 @@ impl<const N: usize> Sorter<N> {
             none => none.insert(Spilled::new(&std::env::temp_dir())?),
         };
         spilled.append(&self.chunk)?;
-        self.sorted.parts.push(self.chunk.len() as u64);
+        self.sorted.runs.push(self.chunk.len() as u64);
         self.chunk.clear();
         Ok(())
     }
@@ -115,36 +116,39 @@ fn error(folder: &Path, source: io::Error) -> ImportError {
 
 impl<const N: usize> Sorted<N> {
     pub fn len(&self) -> u64 {
-        self.memory.len() as u64 + self.parts.iter().sum::<u64>()
+        self.memory.len() as u64 + self.runs.iter().sum::<u64>()
     }
 
-    /// All rows in order.
+    /// Returns a reader of all rows in order.
     pub fn rows(&self) -> Result<Rows<'_, N>, ImportError> {
         let mut begin = 0;
-        let mut parts = Vec::with_capacity(self.parts.len());
-        for &rows in &self.parts {
+        let mut runs = Vec::with_capacity(self.runs.len());
+        for &rows in &self.runs {
             let next = begin + rows * (N * WORD) as u64;
-            parts.push(Part { at: begin, end: next, block: Vec::new(), used: 0 });
+            runs.push(Run { at: begin, end: next, block: Vec::new(), used: 0 });
             begin = next;
         }
-        let mut rows = Rows { of: self, at: 0, parts, next: BinaryHeap::new() };
-        for part in 0..rows.parts.len() {
-            rows.take_from(part)?;
+        let mut rows = Rows { of: self, at: 0, runs, next: BinaryHeap::new() };
+        for run in 0..rows.runs.len() {
+            rows.take_from(run)?;
         }
         Ok(rows)
     }
 }
 
-/// A sorted part of the file.
-struct Part {
-    /// Byte from which the next block is read.
+/// A sorted run of the file.
+struct Run {
+    /// The position in the file of the next block.
     at: u64,
+    /// The position in the file of the end of the run.
     end: u64,
     block: Vec<u8>,
+    /// The number of bytes of the block that have been used.
     used: usize,
 }
 
-impl Part {
+impl Run {
+    /// Returns the next row; `None` after the last one.
     fn next<const N: usize>(&mut self, file: &Spilled) -> Result<Option<[u64; N]>, ImportError> {
         if self.used == self.block.len() {
             if self.at == self.end {
@@ -162,36 +166,38 @@ impl Part {
         let mut row = [0; N];
         let bytes = &self.block[self.used..self.used + N * WORD];
         for (word, bytes) in row.iter_mut().zip(bytes.chunks_exact(WORD)) {
-            let mut parts = [0; WORD];
-            parts.copy_from_slice(bytes);
-            *word = u64::from_le_bytes(parts);
+            let mut array = [0; WORD];
+            array.copy_from_slice(bytes);
+            *word = u64::from_le_bytes(array);
         }
         self.used += N * WORD;
         Ok(Some(row))
     }
 }
 
-/// Reads the rows.
+/// A reader of sorted rows, which merges the runs.
 pub(super) struct Rows<'a, const N: usize> {
     of: &'a Sorted<N>,
+    /// The position in the rows in memory.
     at: usize,
-    parts: Vec<Part>,
-    /// The first row of every part that is left, and the part.
+    runs: Vec<Run>,
+    /// The next row of each run that has rows left, with the index of the run.
     next: BinaryHeap<Reverse<([u64; N], usize)>>,
 }
 
 impl<const N: usize> Rows<'_, N> {
-    fn take_from(&mut self, part: usize) -> Result<(), ImportError> {
+    /// Moves the next row of a run to the heap.
+    fn take_from(&mut self, run: usize) -> Result<(), ImportError> {
         let Some(file) = &self.of.spilled else { return Ok(()) };
-        if let Some(row) = self.parts[part].next(file)? {
-            self.next.push(Reverse((row, part)));
+        if let Some(row) = self.runs[run].next(file)? {
+            self.next.push(Reverse((row, run)));
         }
         Ok(())
     }
 
     pub fn next(&mut self) -> Result<Option<[u64; N]>, ImportError> {
-        if let Some(Reverse((row, part))) = self.next.pop() {
-            self.take_from(part)?;
+        if let Some(Reverse((row, run))) = self.next.pop() {
+            self.take_from(run)?;
             return Ok(Some(row));
         }
         let row = self.of.memory.get(self.at).copied();
@@ -205,11 +211,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_that_cannot_be_is_an_error() {
+    fn an_impossible_file_is_an_error() {
         let folder = std::env::temp_dir().join(format!("evenhand-no-folder-{}", std::process::id()));
         let error = Spilled::new(&folder).err();
         assert!(matches!(&error, Some(ImportError::Temporary { .. })), "{error:?}");
-        // One that ends too early, as after a disk has failed.
+        // A file that ends too early, as after a failure of the disk, is an error as well.
         let mut spilled = Spilled::new(&std::env::temp_dir()).unwrap();
         spilled.append(&[[1, 2, 3]]).unwrap();
         assert!(matches!(spilled.read(8, &mut [0; 24]), Err(ImportError::Temporary { .. })));
@@ -219,7 +225,7 @@ mod tests {
     #[test]
     fn rows_come_in_order_from_memory_and_from_a_file() {
         for (rows, chunk) in [(0, 4), (3, 4), (4, 4), (5, 4), (10_000, 1), (10_000, 777), (10_000, 20_000)] {
-            // A multiplier with many orders of the rows, and pairs that are equal.
+            // Multiplication modulo a prime shuffles the rows; the first number occurs at least twice.
             let row = |k: u64| [k / 2 * 7919 % 5003, k % 3, k];
             let mut sorter = Sorter::<3>::with_chunk(chunk);
             for k in 0..rows {
@@ -229,7 +235,7 @@ mod tests {
             let mut expected: Vec<[u64; 3]> = (0..rows).map(row).collect();
             expected.sort_unstable();
             assert_eq!(sorted.len(), rows);
-            // Two readers that take turns.
+            // Two readers read alternately.
             let (mut one, mut other) = (sorted.rows().unwrap(), sorted.rows().unwrap());
             for row in &expected {
                 assert_eq!(one.next().unwrap().as_ref(), Some(row));

@@ -1,5 +1,5 @@
-//! Traces: tasks with the times at which they came and how long they ran, for simulations, in the order of their
-//! arrivals and not kept in memory.
+//! Traces for simulations: tasks with arrival times and running times, in the order of arrival, which are read one by one
+//! instead of being kept in memory.
 
 use evenhand_problem::problem::UserSpec;
 
@@ -9,66 +9,65 @@ use super::{ImportError, Note};
 /// A task of a trace.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TraceTask {
-    /// Time of arrival in seconds from the start of the trace.
+    /// The time of arrival in seconds from the start of the trace.
     pub at: f64,
-    /// User, by its place among the users of the trace.
+    /// The position of its user among the users of the trace.
     pub user: u32,
-    /// Number of its job.
+    /// The number of its job.
     pub job: u64,
-    /// Tasks of the job.
+    /// The number of tasks of the job.
     pub job_tasks: u64,
-    /// Seconds that it ran; infinite where it still ran at the end of the trace.
+    /// The running time in seconds; infinite if the task still ran at the end of the trace.
     pub seconds: f64,
-    /// Priority, where the trace tells: the more, the sooner it is served.
+    /// The priority, if the trace states it. Higher priorities are served first.
     pub priority: Option<u8>,
 }
 
-/// Tasks in the order of their arrivals, in memory.
+/// A trace in memory, with its tasks in the order of arrival.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trace {
     /// The users, with the demand of one task.
     pub users: Vec<UserSpec>,
-    /// The tasks; of two that come at the same time the one that the files name first is first.
+    /// The tasks. Tasks that arrive at the same time are in the order of the files.
     pub tasks: Vec<TraceTask>,
-    /// What is left out of the data, and why.
+    /// Notes about data that is left out.
     pub notes: Vec<Note>,
 }
 
-/// A trace whose tasks are read one by one. Every row of its files has been checked. Beyond some megabytes the tasks
-/// stand in a temporary file, so that memory grows with the users and not with the tasks.
+/// A trace whose tasks are read one by one. All rows of its files have been checked. If the tasks need more than a few
+/// megabytes they are in a temporary file, so memory grows with the users and not with the tasks.
 pub struct TraceStream {
     /// The users, with the demand of one task.
     pub users: Vec<UserSpec>,
-    /// What is left out of the data, and why.
+    /// Notes about data that is left out.
     pub notes: Vec<Note>,
-    /// Tells the tasks of one trace from those of another.
+    /// A hash of the tasks, which distinguishes traces.
     pub digest: u64,
     tasks: Sorted<6>,
 }
 
 impl TraceStream {
-    /// Number of tasks.
+    /// Returns the number of tasks.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.tasks.len()
     }
 
-    /// Whether there is no task.
+    /// Returns whether there is no task.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The tasks in the order of their arrivals; of two that come at the same time the one that the files name first
-    /// is first.
+    /// Returns the tasks in the order of arrival. Tasks that arrive at the same time are in the order of the files.
     ///
     /// # Errors
-    /// [`ImportError::Temporary`] when the temporary file cannot be read.
+    /// [`ImportError::Temporary`] if the temporary file cannot be read.
     pub fn tasks(&self) -> Result<StreamedTasks<'_>, ImportError> {
         Ok(StreamedTasks { rows: self.tasks.rows()? })
     }
 
-    /// The same in memory.
+    /// Reads all tasks into memory.
     ///
     /// # Errors
     /// As [`TraceStream::tasks`].
@@ -79,7 +78,7 @@ impl TraceStream {
     }
 }
 
-/// Reads the tasks of a [`TraceStream`].
+/// A reader of the tasks of a [`TraceStream`].
 pub struct StreamedTasks<'a> {
     rows: Rows<'a, 6>,
 }
@@ -89,8 +88,8 @@ impl Iterator for StreamedTasks<'_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         let row = self.rows.next().transpose()?;
-        Some(row.map(|[at, _, whose, job, job_tasks, seconds]| {
-            let (user, priority) = unpacked(whose);
+        Some(row.map(|[at, _, user_and_priority, job, job_tasks, seconds]| {
+            let (user, priority) = unpacked(user_and_priority);
             TraceTask {
                 at: f64::from_bits(at),
                 user,
@@ -103,33 +102,35 @@ impl Iterator for StreamedTasks<'_> {
     }
 }
 
-/// A user and a priority in one number. The lower half is the user.
+/// Packs a user and a priority into one number, whose lower half is the user.
 pub(super) fn packed(user: u32, priority: Option<u8>) -> u64 {
-    // 0 for none.
+    // 0 stands for no priority.
     priority.map_or(0, |priority| 1 + u64::from(priority)) << u32::BITS | u64::from(user)
 }
 
-pub(super) fn unpacked(whose: u64) -> (u32, Option<u8>) {
-    let priority = (whose >> u32::BITS).checked_sub(1);
-    (whose as u32, priority.map(|priority| priority as u8))
+/// Returns the user and the priority of a packed number.
+pub(super) fn unpacked(user_and_priority: u64) -> (u32, Option<u8>) {
+    let priority = (user_and_priority >> u32::BITS).checked_sub(1);
+    (user_and_priority as u32, priority.map(|priority| priority as u8))
 }
 
-/// A task that is given to a [`Builder`].
-pub(super) struct Told {
-    /// Its job.
+/// A task that is pushed to a [`Builder`].
+pub(super) struct NewTask {
+    /// The two numbers that identify its job.
     pub job: [u64; 2],
-    /// By when the files first name it: no two have the same.
+    /// The position of its first appearance in the files, which is different for each task.
     pub order: u64,
-    /// Seconds, at least 0.
+    /// The time of arrival in seconds, at least 0.
     pub at: f64,
     pub user: u32,
+    /// The running time in seconds.
     pub seconds: f64,
     pub priority: Option<u8>,
 }
 
-/// Takes tasks in any order, and finds the sizes of their jobs.
+/// A builder of a trace, which takes tasks in any order and counts the tasks of each job.
 pub(super) struct Builder {
-    /// By job.
+    /// The tasks, sorted by job.
     tasks: Sorter<6>,
 }
 
@@ -138,14 +139,14 @@ impl Builder {
         Self { tasks: Sorter::new() }
     }
 
-    pub fn push(&mut self, task: &Told) -> Result<(), ImportError> {
-        let [job, also] = task.job;
-        let whose = packed(task.user, task.priority);
-        // Adding 0 makes -0 a 0, so that bits are in the order of the numbers.
-        self.tasks.push([job, also, task.order, (task.at + 0.0).to_bits(), whose, task.seconds.to_bits()])
+    pub fn push(&mut self, task: &NewTask) -> Result<(), ImportError> {
+        let [job, job_2] = task.job;
+        let (user, seconds) = (packed(task.user, task.priority), task.seconds.to_bits());
+        // Adding 0 turns -0 into 0, so the bits have the order of the numbers.
+        self.tasks.push([job, job_2, task.order, (task.at + 0.0).to_bits(), user, seconds])
     }
 
-    /// All tasks as a trace; users are numbered by `number`.
+    /// Returns all tasks as a trace. `number` maps the user of a task to its number in `users`.
     pub fn finish(
         self,
         users: Vec<UserSpec>,
@@ -153,21 +154,21 @@ impl Builder {
         number: impl Fn(u32) -> u32,
     ) -> Result<TraceStream, ImportError> {
         let by_job = self.tasks.finish()?;
-        // One reader counts the tasks of a job before the other one passes them on.
+        // The first reader counts the tasks of a job, then the second one passes them on with this count.
         let (mut ahead, mut rows) = (by_job.rows()?, by_job.rows()?);
         let mut by_time = Sorter::<6>::new();
         let (mut job, mut next) = (0, ahead.next()?);
-        while let Some([first, also, ..]) = next {
+        while let Some([first, first_2, ..]) = next {
             let mut tasks = 0_u64;
-            while let Some([of, of_also, ..]) = next
-                && [of, of_also] == [first, also]
+            while let Some([other, other_2, ..]) = next
+                && [other, other_2] == [first, first_2]
             {
                 tasks += 1;
                 next = ahead.next()?;
             }
             for _ in 0..tasks {
-                let Some([_, _, order, at, whose, seconds]) = rows.next()? else { break };
-                let (user, priority) = unpacked(whose);
+                let Some([_, _, order, at, user_and_priority, seconds]) = rows.next()? else { break };
+                let (user, priority) = unpacked(user_and_priority);
                 by_time.push([at, order, packed(number(user), priority), job, tasks, seconds])?;
             }
             job += 1;
@@ -180,7 +181,7 @@ impl Builder {
     }
 }
 
-/// FNV-1a over whole words. Priorities are not of a simulation, and left out.
+/// Returns the FNV-1a hash of the tasks, word by word. Priorities are left out, because simulations do not use them.
 fn digest(tasks: &Sorted<6>) -> Result<u64, ImportError> {
     let (mut rows, mut hash) = (tasks.rows()?, 0xcbf2_9ce4_8422_2325_u64);
     while let Some(mut row) = rows.next()? {

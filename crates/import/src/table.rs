@@ -7,25 +7,25 @@ use super::{
     input::{Record, Records},
 };
 
-/// Columns of the table.
+/// The columns of the table.
 const COLUMNS: [&str; 4] = ["time", "user", "tasks", "duration"];
 
-/// Tasks of one user that came together.
+/// Tasks of one user that arrive together.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TaskRow {
-    /// Line in the decompressed file, from 1.
+    /// The line in the decompressed file, from 1.
     pub line: u64,
-    /// Time of arrival.
+    /// The time of arrival.
     pub at: f64,
-    /// Name of the user.
+    /// The name of the user.
     pub user: String,
-    /// Number of tasks, at least 1.
+    /// The number of tasks, at least 1.
     pub tasks: u64,
-    /// How long each runs.
+    /// The running time of each task.
     pub duration: f64,
 }
 
-/// A table `time,user,tasks,duration` with this header, its times ascending.
+/// A table with the header `time,user,tasks,duration` and ascending times.
 pub struct TaskTable {
     rows: Records,
     last: f64,
@@ -35,15 +35,15 @@ impl TaskTable {
     /// Reads the header.
     ///
     /// # Errors
-    /// [`ImportError`] when it cannot be read or is another one.
+    /// [`ImportError`] if the header cannot be read or has other columns.
     pub fn new(input: Input) -> Result<Self, ImportError> {
         Ok(Self { rows: input.rows_of("a table", &COLUMNS)?, last: 0.0 })
     }
 
-    /// The next row.
+    /// Returns the next row; `None` after the last one.
     ///
     /// # Errors
-    /// [`ImportError`] when it is malformed, cut off, or its time is before that of the row above.
+    /// [`ImportError`] if the row is malformed or cut off, or its time is before that of the row above.
     pub fn next_row(&mut self) -> Result<Option<TaskRow>, ImportError> {
         let Some(row) = self.rows.next()? else { return Ok(None) };
         row.expect_columns(COLUMNS.len())?;
@@ -60,14 +60,14 @@ impl TaskTable {
         Ok(Some(TaskRow { line: row.line(), at, user, tasks, duration }))
     }
 
-    /// An error about the user of a row.
+    /// Returns an error about the user of a row, who does not exist.
     #[must_use]
     pub fn unknown_user(&self, row: &TaskRow) -> ImportError {
         let message = format!("{}: there is no user `{}`", COLUMNS[1], printable(&row.user));
         self.rows.error_at(row.line, message)
     }
 
-    /// An error about the number of tasks of a row, whose user runs gangs of `gang` tasks.
+    /// Returns an error about the number of tasks of a row, whose user runs gangs of `gang` tasks.
     #[must_use]
     pub fn no_whole_gangs(&self, row: &TaskRow, gang: u64) -> ImportError {
         let (column, tasks) = (COLUMNS[2], row.tasks);
@@ -77,10 +77,10 @@ impl TaskTable {
     }
 }
 
-/// Times beyond this are no times: sums of squares of them stay doubles.
+/// The largest time that is accepted. Sums of squares of such times do not overflow a double.
 const LARGEST: f64 = 1e100;
 
-/// A number of at least 0.
+/// Reads a number of at least 0.
 fn number(row: &Record<'_>, column: usize) -> Result<f64, ImportError> {
     let text = row.field(column);
     let is_plain = text.starts_with(|first: char| first.is_ascii_digit());

@@ -1,6 +1,6 @@
-//! Small files that ask for much: refused with little memory.
+//! Small files that would need much memory are refused with little memory.
 //!
-//! One process and few tests, so that the largest memory it ever had says something.
+//! These tests have a process of their own, because they measure the largest memory of the process.
 
 use std::io::{Cursor, Write};
 
@@ -8,7 +8,7 @@ use evenhand_import::{GoogleOptions, ImportError, Input, google, openb};
 use evenhand_problem::format::Source;
 use evenhand_testkit::data::not_run;
 
-/// The most memory that this process has had, in MB, where the system says it.
+/// Returns the largest memory that this process has had, in MB, if the system reports it.
 fn peak() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
@@ -42,7 +42,7 @@ fn a_line_without_end() {
         assert!(error.to_string().contains(limit), "{error}");
     }
     let pods = || Input::new("pods", Cursor::new(Vec::new())).unwrap();
-    // 101 kB that unpack to 2 GB.
+    // This file of 101 kB unpacks to 2 GB.
     let nodes = Input::new("nodes", Cursor::new(include_bytes!("bomb.zst"))).unwrap();
     let error = openb(nodes, pods()).unwrap_err();
     assert!(matches!(error, ImportError::TooLarge { .. }), "{error}");
@@ -51,10 +51,10 @@ fn a_line_without_end() {
 
 #[test]
 fn many_short_lines() {
-    // A frame of zstd that repeats one line feed: 128 KiB for every 4 bytes.
+    // A zstd frame that repeats a line feed, 128 KiB for every 4 bytes.
     let mut frame = vec![0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x38];
     for _ in 0..1_000 {
-        // Run-length block of 128 KiB, not the last one.
+        // A run-length block of 128 KiB, which is not the last block.
         frame.extend([0x02, 0x00, 0x10, b'\n']);
     }
     let error = machines(frame).unwrap_err();
@@ -64,7 +64,7 @@ fn many_short_lines() {
 }
 
 #[test]
-fn what_an_import_cannot_write_it_refuses() {
+fn numbers_that_cannot_be_written_are_refused() {
     let read = |machines: &'static str, tasks: &'static str| {
         let input = |name, text: &'static str| Input::new(name, Cursor::new(text.as_bytes())).unwrap();
         google(input("machines", machines), vec![input("tasks", tasks)], GoogleOptions::default())

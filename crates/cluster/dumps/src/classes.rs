@@ -1,11 +1,11 @@
-//! Server classes: servers on which the same tasks may run, and whose capacities differ by little.
+//! Server classes: servers on which the same tasks may run, and whose capacities are similar.
 //!
-//! Equal machines report slightly different amounts of memory. Those that differ by at most a given part become one class,
-//! which has the least of each amount. A server joins only if what runs on it fits in that; so the tasks of the dump fit
-//! in the problem, and what the class has less than its servers is known exactly.
+//! Equal machines report slightly different amounts of memory. Servers that differ by at most a given fraction become one
+//! class, which has the least of each amount. A server joins a class only if the tasks that run on it fit into these amounts.
+//! So all running tasks fit into the problem. The difference between each server and its class is recorded exactly.
 //!
-//! A waiting task may fit on a server and not on the class of the server, which has less. Servers on which such a task fits
-//! are then put into classes by themselves: the least amount of servers on which a task fits is enough for the task.
+//! A waiting task may fit on a server, but not into the smaller amounts of its class. The servers on which such a task fits
+//! then get classes of their own. The least amounts of such a class suffice for the task.
 
 use std::collections::BTreeMap;
 
@@ -16,50 +16,52 @@ use rug::Rational;
 use super::cluster::{Amounts, Cluster, Server, add};
 use evenhand_import::Ordered;
 
-/// Rounds in which servers whose tasks do not fit in a class are put together anew, before only equal ones are.
+/// The number of rounds in which servers whose tasks do not fit into a class are grouped again. After these, only equal
+/// servers are grouped.
 const ROUNDS: usize = 8;
-/// Rounds in which servers are told apart by the waiting tasks that fit on them, before only equal ones are put together.
+/// The number of rounds in which servers are separated by the waiting tasks that fit on them. After these, only equal servers
+/// are grouped.
 const REFINEMENTS: usize = 8;
-/// Bytes of one amount of a class in memory.
+/// The size of one amount of a class in memory, in bytes.
 const OF_AN_AMOUNT: u64 = 128;
 
-/// The servers of a cluster as the problem will have them.
+/// The server classes of a cluster.
 pub(super) struct Classes {
     pub list: Vec<Class>,
-    /// By server: its class, and which server of the class it is; `None`: it is left out.
+    /// By server: its class and its index in the class; `None` if the server is left out.
     pub of: Vec<Option<(usize, u64)>>,
-    /// Places of the resources that the problem has.
+    /// The positions of the resources of the problem.
     pub kept: Vec<usize>,
 }
 
 /// Servers that count as equal.
 pub(super) struct Class {
     pub name: String,
-    /// Ascending, as in the dump.
+    /// The servers in the order of the dump.
     pub servers: Vec<usize>,
-    /// Of each of them, by the place of the resource.
+    /// The capacity of each of these servers, by the position of the resource.
     pub capacity: Amounts,
-    /// A server of the class, which stands for all where rules are asked.
+    /// The profile of its servers, by which rules decide whether they allow the class.
     pub profile: usize,
-    /// Whether no task may start there.
+    /// Whether its servers take no new tasks.
     pub is_closed: bool,
 }
 
-/// Which rule allows which servers, by the server's profile.
+/// By rule and by the profile of a server: whether the rule allows the server.
 pub(super) type Allowed = Vec<Vec<bool>>;
 
-/// The largest part of an amount of a server that its class may have less.
+/// The largest fraction of its capacity that a server may lose in its class.
 pub(super) type Part = Rational;
 
-/// Groups the servers of a cluster; names those that are left out.
+/// Groups the servers of a cluster into classes, and names the servers that are left out.
 pub(super) fn classes(cluster: &mut Cluster, allowed: &Allowed, part: &Part) -> Classes {
     let used = used(cluster);
     let kept = kept(cluster, &used);
     let columns = columns(cluster, allowed);
-    // Open servers, of which those of one column may become one class; closed ones are each on their own.
+    // Open servers of one column may become one class. Each closed server with tasks, and each quota, is a class of its own.
     let mut open: Vec<usize> = Vec::new();
     let mut found: Vec<(Vec<usize>, Amounts, bool)> = Vec::new();
-    let nobody_asks = cluster.tasks.entries().is_empty();
+    let has_no_tasks = cluster.tasks.entries().is_empty();
     let mut left_out = Vec::new();
     for (s, (name, server)) in cluster.servers.entries().iter().enumerate() {
         let runs = !used[s].is_empty();
@@ -69,7 +71,7 @@ pub(super) fn classes(cluster: &mut Cluster, allowed: &Allowed, part: &Part) -> 
                 found.push((vec![s], capacity.collect(), true));
             }
             Some(why) => left_out.push((why, name.clone())),
-            None if !runs && !nobody_asks && !columns.is_asked[columns.of[server.profile]] => {
+            None if !runs && !has_no_tasks && !columns.is_asked[columns.of[server.profile]] => {
                 left_out.push(("servers that no task of the dump may use", name.clone()));
             }
             None if cluster.quotas.contains(&s) => {
@@ -110,9 +112,9 @@ pub(super) fn classes(cluster: &mut Cluster, allowed: &Allowed, part: &Part) -> 
     Classes { list, of, kept }
 }
 
-/// What runs on each server.
+/// Returns the amounts that the running tasks of each server demand.
 fn used(cluster: &Cluster) -> Vec<Amounts> {
-    /// Denominators of more bits make additions slow.
+    /// Additions of sums whose denominators have more bits than this are charged, because they are slow.
     const SHORT: u32 = 256;
     let mut used = vec![Amounts::new(); cluster.servers.entries().len()];
     let at: Vec<Option<usize>> =
@@ -135,8 +137,9 @@ fn used(cluster: &Cluster) -> Vec<Amounts> {
     used
 }
 
-/// Resources of the problem: those that a task asks for and some server has or has given, and those that are always
-/// there. The others are named.
+/// Returns the positions of the resources of the problem, and names the others as left out. The problem has the resources of
+/// running tasks, the resources that both a task demands and a server has, and those that the system always keeps if a server
+/// has them.
 fn kept(cluster: &mut Cluster, used: &[Amounts]) -> Vec<usize> {
     let n_resources = cluster.resources.entries().len();
     let (mut has, mut asked, mut runs) =
@@ -157,11 +160,11 @@ fn kept(cluster: &mut Cluster, used: &[Amounts]) -> Vec<usize> {
     (0..n_resources).filter(is_kept).collect()
 }
 
-/// Profiles that all rules treat alike.
+/// Groups of profiles that the same rules allow, called columns.
 struct Columns {
-    /// By profile.
+    /// By profile: its column.
     of: Vec<usize>,
-    /// Whether a rule of some task allows it.
+    /// By column: whether a rule of some task allows it.
     is_asked: Vec<bool>,
 }
 
@@ -181,10 +184,10 @@ fn columns(cluster: &Cluster, allowed: &Allowed) -> Columns {
     Columns { of, is_asked: columns.into_entries().into_iter().map(|(_, is_asked)| is_asked).collect() }
 }
 
-/// What tasks that wait ask for, each request once.
+/// The demands of waiting and admitted tasks, each pair of a rule and a demand once.
 struct Waiting<'w> {
     allowed: &'w Allowed,
-    /// By rule: the demands.
+    /// Pairs of a rule and a demand.
     demands: Vec<(usize, &'w Named)>,
 }
 
@@ -197,22 +200,23 @@ impl<'w> Waiting<'w> {
         Self { allowed, demands: demands.collect() }
     }
 
-    /// Returns the demands that fit on a server and not on its class, without those that are told apart already.
+    /// Returns the demands that fit on a server and not into the capacity of its class, without the demands in `told_apart`,
+    /// by which servers are separated already.
     fn lost(
         &self,
         merging: &Merging<'_>,
         classes: &[(Vec<usize>, Amounts)],
         told_apart: &[&Named],
     ) -> Vec<&'w Named> {
-        // A class of equal servers has what each of them has.
+        // A class of equal servers has the capacity of each of them, so no demand is lost.
         let rounded: Vec<(&Vec<usize>, &Amounts, Amounts)> = classes
             .iter()
             .filter(|(members, _)| members.len() > 1)
             .map(|(members, least)| (members, least, merging.most(members)))
             .filter(|(_, least, most)| *least != most)
             .collect();
-        let looks: usize = self.demands.iter().map(|(_, demand)| demand.len() + 1).sum();
-        charge((looks * rounded.len()) as u64, "the classes of waiting tasks");
+        let comparisons: usize = self.demands.iter().map(|(_, demand)| demand.len() + 1).sum();
+        charge((comparisons * rounded.len()) as u64, "the classes of waiting tasks");
         let is_enough = |capacity: &Amounts, demand: &Named| {
             demand.iter().all(|(r, amount)| capacity.get(r).is_some_and(|has| amount <= has))
         };
@@ -233,6 +237,7 @@ impl<'w> Waiting<'w> {
     }
 }
 
+/// The inputs for grouping servers into classes.
 struct Merging<'m> {
     servers: &'m [(String, Server)],
     used: &'m [Amounts],
@@ -241,21 +246,22 @@ struct Merging<'m> {
 }
 
 impl Merging<'_> {
-    /// Puts servers of one column into classes; servers are told apart by which of some demands fit on them.
+    /// Groups open servers into classes. Servers of different columns, and servers that differ in which demands of `told_apart`
+    /// fit on them, are in different classes.
     fn merge_columns(
         &self,
         open: &[usize],
         columns: &Columns,
         told_apart: &[&Named],
     ) -> Vec<(Vec<usize>, Amounts)> {
-        let mut alike: Ordered<(usize, Vec<bool>), Vec<usize>> = Ordered::default();
-        charge((open.len() * (told_apart.len() + 1)) as u64, "putting servers into classes");
+        let mut similar: Ordered<(usize, Vec<bool>), Vec<usize>> = Ordered::default();
+        charge((open.len() * (told_apart.len() + 1)) as u64, "the grouping of servers into classes");
         for s in open {
             let fits = told_apart.iter().map(|demand| self.fits(*s, demand)).collect();
-            alike.value(&(columns.of[self.servers[*s].1.profile], fits), Vec::new).push(*s);
+            similar.value(&(columns.of[self.servers[*s].1.profile], fits), Vec::new).push(*s);
         }
         let mut classes = Vec::new();
-        for (_, members) in alike.into_entries() {
+        for (_, members) in similar.into_entries() {
             self.merge(members, ROUNDS, &mut |members, capacity| {
                 let amounts = (classes.len() as u64 + 1) * self.kept.len() as u64;
                 room(amounts * OF_AN_AMOUNT, "the table of server classes and resources");
@@ -265,39 +271,39 @@ impl Merging<'_> {
         classes
     }
 
-    /// Whether a demand fits on a server that is empty.
+    /// Returns whether a demand fits on a server without tasks.
     fn fits(&self, s: usize, demand: &Named) -> bool {
         let capacity = &self.servers[s].1.capacity;
         demand.iter().all(|(r, amount)| capacity.get(r).is_some_and(|has| amount <= has))
     }
 
-    /// Puts servers into classes, whose members and capacities are told.
-    fn merge(&self, members: Vec<usize>, rounds: usize, tell: &mut impl FnMut(Vec<usize>, Amounts)) {
+    /// Groups servers into classes, and passes the members and the capacity of each class to `add`.
+    fn merge(&self, members: Vec<usize>, rounds: usize, add: &mut impl FnMut(Vec<usize>, Amounts)) {
         let (none, exact) = (Rational::new(), rounds == 0);
         let part = if exact { &none } else { self.part };
         let mut rest = Vec::new();
         for bucket in self.buckets(members, part) {
             let capacity = self.least(&bucket);
             let (fits, mut others): (Vec<_>, Vec<_>) = bucket.into_iter().partition(|s| {
-                // Of equal servers each has what it has, whatever runs there.
+                // Equal servers form a class even if their tasks demand more than they have.
                 part.is_zero() || self.used[*s].iter().all(|(r, used)| *used <= capacity[r])
             });
             if fits.is_empty() {
-                others.into_iter().for_each(|s| tell(vec![s], self.least(&[s])));
+                others.into_iter().for_each(|s| add(vec![s], self.least(&[s])));
                 continue;
             }
             rest.append(&mut others);
-            // Without those that do not fit, the least may be more.
+            // The least amounts may be larger without the servers whose tasks do not fit.
             let capacity = self.least(&fits);
-            tell(fits, capacity);
+            add(fits, capacity);
         }
         if !rest.is_empty() {
             rest.sort_unstable();
-            self.merge(rest, rounds - 1, tell);
+            self.merge(rest, rounds - 1, add);
         }
     }
 
-    /// Splits servers into those that differ by at most the part in each resource.
+    /// Splits servers into buckets whose members differ by at most the fraction `part` in each resource.
     fn buckets(&self, members: Vec<usize>, part: &Part) -> Vec<Vec<usize>> {
         let mut buckets = vec![members];
         for r in self.kept {
@@ -311,13 +317,13 @@ impl Merging<'_> {
         buckets
     }
 
-    /// Splits servers into those that differ by at most the part in one resource.
+    /// Splits servers into buckets whose members differ by at most the fraction `part` in one resource.
     fn split(&self, members: Vec<usize>, r: usize, part: &Part, buckets: &mut Vec<Vec<usize>>) {
         if members.len() == 1 {
             return buckets.push(members);
         }
         let mut by_amount: BTreeMap<&Rational, Vec<usize>> = BTreeMap::new();
-        charge(members.len() as u64 * 8, "putting servers into classes");
+        charge(members.len() as u64 * 8, "the grouping of servers into classes");
         for s in members {
             let amount = self.servers[s].1.capacity.get(&r).unwrap_or(Rational::ZERO);
             by_amount.entry(amount).or_default().push(s);
@@ -328,7 +334,7 @@ impl Merging<'_> {
             match (&most, buckets[first..].last_mut()) {
                 (Some(most), Some(last)) if amount <= most => last.append(&mut servers),
                 _ => {
-                    // a - least <= part a
+                    // An amount a joins the bucket if a - least <= part * a.
                     let kept = Rational::from(1 - part);
                     most = Some(Rational::from(amount / &kept));
                     buckets.push(servers);
@@ -338,13 +344,13 @@ impl Merging<'_> {
         buckets[first..].iter_mut().for_each(|bucket| bucket.sort_unstable());
     }
 
-    /// The least of each amount.
+    /// Returns the least amount of each resource.
     fn least(&self, members: &[usize]) -> Amounts {
         let of = |r: &usize| (*r, self.amounts(members, r).min().cloned().unwrap_or_default());
         self.kept.iter().map(of).collect()
     }
 
-    /// The largest of each amount.
+    /// Returns the largest amount of each resource.
     fn most(&self, members: &[usize]) -> Amounts {
         let of = |r: &usize| (*r, self.amounts(members, r).max().cloned().unwrap_or_default());
         self.kept.iter().map(of).collect()
@@ -355,8 +361,8 @@ impl Merging<'_> {
     }
 }
 
-/// A class of one server has its name, others what their servers may be called, with a number where several would have
-/// the same.
+/// Returns the names of classes. A class of one server has the name of the server. Any other class has the hint of its servers
+/// as its name, with a number if several classes would have the same name.
 fn names(servers: &[(String, Server)], found: &[(Vec<usize>, Amounts, bool)]) -> Vec<String> {
     let wished = |members: &[usize]| match members {
         [s] => servers[*s].0.clone(),
@@ -370,7 +376,7 @@ fn names(servers: &[(String, Server)], found: &[(Vec<usize>, Amounts, bool)]) ->
     let mut times: Ordered<String, usize> = Ordered::default();
     wished.iter().for_each(|name| *times.value(name, || 0) += 1);
     let mut taken: std::collections::HashSet<String> = std::collections::HashSet::new();
-    // Names that only one class wishes are given first, so that no number makes another one's name.
+    // Names without a number are reserved first, so that no numbered name equals one of them.
     let is_sole = |name: &String| times.find(name).is_some_and(|at| times.entries()[at].1 == 1);
     taken.extend(wished.iter().filter(|name| is_sole(name)).cloned());
     let mut next: Ordered<String, usize> = Ordered::default();
@@ -390,7 +396,7 @@ fn names(servers: &[(String, Server)], found: &[(Vec<usize>, Amounts, bool)]) ->
     wished.iter().map(number).collect()
 }
 
-/// Servers on which more runs than they have.
+/// Names the open servers whose tasks demand more than the servers have.
 fn overcommitted(cluster: &mut Cluster, used: &[Amounts]) {
     let is_over = |server: &Server, used: &Amounts| {
         let has = |r: &usize| server.capacity.get(r).unwrap_or(Rational::ZERO);
@@ -400,6 +406,6 @@ fn overcommitted(cluster: &mut Cluster, used: &[Amounts]) {
     let over = servers.filter(|((_, server), used)| is_over(server, used)).map(|((name, _), _)| name.clone());
     let over: Vec<String> = over.collect();
     for name in over {
-        cluster.left_out.add("servers on which more runs than they have", name);
+        cluster.left_out.add("servers whose tasks demand more than the servers have", name);
     }
 }

@@ -1,4 +1,4 @@
-//! What every dump becomes first: servers, groups, and tasks by shape, with a list of what is left out.
+//! The common form of all dumps: servers, groups, and tasks by shape, with a list of everything that is left out.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -10,106 +10,107 @@ use rug::Rational;
 
 use evenhand_import::Ordered;
 
-/// Amounts by the place of their resource in [`Cluster::resources`].
+/// Amounts by the position of their resource in [`Cluster::resources`].
 pub(super) type Amounts = BTreeMap<usize, Rational>;
 
-/// Most names of waiting tasks that one line of a dump gives: an array of jobs may have millions.
+/// The largest number of names of waiting tasks that are kept for one entry of a dump. An array of jobs may have millions.
 pub(super) const MOST_TASK_NAMES: u64 = 1000;
 
 /// A cluster as a dump describes it.
 pub(super) struct Cluster {
     pub system: System,
-    /// Resources that are kept even if no task asks for them.
+    /// Resources that are kept even if no task demands them.
     pub always: &'static [&'static str],
     pub resources: Ordered<String, ()>,
     pub servers: Ordered<String, Server>,
     pub groups: Ordered<String, GroupSpec>,
     pub share: GroupShareSpec,
     pub tasks: Ordered<Shape, Tasks>,
-    /// Names of servers on which tasks run, which may stand in the dump before the servers.
+    /// Names of servers on which tasks run. They may appear in the dump before the servers themselves.
     pub places: Ordered<String, ()>,
     /// Limits of groups on the servers that a rule allows.
     pub limits_on: Vec<LimitOn>,
-    /// By name of a task: what keeps it running, and when it started.
+    /// By name of a running task: its owner, start time and gang.
     pub owned: HashMap<String, Owned>,
-    /// By place of a group: which tasks of other groups it may stop.
+    /// By position of a group: which tasks of other groups may be stopped for it.
     pub preemption: Vec<(usize, Victims)>,
-    pub reported: Vec<Said>,
+    pub reported: Vec<ReportedNumber>,
     pub sources: Vec<Origin>,
     pub left_out: LeftOut,
-    /// Servers that are no servers, but the quota of flavours of which the dump has no node: their places.
+    /// The positions of entries in `servers` that stand for the quota of flavours, of which the dump has no node.
     pub quotas: BTreeSet<usize>,
     memory: Memory,
 }
 
-/// What a dump says of a running task beside its place.
+/// Data of a running task.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Owned {
-    /// `KIND NAMESPACE/NAME` of what would start it again; empty: nothing would.
+    /// The owner that would start the task again, as `KIND NAMESPACE/NAME`; empty if there is none.
     pub owner: String,
-    /// When it started, in a form that sorts as text; may be empty.
+    /// The start time, in a form whose order as text is the order of time; may be empty.
     pub since: String,
-    /// The gang that it is of; empty: none.
+    /// The gang of the task; empty if it has none.
     pub gang: String,
 }
 
-/// Constraints of tasks of a shape; the default is none.
+/// The constraints of tasks of a shape. The default has none.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(super) struct Traits {
-    /// Tasks of a higher priority come first.
+    /// The priority; tasks of a higher priority come first.
     pub priority: i64,
-    /// Never stopped.
+    /// Whether the tasks may never be stopped.
     pub is_protected: bool,
-    /// Each task of a gang needs a server of its own.
+    /// Whether each task of a gang needs a server of its own.
     pub on_distinct_servers: bool,
-    /// All tasks of a gang run on the servers that one of these rules allows; none: on any that its own rule allows.
+    /// Rules of which one must allow the servers of all tasks of a gang; if empty, only the rule of the shape counts.
     pub one_of: Vec<usize>,
-    /// Shapes with the same word start together; empty: alone.
+    /// A key that is equal for shapes that start together; empty if the shape starts alone.
     pub together: String,
-    /// Tells shapes of one start apart that are the same in all else.
+    /// A number that distinguishes shapes of one start that are otherwise equal.
     pub part: usize,
-    /// What else decides whether a task could start.
+    /// Descriptions of conditions that also decide whether a task could start, and that are not modelled.
     pub not_modelled: Vec<String>,
 }
 
 /// Memory for copies of names, which is taken from the budget before the copies are made.
 ///
-/// A dump states a name once, and the snapshot may repeat it a million times: for every task of a job, for every server of
-/// a row, for every level above a queue.
+/// A dump states a name once, and the snapshot may repeat it a million times: for each task of a job, for each server of
+/// a row, or for each level above a queue.
 #[derive(Default)]
 struct Memory {
-    /// Bytes that are not yet taken from the budget.
+    /// The number of bytes that are not yet taken from the budget.
     pending: u64,
     held: Vec<Held>,
 }
 
-/// Bytes that are taken from the budget at once.
+/// The number of bytes that are taken from the budget at once.
 const AT_ONCE: u64 = 1 << 20;
-/// Bytes of a copy of a name beside its characters: its place in a list, and what the allocator adds.
+/// The number of bytes of a copy of a name in addition to its characters: its entry in a list, and the overhead of the
+/// allocator.
 const OF_A_NAME: u64 = 64;
 
 /// A single server.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Server {
-    /// What tasks that are known can use.
+    /// The amounts that the tasks of the snapshot can use.
     pub capacity: Amounts,
-    /// Why it takes no new task; `None`: it does.
+    /// The reason why the server takes no new tasks; `None` if it takes them.
     pub closed: Option<&'static str>,
-    /// What a class of such servers may be called.
+    /// A suitable name for a class of such servers.
     pub hint: String,
-    /// Which rules allow it: an index that the rules are asked with.
+    /// The index of the profile by which rules decide whether they allow the server.
     pub profile: usize,
 }
 
-/// Tasks that are alike.
+/// The data that identical tasks have in common.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Shape {
-    /// Place of the group.
+    /// The position of the group.
     pub group: Option<usize>,
     pub demand: Named,
-    /// Which servers it may use.
+    /// The rule that decides which servers the tasks may use.
     pub rule: usize,
-    /// Tasks that run together.
+    /// The number of tasks that start together.
     pub gang: u64,
     pub traits: Traits,
 }
@@ -117,10 +118,11 @@ pub(super) struct Shape {
 /// The tasks of a shape.
 #[derive(Default)]
 pub(super) struct Tasks {
-    /// Place of the server, and the name of the task.
+    /// Running tasks: the position of the server in [`Cluster::places`], and the name of the task.
     pub running: Vec<(usize, String)>,
+    /// Waiting tasks by reason.
     pub waiting: Ordered<String, Waits>,
-    /// Tasks that were admitted and have no server yet.
+    /// The number of admitted tasks that have no server yet.
     pub admitted: u64,
 }
 
@@ -138,17 +140,18 @@ pub(super) struct LimitOn {
     pub limit: Vec<(String, Rational)>,
 }
 
-/// What the scheduler says of itself.
-pub(super) struct Said {
-    /// Name of the group; `None`: of the cluster.
+/// A number that the scheduler reports.
+pub(super) struct ReportedNumber {
+    /// The name of the group; `None` if the number is about the cluster.
     pub group: Option<String>,
+    /// The scheduler's own name of the number.
     pub what: &'static str,
     pub resource: Option<String>,
-    /// `None`: infinite.
+    /// The number; `None` is infinity.
     pub value: Option<Rational>,
 }
 
-/// What is left out, by what it is.
+/// The data that are left out, by description.
 #[derive(Default)]
 pub(super) struct LeftOut(Ordered<String, NotModelled>);
 
@@ -197,22 +200,22 @@ impl Cluster {
         cluster
     }
 
-    /// The place of a resource.
+    /// Returns the position of a resource, which is added if it is new.
     pub fn resource(&mut self, name: &str) -> usize {
         self.resources.place(name, || ())
     }
 
-    /// The place of a group, which is new where it has not been named before.
+    /// Returns the position of a group, which is added if it is new.
     pub fn group(&mut self, name: &str) -> usize {
         self.groups.place(name, || GroupSpec { name: name.to_owned(), ..GroupSpec::default() })
     }
 
-    /// The tasks of a shape without constraints, of which amounts of 0 are no part.
+    /// Returns the tasks of a shape without constraints. Demands of 0 are dropped.
     pub fn tasks(&mut self, group: Option<usize>, demand: &Amounts, rule: usize, gang: u64) -> &mut Tasks {
         self.tasks_with(group, demand, rule, gang, Traits::default())
     }
 
-    /// The tasks of a shape with constraints.
+    /// Returns the tasks of a shape with constraints. Demands of 0 are dropped.
     pub fn tasks_with(
         &mut self,
         group: Option<usize>,
@@ -226,12 +229,12 @@ impl Cluster {
         self.tasks.value(&Shape { group, demand, rule, gang, traits }, Tasks::default)
     }
 
-    /// Says of a running task what keeps it running, since when it runs, and of which gang it is.
+    /// Records the owner, start time and gang of a running task.
     pub fn owned_by(&mut self, task: &str, owned: Owned) {
         self.owned.insert(task.to_owned(), owned);
     }
 
-    /// Charges copies of a text before they are made; `what` says what they are for.
+    /// Charges copies of a text before they are made. `what` describes them in the message of an exceeded limit.
     pub fn copies(&mut self, count: u64, bytes_each: usize, what: &str) {
         let bytes = count.saturating_mul(bytes_each as u64 + OF_A_NAME);
         charge(bytes / 16, what);
@@ -241,7 +244,7 @@ impl Cluster {
         }
     }
 
-    /// The place of a server on which tasks run.
+    /// Returns the position in [`Cluster::places`] of a server on which tasks run, which is added if it is new.
     pub fn place(&mut self, server: &str) -> usize {
         self.places.place(server, || ())
     }
@@ -258,7 +261,7 @@ impl Tasks {
         waits.names.extend(names);
     }
 
-    /// Adds the tasks of another shape, which count as tasks of this one.
+    /// Adds the tasks of another shape to this one.
     pub fn merge(&mut self, other: Self) {
         self.running.extend(other.running);
         for (reason, waits) in other.waiting.into_entries() {
@@ -268,18 +271,18 @@ impl Tasks {
     }
 }
 
-/// Adds amounts.
+/// Adds amounts to a sum.
 pub(super) fn add(sum: &mut Amounts, amounts: &Amounts) {
     amounts.iter().for_each(|(r, amount)| *sum.entry(*r).or_default() += amount);
 }
 
-/// Takes amounts away, down to 0 at least; whether there was enough.
+/// Subtracts amounts, but not below 0. Returns whether all amounts were available.
 pub(super) fn take(from: &mut Amounts, amounts: &Amounts) -> bool {
-    let mut enough = true;
+    let mut is_enough = true;
     for (r, amount) in amounts.iter().filter(|(_, amount)| !amount.is_zero()) {
         let left = from.entry(*r).or_default();
-        enough &= *left >= *amount;
+        is_enough &= *left >= *amount;
         *left = Rational::from(&*left - amount).max(Rational::new());
     }
-    enough
+    is_enough
 }

@@ -1,5 +1,5 @@
-//! Dumps in JSON, element by element: one or more documents in a file, of which the long lists are never in memory as a
-//! whole.
+//! A reader of dumps in JSON. A file has one or more documents. The elements of long lists are passed on one by one, so that
+//! a long list is never in memory as a whole.
 
 use std::collections::HashSet;
 use std::io::Read;
@@ -32,6 +32,7 @@ pub(super) fn read(bytes: &mut Bytes, feed: &mut Feed<'_>) -> Result<(), ImportE
     if documents == 0 { Err(bytes.error(0, "the file is empty: expected a dump")) } else { Ok(()) }
 }
 
+/// Returns the error of an importer for an error of the JSON parser.
 fn explained(bytes: &mut Bytes, fault: &serde_json::Error) -> ImportError {
     if let Some(failure) = bytes.failure.take() {
         return failure;
@@ -46,7 +47,7 @@ fn explained(bytes: &mut Bytes, fault: &serde_json::Error) -> ImportError {
     }
 }
 
-/// A document, or an object of it on the way to a long list.
+/// The parser of a document, or of an object in it that contains a long list.
 struct Document<'d, 'f> {
     feed: &'d mut Feed<'f>,
     path: Vec<String>,
@@ -61,7 +62,7 @@ impl<'de> DeserializeSeed<'de> for Document<'_, '_> {
 }
 
 impl<'de> Visitor<'de> for Document<'_, '_> {
-    /// What is left when the long lists have been handed on.
+    /// The rest of the document after the long lists have been passed on.
     type Value = Option<Tree>;
 
     fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -106,13 +107,13 @@ impl<'de> Visitor<'de> for Document<'_, '_> {
     }
 }
 
-/// A value as a whole, without what no reader looks at.
+/// The parser of a whole value, without fields that no importer uses.
 struct Whole {
     depth: usize,
     skip: &'static [&'static str],
 }
 
-/// A value of which only scalars are kept.
+/// The parser of a field that no importer uses. Only scalars are kept.
 struct Skipped;
 
 impl<'de> DeserializeSeed<'de> for Whole {
@@ -134,7 +135,7 @@ impl<'de> DeserializeSeed<'de> for Skipped {
     }
 }
 
-/// The ways in which scalars are kept, which both visitors share.
+/// The methods for scalars, which both visitors share.
 macro_rules! scalars {
     () => {
         type Value = Tree;

@@ -1,18 +1,19 @@
-//! KAI: pod groups of queues in a tree.
+//! The importer for KAI: pod groups in a tree of queues.
 //!
-//! Follows the KAI scheduler 0.4 to 0.13: its snapshot (`/get-snapshot`, a zip with one JSON), or `scheduling.run.ai/v2` of
-//! queues and `v2alpha2` of pod groups (`pkg/apis/scheduling`) with the nodes and pods of Kubernetes:
-//! <https://github.com/NVIDIA/KAI-Scheduler/tree/main/docs/queues>.
+//! Follows the KAI scheduler 0.4 to 0.13: its snapshot (`/get-snapshot`, a zip archive of one JSON file), or
+//! `scheduling.run.ai/v2` of queues and `v2alpha2` of pod groups (`pkg/apis/scheduling`) with the nodes and pods of
+//! Kubernetes: <https://github.com/NVIDIA/KAI-Scheduler/tree/main/docs/queues>.
 //!
-//! A queue states quota, limit and over-quota weight of processors (in thousandths), memory (in 10^6 bytes) and GPUs; what
-//! it does not state is 0, and -1 is no limit. The weight of a group is that of the GPUs. Parts of a GPU, which pods ask for
-//! by annotations, count as parts of all GPUs of a server; the pods that keep those GPUs from others do not count.
+//! A queue states quota, limit and over-quota weight of processors (in thousandths), memory (in 10^6 bytes) and GPUs. An
+//! amount that it does not state is 0, and -1 is no limit. The weight of a group is that of the GPUs. A fraction of a GPU,
+//! which pods request by annotations, counts as a fraction of all GPUs of a server. The pods that reserve GPUs for such
+//! fractions do not count.
 
 use evenhand_problem::snapshot::{Snapshot, System};
 use rug::Rational;
 
 use super::classes::Part;
-use super::cluster::Said;
+use super::cluster::ReportedNumber;
 use super::kube::pod_groups::{PodGroups, Queues, group_of};
 use super::kube::{Kube, Pod, full_name, name};
 use super::source::Bytes;
@@ -21,26 +22,27 @@ use evenhand_import::ImportError;
 
 const GROUP: &[&str] = &["pod-group-name"];
 const GPU: &str = "nvidia.com/gpu";
-/// Pods that keep GPUs of which others have parts.
-const KEEPERS: &str = "kai-resource-reservation";
-/// Resources of a queue: its word for it, ours, and how many of its units are one of ours, or how many of ours one of its.
+/// The namespace of pods that reserve GPUs, which other pods share.
+const RESERVING: &str = "kai-resource-reservation";
+/// The resources of a queue: the name in KAI, the name here, and the factor from KAI's unit to the unit here, as numerator and
+/// denominator.
 const RESOURCES: [(&str, &str, (u32, u32)); 3] =
     [("cpu", "cpu", (1, 1000)), ("memory", "memory", (1_000_000, 1)), ("gpu", GPU, (1, 1))];
-/// Priority of a queue that states none.
+/// The priority of a queue that states none.
 const PRIORITY: i64 = 100;
 
-/// Why it cannot be known whether a fraction of a GPU could start.
-const ON_ONE_GPU: &str = "whether one single GPU has so much free";
+/// The condition that is not modelled for tasks with a fraction of a GPU.
+const ON_ONE_GPU: &str = "whether a single GPU has this fraction free";
 
 #[derive(Default)]
 struct Kai {
     groups: PodGroups,
-    /// Pods of groups.
+    /// Pods with the names of their groups.
     pods: Vec<(String, Pod)>,
-    /// Positions of pods that ask for memory of GPUs, and how many MiB.
+    /// Positions of pods that request GPU memory, with the amounts in MiB.
     of_memory: Vec<(usize, Rational)>,
     queues: Queues,
-    /// Queues that are promised all that there is of a resource.
+    /// Queues with an unlimited quota of a resource: the group, the resource and the limit.
     promised_all: Vec<(usize, &'static str, Option<Rational>)>,
 }
 
@@ -69,8 +71,8 @@ pub(super) fn read(inputs: Vec<Bytes>, part: &Part) -> Result<Snapshot, ImportEr
 impl Kai {
     fn pod(&mut self, kube: &mut Kube, at: At<'_>) -> Result<(), ImportError> {
         let Some(mut pod) = kube.pod(at)? else { return Ok(()) };
-        if pod.namespace == KEEPERS {
-            kube.cluster.left_out.add("pods that keep GPUs of which others have parts", &pod.name);
+        if pod.namespace == RESERVING {
+            kube.cluster.left_out.add("pods that reserve GPUs which other pods share", &pod.name);
             return Ok(());
         }
         let Some(group) = group_of(at, GROUP)? else {
@@ -81,9 +83,9 @@ impl Kai {
             Some(of) => of.get(name),
             None => Ok(None),
         };
-        if let Some(part) = annotation("gpu-fraction")? {
+        if let Some(fraction) = annotation("gpu-fraction")? {
             let devices = annotation("gpu-fraction-num-devices")?.map_or(Ok(1), At::whole)?;
-            let gpus = part.number()? * devices;
+            let gpus = fraction.number()? * devices;
             *pod.demand.entry(kube.cluster.resource(GPU)).or_default() += gpus;
             pod.traits.not_modelled.push(ON_ONE_GPU.to_owned());
         } else if let Some(memory) = annotation("gpu-memory")? {
@@ -94,7 +96,7 @@ impl Kai {
         Ok(())
     }
 
-    /// Requests for memory of GPUs as fractions of a GPU, where all GPUs have the same memory.
+    /// Turns requests for GPU memory into fractions of a GPU, if all GPUs have the same memory.
     fn memory_of_gpus(&mut self, kube: &mut Kube) {
         let memory = kube.memory_of_gpus();
         for (at, mebibytes) in std::mem::take(&mut self.of_memory) {
@@ -105,7 +107,7 @@ impl Kai {
                     pod.traits.not_modelled.push(ON_ONE_GPU.to_owned());
                 }
                 None => {
-                    let what = "requests for memory of GPUs, for which no GPU counts: nodes do not state one memory of their GPUs";
+                    let what = "requests for GPU memory, which count as no GPU: the nodes do not all state the same GPU memory";
                     kube.cluster.left_out.add(what, &pod.name);
                     pod.traits.not_modelled.push("how much memory of a GPU is free".to_owned());
                 }
@@ -117,10 +119,10 @@ impl Kai {
         let (full, spec) = (full_name(at)?, at.need("spec")?);
         let left_out = &mut kube.cluster.left_out;
         if spec.list_of("subGroups")?.next().is_some() {
-            left_out.add("subgroups of groups of pods", &full);
+            left_out.add("subgroups of pod groups", &full);
         }
         if spec.entries_of("topologyConstraint")?.next().is_some() {
-            left_out.add("what groups ask of their places: topologyConstraint", &full);
+            left_out.add("placement constraints of pod groups: topologyConstraint", &full);
         }
         self.groups.group(at)
     }
@@ -144,7 +146,7 @@ impl Kai {
             };
             let (quota, most) = (amount("quota")?, amount("limit")?);
             match quota {
-                // More than the limit is of no use.
+                // A quota above the limit counts as the limit, since the queue cannot use more.
                 Some(quota) => {
                     let quota = most.iter().fold(quota, |quota, most| quota.min(most.clone()));
                     guarantee.push((resource.to_owned(), quota));
@@ -163,13 +165,13 @@ impl Kai {
         }
         for field in ["preemptMinRuntime", "reclaimMinRuntime"] {
             if spec.get(field)?.is_some() {
-                kube.cluster.left_out.add(&format!("how long jobs run in peace: {field}"), queue);
+                kube.cluster.left_out.add(&format!("least run times of jobs: {field}"), queue);
             }
         }
         for field in ["allocated", "requested"] {
             let Some(status) = at.get("status")? else { break };
             for (resource, value) in status.entries_of(field)? {
-                kube.cluster.reported.push(Said {
+                kube.cluster.reported.push(ReportedNumber {
                     group: Some(queue.to_owned()),
                     what: if field == "allocated" { "allocated" } else { "requested" },
                     resource: Some(resource.to_owned()),
@@ -188,8 +190,8 @@ impl Kai {
     }
 }
 
-/// Where every GPU of every node is in one piece or the only one of its node, free GPUs say all that there is to say: a
-/// fraction then has room where the sum has.
+/// Drops the condition [`ON_ONE_GPU`] if no node has more than one GPU. Then a fraction has room on the GPU if the node has this
+/// amount free.
 fn certain_fractions(kube: &Kube, pods: &mut [(String, Pod)]) {
     let has_one = kube.cluster.servers.entries().iter().all(|(_, server)| {
         let gpus = kube.cluster.resources.find(GPU).and_then(|r| server.capacity.get(&r));
@@ -200,7 +202,7 @@ fn certain_fractions(kube: &Kube, pods: &mut [(String, Pod)]) {
     }
 }
 
-/// Whose quota is no number is promised what the servers have that take tasks, up to the limit.
+/// Gives queues with an unlimited quota a guarantee of the capacity of all servers that take tasks, up to the queue's limit.
 fn promise_all(kube: &mut Kube, promised: Vec<(usize, &'static str, Option<Rational>)>) {
     for (v, resource, most) in promised {
         let r = kube.cluster.resource(resource);
@@ -209,15 +211,19 @@ fn promise_all(kube: &mut Kube, promised: Vec<(usize, &'static str, Option<Ratio
         let all = most.into_iter().fold(all, Rational::min);
         kube.cluster.groups.at(v).guarantee.get_or_insert_default().push((resource.to_owned(), all));
         let group = kube.cluster.groups.entries()[v].0.clone();
-        kube.cluster.left_out.add("quotas without a bound, which promise all that there is", group);
+        kube.cluster.left_out.add("unlimited quotas, which promise the capacity of the whole cluster", group);
     }
 }
 
-/// An amount in our units; `None` where it is -1: no bound.
-fn stated(of: At<'_>, field: &str, (times, parts): (u32, u32)) -> Result<Option<Rational>, ImportError> {
+/// Reads an amount and converts its unit; `None` if it is -1, which means no bound.
+fn stated(
+    of: At<'_>,
+    field: &str,
+    (numerator, denominator): (u32, u32),
+) -> Result<Option<Rational>, ImportError> {
     match of.get(field)? {
         None => Ok(Some(Rational::new())),
         Some(at) if matches!(at.scalar()?, "-1" | "-1e0") => Ok(None),
-        Some(at) => Ok(Some(at.number()? * times / parts)),
+        Some(at) => Ok(Some(at.number()? * numerator / denominator)),
     }
 }

@@ -1,4 +1,4 @@
-//! Kubernetes without a queueing system: a queue is a namespace.
+//! The importer for Kubernetes without a queueing system. Each namespace is a queue.
 //!
 //! Follows Kubernetes 1.24 to 1.34, `v1` of nodes and pods: <https://kubernetes.io/docs/reference/kubernetes-api>.
 
@@ -23,7 +23,7 @@ pub(super) fn read(inputs: Vec<Bytes>, part: &Part) -> Result<Snapshot, ImportEr
         kind => kube.other(kind, at),
     })?;
     kube.needs(&[("Node", "nodes"), ("Pod", "pods")], "nodes,pods")?;
-    // Kubernetes itself stops pods for those of a higher priority alone.
+    // Kubernetes itself stops pods only for pods of a higher priority.
     let namespaces = 0..kube.cluster.groups.entries().len();
     kube.cluster.preemption = namespaces.map(|group| (group, Victims::LowerPriority)).collect();
     kube.finish(part)

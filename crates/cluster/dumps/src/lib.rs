@@ -1,8 +1,9 @@
-//! Dumps of running clusters as snapshots.
+//! Importers of dumps of running clusters, which become snapshots.
 //!
-//! Each system is a file or folder that says what it follows. It fills a [`Cluster`](cluster::Cluster): servers, groups,
-//! and tasks by shape with the rules of where they may run. The rest is shared: servers become
-//! [classes](classes::classes), shapes [users](build::build), and what a problem cannot say is named.
+//! Each system has a file or folder, whose head names the versions that it follows. It fills a
+//! [`Cluster`](cluster::Cluster) with servers, groups, and tasks by shape, with rules on the servers that they may use. The
+//! rest is shared: servers become [classes](classes::classes), shapes become [users](build::build), and a list names
+//! everything that a problem cannot express.
 
 mod build;
 mod classes;
@@ -28,30 +29,31 @@ use rug::Rational;
 use evenhand_import::{ImportError, Input, writable_snapshot};
 use source::{Bytes, Feed, Receive};
 
-/// How a dump is read.
+/// Options for the import of a dump.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
-    /// Servers become one class where each amount of each of them is at most this part above that of the class: from 0 to
-    /// below 1.
+    /// The largest fraction by which the capacities of servers of one class may differ, from 0 to below 1.
     pub merge: Rational,
 }
 
 impl Default for Options {
-    /// 1.5 %: equal machines report slightly different amounts of memory.
+    /// Returns a fraction of 1.5 %, because equal machines report slightly different amounts of memory.
     fn default() -> Self {
         Self { merge: Rational::from((3, 200)) }
     }
 }
 
-/// The snapshot that the dumps of a cluster hold together, in any order.
+/// Reads the dumps of a cluster, in any order, as one snapshot.
 ///
 /// # Errors
-/// [`ImportError`] when a file cannot be read, is cut off, is no dump of the system, states an impossible amount, or the
-/// files do not belong together.
+/// [`ImportError`] if a file cannot be read, is cut off, is not a dump of the system or states an impossible amount, or if
+/// the files do not belong together.
 pub fn snapshot(system: System, inputs: Vec<Input>, options: &Options) -> Result<Snapshot, ImportError> {
     let part = &options.merge;
     if *part < 0 || *part >= 1 {
-        return Err(ImportError::Dumps(format!("a part of {part}: expected at least 0 and below 1")));
+        return Err(ImportError::Dumps(format!(
+            "merge: found {part}: expected a fraction of at least 0 and below 1"
+        )));
     }
     let inputs = inputs.into_iter().map(Bytes::new).collect();
     let snapshot = match system {
@@ -68,15 +70,15 @@ pub fn snapshot(system: System, inputs: Vec<Input>, options: &Options) -> Result
     Ok(snapshot)
 }
 
-/// Refuses dumps without what decides a verdict; `command` adds it.
-fn lacks(is_absent: bool, what: &str, command: &str) -> Result<(), ImportError> {
+/// Refuses dumps without objects that decide a verdict. `objects` names them, and `command` prints them.
+fn lacks(is_absent: bool, objects: &str, command: &str) -> Result<(), ImportError> {
     match is_absent {
-        true => Err(ImportError::Dumps(format!("no file has {what}: add the output of {command}"))),
+        true => Err(ImportError::Dumps(format!("no file has {objects}: add the output of {command}"))),
         false => Ok(()),
     }
 }
 
-/// Reads all values of a dump in JSON or YAML.
+/// Reads a dump in JSON or YAML, and passes its values to `receive`.
 fn values<'f>(
     bytes: &'f mut Bytes,
     lists: &'static [&'static [&'static str]],

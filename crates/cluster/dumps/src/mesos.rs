@@ -1,11 +1,11 @@
-//! Mesos: frameworks, by role, and agents.
+//! The importer for Mesos: frameworks by role, and agents.
 //!
 //! Follows Mesos 0.19 to 1.11: the master's `/state` (agents as `slaves`, frameworks with their tasks) and `/roles` (weights
-//! and quotas), <https://mesos.apache.org/documentation/latest/endpoints>. Scalars have three digits after the point, as
-//! Mesos takes them; a megabyte has 2^20 bytes.
+//! and quotas), <https://mesos.apache.org/documentation/latest/endpoints>. Scalars are rounded to three decimals, as in Mesos.
+//! A megabyte has 2^20 bytes.
 //!
-//! A role is a group, roles inside roles by their names (`eng/ml`), and in it each framework is one. Mesos offers resources
-//! and does not know what frameworks wait for, so that all tasks of a snapshot run.
+//! A role is a group, in the tree of its name (`eng/ml`), and each framework is a group in its role. Mesos offers resources
+//! and does not know for what frameworks wait, so all tasks of a snapshot run.
 
 use std::collections::{HashMap, HashSet};
 
@@ -34,16 +34,16 @@ const SKIP: &[&str] = &[
     "discovery",
     "unregistered_frameworks",
 ];
-/// Bytes of a megabyte of Mesos.
+/// The number of bytes of a megabyte of Mesos.
 const MEGABYTE: u32 = 1 << 20;
-/// States in which a task holds resources.
+/// The states in which a task uses resources.
 const HOLDING: [&str; 4] = ["TASK_STAGING", "TASK_STARTING", "TASK_RUNNING", "TASK_KILLING"];
 
 struct Mesos {
     cluster: Cluster,
-    /// Identities of frameworks.
+    /// The ids of frameworks.
     frameworks: HashSet<String>,
-    /// Identity of the framework of a group.
+    /// By group: the id of its framework.
     owners: HashMap<usize, String>,
     has_roles: bool,
 }
@@ -87,17 +87,18 @@ pub(super) fn read(inputs: Vec<Bytes>, part: &Part) -> Result<Snapshot, ImportEr
     lacks(!has_frameworks, "frameworks", state)?;
     let left_out = &mut mesos.cluster.left_out;
     left_out.add_many(
-        "what frameworks want beyond what runs, which Mesos does not know",
+        "tasks for which frameworks wait, which Mesos does not know",
         mesos.frameworks.len() as u64,
         Vec::new(),
     );
     if !mesos.has_roles {
-        left_out.add_many("weights and quotas: no file of /roles; roles count as equal", 0, Vec::new());
+        let what = "weights and quotas of roles: no file has /roles, so roles count as equal";
+        left_out.add_many(what, 0, Vec::new());
     }
     build(mesos.cluster, &vec![vec![true]], part)
 }
 
-/// The name of a role, which stands in the roles that its strokes part.
+/// Reads the name of a role. Slashes separate the levels of its tree.
 fn role_name(at: At<'_>) -> Result<&str, ImportError> {
     let role = at.name()?;
     let levels = role.split('/').count();
@@ -108,7 +109,7 @@ fn role_name(at: At<'_>) -> Result<&str, ImportError> {
 }
 
 impl Mesos {
-    /// Scalars by name; ranges of ports and sets are no amounts.
+    /// Reads scalars by name. Ranges of ports and sets are ignored.
     fn amounts(&mut self, at: Option<At<'_>>) -> Result<Amounts, ImportError> {
         let mut amounts = Amounts::new();
         let Some(at) = at else { return Ok(amounts) };
@@ -142,10 +143,12 @@ impl Mesos {
             None
         };
         if at.entries_of("reserved_resources")?.next().is_some() {
-            self.cluster.left_out.add("servers with resources reserved for a role, which count for all", id);
+            self.cluster
+                .left_out
+                .add("servers with resources reserved for a role, which count for all roles", id);
         }
         if at.entries_of("attributes")?.next().is_some() {
-            self.cluster.left_out.add("attributes of servers, which frameworks may ask for", id);
+            self.cluster.left_out.add("attributes of servers, which frameworks may require", id);
         }
         let server = Server { capacity, closed, hint: "agent".to_owned(), profile: 0 };
         self.cluster.servers.value(id, || server);
@@ -166,7 +169,7 @@ impl Mesos {
             let task_name = task.need("id")?.name()?;
             if !HOLDING.contains(&state) {
                 if matches!(state, "TASK_UNREACHABLE" | "TASK_LOST" | "TASK_UNKNOWN") {
-                    self.cluster.left_out.add("tasks on servers that are not reached", task_name);
+                    self.cluster.left_out.add("tasks on unreachable servers", task_name);
                 }
                 continue;
             }
@@ -184,7 +187,7 @@ impl Mesos {
             let mut used = self.amounts(Some(used))?;
             take(&mut used, &held);
             if used.values().any(|rest| !rest.is_zero()) {
-                self.cluster.left_out.add("what frameworks hold beyond their tasks (executors)", name);
+                self.cluster.left_out.add("usage of frameworks beyond their tasks (executors)", name);
             }
         }
         if at.list_of("unreachable_tasks")?.next().is_some() {
@@ -193,14 +196,14 @@ impl Mesos {
         Ok(())
     }
 
-    /// The group of a framework in a role.
+    /// Returns the group of a framework in a role.
     fn group(&mut self, role: &str, framework: &str, id: &str) -> usize {
         self.role_group(role);
         let name = format!("{role}: {framework}");
-        // Two frameworks of one name are told apart by their identity.
-        let is_anothers = |group: usize| self.owners.get(&group).is_some_and(|owner| owner != id);
+        // Two frameworks with the same name are distinguished by their ids.
+        let has_other_owner = |group: usize| self.owners.get(&group).is_some_and(|owner| owner != id);
         let name = match self.cluster.groups.find(&name) {
-            Some(group) if is_anothers(group) => format!("{name} ({id})"),
+            Some(group) if has_other_owner(group) => format!("{name} ({id})"),
             _ => name,
         };
         let group = self.cluster.group(&name);
@@ -209,7 +212,7 @@ impl Mesos {
         group
     }
 
-    /// The group of a role, and of those that it stands in.
+    /// Returns the group of a role, which is added with the groups of the roles above if it is new.
     fn role_group(&mut self, role: &str) -> usize {
         if let Some(known) = self.cluster.groups.find(role) {
             return known;

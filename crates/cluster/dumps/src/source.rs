@@ -1,4 +1,4 @@
-//! The bytes of a dump, with limits, and how values of it are handed on.
+//! The bytes of a dump, with limits, and the interface by which parsers pass on its values.
 
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -13,9 +13,9 @@ use super::tree::{Item, Tree};
 use evenhand_import::ImportError;
 use evenhand_import::{Input, MAX_LINE_BYTES, broken_limit};
 
-/// Bytes that are unpacked at once.
+/// The number of bytes that are unpacked at once.
 const CHUNK: usize = 1 << 16;
-/// Steps for a byte of a dump: it is looked at, and what it belongs to is kept or dropped.
+/// Steps for a byte of a dump: one for reading it, and one for the value to which it belongs.
 const BYTE: u64 = 2;
 
 /// The unpacked bytes of a dump.
@@ -23,7 +23,7 @@ pub(super) struct Bytes {
     pub file: String,
     reader: Box<dyn Read>,
     packed: Rc<Cell<u64>>,
-    /// Bytes of the stored file that the budget knows of.
+    /// The number of stored bytes that have been charged to the budget.
     budgeted: u64,
     unpacked: u64,
     chunk: Box<[u8]>,
@@ -31,7 +31,7 @@ pub(super) struct Bytes {
     end: usize,
     /// The line that is being read, from 1.
     pub line: u64,
-    /// Why nothing more can be read.
+    /// The error after which nothing more can be read.
     pub failure: Option<ImportError>,
     hash: Sha256,
 }
@@ -54,7 +54,7 @@ impl Bytes {
         }
     }
 
-    /// The SHA-256 of the unpacked bytes, of the whole file: what follows the dump is read as well.
+    /// Returns the SHA-256 of all unpacked bytes of the file. Reads the rest of the file first.
     pub fn sha256(&mut self) -> String {
         while self.fill() {
             self.at = self.end;
@@ -63,7 +63,7 @@ impl Bytes {
         digest.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// An error on a line, or about the whole file where that is 0.
+    /// Returns an error about a line, or about the whole file if `line` is 0.
     pub fn error(&self, line: u64, message: impl Into<String>) -> ImportError {
         let (file, message) = (self.file.clone(), printable(&message.into()));
         match line {
@@ -72,7 +72,8 @@ impl Bytes {
         }
     }
 
-    /// Makes sure that there is a byte; at the end, or at a failure, there is none.
+    /// Reads the next chunk if the current one is used up. Returns whether there is another byte, which is false at the end and
+    /// after a failure.
     fn fill(&mut self) -> bool {
         if self.at < self.end {
             return true;
@@ -113,12 +114,12 @@ impl Bytes {
         Some(byte)
     }
 
-    /// Goes to the next byte that is no blank; false at the end.
+    /// Skips blanks, and returns whether another byte follows.
     pub fn skip_blanks(&mut self) -> Result<bool, ImportError> {
         Ok(self.first()?.is_some())
     }
 
-    /// The next byte that is no blank, which stays to be read.
+    /// Skips blanks, and returns the next byte without reading it.
     pub fn first(&mut self) -> Result<Option<u8>, ImportError> {
         while self.fill() {
             let byte = self.chunk[self.at];
@@ -130,11 +131,11 @@ impl Bytes {
         self.failure.take().map_or(Ok(None), Err)
     }
 
-    /// The next character. What is none ends the text, with the failure kept.
+    /// Returns the next character. Bytes that are not a character end the text with a failure.
     pub fn next_char(&mut self) -> Option<char> {
         let first = self.next_byte()?;
         if first == 0 {
-            return self.no_text("a character 0");
+            return self.no_text("a null character");
         }
         if first < 0x80 {
             return Some(first.into());
@@ -143,23 +144,24 @@ impl Bytes {
             0xc2..=0xdf => 2,
             0xe0..=0xef => 3,
             0xf0..=0xf4 => 4,
-            _ => return self.no_text("what is no UTF-8"),
+            _ => return self.no_text("bytes that are not UTF-8"),
         };
         let mut bytes = [first, 0, 0, 0];
         for byte in &mut bytes[1..length] {
             *byte = self.next_byte().unwrap_or(0);
         }
         let decoded = std::str::from_utf8(&bytes[..length]).ok().and_then(|text| text.chars().next());
-        decoded.or_else(|| self.no_text("what is no UTF-8"))
+        decoded.or_else(|| self.no_text("bytes that are not UTF-8"))
     }
 
+    /// Records a failure, and returns `None`.
     fn no_text(&mut self, found: &str) -> Option<char> {
         let message = format!("found {found}: expected a text");
         self.failure.get_or_insert(ImportError::Record { file: self.file.clone(), line: self.line, message });
         None
     }
 
-    /// The next line without its end; `None` after the last.
+    /// Returns the number and the text of the next line, without its end; `None` after the last line.
     pub fn next_line(&mut self) -> Result<Option<(u64, String)>, ImportError> {
         let line = self.line;
         let mut bytes = Vec::new();
@@ -202,30 +204,32 @@ impl Read for Bytes {
     }
 }
 
-/// Takes one value after another.
+/// A function that receives one value after the other.
 pub(super) type Receive<'r> = dyn FnMut(Item<'_>) -> Result<(), ImportError> + 'r;
 
-/// Which parts of a dump are handed on by themselves, and to whom.
+/// The receiver of a dump's values, with the lists whose elements it receives one by one.
 pub(super) struct Feed<'f> {
     pub file: &'f str,
-    /// Paths of the lists of which every element is handed on; the rest of a document follows them. The elements of a
-    /// document that is a list are too.
+    /// The paths of lists whose elements are passed on one by one. The rest of the document follows after them. If a document
+    /// itself is a list, its elements are passed on in the same way.
     pub lists: &'static [&'static [&'static str]],
-    /// Names of fields that no reader looks at. Where such a name has a text or a number it is kept: it may be a label.
+    /// The names of fields that no importer uses. Their objects and lists are dropped. Texts and numbers are kept, because a label
+    /// may have such a name.
     pub skip: &'static [&'static str],
     pub receive: &'f mut Receive<'f>,
-    /// The text of the field `kind` of the document that is read, if it has come.
+    /// The text of the field `kind` of the current document, once it has been read.
     pub kind: String,
-    /// An error of the receiver while a parser is at work.
+    /// An error of the receiver during parsing.
     pub failure: Option<ImportError>,
 }
 
 impl Feed<'_> {
+    /// Passes a value to the receiver.
     pub fn hand(&mut self, place: Place, tree: Tree) -> Result<(), ImportError> {
         (self.receive)(Item { file: self.file, kind: &self.kind, place, tree })
     }
 
-    /// Keeps the kind of a document.
+    /// Records a field of the document if it is `kind`.
     pub fn read_field(&mut self, path: &[String], value: &Tree) {
         if let ([name], Tree::Text(kind)) = (path, value)
             && name == "kind"
@@ -234,13 +238,13 @@ impl Feed<'_> {
         }
     }
 
-    /// Keeps an error, for a parser that has its own.
+    /// Records an error of the receiver, and returns an error of the parser that stops it.
     pub fn stop<E: serde::de::Error>(&mut self, failure: ImportError) -> E {
         self.failure = Some(failure);
         E::custom("stopped")
     }
 
-    /// Whether a path is one of a long list, or leads to one.
+    /// Returns whether a path is the path of a long list, or a beginning of one.
     pub fn leads_to_list(&self, path: &[String]) -> bool {
         self.lists
             .iter()
@@ -248,7 +252,7 @@ impl Feed<'_> {
     }
 }
 
-/// The first name that is given twice.
+/// Returns the first name that is given twice, if there is one.
 pub(super) fn repeated(fields: &[(Box<str>, Tree)]) -> Option<&str> {
     const FEW: usize = 16;
     if fields.len() <= FEW {

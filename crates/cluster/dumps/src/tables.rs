@@ -1,13 +1,13 @@
-//! Three tables, in any order, which their headers tell apart: the spreadsheet that most people have.
+//! The importer for three tables of a spreadsheet, in any order. Their headers decide which table is which.
 //!
 //! | table | columns |
 //! |---|---|
 //! | servers | `server`, `count` (1), and one for each resource |
 //! | teams | `team`, `parent`, `weight` (1), `priority` (0), `guarantee RESOURCE`, `limit RESOURCE`, `lend RESOURCE` |
-//! | tasks | `task`, `team`, `server` (where it runs; empty: it waits), `count` (1), `gang` (1), `on` (servers that it may use, parted by a bar; empty: all), `reason`, and one for each resource |
+//! | tasks | `task`, `team`, `server` (of a running task; empty for a waiting one), `count` (1), `gang` (1), `on` (rows of servers that it may use, separated by bars; empty for all), `reason`, and one for each resource |
 //!
-//! Of a row of several servers a task runs on `NAME #0`, `NAME #1` and so on. Only the first column of a table is needed;
-//! the teams' table may be missing.
+//! The servers of a row with several servers are named `NAME #0`, `NAME #1` and so on. Only the first column of a table is
+//! required, and the table of teams may be missing.
 
 use std::collections::BTreeSet;
 
@@ -25,24 +25,26 @@ use evenhand_import::ImportError;
 use evenhand_import::Ordered;
 use evenhand_import::split;
 
-/// Most servers of one row, each of which becomes a name.
+/// The largest number of servers of one row, each of which has a name.
 const MOST_SERVERS: u64 = 100_000;
-/// Most tasks of one row that run on one server.
+/// The largest number of tasks of one row.
 const MOST_TASKS: u64 = 1_000_000;
 
-/// Columns that are no resource, by the first column of the table.
+/// The columns of the table of servers that are not resources.
 const SERVERS: [&str; 2] = ["server", "count"];
+/// The columns of the table of teams that are not amounts.
 const TEAMS: [&str; 4] = ["team", "parent", "weight", "priority"];
+/// The columns of the table of tasks that are not resources.
 const TASKS: [&str; 7] = ["task", "team", "server", "count", "gang", "on", "reason"];
 
 struct Tables {
     cluster: Cluster,
-    /// Sets of rows of servers; none: all.
+    /// The rules of tasks: sets of rows of servers, where an empty set stands for all rows.
     rules: Ordered<BTreeSet<String>, ()>,
-    /// Rows of servers, which are their profiles.
+    /// The names of the rows of servers. The position of a row is the profile of its servers.
     rows: Ordered<String, ()>,
     teams: BTreeSet<String>,
-    /// First columns of the tables that are there.
+    /// The first columns of the tables that have been read.
     found: BTreeSet<String>,
 }
 
@@ -82,7 +84,7 @@ pub(super) fn read(inputs: Vec<Bytes>, part: &Part) -> Result<Snapshot, ImportEr
     build(cluster, &allowed, part)
 }
 
-/// A row of a table, which knows its header.
+/// A row of a table, with its header.
 struct Row<'r> {
     bytes: &'r Bytes,
     line: u64,
@@ -95,7 +97,7 @@ impl<'r> Row<'r> {
         self.bytes.error(self.line, format!("{column}: {}", message.as_ref()))
     }
 
-    /// What stands in a column; `None` where it is not there or empty.
+    /// Returns the text of a column; `None` if the column is missing or empty.
     fn get(&self, column: &str) -> Option<&str> {
         let at = self.header.iter().position(|name| name == column)?;
         self.cells.get(at).map(str::trim).filter(|cell| !cell.is_empty())
@@ -131,7 +133,7 @@ impl<'r> Row<'r> {
         })
     }
 
-    /// The columns that are none of the known ones: resources.
+    /// Reads the resources: all columns except the known ones.
     fn resources(&self, known: &[&str], cluster: &mut Cluster) -> Result<Amounts, ImportError> {
         let mut amounts = Amounts::new();
         for column in self.header.iter().filter(|name| !known.contains(&name.as_str())) {

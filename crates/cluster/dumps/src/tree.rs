@@ -1,6 +1,6 @@
-//! A part of a dump, whatever language it is written in: objects, lists and scalars, that know where they stand.
+//! A value of a dump in JSON or YAML: objects, lists and scalars, with their paths in the dump for messages.
 //!
-//! Reading keeps no path: the place of an error is found by walking down to the value afterwards.
+//! Values do not store their paths. The path of a value with an error is computed by a search from the root.
 
 use evenhand_problem::number::{self, MAX_DIGITS};
 use evenhand_problem::{Place, printable};
@@ -11,22 +11,22 @@ use evenhand_import::ImportError;
 /// A value of a dump.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Tree {
-    /// A number, `true`, `false` or `null`, as it is written.
+    /// A number, `true`, `false` or `null`, as text.
     Bare(Box<str>),
     Text(Box<str>),
     List(Vec<Tree>),
-    /// In the order of the text, each name once.
+    /// The fields in the order of the text. Each name occurs once.
     Map(Vec<(Box<str>, Tree)>),
 }
 
-/// A value that is handed over by itself: a whole document, or an element of a long list.
+/// A value that is passed on by itself: a whole document, or an element of a long list.
 #[derive(Debug, Clone)]
 pub(super) struct Item<'f> {
-    /// Name of the file.
+    /// The name of the file.
     pub file: &'f str,
-    /// The text of the field `kind` of its document, as far as that has been read.
+    /// The text of the field `kind` of its document; empty if it has not been read yet.
     pub kind: &'f str,
-    /// Where the value stands in its document.
+    /// The path of the value in its document.
     pub place: Place,
     pub tree: Tree,
 }
@@ -40,9 +40,9 @@ pub(super) struct At<'a> {
 
 type Found<T> = Result<T, ImportError>;
 
-/// Most characters of a value in a message.
+/// The largest number of characters of a value in a message.
 const SHOWN: usize = 60;
-/// Most bytes of a name, which the snapshot may repeat many times: four times what any scheduler accepts.
+/// The largest length of a name in bytes, four times the limit of any scheduler. The snapshot may repeat a name many times.
 pub(super) const LONGEST_NAME: usize = 1024;
 
 impl Tree {
@@ -62,17 +62,17 @@ impl<'f> Item<'f> {
 }
 
 impl<'a> At<'a> {
-    /// The kind of the document that this value is from.
+    /// Returns the kind of the document of this value.
     pub fn document_kind(self) -> &'a str {
         self.item.kind
     }
 
-    /// Whether the value is a whole document.
+    /// Returns whether the value is from a whole document, not from an element of a list.
     pub fn is_document(self) -> bool {
         self.item.place.steps().is_empty()
     }
 
-    /// An error about this value.
+    /// Returns an error about this value.
     pub fn error(self, message: impl Into<String>) -> ImportError {
         let mut place = self.item.place.clone();
         descend(&self.item.tree, self.tree, &mut place);
@@ -80,19 +80,19 @@ impl<'a> At<'a> {
         ImportError::Dump { file, place: place.to_string(), message: printable(&message.into()) }
     }
 
-    /// A field, where it is there and not null.
+    /// Returns a field; `None` if it is missing or null.
     pub fn get(self, name: &str) -> Found<Option<At<'a>>> {
         let Tree::Map(fields) = self.tree else { return Err(self.expected("an object")) };
         let found = fields.iter().find(|(key, value)| &**key == name && !value.is_null());
         Ok(found.map(|(_, tree)| At { tree, ..self }))
     }
 
-    /// Whether there is a field, also a list that was handed on element by element.
+    /// Returns whether there is a field, which may be a list whose elements have been passed on.
     pub fn names(self, name: &str) -> bool {
         matches!(self.tree, Tree::Map(fields) if fields.iter().any(|(key, _)| &**key == name))
     }
 
-    /// The first of some fields that is there, of which different versions have different ones.
+    /// Returns the first of these fields that exists. Versions of a system name the same field differently.
     pub fn first(self, names: &[&str]) -> Found<Option<At<'a>>> {
         for name in names {
             if let Some(found) = self.get(name)? {
@@ -102,7 +102,7 @@ impl<'a> At<'a> {
         Ok(None)
     }
 
-    /// A field of a field, and so on.
+    /// Returns the field at a path; `None` if it or a field above it is missing.
     pub fn path(self, names: &[&str]) -> Found<Option<At<'a>>> {
         let mut here = self;
         for name in names {
@@ -114,11 +114,12 @@ impl<'a> At<'a> {
         Ok(Some(here))
     }
 
+    /// Returns a field that must exist.
     pub fn need(self, name: &str) -> Found<At<'a>> {
         self.get(name)?.ok_or_else(|| self.error(format!("the field `{name}` is missing")))
     }
 
-    /// The text of a field, where it is there.
+    /// Returns the text of a field; `None` if the field is missing.
     pub fn text_of(self, name: &str) -> Found<Option<&'a str>> {
         self.get(name)?.map(At::text).transpose()
     }
@@ -130,10 +131,10 @@ impl<'a> At<'a> {
         }
     }
 
-    /// A text that names something.
+    /// Returns a text that is a name: it must not be empty or too long.
     pub fn name(self) -> Found<&'a str> {
         match self.text()? {
-            "" => Err(self.error("a name that is empty")),
+            "" => Err(self.error("the name is empty")),
             name if name.len() > LONGEST_NAME => {
                 Err(self.error(format!("a name of {} bytes: expected at most {LONGEST_NAME}", name.len())))
             }
@@ -160,12 +161,12 @@ impl<'a> At<'a> {
         }
     }
 
-    /// The elements of a field; none where it is not there.
+    /// Returns the elements of a list in a field; none if the field is missing.
     pub fn list_of(self, name: &str) -> Found<impl Iterator<Item = At<'a>>> {
         Ok(self.get(name)?.map(At::list).transpose()?.into_iter().flatten())
     }
 
-    /// The fields of an object that are not null.
+    /// Returns the fields of an object that are not null.
     pub fn entries(self) -> Found<impl Iterator<Item = (&'a str, At<'a>)>> {
         match self.tree {
             Tree::Map(fields) => {
@@ -176,7 +177,7 @@ impl<'a> At<'a> {
         }
     }
 
-    /// The fields of a field; none where it is not there.
+    /// Returns the fields of an object in a field; none if the field is missing.
     pub fn entries_of(self, name: &str) -> Found<impl Iterator<Item = (&'a str, At<'a>)>> {
         Ok(self.get(name)?.map(At::entries).transpose()?.into_iter().flatten())
     }
@@ -193,7 +194,7 @@ impl<'a> At<'a> {
         matches!(self.tree, Tree::Text(_))
     }
 
-    /// A number, or a text that is one, as it is written.
+    /// Returns the text of a number, which may be in quotes.
     pub fn scalar(self) -> Found<&'a str> {
         match self.tree {
             Tree::Text(text) | Tree::Bare(text) => Ok(text),
@@ -201,7 +202,7 @@ impl<'a> At<'a> {
         }
     }
 
-    /// A number of at least 0 without a unit.
+    /// Reads a number of at least 0 without a unit.
     pub fn number(self) -> Found<Rational> {
         let text = self.scalar()?;
         if text.contains('/') {
@@ -211,25 +212,26 @@ impl<'a> At<'a> {
         if value < 0 {
             return Err(self.error(format!("{} is negative: expected a quantity of at least 0", shown(text))));
         }
-        // What is read has to be written again, with the exponents written out.
+        // The number will be written again without an exponent, so it must not have too many digits.
         if number::stated(&value).is_none() {
             return Err(self.error(format!("a number of more than {MAX_DIGITS} digits")));
         }
         Ok(value)
     }
 
-    /// A whole number of at least 0.
+    /// Reads a whole number of at least 0.
     pub fn whole(self) -> Found<u64> {
         let value = self.number()?;
         let whole = if value.is_integer() { value.numer().to_u64() } else { None };
         whole.ok_or_else(|| self.expected("a whole number of at least 0"))
     }
 
-    /// A whole number, which may be negative.
+    /// Reads a whole number, which may be negative.
     pub fn integer(self) -> Found<i64> {
         self.scalar()?.parse().map_err(|_| self.expected("a whole number"))
     }
 
+    /// Returns an error that names the value and what was expected instead.
     fn expected(self, what: &str) -> ImportError {
         let found = match self.tree {
             Tree::Map(_) => "an object".to_owned(),
@@ -240,7 +242,7 @@ impl<'a> At<'a> {
     }
 }
 
-/// The beginning of a text, for messages.
+/// Returns the beginning of a text, for messages.
 pub(super) fn shown(text: &str) -> String {
     match text.char_indices().nth(SHOWN) {
         None => text.to_owned(),
@@ -248,7 +250,7 @@ pub(super) fn shown(text: &str) -> String {
     }
 }
 
-/// Walks from a value down to one inside it.
+/// Searches for the value `to` inside `from`, and extends `place` to its path. Returns whether it was found.
 fn descend(from: &Tree, to: &Tree, place: &mut Place) -> bool {
     if std::ptr::eq(from, to) {
         return true;

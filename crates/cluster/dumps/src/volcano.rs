@@ -1,14 +1,15 @@
-//! Volcano: pod groups of queues.
+//! The importer for Volcano: pod groups of queues.
 //!
 //! Follows Volcano 1.7 to 1.15, `scheduling.volcano.sh/v1beta1` of queues and pod groups and `batch.volcano.sh/v1alpha1` of
 //! jobs (`staging/src/volcano.sh/apis`), and the nodes and pods of Kubernetes: <https://volcano.sh/en/docs/queue>.
 //!
-//! A queue states `spec.weight`, `spec.guarantee.resource` (kept from others, used or not), `spec.capability`, of which 0
-//! processors or bytes are no limit, and `spec.deserved`. The rule is the plugin `capacity` where some queue states what it
-//! deserves, else the plugin `proportion`. A queue that deserves `D`, of which `G` are kept from others, is promised `D`, and
-//! lends what exceeds `G`: `capacity` lets others use it, and takes it back for the queue. Queues stand in a tree by
-//! `spec.parent`, or by the annotations `volcano.sh/hierarchy` and `volcano.sh/hierarchy-weights`; the queue `root` is its
-//! root. Pods of other schedulers are taken from their nodes. A group without pods waits with what its job describes.
+//! A queue states `spec.weight`, `spec.guarantee.resource`, which is kept from others even if it is not used,
+//! `spec.capability`, in which 0 processors or bytes mean no limit, and `spec.deserved`. The rule is that of the plugin
+//! `capacity` if some queue states a deserved amount, and that of the plugin `proportion` otherwise. A queue that deserves `D`
+//! and has the guarantee `G` gets the guarantee `D` in the problem, and lends `D - G`: other queues may use this amount, and
+//! `capacity` takes it back for the queue. Queues form a tree by `spec.parent`, or by the annotations `volcano.sh/hierarchy` and
+//! `volcano.sh/hierarchy-weights`; the queue `root` is its root. Pods of other schedulers are subtracted from their nodes. A
+//! group without pods waits with the pods that its job describes.
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,7 +18,7 @@ use evenhand_problem::snapshot::{Snapshot, System};
 use rug::Rational;
 
 use super::classes::Part;
-use super::cluster::Said;
+use super::cluster::ReportedNumber;
 use super::kube::pod_groups::{Described, PodGroups, Queues, group_of, replicas};
 use super::kube::{Kube, Rule, full_name, name};
 use super::source::Bytes;
@@ -27,20 +28,20 @@ use evenhand_import::ImportError;
 const GROUP: &[&str] = &["scheduling.k8s.io/group-name", "scheduling.volcano.sh/group-name"];
 const HIERARCHY: &str = "volcano.sh/hierarchy";
 const WEIGHTS: &str = "volcano.sh/hierarchy-weights";
-/// The queue that holds all others.
+/// The name of the queue that contains all others.
 const ROOT: &str = "root";
 
 #[derive(Default)]
 struct Volcano {
     groups: PodGroups,
     queues: Queues,
-    /// By identity of a job: its pods, by what they are.
+    /// The UIDs of jobs, each with the pods that the job describes.
     jobs: Vec<(String, Vec<Described>)>,
-    /// By identity of a job: its group.
+    /// By UID of a job: its group.
     owned: HashMap<String, String>,
-    /// The amounts that queues deserve: by group, of each the resources.
+    /// Groups with the amounts that they deserve, by resource.
     deserved: Vec<(usize, Vec<(String, Rational)>)>,
-    /// Names of the queues that stand in another one.
+    /// The names of queues that are below another queue.
     below: Vec<String>,
 }
 
@@ -67,10 +68,7 @@ pub(super) fn read(inputs: Vec<Bytes>, part: &Part) -> Result<Snapshot, ImportEr
     }
     volcano.groups.finish(&mut kube, &volcano.queues);
     let (by, below) = if volcano.deserved.is_empty() {
-        (
-            "`proportion` divides among all queues at once, here each divides among those below it",
-            volcano.below,
-        )
+        ("`proportion` divides among all queues at once, the problem divides level by level", volcano.below)
     } else {
         (
             "`capacity` reclaims from every queue that uses more than it deserves (`ancestorReclaimLevel` 0)",
@@ -83,15 +81,16 @@ pub(super) fn read(inputs: Vec<Bytes>, part: &Part) -> Result<Snapshot, ImportEr
     kube.finish(part)
 }
 
-/// Promises to queues what they deserve, and lends what exceeds the guarantee that is kept for them. By default `capacity`
-/// compares only queues without subqueues with what they deserve.
+/// Raises the guarantees of queues to their deserved amounts, and lets them lend the difference. Queues with subqueues are left
+/// out, because `capacity` by default ignores their deserved amounts when it reclaims.
 fn deserve(kube: &mut Kube, deserved: Vec<(usize, Vec<(String, Rational)>)>) {
     let parents: HashSet<String> =
         kube.cluster.groups.entries().iter().filter_map(|(_, group)| group.parent.clone()).collect();
     for (v, amounts) in deserved {
         let queue = kube.cluster.groups.entries()[v].0.clone();
         if parents.contains(&*queue) {
-            let what = "what queues deserve that have others below them, which counts with `ancestorReclaimLevel` alone";
+            let what =
+                "deserved amounts of queues with subqueues, which count only with `ancestorReclaimLevel`";
             kube.cluster.left_out.add(what, queue);
             continue;
         }
@@ -129,11 +128,11 @@ impl Volcano {
     fn pod_group(&mut self, kube: &mut Kube, at: At<'_>) -> Result<(), ImportError> {
         let (full, spec) = (full_name(at)?, at.need("spec")?);
         if spec.entries_of("minTaskMember")?.next().is_some() {
-            kube.cluster.left_out.add("least numbers of pods by task of a group", &full);
+            kube.cluster.left_out.add("least numbers of pods by task: minTaskMember", &full);
         }
         for field in ["networkTopology", "subGroupPolicy"] {
             if spec.get(field)?.is_some() {
-                kube.cluster.left_out.add(&format!("what groups ask of their places: {field}"), &full);
+                kube.cluster.left_out.add(&format!("placement constraints of pod groups: {field}"), &full);
             }
         }
         for owner in at.need("metadata")?.list_of("ownerReferences")? {
@@ -189,8 +188,8 @@ impl Volcano {
             self.groups.protected.insert(queue.to_owned());
         }
         for (field, what) in [
-            ("affinity", "groups of nodes that queues ask for"),
-            ("extendClusters", "other clusters of queues"),
+            ("affinity", "node groups of queues: affinity"),
+            ("extendClusters", "other clusters of queues: extendClusters"),
         ] {
             if spec.get(field)?.is_some() {
                 left_out.add(what, queue);
@@ -198,7 +197,7 @@ impl Volcano {
         }
         if queue == ROOT {
             if !guarantee.is_empty() || !limit.is_empty() {
-                left_out.add("amounts of the queue that holds all others", queue);
+                left_out.add("guarantee and capability of the queue `root`", queue);
             }
             return Ok(());
         }
@@ -218,7 +217,7 @@ impl Volcano {
         }
         let priority = spec.get("priority")?.map(At::number).transpose()?;
         for (what, amounts) in [("deserved", deserved.clone()), ("allocated", allocated)] {
-            kube.cluster.reported.extend(amounts.into_iter().map(|(resource, value)| Said {
+            kube.cluster.reported.extend(amounts.into_iter().map(|(resource, value)| ReportedNumber {
                 group: Some(queue.to_owned()),
                 what,
                 resource: Some(resource),
@@ -231,7 +230,7 @@ impl Volcano {
         let v = kube.cluster.group(queue);
         let of = kube.cluster.groups.at(v);
         (of.parent, of.weight, of.priority) = (parent, weight, priority);
-        // What is guaranteed is kept from others, used or not.
+        // A guarantee is kept from other queues even if it is not used, so nothing of it is lent.
         of.lend = guarantee.iter().map(|(name, _)| (name.clone(), Rational::new())).collect();
         of.guarantee = (!guarantee.is_empty()).then_some(guarantee);
         of.limit = limit;
@@ -242,8 +241,8 @@ impl Volcano {
     }
 }
 
-/// The group above a queue and the queue's weight, of a path such as `root/eng/dev` and weights such as `1/2/8`. The groups
-/// on the way have the names of their paths.
+/// Returns the group above a queue and the queue's weight, from a path such as `root/eng/dev` and weights such as `1/2/8`. Adds
+/// the groups on the path, which have their paths as names.
 fn above(
     kube: &mut Kube,
     path: At<'_>,
@@ -258,7 +257,7 @@ fn above(
         None => vec!["1"; steps.len()],
     };
     if steps[0] != ROOT || steps.iter().any(|step| step.is_empty()) || stated.len() != steps.len() {
-        return Err(path.error("expected a path from `root` on, with as many weights"));
+        return Err(path.error("expected a path that begins with `root`, and as many weights as levels"));
     }
     let weight = |text: &str| {
         let parsed = evenhand_problem::number::parse(text).ok().filter(|weight| *weight >= 0);

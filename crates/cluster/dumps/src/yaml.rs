@@ -1,7 +1,7 @@
-//! Dumps in YAML: the same values as in JSON, element by element.
+//! A reader of dumps in YAML, with the same values as in JSON. The elements of long lists are passed on one by one.
 //!
-//! The parser gives events. What an anchor names is kept and copied where an alias stands; copies are charged, and
-//! together are bounded, so that a few lines cannot ask for gigabytes.
+//! The parser yields events. A value with an anchor is kept, and copied for each alias. Copies are charged to the budget and
+//! their total size is bounded, so that a few lines cannot take gigabytes.
 
 use std::collections::HashMap;
 
@@ -14,16 +14,16 @@ use super::source::{Bytes, Feed, repeated};
 use super::tree::{Tree, shown};
 use evenhand_import::ImportError;
 
-/// Most values that aliases of one file may stand for together: configurations use them by the dozen, dumps not at all.
+/// The largest number of values in all copies of a file. Configurations have dozens of aliases, and dumps have none.
 const MOST_COPIES: usize = 100_000;
-/// Most bytes of the texts that they may stand for together.
+/// The largest number of bytes of texts in all copies of a file.
 const MOST_COPIED_BYTES: usize = 1 << 24;
 
 /// Reads all documents of a file.
 pub(super) fn read(bytes: &mut Bytes, feed: &mut Feed<'_>) -> Result<(), ImportError> {
     let parsed = Events::new(bytes).documents(feed);
     match parsed {
-        // A failure of the bytes looks like their end.
+        // The parser takes a failure of the bytes for the end of the file.
         _ if bytes.failure.is_some() => bytes.failure.take().map_or(Ok(()), Err),
         Ok(documents) if documents > 0 => Ok(()),
         Ok(_) => Err(bytes.error(0, "the file is empty: expected a dump")),
@@ -32,14 +32,15 @@ pub(super) fn read(bytes: &mut Bytes, feed: &mut Feed<'_>) -> Result<(), ImportE
             let line = fault.marker().line() as u64;
             Err(bytes.error(line, format!("this is not YAML: {}", fault.info())))
         }
-        Err(Fault::Said(line, message)) => Err(bytes.error(line, message)),
+        Err(Fault::Invalid(line, message)) => Err(bytes.error(line, message)),
     }
 }
 
 enum Fault {
     Import(ImportError),
     Scan(ScanError),
-    Said(u64, String),
+    /// An invalid value, with its line and a message.
+    Invalid(u64, String),
 }
 
 impl From<ImportError> for Fault {
@@ -53,9 +54,9 @@ type Source<'b> = BufferedInput<Chars<'b>>;
 struct Events<'b> {
     parser: Parser<'b, Source<'b>>,
     line: u64,
-    /// What anchors name, by their numbers.
+    /// The values with anchors, by the number of the anchor.
     anchored: HashMap<usize, Tree>,
-    /// Values that aliases stand for, and the bytes of their texts.
+    /// The size of all copies so far.
     copies: Size,
 }
 
@@ -83,7 +84,7 @@ impl<'b> Events<'b> {
                 Event::StreamEnd => return Ok(documents),
                 Event::StreamStart | Event::Nothing | Event::DocumentStart(_) | Event::DocumentEnd => {}
                 event => {
-                    // An empty document between two marks.
+                    // A document between two markers may be empty.
                     if matches!(&event, Event::Scalar(text, ..) if text.is_empty()) {
                         continue;
                     }
@@ -98,7 +99,7 @@ impl<'b> Events<'b> {
         }
     }
 
-    /// A document, or an object of it on the way to a long list.
+    /// Reads a document, or an object in it that contains a long list. Returns the rest after the long lists.
     fn document(
         &mut self,
         event: Event<'b>,
@@ -124,7 +125,7 @@ impl<'b> Events<'b> {
                 let mut rest: Vec<(Box<str>, Tree)> = Vec::new();
                 loop {
                     let key = match self.next()? {
-                        Event::MappingEnd => return Ok(Some(Tree::Map(self.each_once(rest)?))),
+                        Event::MappingEnd => return Ok(Some(Tree::Map(self.without_repeats(rest)?))),
                         event => self.key(event)?,
                     };
                     path.push(key.clone().into());
@@ -141,7 +142,7 @@ impl<'b> Events<'b> {
             }
             event if path.is_empty() => match self.whole(event, 1, feed.skip)? {
                 Tree::Bare(text) | Tree::Text(text) => {
-                    Err(self.said(format!("found `{}`: expected a dump in JSON or YAML", shown(&text))))
+                    Err(self.invalid(format!("found `{}`: expected a dump in JSON or YAML", shown(&text))))
                 }
                 tree => Ok(Some(tree)),
             },
@@ -149,9 +150,10 @@ impl<'b> Events<'b> {
         }
     }
 
+    /// Reads a whole value, without fields that no importer uses.
     fn whole(&mut self, event: Event<'b>, depth: usize, skip: &[&str]) -> Result<Tree, Fault> {
         if depth > MAX_DEPTH {
-            return Err(self.said(format!("nested too deeply: expected at most {MAX_DEPTH} levels")));
+            return Err(self.invalid(format!("nested too deeply: expected at most {MAX_DEPTH} levels")));
         }
         let (anchor, tree) = match event {
             Event::Alias(anchor) => return self.copy(anchor),
@@ -177,9 +179,9 @@ impl<'b> Events<'b> {
                     let is_kept = matches!(value, Tree::Bare(_) | Tree::Text(_)) || !skip.contains(&&*key);
                     fields.push((key, if is_kept { value } else { Tree::null() }));
                 }
-                (anchor, Tree::Map(self.each_once(fields)?))
+                (anchor, Tree::Map(self.without_repeats(fields)?))
             }
-            _ => return Err(self.said("the file ends inside a value".to_owned())),
+            _ => return Err(self.invalid("the file ends inside a value".to_owned())),
         };
         if anchor != 0 {
             self.count(size(&tree))?;
@@ -188,18 +190,20 @@ impl<'b> Events<'b> {
         Ok(tree)
     }
 
+    /// Returns a copy of the value with an anchor.
     fn copy(&mut self, anchor: usize) -> Result<Tree, Fault> {
         let Some(tree) = self.anchored.get(&anchor) else {
-            return Err(self.said("an alias of what is not complete".to_owned()));
+            return Err(self.invalid("an alias refers to a value that is not complete".to_owned()));
         };
         let size = size(tree);
         self.count(size)?;
         match self.anchored.get(&anchor) {
             Some(tree) => Ok(tree.clone()),
-            None => Err(self.said("an alias of what is not complete".to_owned())),
+            None => Err(self.invalid("an alias refers to a value that is not complete".to_owned())),
         }
     }
 
+    /// Counts a copy, and refuses the file if its copies are too large.
     fn count(&mut self, size: Size) -> Result<(), Fault> {
         self.copies.values += size.values;
         self.copies.bytes += size.bytes;
@@ -208,10 +212,10 @@ impl<'b> Events<'b> {
             format!("its aliases stand for more than {most} {what}, the most that is accepted")
         };
         if self.copies.values > MOST_COPIES {
-            return Err(self.said(too_many(MOST_COPIES, "values")));
+            return Err(self.invalid(too_many(MOST_COPIES, "values")));
         }
         if self.copies.bytes > MOST_COPIED_BYTES {
-            return Err(self.said(too_many(MOST_COPIED_BYTES, "bytes")));
+            return Err(self.invalid(too_many(MOST_COPIED_BYTES, "bytes")));
         }
         Ok(())
     }
@@ -219,27 +223,29 @@ impl<'b> Events<'b> {
     fn key(&mut self, event: Event<'b>) -> Result<Box<str>, Fault> {
         match event {
             Event::Scalar(text, ..) => Ok(text.into_owned().into()),
-            _ => Err(self.said("the name of a field is no text".to_owned())),
+            _ => Err(self.invalid("the name of a field is not a text".to_owned())),
         }
     }
 
-    fn each_once(&self, fields: Vec<(Box<str>, Tree)>) -> Result<Vec<(Box<str>, Tree)>, Fault> {
+    /// Returns fields, or an error if a name is given twice.
+    fn without_repeats(&self, fields: Vec<(Box<str>, Tree)>) -> Result<Vec<(Box<str>, Tree)>, Fault> {
         match repeated(&fields) {
-            Some(key) => Err(self.said(format!("the field `{}` is given twice", shown(key)))),
+            Some(key) => Err(self.invalid(format!("the field `{}` is given twice", shown(key)))),
             None => Ok(fields),
         }
     }
 
-    fn said(&self, message: String) -> Fault {
-        Fault::Said(self.line, message)
+    fn invalid(&self, message: String) -> Fault {
+        Fault::Invalid(self.line, message)
     }
 }
 
-/// How large a tree is.
+/// The size of a tree.
 #[derive(Clone, Copy, Default)]
 struct Size {
+    /// The number of values.
     values: usize,
-    /// Of texts and names of fields.
+    /// The number of bytes of texts and names of fields.
     bytes: usize,
 }
 
@@ -257,7 +263,7 @@ fn size(tree: &Tree) -> Size {
     }
 }
 
-/// A scalar as the core schema of YAML 1.2 takes it; what is in quotes is a text.
+/// Returns a scalar by the core schema of YAML 1.2. A scalar in quotes is a text.
 fn scalar(text: &str, style: ScalarStyle) -> Tree {
     let is_plain = style == ScalarStyle::Plain;
     match text {
@@ -269,7 +275,7 @@ fn scalar(text: &str, style: ScalarStyle) -> Tree {
     }
 }
 
-/// Whether a plain scalar is a decimal number.
+/// Returns whether a plain scalar is a decimal number.
 fn is_number(text: &str) -> bool {
     let digits = text.strip_prefix('-').unwrap_or(text);
     digits.starts_with(|c: char| c.is_ascii_digit())
@@ -277,7 +283,7 @@ fn is_number(text: &str) -> bool {
         && !text.contains('/')
 }
 
-/// The characters of a file. What is no UTF-8 ends it, with the failure kept.
+/// An iterator over the characters of a file. Bytes that are not UTF-8 end it with a failure.
 struct Chars<'b> {
     bytes: &'b mut Bytes,
 }

@@ -1,11 +1,11 @@
-//! `YuniKorn`: applications of queues in a tree.
+//! The importer for `YuniKorn`: applications in a tree of queues.
 //!
 //! Follows `YuniKorn` 1.2 to 1.9: `/ws/v1/fullstatedump` with `queues`, `nodes` and `applications`
 //! (`pkg/webservice/dao` of yunikorn-core), <https://yunikorn.apache.org/docs/api/scheduler>. A `vcore` is a thousandth of a
-//! processor there and a whole one here.
+//! processor in the dump, and a whole processor in the snapshot.
 //!
-//! The group of a queue has its full name, `root.a.b`; the queue `root` is the tree's own root. Placeholders hold what the
-//! pods get that take their places, so that of both only one counts.
+//! The group of a queue has the queue's full name, such as `root.a.b`. The queue `root` is the root of the tree and not a group.
+//! A placeholder reserves resources for a pod that will replace it, so only one of the two counts.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,7 +15,7 @@ use rug::Rational;
 
 use super::build::build;
 use super::classes::Part;
-use super::cluster::{Amounts, Cluster, MOST_TASK_NAMES, Said, Server, take};
+use super::cluster::{Amounts, Cluster, MOST_TASK_NAMES, ReportedNumber, Server, take};
 use super::source::Bytes;
 use super::tree::{At, Item};
 use super::{lacks, values};
@@ -34,20 +34,20 @@ const SKIP: &[&str] = &[
     "rmDiagnostics",
     "utilized",
 ];
-/// Parts of a processor in `vcore`.
+/// The number of units of `vcore` for one processor.
 const PARTS: u32 = 1000;
-/// Most copies of one request, of versions that count them.
+/// The largest number of pending copies of one request, in versions that count copies.
 const MOST_COPIES: u64 = 1_000_000;
-/// States of applications that hold nothing and ask for nothing.
+/// The states of applications that have ended.
 const ENDED: [&str; 5] = ["Completed", "Rejected", "Failed", "Expired", "Killed"];
 
 struct Yunikorn {
     cluster: Cluster,
-    /// What a task needs: any server, or one by name.
+    /// The rules of tasks: a server by its name, or `None` for any server.
     rules: Ordered<Option<String>, ()>,
     partition: Option<String>,
     queues: HashSet<String>,
-    /// By identity: the queue.
+    /// By id of an application: its queue.
     applications: Ordered<String, String>,
     without_guarantee: Vec<String>,
 }
@@ -57,10 +57,12 @@ struct Ask {
     name: String,
     demand: Amounts,
     copies: u64,
+    /// The node on which it runs; `None` if it waits.
     node: Option<String>,
-    /// The group of tasks that start together, where it has one.
+    /// The group of tasks that start together, if it has one.
     task_group: Option<String>,
     is_placeholder: bool,
+    /// The only node that it may use, if it requires one.
     required: Option<String>,
 }
 
@@ -132,14 +134,14 @@ impl Yunikorn {
         Ok(amounts.into_iter().map(|(r, amount)| (names[r].0.clone(), amount)).collect())
     }
 
-    /// Partitions share nothing: one cluster has one.
+    /// Refuses a second partition, because partitions share no servers and are separate clusters.
     fn of_partition(&mut self, at: At<'_>, field: &str) -> Result<(), ImportError> {
         let Some(of) = at.text_of(field)? else { return Ok(()) };
-        // `[cluster]name` and `name` are the same.
+        // `[cluster]name` and `name` are the same partition.
         let of = of.rsplit(']').next().unwrap_or(of);
         match &self.partition {
             Some(known) if known != of => Err(at.error(format!(
-                "the partition `{of}` beside `{known}`: expected one, since partitions share no servers"
+                "found the partitions `{known}` and `{of}`: expected one, since partitions share no servers"
             ))),
             _ => {
                 self.partition = Some(of.to_owned());
@@ -158,12 +160,14 @@ impl Yunikorn {
         let limit = self.named(at, "maxResource")?;
         if let Some((above, by_priority)) = parent {
             if !name.strip_prefix(above).is_some_and(|rest| rest.starts_with('.')) {
-                return Err(at.error(format!("the queue `{name}` stands below `{above}`")));
+                return Err(at.error(format!(
+                    "the queue `{name}` is below `{above}`: expected a name that begins with `{above}.`"
+                )));
             }
             let group = self.cluster.group(name);
             let offset = at.get("priorityOffset")?.map_or(Ok(0), At::integer)?;
             let spec = self.cluster.groups.at(group);
-            // The queue `root` is the root of the tree, and no group.
+            // The queue `root` is the root of the tree and not a group.
             spec.parent = above.contains('.').then(|| above.to_owned());
             spec.priority = by_priority.then(|| Rational::from(offset));
             if guarantee.is_empty() {
@@ -179,22 +183,22 @@ impl Yunikorn {
             ] {
                 for (resource, value) in self.shown(at, field)? {
                     let (group, resource) = (Some(name.to_owned()), Some(resource));
-                    self.cluster.reported.push(Said { group, what, resource, value: Some(value) });
+                    self.cluster.reported.push(ReportedNumber { group, what, resource, value: Some(value) });
                 }
             }
         } else if !guarantee.is_empty() {
-            self.cluster.left_out.add("a guarantee of the root, which has all", name);
+            self.cluster.left_out.add("a guarantee of the root queue, which has the whole cluster", name);
         }
         if at.get("maxRunningApps")?.map_or(Ok(0), At::whole)? > 0 {
             self.cluster.left_out.add("how many applications a queue may run at once", name);
         }
         if matches!(at.text_of("status")?, Some("Draining" | "Stopped")) {
-            self.cluster.left_out.add("queues that are draining or stopped, which take new tasks here", name);
-        }
-        if at.get("isLeaf")?.map_or(Ok(true), At::boolean)? && at.text_of("sortingPolicy")? == Some("fifo") {
             self.cluster
                 .left_out
-                .add("queues that serve their applications in the order in which they came", name);
+                .add("queues that are draining or stopped, which take new tasks in the problem", name);
+        }
+        if at.get("isLeaf")?.map_or(Ok(true), At::boolean)? && at.text_of("sortingPolicy")? == Some("fifo") {
+            self.cluster.left_out.add("queues that serve their applications in the order of arrival", name);
         }
         let by_priority = at.get("prioritySorting")?.map_or(Ok(true), At::boolean)?;
         for child in at.list_of("children")? {
@@ -203,12 +207,12 @@ impl Yunikorn {
         Ok(())
     }
 
-    /// Amounts that are only reported: of parts in hundred as they stand.
+    /// Reads amounts that are only reported. Percentages are not converted.
     fn shown(&mut self, at: At<'_>, field: &str) -> Result<Vec<(String, Rational)>, ImportError> {
-        let is_part = field == "absUsedCapacity";
+        let is_percentage = field == "absUsedCapacity";
         let of = at.entries_of(field)?.map(|(name, value)| {
             let amount = value.number()?;
-            let amount = if name == "vcore" && !is_part { amount / PARTS } else { amount };
+            let amount = if name == "vcore" && !is_percentage { amount / PARTS } else { amount };
             Ok((name.to_owned(), amount))
         });
         of.collect()
@@ -231,12 +235,14 @@ impl Yunikorn {
         let mut capacity = self.amounts(at, "capacity")?;
         let occupied = self.amounts(at, "occupied")?;
         if !take(&mut capacity, &occupied) {
-            self.cluster.left_out.add("servers of which other pods take more than there is", id);
+            self.cluster.left_out.add("servers whose foreign pods take more than the servers have", id);
         }
         let is_open = at.get("schedulable")?.map_or(Ok(true), At::boolean)?;
         let closed = (!is_open).then_some("servers that are not schedulable: they take no new tasks");
         if at.is_true("isReserved")? {
-            self.cluster.left_out.add("servers that are reserved for a request, which count for all", id);
+            self.cluster
+                .left_out
+                .add("servers that are reserved for a request, which count for all requests", id);
         }
         let attribute = |name: &str| match at.get("attributes")? {
             Some(of) => of.text_of(name),
@@ -256,14 +262,14 @@ impl Yunikorn {
         let mut keys = HashSet::new();
         for allocation in at.list_of("allocations")? {
             let ask = self.ask(allocation, &mut keys)?;
-            // A task whose node is known runs.
+            // Allocations run, so they must have a node.
             if ask.node.is_none() {
                 return Err(allocation.error("the field `nodeId` is missing"));
             }
             held.push(ask);
         }
         for request in at.list_of("requests")? {
-            // Newer versions keep a request that has been served.
+            // Newer versions also list requests that have been served, and are allocations already.
             let key = request.need("allocationKey")?.name()?;
             if !keys.contains(key) {
                 asked.push(self.ask(request, &mut keys)?);
@@ -285,7 +291,7 @@ impl Yunikorn {
         }
         self.applications.value(id, || queue.clone());
         let group = self.cluster.group(&queue);
-        // Places that pods of a task group will take.
+        // By task group: the number of placeholders that pods of the group will replace.
         let mut places: HashMap<String, u64> = HashMap::new();
         for ask in held.iter().chain(&asked).filter(|ask| ask.is_placeholder) {
             *places.entry(ask.task_group.clone().unwrap_or_default()).or_default() += ask.copies;
@@ -298,7 +304,7 @@ impl Yunikorn {
                 *free -= replaced;
                 ask.copies -= replaced;
                 if replaced > 0 {
-                    let what = "waiting pods that take the places of placeholders, which count";
+                    let what = "waiting pods that will replace placeholders, which count instead";
                     self.cluster.left_out.add_many(what, replaced, [ask.name.clone()]);
                 }
             }
@@ -308,7 +314,7 @@ impl Yunikorn {
         Ok(())
     }
 
-    /// What is held or asked for.
+    /// Reads an allocation or a request.
     fn ask(&mut self, at: At<'_>, keys: &mut HashSet<String>) -> Result<Ask, ImportError> {
         let key = at.need("allocationKey")?.name()?;
         if !keys.insert(key.to_owned()) {
@@ -334,9 +340,9 @@ impl Yunikorn {
             None => text("nodeID")?,
         };
         if let Some(priority) = at.get("priority")? {
-            // Versions write it as a text or as a number.
+            // Versions differ in whether they write the priority as a text or as a number.
             if !matches!(priority.scalar()?, "0" | "" | "<nil>") {
-                self.cluster.left_out.add("priorities of tasks, which come before shares of queues", &name);
+                self.cluster.left_out.add("priorities of tasks, which count before shares of queues", &name);
             }
         }
         Ok(Ask {
@@ -363,12 +369,12 @@ impl Yunikorn {
             self.cluster.copies(ask.copies.min(MOST_TASK_NAMES), ask.name.len(), "names of waiting tasks");
             let names: Vec<String> = names.collect();
             self.cluster.tasks(Some(group), &ask.demand, rule, gang).waits("", ask.copies, names);
-            let what = "selectors, affinity and tolerations of waiting pods, which the dump does not have: they may use every server";
+            let what = "selectors, affinity and tolerations of waiting pods, which the dump does not have: these pods may use every server";
             self.cluster.left_out.add_many(what, ask.copies, [format!("{application}: {}", ask.name)]);
         }
     }
 
-    /// Limits of users stand in the configuration alone.
+    /// Names the limits of users, which are only in the configuration.
     fn limits_of_users(&mut self, at: At<'_>) -> Result<(), ImportError> {
         let Some(partitions) = at.path(&["config", "partitions"])? else { return Ok(()) };
         let mut open: Vec<At<'_>> = partitions.list()?.collect();
@@ -384,14 +390,14 @@ impl Yunikorn {
 
     fn finish(mut self, part: &Part) -> Result<Snapshot, ImportError> {
         for (_, queue) in self.applications.entries().iter().filter(|(_, of)| !self.queues.contains(of)) {
-            let what = "applications of queues that the dump does not have: they count as equal";
+            let what = "applications whose queue is not in the dump, which counts as a queue of weight 1";
             self.cluster.left_out.add(what, queue);
         }
         for queue in self.without_guarantee {
-            let what = "queues without a guarantee, whose share is of the cluster here and of their fair maximum there";
+            let what = "queues without a guarantee, whose share is of the cluster here and of their fair maximum in YuniKorn";
             self.cluster.left_out.add(what, queue);
         }
-        // Where tasks name a node, each node is asked by itself.
+        // Each node that a task requires has a profile of its own. All other nodes have profile 0.
         let names: Vec<String> = self.rules.entries().iter().filter_map(|(rule, ())| rule.clone()).collect();
         for s in 0..self.cluster.servers.entries().len() {
             let profile = names.iter().position(|name| *name == self.cluster.servers.entries()[s].0);

@@ -1,7 +1,8 @@
-//! Dumps of all schedulers, changed at random: an importer takes them or refuses them in one line. It never panics, overflows
-//! the stack, or writes what the reader of snapshots refuses.
+//! Randomly changed dumps of all schedulers. An importer either reads such a dump, or refuses it with a message of one line. It
+//! never panics, overflows the stack, or returns a snapshot that the reader of snapshots refuses.
 //!
-//! `EVENHAND_MUTANTS` says how many; 400,000 take some minutes. A process of its own: an overflow of the stack ends it.
+//! `EVENHAND_MUTANTS` is the number of dumps; 400,000 take some minutes. These tests have a process of their own, because an
+//! overflow of the stack ends the process.
 
 use std::io::Cursor;
 use std::panic::catch_unwind;
@@ -16,12 +17,12 @@ use evenhand_problem::printable;
 use evenhand_problem::snapshot::System;
 use evenhand_testkit::dumps::{mutated_dump, split};
 
-/// Enough for the deepest document that is accepted, and too little for a recursion once for each element of a list.
+/// A stack that suffices for the deepest accepted document, and not for a recursion over the elements of a list.
 const STACK: usize = 1 << 20;
-/// What a mutant of some kilobytes may take.
+/// The limits for a mutant of some kilobytes.
 const LIMITS: Limits = Limits { work: Some(2_000_000_000), memory: Some(1 << 28), time: None, grows: false };
 
-/// The dumps of the fuzz target `importers`.
+/// Returns the dumps of the fuzz target `importers`.
 fn seeds() -> Vec<Vec<u8>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../fuzz/corpus/importers");
     let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -35,7 +36,7 @@ fn system(bytes: &[u8]) -> Option<System> {
     std::str::from_utf8(&bytes[..end]).ok()?.parse().ok()
 }
 
-/// Whether a dump is read; what is wrong otherwise is said in one line.
+/// Returns whether a dump is read, and checks that a refusal has one line.
 fn is_read(dump: &[u8]) -> bool {
     let Some(system) = system(dump) else { return false };
     let end = dump.iter().position(|byte| *byte == b'\n').map_or(0, |end| end + 1);
@@ -44,8 +45,8 @@ fn is_read(dump: &[u8]) -> bool {
     match within(&LIMITS, || snapshot(system, inputs, &Options::default())) {
         Err(_) => false,
         Ok(Err(error)) => {
-            let said = printable(&error.to_string());
-            assert!(!said.is_empty() && !said.contains('\n'), "{said}");
+            let message = printable(&error.to_string());
+            assert!(!message.is_empty() && !message.contains('\n'), "{message}");
             false
         }
         Ok(Ok(made)) => {

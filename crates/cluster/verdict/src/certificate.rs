@@ -1,5 +1,5 @@
-//! Certificates of verdicts and of moves, as texts: bundles of ordinary certificates, and the numbers that follow from these
-//! (docs/formats.md, "Certificates of a running cluster").
+//! Certificates of verdicts and of moves, as texts. Each is a bundle of ordinary certificates with the numbers that follow from
+//! them (docs/formats.md, "Certificates of a running cluster").
 
 use std::collections::BTreeMap;
 
@@ -15,34 +15,35 @@ use crate::moves::{Move, Moves, Tasks};
 use crate::servers::Place;
 use crate::verdict::{Fit, Row, Verdict};
 
-/// The certificate of a verdict on a snapshot that was made from these files.
+/// Returns the certificate of a verdict; `sources` are the files from which the snapshot was made.
 ///
 /// # Errors
-/// [`ClusterError::NotCertified`] where the fair shares are not certified.
+/// [`ClusterError::NotCertified`] if the fair shares have no certificate.
 pub fn of_verdict(verdict: &Verdict, sources: &[Origin]) -> Result<String, ClusterError> {
     bundle(verdict, sources, "verdict-certificate", None)
 }
 
-/// The certificate of moves that follow on a verdict without tolerance.
+/// Returns the certificate of moves, which includes that of the verdict before them. The verdict must have the tolerance 0.
 ///
 /// # Errors
-/// As [`of_verdict`]; and where the allocation after the moves cannot be examined.
+/// As [`of_verdict`]. Also if the axioms of the allocation after the moves cannot be judged.
 pub fn of_moves(verdict: &Verdict, moves: &Moves, sources: &[Origin]) -> Result<String, ClusterError> {
     let names = Names { problem: &verdict.problem };
     let steps: Vec<Value> = moves.list.iter().map(|step| names.step(step)).collect();
-    let after = held(&verdict.problem, &moves.after)?.to_json();
-    let short: Vec<&str> = moves.below[1].iter().map(|v| verdict.queues[*v].queue.name.as_str()).collect();
+    let after = usage_certificate(&verdict.problem, &moves.after)?.to_json();
+    let below: Vec<&str> = moves.below[1].iter().map(|v| verdict.queues[*v].queue.name.as_str()).collect();
     let lines: Vec<String> = steps.iter().map(|step| format!("\n{step}")).collect();
     let text = format!(
         "{{\"least\": {}, \"short\": {},\n\"steps\": [{}],\n\"after\": {}}}",
         json!(moves.least.to_string()),
-        json!(short),
+        json!(below),
         lines.join(","),
         after.trim_end()
     );
     bundle(verdict, sources, "moves-certificate", Some(&text))
 }
 
+/// Returns the certificate of a verdict, with the field `moves` if there are moves. `kind` is the value of the field `kind`.
 fn bundle(
     verdict: &Verdict,
     sources: &[Origin],
@@ -68,11 +69,11 @@ fn bundle(
             .collect();
         format!(",\n\"fits\": [{}]", fits.join(","))
     });
-    let stated: Vec<String> =
+    let constraints: Vec<String> =
         verdict.rules.stated().map(|of| format!("\n{}", names.constraint(of))).collect();
-    let stated = match stated.len() {
+    let constraints = match constraints.len() {
         0 => String::new(),
-        _ => format!(",\n\"constraints\": [{}]", stated.join(",")),
+        _ => format!(",\n\"constraints\": [{}]", constraints.join(",")),
     };
     let closed = (0..verdict.problem.n_servers()).filter(|i| verdict.rules.is_closed(*i));
     let closed: Vec<&str> = closed.map(|i| verdict.problem.servers()[i].name()).collect();
@@ -88,7 +89,7 @@ fn bundle(
     };
     let moves = moves.map_or_else(String::new, |moves| format!(",\n\"moves\": {moves}"));
     Ok(format!(
-        "{{\"kind\": {}, \"version\": 1, \"tolerance\": {},\n\"held\": {},\n\"due\": {},\n\"queues\": [{}]{stated}{closed}{rounded}{sources}{fits}{moves}}}\n",
+        "{{\"kind\": {}, \"version\": 1, \"tolerance\": {},\n\"held\": {},\n\"due\": {},\n\"queues\": [{}]{constraints}{closed}{rounded}{sources}{fits}{moves}}}\n",
         json!(kind),
         json!(verdict.tolerance.to_string()),
         verdict.held.certificate.to_json().trim_end(),
@@ -97,13 +98,13 @@ fn bundle(
     ))
 }
 
-fn source(of: &Origin) -> Value {
-    json!({"file": of.file, "sha256": of.sha256})
+fn source(origin: &Origin) -> Value {
+    json!({"file": origin.file, "sha256": origin.sha256})
 }
 
-/// The certificate of an allocation on single servers: that it is feasible, and so on. Of an infeasible one nothing else is
-/// claimed.
-fn held(problem: &Problem, allocation: &Allocation) -> Result<Certificate, ClusterError> {
+/// Returns the certificate of an allocation on single servers: whether it is feasible, work-conserving, and within limits and
+/// guarantees. The certificate of an infeasible allocation has no claims other than feasibility.
+fn usage_certificate(problem: &Problem, allocation: &Allocation) -> Result<Certificate, ClusterError> {
     let (instance, zero) = (Instance::new(problem, allocation)?, Rational::new());
     let mut axioms = vec![Axiom::Feasible, Axiom::IntegerFeasible, Axiom::WorkConserving];
     if !problem.groups().list().is_empty() {
@@ -124,10 +125,11 @@ fn held(problem: &Problem, allocation: &Allocation) -> Result<Certificate, Clust
     })
 }
 
-/// The kernel's answer to a certificate that was made here: why it gave no verdict, if it gave none.
+/// Checks a certificate of this crate with the kernel. Returns the reason if the certificate is too large for the kernel, and
+/// `None` if the kernel accepts it.
 ///
 /// # Errors
-/// [`ClusterError::Refused`] where it says no.
+/// [`ClusterError::Refused`] if the kernel refuses the certificate.
 pub fn self_test(text: &str) -> Result<Option<String>, ClusterError> {
     let verdict = evenhand_exact::check_text(text, Some(Sharing::Rdm));
     match verdict.reason {
@@ -136,6 +138,7 @@ pub fn self_test(text: &str) -> Result<Option<String>, ClusterError> {
     }
 }
 
+/// Writes indices of users, servers and resources as their names in a problem.
 struct Names<'n> {
     problem: &'n Problem,
 }
@@ -181,7 +184,7 @@ impl Names<'_> {
         self.start(&start)
     }
 
-    /// One gang as an object, several that start together as a list.
+    /// Returns a start as JSON: an object for one gang, a list of objects for gangs that start together.
     fn start(&self, start: &BTreeMap<usize, Tasks>) -> Value {
         let mut gangs: Vec<Value> = start.iter().map(|(n, tasks)| self.tasks(*n, tasks)).collect();
         if gangs.len() == 1 { gangs.remove(0) } else { Value::Array(gangs) }
@@ -192,32 +195,33 @@ impl Names<'_> {
         json!({"start": self.start(&step.start), "stop": stop})
     }
 
-    /// A constraint as a snapshot states it.
-    fn constraint(&self, of: &Constraint) -> Value {
+    /// Returns a constraint in the format of a snapshot.
+    fn constraint(&self, constraint: &Constraint) -> Value {
         let mut fields = Map::new();
-        fields.insert("user".to_owned(), json!(self.user(of.user)));
-        if of.priority != 0 {
-            fields.insert("priority".to_owned(), json!(of.priority));
+        fields.insert("user".to_owned(), json!(self.user(constraint.user)));
+        if constraint.priority != 0 {
+            fields.insert("priority".to_owned(), json!(constraint.priority));
         }
-        for (name, truth) in [("protected", of.protected), ("distinct_servers", of.distinct_servers)] {
-            if truth {
+        let flags = [("protected", constraint.protected), ("distinct_servers", constraint.distinct_servers)];
+        for (name, is_set) in flags {
+            if is_set {
                 fields.insert(name.to_owned(), json!(true));
             }
         }
-        if !of.class_sets.is_empty() {
+        if !constraint.class_sets.is_empty() {
             let server = |i: &usize| self.problem.servers()[*i].name();
             let sets: Vec<Vec<&str>> =
-                of.class_sets.iter().map(|set| set.iter().map(server).collect()).collect();
+                constraint.class_sets.iter().map(|set| set.iter().map(server).collect()).collect();
             fields.insert("class_sets".to_owned(), json!(sets));
         }
-        if !of.together.is_empty() {
-            fields.insert("together".to_owned(), json!(of.together));
+        if !constraint.together.is_empty() {
+            fields.insert("together".to_owned(), json!(constraint.together));
         }
-        if !of.not_modelled.is_empty() {
-            fields.insert("not_modelled".to_owned(), json!(of.not_modelled));
+        if !constraint.not_modelled.is_empty() {
+            fields.insert("not_modelled".to_owned(), json!(constraint.not_modelled));
         }
-        if of.admitted > 0 {
-            fields.insert("admitted".to_owned(), json!(of.admitted.to_string()));
+        if constraint.admitted > 0 {
+            fields.insert("admitted".to_owned(), json!(constraint.admitted.to_string()));
         }
         Value::Object(fields)
     }

@@ -1,6 +1,7 @@
-//! A snapshot after changes: amounts set, servers added and removed, tasks submitted.
+//! Changes of a snapshot: amounts that are set, servers that are added and removed, tasks that are submitted.
 //!
-//! Changes are made in the snapshot as a document, which is then read as any other: what cannot be is an error of the reader.
+//! A change edits the JSON document of the snapshot. The result is then read like any other file, so the reader refuses an
+//! impossible change.
 
 use std::collections::BTreeMap;
 
@@ -11,60 +12,65 @@ use serde_json::{Map, Value, json};
 
 use crate::error::ClusterError;
 
-/// A change of a cluster: first servers are removed, then tasks submitted and servers added, then amounts set.
+/// Changes of a cluster. First servers are removed, then tasks are submitted, then servers are added, then amounts are set.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Changes {
-    /// `NAME.FIELD` or `NAME.FIELD.RESOURCE` of a group, user or server class, or `share.FIELD`, and the value; `none`
-    /// takes the field away.
+    /// Paths and values. A path is `NAME.FIELD` or `NAME.FIELD.RESOURCE` of a group, user or server class, or `share.FIELD`. The
+    /// value `none` removes the field.
     pub set: Vec<(String, String)>,
-    /// Classes, and how many servers more.
+    /// Server classes, each with the number of servers that are added to it.
     pub add: Vec<(String, u64)>,
-    /// Names of single servers.
+    /// The names of single servers that are removed.
     pub remove: Vec<String>,
-    /// Users as a problem states them, whose tasks are added; of those that are there `name` and `tasks` suffice.
+    /// Users in the format of a problem, whose tasks are added. For a user of the snapshot, `name` and `tasks` suffice.
     pub submit: Vec<Value>,
 }
 
-/// Fields of a group, and of a user, that may be set; those that are by resource end with a point.
+/// The fields of a group that may be set. A field with one amount for each resource ends with a point.
 const OF_GROUP: [&str; 6] = ["weight", "priority", "parent", "guarantee.", "limit.", "lend."];
+/// The fields of a user that may be set.
 const OF_USER: [&str; 6] = ["weight", "tasks", "group", "gang", "pinned", "demand."];
+/// The fields of a server class that may be set.
 const OF_CLASS: [&str; 1] = ["capacity."];
+/// The fields of the problem's `share` that may be set.
 const OF_SHARE: [&str; 5] = ["of", "over", "families", "zero-weight", "guarantees"];
-/// Servers that may be added at once, where servers have names: each gets one.
+/// The largest number of servers that may be added at once to a class whose servers have names. Each of them gets a name.
 const MOST_NAMED: u64 = 1_000_000;
 
-fn wrong<T>(what: impl Into<String>) -> Result<T, ClusterError> {
-    Err(ClusterError::Change(what.into()))
+fn wrong<T>(message: impl Into<String>) -> Result<T, ClusterError> {
+    Err(ClusterError::Change(message.into()))
 }
 
 impl Changes {
     /// Reads a file of changes: `{"set": {"A.weight": 2}, "add": {"CLASS": 4}, "remove": ["NODE"], "submit": [USER]}`.
     ///
     /// # Errors
-    /// [`ClusterError::Change`] for anything else.
+    /// [`ClusterError::Change`] if the text has another form.
     pub fn read(name: &str, text: &str) -> Result<Self, ClusterError> {
         let read = || -> Result<Self, String> {
             let document: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
-            let Value::Object(fields) = document else { return Err("expected an object".to_owned()) };
+            let Value::Object(fields) = document else {
+                return Err("expected an object with `set`, `add`, `remove` or `submit`".to_owned());
+            };
             let mut changes = Self::default();
             for (field, value) in fields {
                 match (field.as_str(), value) {
                     ("set", Value::Object(set)) => {
                         for (path, value) in set {
-                            changes.set.push((path, word(&value)?));
+                            changes.set.push((path, scalar_text(&value)?));
                         }
                     }
                     ("add", Value::Object(add)) => {
                         for (class, count) in add {
-                            let found = word(&count)?.parse().ok().filter(|count| *count > 0);
-                            let count = found
+                            let parsed = scalar_text(&count)?.parse().ok().filter(|count| *count > 0);
+                            let count = parsed
                                 .ok_or_else(|| format!("add.{class}: expected a whole number above 0"))?;
                             changes.add.push((class, count));
                         }
                     }
                     ("remove", Value::Array(names)) => {
                         for name in names {
-                            changes.remove.push(word(&name)?);
+                            changes.remove.push(scalar_text(&name)?);
                         }
                     }
                     ("submit", Value::Array(users)) => changes.submit.extend(users),
@@ -78,35 +84,37 @@ impl Changes {
             }
             Ok(changes)
         };
-        read().map_err(|what| ClusterError::Change(format!("{name}: {what}")))
+        read().map_err(|message| ClusterError::Change(format!("{name}: {message}")))
     }
 
-    /// Adds those of a file that `--submit` names: a user, or a list of users.
+    /// Adds the users of a file that `--submit` names: one user, or a list of users.
     ///
     /// # Errors
-    /// [`ClusterError::Change`] for anything else.
+    /// [`ClusterError::Change`] if the text has another form.
     pub fn submit(&mut self, name: &str, text: &str) -> Result<(), ClusterError> {
         match serde_json::from_str(text) {
             Ok(Value::Array(users)) => self.submit.extend(users),
             Ok(user @ Value::Object(_)) => self.submit.push(user),
             Ok(_) => {
-                return wrong(format!("{name}: expected a user as a problem states it, or a list of users"));
+                return wrong(format!(
+                    "{name}: expected a user as in a problem file, or a list of such users"
+                ));
             }
             Err(error) => return wrong(format!("{name}: {error}")),
         }
         Ok(())
     }
 
-    /// Whether nothing is changed.
+    /// Returns whether there is no change.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// The snapshot after them.
+    /// Returns the snapshot after the changes.
     ///
     /// # Errors
-    /// [`ClusterError::Change`] where one cannot be made.
+    /// [`ClusterError::Change`] if one of them cannot be made.
     pub fn apply(&self, snapshot: &Snapshot) -> Result<Snapshot, ClusterError> {
         let mut after = snapshot.clone();
         for name in &self.remove {
@@ -126,15 +134,15 @@ impl Changes {
         }
         let text = document.to_string();
         let read = Source { name: "after the changes", text: &text }.snapshot();
-        // Lines and columns are of a text that no user has seen.
+        // The line and the column are left out of the message, because no user has seen this text.
         read.map_err(|error| {
             ClusterError::Change(format!("after the changes: {}: {}", error.place, error.message))
         })
     }
 }
 
-/// A text, a number or a truth as it is written.
-fn word(value: &Value) -> Result<String, String> {
+/// Returns the text of a JSON string, number or boolean.
+fn scalar_text(value: &Value) -> Result<String, String> {
     match value {
         Value::String(text) => Ok(text.clone()),
         Value::Number(_) | Value::Bool(_) => Ok(value.to_string()),
@@ -142,10 +150,12 @@ fn word(value: &Value) -> Result<String, String> {
     }
 }
 
-fn named<'d>(document: &'d mut Value, of: &str, name: &str) -> Option<&'d mut Value> {
-    document["problem"][of].as_array_mut()?.iter_mut().find(|item| item["name"] == name)
+/// Returns the element with a name in a list of the problem: `groups`, `users` or `servers`.
+fn named<'d>(document: &'d mut Value, list: &str, name: &str) -> Option<&'d mut Value> {
+    document["problem"][list].as_array_mut()?.iter_mut().find(|item| item["name"] == name)
 }
 
+/// Sets a field of the document, or removes it if the value is `none`.
 fn set(document: &mut Value, path: &str, value: &str) -> Result<(), ClusterError> {
     if let Some(field) = path.strip_prefix("share.").filter(|field| OF_SHARE.contains(field)) {
         let value = match value {
@@ -156,18 +166,18 @@ fn set(document: &mut Value, path: &str, value: &str) -> Result<(), ClusterError
         return Ok(());
     }
     let kinds: [(&str, &[&str]); 3] = [("groups", &OF_GROUP), ("users", &OF_USER), ("servers", &OF_CLASS)];
-    // Names may hold points: the longest that is one counts.
+    // A name may contain points, so the longest prefix that is a name counts.
     let points: Vec<usize> = path.match_indices('.').map(|(at, _)| at).collect();
     for at in points.into_iter().rev() {
         let (name, rest) = (&path[..at], &path[at + 1..]);
-        for (of, fields) in kinds {
+        for (list, fields) in kinds {
             let by_resource =
                 |field: &&&str| field.ends_with('.') && rest.starts_with(**field) && rest.len() > field.len();
             let Some(field) = fields.iter().find(|field| **field == rest).or(fields.iter().find(by_resource))
             else {
                 continue;
             };
-            let Some(item) = named(document, of, name) else { continue };
+            let Some(item) = named(document, list, name) else { continue };
             let (item, key) = match field.strip_suffix('.') {
                 None => (item, rest),
                 Some(field) => {
@@ -188,20 +198,23 @@ fn set(document: &mut Value, path: &str, value: &str) -> Result<(), ClusterError
         }
     }
     wrong(format!(
-        "--set {path}: expected NAME.FIELD=VALUE or NAME.FIELD.RESOURCE=VALUE, of a group ({}), a user ({}) or a server \
-         class ({}) that is there",
+        "--set {path}: the snapshot has nothing of this name with such a field; expected NAME.FIELD=VALUE or \
+         NAME.FIELD.RESOURCE=VALUE with a field of a group ({}), a user ({}) or a server class ({})",
         OF_GROUP.join(" "),
         OF_USER.join(" "),
         OF_CLASS.join(" ")
     ))
 }
 
+/// Adds the tasks of a user, which may be new.
 fn submit(document: &mut Value, user: &Value) -> Result<(), ClusterError> {
     let (Value::Object(fields), Some(name)) = (user, user["name"].as_str()) else {
-        return wrong("a user to submit has no `name`");
+        return wrong(
+            "--submit: a user has no `name`: state the name of a user of the snapshot, or a new one",
+        );
     };
-    let Some(tasks) = fields.get("tasks").and_then(|tasks| word(tasks).ok()) else {
-        return wrong(format!("--submit: the user `{name}` states no `tasks`"));
+    let Some(tasks) = fields.get("tasks").and_then(|tasks| scalar_text(tasks).ok()) else {
+        return wrong(format!("--submit: the user `{name}` states no `tasks`: state how many are added"));
     };
     let more = evenhand_problem::number::parse(&tasks)
         .map_err(|error| ClusterError::Change(format!("--submit: the tasks of `{name}`: {error}")))?;
@@ -211,46 +224,49 @@ fn submit(document: &mut Value, user: &Value) -> Result<(), ClusterError> {
                 users.push(user.clone());
             }
         }
-        Some(there) => {
+        Some(known) => {
             let differs =
-                |(field, value): &(&String, &Value)| *field != "tasks" && there[field.as_str()] != **value;
+                |(field, value): &(&String, &Value)| *field != "tasks" && known[field.as_str()] != **value;
             if let Some((field, _)) = fields.iter().find(differs) {
                 return wrong(format!(
-                    "--submit: there is a user `{name}` already, and its `{field}` is another: state the name and the \
-                     tasks alone, or another name"
+                    "--submit: the snapshot has a user `{name}` with another `{field}`: state only `name` and `tasks` to add \
+                     tasks to this user, or choose another name"
                 ));
             }
-            if let Some(own) = there["tasks"].as_str() {
+            if let Some(own) = known["tasks"].as_str() {
                 let own = evenhand_problem::number::parse(own)
                     .map_err(|error| ClusterError::Change(error.to_string()))?;
-                there["tasks"] = json!((own + more).to_string());
+                known["tasks"] = json!((own + more).to_string());
             }
         }
     }
     Ok(())
 }
 
+/// Adds servers to a class. `snapshot` is the snapshot before all changes.
 fn add(document: &mut Value, snapshot: &Snapshot, class: &str, count: u64) -> Result<(), ClusterError> {
-    let Some(there) = named(document, "servers", class) else {
+    let Some(server) = named(document, "servers", class) else {
         let known = snapshot.problem.servers().iter().map(ServerClass::name);
         return wrong(format!("--add: there is no server class `{class}`{}", hint(class, known)));
     };
-    let own: u64 = there["count"].as_str().map_or(Ok(1), str::parse).unwrap_or(1);
-    // A class whose last server was removed has one server of nothing in its place: it is again what it was.
-    let of = snapshot.problem.servers().iter().find(|of| of.name() == class);
-    let was_emptied = there["capacity"].as_object().is_some_and(Map::is_empty)
-        && of.is_some_and(|of| of.capacity().iter().any(|amount| !amount.is_zero()));
+    let own: u64 = server["count"].as_str().map_or(Ok(1), str::parse).unwrap_or(1);
+    // A class whose last server was removed was left with one server without capacity. The class gets its old capacity back.
+    let before = snapshot.problem.servers().iter().find(|before| before.name() == class);
+    let was_emptied = server["capacity"].as_object().is_some_and(Map::is_empty)
+        && before.is_some_and(|before| before.capacity().iter().any(|amount| !amount.is_zero()));
     let kept = if was_emptied { 0 } else { own };
-    let Some(all) = kept.checked_add(count) else { return wrong("--add: too many servers") };
-    there["count"] = json!(all.to_string());
-    if let Some(of) = of.filter(|_| was_emptied) {
-        let amounts = snapshot.problem.resources().iter().zip(of.capacity());
+    let Some(all) = kept.checked_add(count) else {
+        return wrong(format!("--add {class}={count}: the class would have more than {} servers", u64::MAX));
+    };
+    server["count"] = json!(all.to_string());
+    if let Some(before) = before.filter(|_| was_emptied) {
+        let amounts = snapshot.problem.resources().iter().zip(before.capacity());
         let amounts = amounts.filter(|(_, amount)| !amount.is_zero());
-        there["capacity"] = amounts.map(|(r, amount)| (r.clone(), json!(amount.to_string()))).collect();
+        server["capacity"] = amounts.map(|(r, amount)| (r.clone(), json!(amount.to_string()))).collect();
     }
     let Value::Array(names) = &mut document["servers"][class] else {
         if let Value::Object(fields) = document {
-            // Indexing has made what was not there.
+            // Indexing a JSON object with a missing key inserts the key with `null`.
             if fields.get("servers").is_some_and(|servers| servers[class].is_null()) {
                 drop_empty(fields, class);
             }
@@ -258,7 +274,9 @@ fn add(document: &mut Value, snapshot: &Snapshot, class: &str, count: u64) -> Re
         return Ok(());
     };
     if count > MOST_NAMED {
-        return wrong(format!("--add: more than {MOST_NAMED} servers of a class whose servers have names"));
+        return wrong(format!(
+            "--add {class}={count}: the servers of this class have names, and at most {MOST_NAMED} can be added at once"
+        ));
     }
     if was_emptied {
         names.clear();
@@ -267,7 +285,7 @@ fn add(document: &mut Value, snapshot: &Snapshot, class: &str, count: u64) -> Re
     Ok(())
 }
 
-/// Takes back what indexing by a name has made.
+/// Removes the entry of a class under `servers` that indexing has inserted, and `servers` if nothing else is in it.
 fn drop_empty(fields: &mut Map<String, Value>, class: &str) {
     if let Some(Value::Object(servers)) = fields.get_mut("servers") {
         servers.remove(class);
@@ -279,7 +297,7 @@ fn drop_empty(fields: &mut Map<String, Value>, class: &str) {
     }
 }
 
-/// Takes a single server away: what runs there waits.
+/// Removes a single server. The tasks that ran there wait.
 fn remove(snapshot: &mut Snapshot, name: &str) -> Result<(), ClusterError> {
     let Some((class, index)) = server_named(snapshot, name) else {
         let known = snapshot.servers.iter().flatten().map(String::as_str);
@@ -289,9 +307,9 @@ fn remove(snapshot: &mut Snapshot, name: &str) -> Result<(), ClusterError> {
         ));
     };
     let Some(placements) = &mut snapshot.allocation.placements else {
-        return wrong(
-            "--remove: the snapshot has no placements, so that it is not known what runs on a server",
-        );
+        return wrong(format!(
+            "--remove {name}: the snapshot does not say which tasks run on this server: state `allocation.placements`"
+        ));
     };
     placements.retain(|on| (on.server, on.index) != (class, index));
     let mut stopped: BTreeMap<usize, Vec<String>> = BTreeMap::new();
@@ -302,12 +320,12 @@ fn remove(snapshot: &mut Snapshot, name: &str) -> Result<(), ClusterError> {
         }
         !is_there
     });
-    // Servers after it come one nearer.
-    let nearer = |at: &mut u64| *at -= u64::from(*at > index);
+    // The indices of the servers after the removed one go down by 1.
+    let shift = |at: &mut u64| *at -= u64::from(*at > index);
     let is_last = snapshot.problem.servers()[class].count() == 1;
     if !is_last {
-        placements.iter_mut().filter(|on| on.server == class).for_each(|on| nearer(&mut on.index));
-        snapshot.running.iter_mut().filter(|of| of.server == class).for_each(|of| nearer(&mut of.index));
+        placements.iter_mut().filter(|on| on.server == class).for_each(|on| shift(&mut on.index));
+        snapshot.running.iter_mut().filter(|of| of.server == class).for_each(|of| shift(&mut of.index));
         if let Some(names) = snapshot.servers.get_mut(class).filter(|names| !names.is_empty()) {
             names.remove(usize::try_from(index).unwrap_or(usize::MAX).min(names.len() - 1));
         }
@@ -324,7 +342,7 @@ fn remove(snapshot: &mut Snapshot, name: &str) -> Result<(), ClusterError> {
         serde_json::from_str(&text).map_err(|error| ClusterError::Change(error.to_string()))?;
     let server = &mut problem["servers"][class];
     if is_last {
-        // A class has a server: this one has nothing.
+        // A class must have a server, so the last one stays, without capacity.
         server["capacity"] = json!({});
     } else {
         server["count"] = json!((snapshot.problem.servers()[class].count() - 1).to_string());
@@ -335,7 +353,7 @@ fn remove(snapshot: &mut Snapshot, name: &str) -> Result<(), ClusterError> {
     Ok(())
 }
 
-/// The class and the index of a single server, by its own name or as `CLASS #INDEX`.
+/// Returns the class and the index of a single server with a name, which is its own name or `CLASS #INDEX`.
 #[must_use]
 pub fn server_named(snapshot: &Snapshot, name: &str) -> Option<(usize, u64)> {
     for (class, names) in snapshot.servers.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The fair share of every queue: the end of hierarchical filling, or the result of a scheduler's own formula.
+//! The fair share of every queue, by hierarchical filling (docs/groups.md) or by the formula of a scheduler.
 
 use evenhand_exact::{Axiom, Certificate, Claim, Evidence, Instance};
 use evenhand_mechanisms::tree::{self, Entitlements, Rule, Settings};
@@ -12,11 +12,11 @@ use crate::queues::{Kind, Queues, Vector};
 /// The fair shares of queues.
 #[derive(Debug, Clone)]
 pub struct Due {
-    /// By queue and resource.
+    /// The fair shares, by queue and resource.
     pub amounts: Vec<Vector>,
-    /// The tasks that come to that; absent where the rule divides every resource alone.
+    /// The tasks whose usage these amounts are; `None` if the rule divides each resource separately.
     pub tasks: Option<Allocation>,
-    /// The evidence.
+    /// The evidence for the amounts.
     pub proof: Proof,
 }
 
@@ -25,16 +25,16 @@ pub struct Due {
 pub enum Proof {
     /// A certificate of the axiom `tree`.
     Tree(Box<Certificate>),
-    /// The kernel computes the amounts of this rule, resource by resource, from its definition.
+    /// No certificate is needed: the kernel computes the amounts of this rule itself, separately for each resource.
     Alone(Rule),
-    /// Nothing, and why.
+    /// There is no evidence, for this reason.
     Uncertified(&'static str),
 }
 
-/// The problem with the share of a rule in place of its own, where that is another share.
+/// Returns the problem with the share of a rule instead of its own, or `None` if both shares are equal.
 ///
 /// # Errors
-/// None that a problem can meet.
+/// Never, for a problem that was read from a file.
 pub fn by_rule(problem: &Problem, rule: Option<Rule>) -> Result<Option<Problem>, ClusterError> {
     let stated = problem.groups().share();
     let Some(share) = rule.and_then(|rule| rule.share_alone(stated)).filter(|share| share != stated) else {
@@ -58,15 +58,16 @@ pub fn by_rule(problem: &Problem, rule: Option<Rule>) -> Result<Option<Problem>,
 }
 
 impl Due {
-    /// By the problem's own share, or by a rule. Of a rule that is a share the problem has to have that ([`by_rule`]).
+    /// Computes the fair shares by the problem's own share, or by a rule. If the rule is a share, the problem must already have
+    /// this share ([`by_rule`]).
     ///
     /// # Errors
-    /// [`ClusterError`]: the filling is not defined for the problem, or takes too much.
+    /// [`ClusterError`] if the filling is not defined for the problem, or needs too much time or memory.
     pub fn new(queues: &Queues<'_>, rule: Option<Rule>) -> Result<Self, ClusterError> {
         let problem = queues.problem;
         let settings = Settings { rule, ..Settings::default() };
         if let (Some(entitlements), Some(rule)) = (tree::entitlements(problem, &settings)?, rule) {
-            let proof = alone(problem, rule, &entitlements);
+            let proof = proof_by_resource(problem, rule, &entitlements);
             return Ok(Self { amounts: amounts(queues, &entitlements), tasks: None, proof });
         }
         let evidence = tree::filling(problem)?;
@@ -84,52 +85,53 @@ impl Due {
         Ok(Self { amounts, tasks: Some(allocation), proof })
     }
 
-    /// The certificate of the axiom `tree`, where there is one.
+    /// Returns the certificate of the axiom `tree`, if there is one.
     #[must_use]
     pub fn certificate(&self) -> Option<&Certificate> {
         if let Proof::Tree(certificate) = &self.proof { Some(certificate) } else { None }
     }
 
-    /// Why what is due has no proof, where it has none.
+    /// Returns the reason if the fair shares have no evidence.
     #[must_use]
     pub fn uncertified(&self) -> Option<&'static str> {
         if let Proof::Uncertified(why) = &self.proof { Some(why) } else { None }
     }
 }
 
-/// Returns the proof of amounts by a rule that divides every resource alone. The kernel asks for the same conditions: the
-/// queues in a queue have together what it has, and the queues of the root no more than there is.
-fn alone(problem: &Problem, rule: Rule, entitlements: &Entitlements) -> Proof {
+/// Returns the evidence for amounts by a rule that divides each resource separately. The kernel requires the same conditions:
+/// the amounts of the children of a queue add up to the amount of the queue, and those of the root to at most the capacity.
+fn proof_by_resource(problem: &Problem, rule: Rule, entitlements: &Entitlements) -> Proof {
     if rule == Rule::KaiSoleQueue {
-        return Proof::Uncertified("the only queue of a priority is due more than it asks for");
+        return Proof::Uncertified("the only queue of a priority may get more than its tasks demand");
     }
     let groups = problem.groups();
     let mut left = entitlements.groups.clone();
-    // The root comes last.
+    // The root is the last entry.
     left.push(problem.total_capacity().to_vec());
     let root = groups.list().len();
     let of_groups = groups.list().iter().map(|group| group.parent).zip(&entitlements.groups);
     let users = entitlements.users.iter().enumerate();
-    let of_users = users.filter_map(|(n, part)| Some((groups.member(n).group, part.as_ref()?)));
-    for (parent, part) in of_groups.chain(of_users) {
+    let of_users = users.filter_map(|(n, amounts)| Some((groups.member(n).group, amounts.as_ref()?)));
+    for (parent, amounts) in of_groups.chain(of_users) {
         let left = &mut left[parent.unwrap_or(root)];
-        left.iter_mut().zip(part).for_each(|(left, part)| *left -= part);
+        left.iter_mut().zip(amounts).for_each(|(left, amount)| *left -= amount);
     }
     if left.iter().flatten().any(|left| *left < 0) {
         return Proof::Uncertified(
-            "guarantees beyond what there is are due in full, and nobody can have that",
+            "the guarantees exceed the capacity, and the rule gives every queue its whole guarantee",
         );
     }
     let mut parents = groups.list().iter().filter_map(|group| group.parent);
     if parents.any(|v| left[v].iter().any(|left| *left > 0)) {
         return Proof::Uncertified(
-            "a queue is due more than the queues in it, of which some have the weight 0",
+            "the fair share of a queue is larger than the sum of its subqueues, some of which have the weight 0",
         );
     }
     Proof::Alone(rule)
 }
 
-/// That these tasks are those of the filling, feasible, within all limits, and whether they are all that is promised.
+/// Returns the certificate of the tasks of the filling. It claims that they are the result of the filling, feasible and within
+/// all limits, and says whether they meet all guarantees.
 fn certificate(
     problem: &Problem,
     allocation: &Allocation,
@@ -153,6 +155,7 @@ fn certificate(
     })
 }
 
+/// Returns the entitlements by queue.
 fn amounts(queues: &Queues<'_>, entitlements: &Entitlements) -> Vec<Vector> {
     let nothing = || vec![Rational::new(); queues.problem.n_resources()];
     let of_queue = |kind: Kind| match kind {

@@ -1,50 +1,52 @@
-//! Why there is no answer.
+//! The errors of this crate.
 
 use evenhand_certify::CertifyError;
 use evenhand_exact::{InstanceError, Refusal};
 use evenhand_mechanisms::MechanismError;
 use thiserror::Error;
 
-/// Why a cluster is not judged, changed or moved.
+/// The reason why there is no verdict, no changed snapshot, or no list of moves.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum ClusterError {
     /// The fair shares could not be computed.
     #[error(transparent)]
     Mechanism(#[from] MechanismError),
-    /// The usage or the fair shares could not be examined.
+    /// The axioms of the usage could not be judged.
     #[error(transparent)]
     Certify(#[from] CertifyError),
     /// The allocation does not fit the problem.
     #[error(transparent)]
     Instance(#[from] InstanceError),
-    /// An axiom could not be judged, or takes too much.
+    /// A claim could not be judged, or its check needs too much time or memory.
     #[error(transparent)]
     Refusal(#[from] Refusal),
     /// Fair shares by this rule cannot be certified, for this reason.
-    #[error("what is due by the rule `{0}` has no certificate: {1}")]
+    #[error("fair shares by the rule `{0}` have no certificate: {1}")]
     NotCertified(&'static str, &'static str),
-    /// Moves need single servers.
-    #[error("the snapshot has no placements on single servers, and moves are about these")]
+    /// The snapshot has no placements on single servers, which moves need.
+    #[error(
+        "the snapshot does not say on which servers tasks run, and moves need that: state `allocation.placements`"
+    )]
     NoPlacements,
-    /// Moves are of whole tasks.
-    #[error("`{user}` runs {tasks} tasks on a server: moves are of whole tasks")]
+    /// A user runs a fraction of a task on a server, and moves need whole tasks.
+    #[error("user `{user}` runs {tasks} tasks on one server: moves need whole tasks")]
     NotWhole {
-        /// Its name.
+        /// The name of the user.
         user: String,
-        /// How many.
+        /// The number of its tasks on that server.
         tasks: String,
     },
-    /// A change that cannot be made.
+    /// A change that cannot be made, or that leads to an impossible snapshot.
     #[error("{0}")]
     Change(String),
-    /// The certificate that was made is refused by the kernel.
+    /// The kernel refuses a certificate of this crate. This is a defect of the program.
     #[error("internal error: the kernel refuses the certificate that was made ({0}); nothing is written")]
     Refused(String),
 }
 
 impl ClusterError {
-    /// Whether the input is to blame, and no limit and no solver.
+    /// Returns whether the input causes the error, rather than a limit of the program or a defect.
     #[must_use]
     pub fn is_of_input(&self) -> bool {
         match self {

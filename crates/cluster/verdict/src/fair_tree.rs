@@ -1,9 +1,10 @@
 //! Slurm's fair tree, recomputed from the raw usage and shares that `sshare -a -l` shows.
 //!
-//! Follows `_calc_assoc_fs` and `_calc_tree_fs` in src/plugins/priority/multifactor/fair_tree.c, the same in Slurm 20.11 to
-//! 25.05: `NormShares` S is the part of the shares of its level, `EffectvUsage` U that of the raw usage above it, `LevelFS` is
-//! S / U, and `FairShare` the rank of a user, depth first by `LevelFS`, over the number of users. Raw usage is shown without
-//! its fraction, and all else to six digits: what follows from that is an interval.
+//! Follows `_calc_assoc_fs` and `_calc_tree_fs` in src/plugins/priority/multifactor/fair_tree.c, which are the same in Slurm
+//! 20.11 to 25.05. `NormShares` S is the account's fraction of all shares on its level. `EffectvUsage` U is its fraction of the
+//! raw usage of its parent. `LevelFS` is S / U. `FairShare` is the rank of a user over the number of users; users are ranked
+//! depth first by `LevelFS`. `sshare` cuts off the decimals of raw usage and rounds other numbers to six decimals, so each
+//! recomputed number is an interval.
 
 use std::collections::BTreeMap;
 
@@ -12,41 +13,41 @@ use evenhand_problem::snapshot::{Snapshot, Subject};
 
 use crate::reported::{Compared, Formula};
 
-/// Half a unit of the last of six digits.
+/// Half a unit of the sixth decimal, as numerator and denominator.
 const ROUNDING: (u32, u32) = (1, 2_000_000);
 
-const UNCOUNTED: &str = "the shares of its level are not all stated";
-const UNUSED: &str = "no raw usage above it is shown";
+const UNCOUNTED: &str = "not all shares of its level are stated";
+const UNUSED: &str = "its raw usage is missing, or that of its parent is missing or 0";
 const NOT_YET: &str = "Slurm has not computed it yet: it shows no NormUsage";
 const UNRANKED: &str = "not all users are shown";
 
-/// What is said of an account, by word; a number that is absent is infinite.
-type Said<'s> = BTreeMap<&'s str, &'s Option<Rational>>;
+/// The reported numbers of an account, by their names in `sshare`; `None` stands for infinity.
+type Numbers<'s> = BTreeMap<&'s str, &'s Option<Rational>>;
 
-/// At least and at most so much; absent: without end.
+/// A lower and an upper bound; `None` is no upper bound.
 type Interval = (Rational, Option<Rational>);
 
 struct FairTree<'s> {
     parents: Vec<Option<usize>>,
-    accounts: Vec<Said<'s>>,
-    cluster: Said<'s>,
+    accounts: Vec<Numbers<'s>>,
+    cluster: Numbers<'s>,
 }
 
-/// Of every number of the fair tree that is reported what its formula gives; nothing where no `LevelFS` is, since Slurm then
-/// ranks by another formula.
+/// Compares every reported number of the fair tree with its formula. Returns nothing if no `LevelFS` is reported, since Slurm
+/// then ranks by another formula.
 pub fn compared(snapshot: &Snapshot) -> Vec<Compared> {
     let list = snapshot.problem.groups().list();
-    let mut accounts = vec![Said::new(); list.len()];
-    let mut cluster = Said::new();
+    let mut accounts = vec![Numbers::new(); list.len()];
+    let mut cluster = Numbers::new();
     for reported in &snapshot.reported {
-        let of = match reported.of {
+        let numbers = match reported.of {
             Subject::Group(v) => &mut accounts[v],
             Subject::Cluster => &mut cluster,
             Subject::User(_) | Subject::Server(_) => continue,
         };
-        of.insert(&reported.what, &reported.value);
+        numbers.insert(&reported.what, &reported.value);
     }
-    if !accounts.iter().any(|said| said.contains_key("LevelFS")) {
+    if !accounts.iter().any(|numbers| numbers.contains_key("LevelFS")) {
         return Vec::new();
     }
     let parents = list.iter().map(|group| group.parent).collect();
@@ -54,7 +55,7 @@ pub fn compared(snapshot: &Snapshot) -> Vec<Compared> {
     let levels: Vec<_> = (0..list.len()).map(|v| tree.level(v)).collect();
     let ranks = tree.ranks(&levels);
     let mut compared = Vec::new();
-    for (v, said) in tree.accounts.iter().enumerate() {
+    for (v, numbers) in tree.accounts.iter().enumerate() {
         let formulas = [
             ("NormShares", tree.shares(v).map(|shares| (shares.clone(), Some(shares)))),
             ("EffectvUsage", tree.usage(v).and_then(|usage| tree.is_computed(v).map(|()| usage))),
@@ -62,7 +63,7 @@ pub fn compared(snapshot: &Snapshot) -> Vec<Compared> {
             ("FairShare", ranks[v].clone()),
         ];
         for (what, formula) in formulas {
-            let Some(reported) = said.get(what) else { continue };
+            let Some(reported) = numbers.get(what) else { continue };
             compared.push(Compared {
                 group: v,
                 what: what.to_owned(),
@@ -79,22 +80,24 @@ pub fn compared(snapshot: &Snapshot) -> Vec<Compared> {
 }
 
 impl FairTree<'_> {
-    fn number(said: &Said<'_>, what: &str) -> Option<Rational> {
-        said.get(what).and_then(|value| (*value).clone())
+    fn number(numbers: &Numbers<'_>, name: &str) -> Option<Rational> {
+        numbers.get(name).and_then(|value| (*value).clone())
     }
 
+    /// Fails if Slurm has not computed the numbers of an account yet.
     fn is_computed(&self, v: usize) -> Result<(), &'static str> {
         if self.accounts[v].contains_key("NormUsage") { Ok(()) } else { Err(NOT_YET) }
     }
 
-    /// S: its part of the shares of its level.
+    /// Returns S, the fraction of an account of all shares on its level.
     fn shares(&self, v: usize) -> Result<Rational, &'static str> {
-        let number = |what| Self::number(&self.accounts[v], what);
+        let number = |name| Self::number(&self.accounts[v], name);
         let all = number("level_shares").filter(|all| *all > 0);
         number("RawShares").zip(all).map(|(own, all)| own / all).ok_or(UNCOUNTED)
     }
 
-    /// U: its part of the usage above it, of which less than a whole is not shown.
+    /// Returns U, the fraction of an account of the usage of its parent. Each usage is larger than the shown number by less
+    /// than 1.
     fn usage(&self, v: usize) -> Result<Interval, &'static str> {
         let above = self.parents[v].map_or(&self.cluster, |above| &self.accounts[above]);
         let all = Self::number(above, "RawUsage").filter(|all| *all > 0).ok_or(UNUSED)?;
@@ -103,7 +106,7 @@ impl FairTree<'_> {
         Ok((own / (all + 1_u32), Some(high)))
     }
 
-    /// S / U
+    /// Returns S / U.
     fn level(&self, v: usize) -> Result<Interval, &'static str> {
         self.is_computed(v)?;
         let shares = self.shares(v)?;
@@ -116,8 +119,9 @@ impl FairTree<'_> {
         Ok((low.unwrap_or_default(), high))
     }
 
-    /// Of every account with the `FairShare` of a user: the rank, over the number of users. Whoever has the higher level comes
-    /// first, with all below it; where levels may be equal it is left open who does.
+    /// Returns the rank of every account over the number of users; only accounts with a `FairShare` are users. Among siblings,
+    /// the account with the higher level comes first, with all users below it. If levels may be equal, the interval of the rank
+    /// includes both orders.
     fn ranks(&self, levels: &[Result<Interval, &'static str>]) -> Vec<Result<Interval, &'static str>> {
         let n = levels.len();
         let is_ranked = |v: &usize| self.accounts[*v].contains_key("FairShare");
@@ -127,18 +131,18 @@ impl FairTree<'_> {
         }
         let mut siblings: BTreeMap<Option<usize>, Vec<usize>> = BTreeMap::new();
         (0..n).for_each(|v| siblings.entry(self.parents[v]).or_default().push(v));
-        // Users that certainly come before an account and after it, of those beside it.
-        let mut beside = vec![(0, 0); n];
-        for of in siblings.values() {
+        // By account: the users below its siblings that certainly come before it, and those that certainly come after it.
+        let mut around = vec![(0, 0); n];
+        for accounts in siblings.values() {
             let known: Vec<(&Interval, u64)> =
-                of.iter().filter_map(|v| Some((levels[*v].as_ref().ok()?, users[*v]))).collect();
+                accounts.iter().filter_map(|v| Some((levels[*v].as_ref().ok()?, users[*v]))).collect();
             let lows = Counted::new(known.iter().map(|((low, _), users)| (low, *users)));
             let highs =
                 Counted::new(known.iter().filter_map(|((_, high), users)| Some((high.as_ref()?, *users))));
-            for v in of {
+            for v in accounts {
                 let Ok((low, high)) = &levels[*v] else { continue };
                 let before = high.as_ref().map_or(0, |high| lows.all - lows.up_to(high));
-                beside[*v] = (before, highs.below(low));
+                around[*v] = (before, highs.below(low));
             }
         }
         let all = Self::number(&self.cluster, "g_user_assoc_count");
@@ -147,8 +151,9 @@ impl FairTree<'_> {
         let rank = |v: usize| {
             let all = all.as_ref().ok_or(UNRANKED)?;
             levels[v].as_ref().map_err(|why| *why)?;
-            let way = std::iter::successors(Some(v), |v| self.parents[*v]);
-            let (before, after) = way.map(|v| beside[v]).fold((0, 0), |sum, of| (sum.0 + of.0, sum.1 + of.1));
+            let path = std::iter::successors(Some(v), |v| self.parents[*v]);
+            let (before, after) =
+                path.map(|v| around[v]).fold((0, 0), |sum, more| (sum.0 + more.0, sum.1 + more.1));
             let high = Rational::from(all - before) / all;
             Ok((Rational::from(after + 1) / all, Some(high)))
         };
@@ -156,7 +161,7 @@ impl FairTree<'_> {
     }
 }
 
-/// Users by a bound of their level, ascending, each with how many are up to it.
+/// Bounds of levels in ascending order, each with the number of users up to and including it.
 struct Counted<'c> {
     list: Vec<(&'c Rational, u64)>,
     all: u64,
@@ -174,15 +179,16 @@ impl<'c> Counted<'c> {
         Self { list, all }
     }
 
+    /// Returns the number of users at the first bounds, `count` of them.
     fn first(&self, count: usize) -> u64 {
         count.checked_sub(1).map_or(0, |last| self.list[last].1)
     }
 
     fn up_to(&self, bound: &Rational) -> u64 {
-        self.first(self.list.partition_point(|(of, _)| *of <= bound))
+        self.first(self.list.partition_point(|(known, _)| *known <= bound))
     }
 
     fn below(&self, bound: &Rational) -> u64 {
-        self.first(self.list.partition_point(|(of, _)| *of < bound))
+        self.first(self.list.partition_point(|(known, _)| *known < bound))
     }
 }

@@ -1,8 +1,8 @@
-//! Running clusters: what every queue uses and what its fair share is, what a change brings, and which tasks to move.
+//! Running clusters: the usage and the fair share of every queue, the effect of a change, and the tasks to move.
 //!
-//! A snapshot is judged: a problem with groups, and the tasks that run on single servers, as an importer finds them. Every
+//! The input is a snapshot: a problem with groups, and the tasks that run on single servers. Importers write snapshots. Every
 //! number of a [`Verdict`] and of [`moves::Moves`] can be written as a certificate ([`certificate`]), which the kernel checks.
-//! One predicate decides what could start ([`Standing::may_start`]).
+//! One predicate decides which tasks could start ([`Standing::may_start`]).
 #![forbid(unsafe_code)]
 
 pub mod certificate;

@@ -1,8 +1,8 @@
 //! Moves: tasks to stop and to start so that no queue is below its fair share by a whole task (docs/verdict.md, "Which moves").
 //!
-//! A move starts one gang of a queue that is below its fair share, and stops the tasks that stand in its way: on its servers,
-//! or under a limit above it. The search is greedy. That there cannot be fewer moves is known where their number is that of
-//! the bound ([`least_starts`]).
+//! A move starts one gang of a queue that is below its fair share. It stops tasks whose capacity the gang needs, on its servers
+//! or under a limit of its groups. The search is greedy. The moves are certainly the fewest if their number equals the lower
+//! bound of [`least_starts`].
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,15 +17,17 @@ use crate::starts::{Answer, Assignment, STEPS_OF_A_VERDICT, Standing};
 use crate::task_rules::TaskRules;
 use crate::verdict::Verdict;
 
-/// Servers whose tasks are considered in full for one start, the most promising first.
+/// The largest number of servers that are fully considered for one start, those with the cheapest stops first.
 const CANDIDATES: usize = 24;
 
-/// Tasks that migrate for one start, at most. More would disturb more running work than most starts are worth.
+/// The largest number of tasks that migrate for one start. More migrations would disturb more running work than most starts are
+/// worth.
 const MOST_MIGRATIONS: usize = 3;
-/// Sets of tasks that are tried for one start, those with the fewest tasks first; each takes about as long as a few searches.
+/// The largest number of sets of tasks that are tried for one start, the smallest sets first. Each set takes about as long as a
+/// few searches for servers.
 const MOST_SETS: usize = 200;
 
-/// Tasks of a user on servers, ascending: how many on each.
+/// The number of tasks of a user on each server, by server in ascending order.
 pub type Tasks = BTreeMap<Place, u64>;
 
 /// One start, and the tasks that are stopped for it.
@@ -33,66 +35,67 @@ pub type Tasks = BTreeMap<Place, u64>;
 pub struct Move {
     /// The queue that is below its fair share.
     pub queue: usize,
-    /// By user of the start: where its tasks start.
+    /// By user of the start: the servers on which its tasks start.
     pub start: BTreeMap<usize, Tasks>,
-    /// By user: where its tasks are stopped.
+    /// By user: the servers on which its tasks are stopped.
     pub stop: BTreeMap<usize, Tasks>,
-    /// Gangs that the snapshot names among the stopped tasks, by position in [`TaskRules`].
+    /// The gangs among the stopped tasks that the snapshot names, by position in [`TaskRules`].
     pub gangs: BTreeSet<usize>,
-    /// Whether the task that stops is the one that starts, on another server.
+    /// Whether the move migrates a task: the task that stops starts again on another server.
     pub is_migration: bool,
 }
 
 /// Moves in their order, and the cluster after them.
 #[derive(Debug, Clone)]
 pub struct Moves {
-    /// In this order.
+    /// The moves, in the order in which they are made.
     pub list: Vec<Move>,
     /// The allocation after the moves.
     pub after: Allocation,
-    /// The queues that are below their fair share by a whole task before and after.
+    /// The queues that are below their fair share by a whole task, before and after the moves.
     pub below: [Vec<usize>; 2],
-    /// At least so many moves are needed until no queue is.
+    /// A lower bound on the number of moves until no queue is below its fair share by a whole task.
     pub least: Rational,
-    /// Whether it ended with the number of moves that was asked for.
+    /// Whether the search stopped because it had reached [`Limits::most`].
     pub is_cut: bool,
 }
 
-/// Limits on the moves that are searched for.
+/// Limits on the search for moves.
 #[derive(Debug, Clone, Default)]
 pub struct Limits {
-    /// Most moves.
+    /// The largest number of moves.
     pub most: Option<usize>,
-    /// Users none of whose tasks may be stopped.
+    /// The users whose tasks may not be stopped.
     pub pinned: BTreeSet<usize>,
-    /// Whether no task is stopped for one of a lower priority, on any system.
+    /// Whether no task is stopped for a task of a lower priority, whatever the system would do.
     pub strict_priority: bool,
 }
 
 impl Moves {
-    /// Whether no queue is below its fair share by a whole task after them, and there cannot be fewer.
+    /// Returns whether no queue is below its fair share by a whole task after the moves, and fewer moves do not suffice.
     #[must_use]
     pub fn are_fewest(&self) -> bool {
         self.below[1].is_empty() && self.least == self.list.len()
     }
 
-    /// Tasks that are stopped, without those that start on another server.
+    /// Returns the number of stopped tasks, without tasks that migrate.
     #[must_use]
     pub fn stopped(&self) -> u64 {
         let stops = self.list.iter().filter(|step| !step.is_migration).flat_map(|step| step.stop.values());
         stops.flat_map(BTreeMap::values).sum()
     }
 
-    /// Moves that stop a task and start it on another server.
+    /// Returns the number of moves that migrate a task to another server.
     #[must_use]
     pub fn migrations(&self) -> usize {
         self.list.iter().filter(|step| step.is_migration).count()
     }
 
-    /// Searches for moves.
+    /// Searches for moves after a verdict.
     ///
     /// # Errors
-    /// [`ClusterError::NoPlacements`], [`ClusterError::NotWhole`].
+    /// [`ClusterError::NoPlacements`] if the servers of tasks are not known. [`ClusterError::NotWhole`] if a server runs a
+    /// fraction of a task.
     pub fn new(verdict: &Verdict, limits: &Limits) -> Result<Self, ClusterError> {
         let Verdict { problem, allocation, rules, due, .. } = verdict;
         let Some(standing) = Standing::new(problem, rules, allocation) else {
@@ -121,7 +124,7 @@ impl Moves {
         let before = search.below();
         let mut list: Vec<Move> = Vec::new();
         let mut is_cut = false;
-        // Starts that found no place are tried again after the moves that were found.
+        // Starts without a move are tried again once other moves have been made.
         let mut tried = 0;
         loop {
             let Some(step) = search.next() else {
@@ -129,7 +132,7 @@ impl Moves {
                     break;
                 }
                 if tried == list.len() {
-                    // Nothing else helps: tasks that start on another server may make room.
+                    // No start has a move of its own, but migrations may make room for one.
                     let left = limits.most.map_or(usize::MAX, |most| most.saturating_sub(list.len()));
                     let Some(steps) = search.with_migrations(left) else { break };
                     list.extend(steps);
@@ -153,15 +156,15 @@ impl Moves {
 
 /// Returns a lower bound on the number of starts after which no queue is below its fair share by a whole task.
 ///
-/// While a gang of user `n` waits and is within the fair share, either it has to start, or one of its resources has to become
-/// scarcer than the gang demands. One start below a queue adds at most the largest gang there. Bounds of sibling queues add up,
-/// because a start is in one of them. Users outside of groups are queues of their own, and some start together: these count
-/// once.
+/// While a gang of user `n` waits and would still be within the fair share, its queue is below its fair share. So either all
+/// waiting gangs of `n` have to start, or the usage of one of the demanded resources has to grow until the gang would no longer
+/// be within the share. One start adds at most the largest gang below the queue. Bounds of sibling queues add up, because each
+/// start is in one of them. Users outside of groups that start together count once.
 #[must_use]
 pub fn least_starts(queues: &Queues<'_>, held: &[Vector], due: &[Vector], totals: &[Rational]) -> Rational {
     let problem = queues.problem;
     let mut below = vec![Rational::new(); queues.list.len() + 1];
-    // By the first user of a start: the largest bound of its users outside of groups.
+    // By the first user of a start: the largest bound of the users of this start, for users outside of groups.
     let mut outside: BTreeMap<usize, Rational> = BTreeMap::new();
     let mut order: Vec<usize> = (0..queues.list.len()).collect();
     order.sort_by_key(|v| Reverse(queues.list[*v].depth));
@@ -173,7 +176,7 @@ pub fn least_starts(queues: &Queues<'_>, held: &[Vector], due: &[Vector], totals
             }
         }
         let mut least = below[v].clone();
-        // A user whose base demand names nothing is within every fair share, and keeps no queue below its own.
+        // A user without any base demand is within every fair share, so it never puts a queue below its fair share.
         let waits = |n: &&usize| {
             !queues.unit[**n].is_empty()
                 && queues.waits(**n, totals)
@@ -199,34 +202,38 @@ pub fn least_starts(queues: &Queues<'_>, held: &[Vector], due: &[Vector], totals
     outside.into_values().fold(below.pop().unwrap_or_default(), |sum, least| sum + least)
 }
 
+/// The search for moves. It changes the cluster with each move that it makes.
 struct Search<'s> {
     queues: &'s Queues<'s>,
+    /// The fair share by queue.
     due: &'s [Vector],
+    /// The cluster after the moves so far.
     standing: Standing<'s>,
+    /// The usage by queue.
     held: Vec<Vector>,
-    /// By user.
+    /// By user: whether it waits.
     waiting: Vec<bool>,
     limits: &'s Limits,
-    /// Starts of queues for which no move is found.
+    /// Pairs of a queue and a user for which the search has found no move.
     hopeless: BTreeSet<(usize, usize)>,
     /// By queue: whether it is below its fair share by a whole task.
     is_below: Vec<bool>,
-    /// Steps that searches may still take.
+    /// The number of steps that searches for servers may still take.
     steps: u64,
-    /// Gangs of the snapshot that moves have stopped, by position.
+    /// The gangs of the snapshot that moves have stopped, by position.
     gone: BTreeSet<usize>,
 }
 
-/// Tasks that would be stopped.
+/// Tasks that a move would stop.
 #[derive(Debug, Clone, Default)]
 struct Stops {
-    /// By user.
+    /// By user: the number of stopped tasks by server.
     tasks: BTreeMap<usize, Tasks>,
-    /// Gangs of the snapshot among them, by position.
+    /// The gangs of the snapshot among the stopped tasks, by position.
     gangs: BTreeSet<usize>,
 }
 
-/// The order of possible stops: the highest priority among the victims, then their number.
+/// The cost of stops, less being better: the highest priority among the stopped tasks, then their number.
 type Cost = (i64, u64);
 
 impl<'s> Search<'s> {
@@ -238,47 +245,49 @@ impl<'s> Search<'s> {
         self.standing.rules
     }
 
+    /// Returns a waiting user because of which a queue is below its fair share by a whole task.
     fn below_by(&self, v: usize) -> Option<usize> {
         self.queues.short_by(v, &self.held[v], &self.due[v], &self.waiting, &Rational::new())
     }
 
+    /// Returns the queues that are below their fair share by a whole task.
     fn below(&self) -> Vec<usize> {
         (0..self.queues.list.len()).filter(|v| self.below_by(*v).is_some()).collect()
     }
 
-    /// The fraction of its fair share that a queue lacks, the largest of all resources.
-    fn fraction(&self, v: usize) -> Rational {
+    /// Returns the largest fraction of its fair share that a queue lacks, over all resources.
+    fn lacking_fraction(&self, v: usize) -> Rational {
         let fractions = self.held[v].iter().zip(&self.due[v]).filter(|(_, due)| **due > 0);
         fractions.map(|(held, due)| 1 - Rational::from(held / due)).max().unwrap_or_default()
     }
 
-    /// A move for the deepest queue below its fair share, among these the one that lacks the largest fraction; of its users
-    /// first the one that takes most of what is missing.
+    /// Returns the next move. It is for the deepest queue below its fair share, among equally deep queues for the one that lacks
+    /// the largest fraction. In a queue, users with a higher priority come first, then those whose start uses the largest
+    /// fraction of the lacking amount.
     fn next(&mut self) -> Option<Move> {
         let list = &self.queues.list;
         let mut below = self.below();
         self.is_below = vec![false; list.len()];
         below.iter().for_each(|v| self.is_below[*v] = true);
-        below.sort_by_cached_key(|v| (Reverse((list[*v].depth, self.fraction(*v))), *v));
+        below.sort_by_cached_key(|v| (Reverse((list[*v].depth, self.lacking_fraction(*v))), *v));
         for v in below {
             let (held, due) = (&self.held[v], &self.due[v]);
             let rules = self.rules();
             let waits = |n: &usize| {
-                let is_asked = rules.leads(*n) && rules.not_modelled(*n).is_empty();
-                is_asked && self.waiting[*n] && self.queues.is_within(*n, held, due)
+                let is_certain = rules.leads(*n) && rules.not_modelled(*n).is_empty();
+                is_certain && self.waiting[*n] && self.queues.is_within(*n, held, due)
             };
             let size = |n: &usize| {
-                let part = |(r, unit): &(usize, Rational)| unit / Rational::from(&due[*r] - &held[*r]);
-                self.queues.unit[*n].iter().map(part).max().unwrap_or_default()
+                let fraction = |(r, unit): &(usize, Rational)| unit / Rational::from(&due[*r] - &held[*r]);
+                self.queues.unit[*n].iter().map(fraction).max().unwrap_or_default()
             };
             let mut users: Vec<usize> = self.queues.users[v].iter().copied().filter(waits).collect();
-            // Within a queue the higher priority starts first.
             users.sort_by_cached_key(|n| (Reverse((rules.of(*n).priority, size(n))), *n));
             for n in users {
                 if self.hopeless.contains(&(v, n)) {
                     continue;
                 }
-                if let Some(step) = self.of_user(v, n) {
+                if let Some(step) = self.move_for(v, n) {
                     return Some(step);
                 }
                 self.hopeless.insert((v, n));
@@ -287,11 +296,12 @@ impl<'s> Search<'s> {
         None
     }
 
-    fn of_user(&mut self, v: usize, n: usize) -> Option<Move> {
+    /// Returns a move that starts user `n` of queue `v`: without stops if possible, else with the cheapest stops.
+    fn move_for(&mut self, v: usize, n: usize) -> Option<Move> {
         let mut steps = self.steps;
-        let found = self.standing.find(n, &mut steps);
+        let answer = self.standing.find(n, &mut steps);
         self.steps = steps;
-        if let Answer::Yes(assignment) = found {
+        if let Answer::Yes(assignment) = answer {
             let step = new_move(v, &assignment, Stops::default());
             if self.is_harmless(&step) {
                 return Some(step);
@@ -305,7 +315,8 @@ impl<'s> Search<'s> {
         let is_single = start.len() == 1 && gang(self.problem(), n) == 1;
         let mut candidates = if is_single { self.singles(n, &may_stop) } else { self.gangs(n, &may_stop) };
         candidates.sort_by_key(|(cost, ..)| *cost);
-        // Limits may need more stops than a server does. A candidate is taken as soon as no later one can cost less.
+        // Limits may require stops in addition to those on servers, so a candidate can become more expensive. A complete one is
+        // taken as soon as no other can cost less.
         let mut complete: Vec<(Cost, Assignment, Stops)> = Vec::new();
         let mut candidates = candidates.into_iter().peekable();
         while candidates.peek().is_some() || !complete.is_empty() {
@@ -336,10 +347,12 @@ impl<'s> Search<'s> {
         (highest, stops.tasks.values().flat_map(BTreeMap::values).sum())
     }
 
-    /// Whether a gang of user `m` may be stopped for a start of user `n` of queue `v`: the policy of the system allows it, it
-    /// is not pinned, `m` is not in that queue, and all queues above `m` that `n` is not in are over their fair share of
-    /// something that `m` takes, and not below it by a whole task. So no queue becomes below its fair share that was not,
-    /// queues below it lose nothing but to queues inside them, and the search ends.
+    /// Returns whether a gang of user `m` may be stopped for a start of user `n` of queue `v`.
+    ///
+    /// The gang must not be pinned, `m` must not be in queue `v`, and the policy of the system must allow the stop. Each queue
+    /// above `m` that is not above `n` must use more than its fair share of a resource that `m` demands, and must not be below
+    /// its fair share by a whole task. So a queue below its fair share loses tasks only to queues inside it, and the search
+    /// ends.
     fn may_stop(&self, m: usize, n: usize, v: usize) -> bool {
         let problem = self.problem();
         let pinned = problem.groups().member(m).pinned.clone().unwrap_or_default();
@@ -359,24 +372,26 @@ impl<'s> Search<'s> {
         self.queues.above[m].iter().filter(|v| !own.contains(v)).all(is_over)
     }
 
-    /// Servers for a start of one task, the most promising first, with the tasks to stop on each.
+    /// Returns servers for a start of one task, with the tasks to stop on each, the cheapest first.
     fn singles(&self, n: usize, may_stop: &[bool]) -> Vec<(Cost, Assignment, Stops)> {
         let one = |place: Place| Assignment { parts: vec![(n, vec![place])] };
-        let found = self.places(n, &BTreeSet::new(), None, may_stop, &self.standing, &Stops::default());
-        let found = found.into_iter().take(CANDIDATES);
-        found.map(|(_, place, stops)| (self.cost(&stops), one(place), stops)).collect()
+        let candidates = self.places(n, &BTreeSet::new(), None, may_stop, &self.standing, &Stops::default());
+        let candidates = candidates.into_iter().take(CANDIDATES);
+        candidates.map(|(_, place, stops)| (self.cost(&stops), one(place), stops)).collect()
     }
 
-    /// Servers for a start of several tasks, task by task on a trial, each on the server with the cheapest stops; once for
-    /// each set of classes on which its gangs may run.
+    /// Returns servers for a start of several tasks, with the tasks to stop. There is at most one result for each choice of
+    /// class sets on which the gangs may run.
     fn gangs(&self, n: usize, may_stop: &[bool]) -> Vec<(Cost, Assignment, Stops)> {
         let start = self.rules().start(n);
         let sets = |m: &usize| self.rules().of(*m).class_sets.len().max(1);
         let choices = start.iter().map(sets).product::<usize>().min(CANDIDATES);
-        let found = (0..choices).filter_map(|choice| self.gangs_on(start, choice, may_stop));
-        found.map(|(assignment, stops)| (self.cost(&stops), assignment, stops)).collect()
+        let candidates = (0..choices).filter_map(|choice| self.gangs_on(start, choice, may_stop));
+        candidates.map(|(assignment, stops)| (self.cost(&stops), assignment, stops)).collect()
     }
 
+    /// Places the tasks of a start one after the other on a copy of the cluster, each on the server with the cheapest stops.
+    /// The digits of `choice` are the class sets of the users.
     fn gangs_on(&self, start: &[usize], choice: usize, may_stop: &[bool]) -> Option<(Assignment, Stops)> {
         let (mut trial, mut stop, mut parts) = (self.standing.clone(), Stops::default(), Vec::new());
         let mut rest = choice;
@@ -394,8 +409,8 @@ impl<'s> Search<'s> {
             for _ in 0..gang(self.problem(), *n) {
                 let taken: BTreeSet<Place> =
                     if rule.distinct_servers { places.iter().copied().collect() } else { BTreeSet::new() };
-                let found = self.places(*n, &taken, set, may_stop, &trial, &stop);
-                let (_, place, stops) = found.into_iter().next()?;
+                let candidates = self.places(*n, &taken, set, may_stop, &trial, &stop);
+                let (_, place, stops) = candidates.into_iter().next()?;
                 stop_tasks(&mut trial, &stops.tasks);
                 stop.add(stops);
                 trial.change(*n, place, &Rational::from(1));
@@ -406,7 +421,8 @@ impl<'s> Search<'s> {
         Some((Assignment { parts }, stop))
     }
 
-    /// The servers on which one task of a user could run after stops there, the cheapest stops first.
+    /// Returns the servers on which one task of a user could run after stops there, the cheapest stops first. `trial` is the
+    /// cluster after the stops in `stopped`, and servers in `taken` are left out.
     fn places(
         &self,
         n: usize,
@@ -424,20 +440,20 @@ impl<'s> Search<'s> {
             if set.is_some_and(|set| !set.contains(&i)) || !is_in_a_set {
                 continue;
             }
-            // A class whose limit is used up needs a stop on it as well.
+            // If a limit on this class leaves less than a task needs, at least one more task has to stop under the limit.
             let mut limits: Vec<_> = trial.rooms.on_limits(n, i);
             limits.retain(|at| *trial.rooms.left_of(*at) < trial.rooms.takes_of(*at, n, i));
             let extra = u64::from(!limits.is_empty());
             for server in &trial.servers.classes[i] {
                 let place = Place { class: i, index: server.index };
-                evenhand_budget::charge(100 + 40 * server.tasks.len() as u64, "looking for tasks to stop");
+                evenhand_budget::charge(100 + 40 * server.tasks.len() as u64, "the search for tasks to stop");
                 if taken.contains(&place) {
                     continue;
                 }
                 let Some(stops) = self.stops(n, place, server, may_stop, trial, stopped) else { continue };
                 let (highest, count) = self.cost(&stops);
                 found.push(((highest, count + extra), place, stops));
-                // Keeping more than the best ones would take memory for every server.
+                // Only the best candidates are kept, to save memory on large clusters.
                 if found.len() >= 4 * CANDIDATES {
                     found.sort_by_key(|(cost, ..)| *cost);
                     found.truncate(CANDIDATES);
@@ -448,7 +464,8 @@ impl<'s> Search<'s> {
         found
     }
 
-    /// The tasks to stop on a server so that a task of a user has room there; none where it has.
+    /// Returns the tasks to stop on a server to make room for one task of a user. The result is empty if there is room already,
+    /// and `None` if no stops suffice.
     fn stops(
         &self,
         n: usize,
@@ -467,7 +484,7 @@ impl<'s> Search<'s> {
         let mut left: BTreeMap<usize, Rational> =
             server.tasks.iter().filter(|(m, _)| may_stop[**m]).map(|(m, x)| (*m, x.clone())).collect();
         while !lacks.is_empty() {
-            // The lowest priority first; among equals the user that gives back the largest fraction of what is lacking.
+            // Tasks of the lowest priority stop first, among these a task that frees the largest fraction of the lacking amounts.
             let gives = |m: usize| -> Rational {
                 let of = self.problem().demand(m, place.class);
                 let fractions =
@@ -504,9 +521,9 @@ impl<'s> Search<'s> {
         Some(stops)
     }
 
-    /// Where one start of a user that runs is stopped, whole: on a server first, then where else it runs. Where the snapshot
-    /// says which tasks are of one gang, it is one of these, the youngest first. `trial` is the cluster after `stopped`; `stops`
-    /// come on top.
+    /// Returns the tasks to stop to undo one whole start of a user, all of its gangs. Tasks on `place` are chosen first, then
+    /// tasks on other servers. If the snapshot says which tasks belong to one gang, the youngest such gang is chosen. `trial` is
+    /// the cluster after the stops in `stopped`, and the stops in `stops` are in addition to these.
     fn whole_start(
         &self,
         m: usize,
@@ -525,9 +542,9 @@ impl<'s> Search<'s> {
                 return None;
             }
             let runs = |at: Place| -> u64 {
-                let there = trial.servers.at(at).and_then(|server| server.tasks.get(k));
-                let there = there.and_then(|x| x.numer().to_u64()).unwrap_or(0);
-                there - stops.tasks.get(k).and_then(|tasks| tasks.get(&at)).copied().unwrap_or(0).min(there)
+                let tasks = trial.servers.at(at).and_then(|server| server.tasks.get(k));
+                let tasks = tasks.and_then(|x| x.numer().to_u64()).unwrap_or(0);
+                tasks - stops.tasks.get(k).and_then(|tasks| tasks.get(&at)).copied().unwrap_or(0).min(tasks)
             };
             let mut tasks = Tasks::new();
             let elsewhere = trial.servers.places_of(*k).filter(|at| Some(*at) != place);
@@ -549,17 +566,18 @@ impl<'s> Search<'s> {
         Some(gone)
     }
 
-    /// Whether a user may lose so many tasks beyond those that stop already.
+    /// Returns whether a user may lose this number of tasks in addition to those in `stops` and `stopped`.
     fn may_lose(&self, k: usize, tasks: u64, stops: &Stops, stopped: &Stops) -> bool {
         let pinned = self.problem().groups().member(k).pinned.clone().unwrap_or_default();
         let count = |tasks: &Tasks| -> u64 { tasks.values().sum() };
         let before: u64 = [stops.tasks.get(&k), stopped.tasks.get(&k)].into_iter().flatten().map(count).sum();
-        // `self` is the cluster before all stops.
+        // The totals are those before `stops` and `stopped`.
         let rest = Rational::from(&self.standing.rooms.totals()[k] - (before + tasks));
         rest >= pinned && !self.limits.pinned.contains(&k) && !self.rules().of(k).protected
     }
 
-    /// The youngest gang of the snapshot with a task of a user, on a server if one is named, that has not stopped yet.
+    /// Returns the youngest gang of the snapshot with a task of a user that has not stopped yet. If `place` is given, the gang
+    /// must have a task of the user on that server.
     fn known_gang(&self, m: usize, place: Option<Place>, stops: &Stops, stopped: &Stops) -> Option<Stops> {
         self.rules().gangs_of(m).rev().find_map(|(at, tasks)| {
             let is_gone = [&self.gone, &stops.gangs, &stopped.gangs].iter().any(|gone| gone.contains(&at));
@@ -568,13 +586,13 @@ impl<'s> Search<'s> {
                 let sum: u64 = tasks.values().sum();
                 sum.is_multiple_of(gang(self.problem(), *k)) && self.may_lose(*k, sum, stops, stopped)
             };
-            let is_it = !is_gone && is_there && tasks.iter().all(may_stop);
-            is_it.then(|| Stops { tasks: tasks.clone(), gangs: BTreeSet::from([at]) })
+            let is_chosen = !is_gone && is_there && tasks.iter().all(may_stop);
+            is_chosen.then(|| Stops { tasks: tasks.clone(), gangs: BTreeSet::from([at]) })
         })
     }
 
-    /// The stops of a start with those that limits above it need: tasks under a limit that is used up make room there,
-    /// wherever they run (on its classes where it is a limit on classes).
+    /// Adds the stops that the limits above a start require, or returns `None` if no stops suffice. A task under a reached limit
+    /// makes room under the limit wherever the task runs; under a limit on classes, only if it runs on these classes.
     fn with_limits(&mut self, assignment: &Assignment, stops: Stops, may_stop: &[bool]) -> Option<Stops> {
         stop_tasks(&mut self.standing, &stops.tasks);
         let mut stops = stops;
@@ -583,8 +601,8 @@ impl<'s> Search<'s> {
         found.then_some(stops)
     }
 
-    /// Stops tasks until limits leave room for a start; false where none helps any more. The tasks of `stops` have stopped, and
-    /// those that are added to them stop.
+    /// Stops tasks until the limits leave room for a start, and returns whether they do. The tasks of `stops` have already
+    /// stopped in `self.standing`. Further stops are made there and added to `stops`.
     fn stop_under_limits(&mut self, assignment: &Assignment, stops: &mut Stops, may_stop: &[bool]) -> bool {
         let problem = self.problem();
         let Some((first, _)) = assignment.parts.first() else { return false };
@@ -605,20 +623,20 @@ impl<'s> Search<'s> {
                 })
                 .collect();
             candidates.sort();
-            // The standing is the cluster after the stops, so no stop counts twice.
+            // `self.standing` is already the cluster after `stops`, so their tasks are not passed again.
             let gone = candidates.into_iter().find_map(|(_, m)| {
                 let place = broken.iter().find_map(|(bound, _)| self.place_under(&self.standing, m, bound));
                 let stopped = Stops { tasks: BTreeMap::new(), gangs: stops.gangs.clone() };
                 self.whole_start(m, place, &Stops::default(), &self.standing, &stopped)
             });
             let Some(gone) = gone else { return false };
-            evenhand_budget::charge(1_000, "looking for tasks to stop under a limit");
+            evenhand_budget::charge(1_000, "the search for tasks to stop under a limit");
             stop_tasks(&mut self.standing, &gone.tasks);
             stops.add(gone);
         }
     }
 
-    /// The fractions of broken bounds that one gang of a user gives back, added up.
+    /// Returns the sum, over the broken bounds, of the fraction of the excess that a stop of one gang of a user removes.
     fn relief(&self, trial: &Standing<'_>, m: usize, broken: &[(Bound, Rational)]) -> Rational {
         let problem = self.problem();
         let groups = problem.groups();
@@ -628,7 +646,7 @@ impl<'s> Search<'s> {
             let gives = match bound {
                 Bound::Limit(v, r) => takes(*r).filter(|_| is_below(*v))?,
                 Bound::KeptBack(r) => takes(*r)?,
-                // The guarantee of a group of weight 0 is no limit of what others use.
+                // A group of weight 0 may not use more than its guarantee, and stops in other groups do not change that.
                 Bound::Weight(_) => return None,
                 Bound::OnClasses(at) => {
                     let place = self.place_under(trial, m, bound)?;
@@ -640,21 +658,21 @@ impl<'s> Search<'s> {
         broken.iter().filter_map(fraction).sum()
     }
 
-    /// A server where a task of a user counts for a limit on classes.
+    /// Returns a server on which a task of a user runs and counts for a limit on classes.
     fn place_under(&self, trial: &Standing<'_>, m: usize, bound: &Bound) -> Option<Place> {
         let Bound::OnClasses(at) = bound else { return None };
         trial.servers.places_of(m).find(|place| trial.rooms.on_limits(m, place.class).contains(at))
     }
 
-    /// Whether a move does no harm: the start may start after the stops, no excess and no user's lack grows, and no queue
-    /// becomes below its fair share by a whole task.
+    /// Returns whether a move does no harm: the start may start after the stops (so no excess grows), no user's lack grows, and
+    /// no further queue gets below its fair share by a whole task.
     fn is_harmless(&mut self, step: &Move) -> bool {
         let users: Vec<usize> =
             (0..self.problem().n_users()).filter(|n| self.problem().is_active(*n)).collect();
         let has_groups = !self.problem().groups().list().is_empty();
         let rules = self.rules();
         let has_admitted = (0..self.problem().n_users()).any(|n| rules.admitted(n) > 0);
-        // The kernel compares what runs, of which admitted tasks are no part.
+        // The kernel compares running tasks without admitted ones, so both kinds of lack must not grow.
         let lacks = |standing: &Standing<'_>| -> Vec<Rational> {
             let admitted = |n: usize| rules.admitted(n);
             let mut lacks: Vec<Rational> = Vec::new();
@@ -678,11 +696,11 @@ impl<'s> Search<'s> {
             let totals = self.standing.rooms.totals();
             let (waiting, held) = (self.queues.waiting(totals), self.queues.held(totals));
             let none = Rational::new();
-            let becomes_below = |v: usize| {
+            let gets_below = |v: usize| {
                 !self.is_below[v]
                     && self.queues.short_by(v, &held[v], &self.due[v], &waiting, &none).is_some()
             };
-            !is_worse && !(0..self.queues.list.len()).any(becomes_below)
+            !is_worse && !(0..self.queues.list.len()).any(gets_below)
         };
         if may {
             stop_tasks(&mut self.standing, &step.start);
@@ -691,8 +709,8 @@ impl<'s> Search<'s> {
         is_harmless
     }
 
-    /// Migrations and then a start for which no other move is found, at most so many in all, which are made; `None` if there
-    /// are none.
+    /// Makes migrations followed by a start that has no move of its own, at most `most` moves in all. Returns these moves, or
+    /// `None` if there are none.
     fn with_migrations(&mut self, most: usize) -> Option<Vec<Move>> {
         let hopeless: Vec<(usize, usize)> = self.hopeless.iter().copied().collect();
         for (v, n) in hopeless {
@@ -714,9 +732,9 @@ impl<'s> Search<'s> {
         None
     }
 
-    /// Migrations that make room for one task of a user on a server, with its start as the last step; those with the fewest
-    /// first. A task migrates if it starts alone, is not pinned or protected, has no higher priority than the start, and may
-    /// be stopped for it if it is of another queue.
+    /// Returns lists of migrations that make room for one task of user `n` on a server, the shortest first. The last step of
+    /// each list is the start of that task. A task migrates only if it starts alone, is neither pinned nor protected, and has no
+    /// higher priority than the start. A task of another queue must also be one that may be stopped for the start.
     fn migrations(&mut self, v: usize, n: usize, most: usize) -> Vec<Vec<Move>> {
         let problem = self.problem();
         let rules = self.rules();
@@ -738,7 +756,10 @@ impl<'s> Search<'s> {
         for i in rules.classes_of(problem, n) {
             for server in &self.standing.servers.classes[i] {
                 let place = Place { class: i, index: server.index };
-                evenhand_budget::charge(100 + 40 * server.tasks.len() as u64, "looking for tasks to migrate");
+                evenhand_budget::charge(
+                    100 + 40 * server.tasks.len() as u64,
+                    "the search for tasks to migrate",
+                );
                 let sets = self.sets_of_tasks(n, place, server, &may_migrate);
                 let counted = |stops: Stops| {
                     let count: u64 = stops.tasks.values().flat_map(BTreeMap::values).sum();
@@ -757,8 +778,8 @@ impl<'s> Search<'s> {
         found
     }
 
-    /// Sets of tasks of a server without which a task of a user has room there, of at most [`MOST_MIGRATIONS`] tasks each. No
-    /// part of a set suffices.
+    /// Returns sets of at most [`MOST_MIGRATIONS`] tasks whose departure makes room for a task of a user on a server. The last
+    /// task that is added to a set is always necessary.
     fn sets_of_tasks(&self, n: usize, place: Place, server: &Server, may_migrate: &[bool]) -> Vec<Stops> {
         let demand = self.problem().demand(n, place.class).entries();
         let lacks: Vec<(usize, Rational)> = demand
@@ -774,7 +795,8 @@ impl<'s> Search<'s> {
         found
     }
 
-    /// Adds a task of one of these users to a set, and others to that, until nothing lacks.
+    /// Extends a set of tasks by a task of one of these users, and recursively by further tasks, until the amounts in `lacks`
+    /// are free. `left` is the number of tasks that may still be added.
     fn extend_set(
         &self,
         users: &[usize],
@@ -788,7 +810,7 @@ impl<'s> Search<'s> {
             if found.len() >= MOST_SETS {
                 return;
             }
-            evenhand_budget::charge(200, "looking for tasks to migrate");
+            evenhand_budget::charge(200, "the search for tasks to migrate");
             let gives = &self.problem().demand(*m, place.class);
             if !lacks.iter().any(|(r, _)| gives[*r] > 0) {
                 continue;
@@ -814,7 +836,8 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// The steps that start these tasks of a server elsewhere, and then a task of a user there.
+    /// Returns the moves that migrate these tasks away from a server, followed by the start of a task of user `n` on that
+    /// server; `None` if a task has no other server.
     fn migrated(&mut self, v: usize, n: usize, place: Place, stops: &Stops) -> Option<Vec<Move>> {
         let mut trial = self.standing.clone();
         stop_tasks(&mut trial, &stops.tasks);
@@ -825,9 +848,9 @@ impl<'s> Search<'s> {
             let answer = trial.find(m, &mut left);
             self.steps = left;
             let Answer::Yes(to) = answer else { return None };
-            let there = to.parts.first().and_then(|(_, places)| places.first()).copied();
-            let there = there.filter(|there| *there != at && *there != place)?;
-            trial.change(m, there, &Rational::from(1));
+            let target = to.parts.first().and_then(|(_, places)| places.first()).copied();
+            let target = target.filter(|target| *target != at && *target != place)?;
+            trial.change(m, target, &Rational::from(1));
             let tasks = BTreeMap::from([(m, Tasks::from([(at, 1)]))]);
             let stop = Stops { tasks, gangs: gang.into_iter().collect() };
             steps.push(Move { is_migration: true, ..new_move(v, &to, stop) });
@@ -837,7 +860,7 @@ impl<'s> Search<'s> {
         Some(steps)
     }
 
-    /// The stopped tasks one by one, each with its gang if the snapshot names it; `None` if a gang has several tasks.
+    /// Returns the stopped tasks one by one, each with its gang if the snapshot names it; `None` if a gang has several tasks.
     fn single_tasks(&self, stops: &Stops) -> Option<Vec<(usize, Place, Option<usize>)>> {
         let mut single = Vec::new();
         let mut rest = stops.tasks.clone();
@@ -861,6 +884,7 @@ impl<'s> Search<'s> {
         Some(single)
     }
 
+    /// Makes a move.
     fn take(&mut self, step: &Move) {
         stop_tasks(&mut self.standing, &step.stop);
         self.gone.extend(&step.gangs);
@@ -871,7 +895,7 @@ impl<'s> Search<'s> {
     }
 }
 
-/// Takes tasks away from a cluster.
+/// Removes tasks from a cluster.
 fn stop_tasks(standing: &mut Standing<'_>, stops: &BTreeMap<usize, Tasks>) {
     for (m, tasks) in stops {
         tasks.iter().for_each(|(at, count)| standing.change(*m, *at, &-Rational::from(*count)));

@@ -1,5 +1,5 @@
-//! Queues: every group, and every user that stands in none. What they hold, and whether a waiting task of theirs is within
-//! what they are due.
+//! Queues: every group, and every user outside of groups. Their usage, and whether a waiting task would still be within their
+//! fair share.
 
 use evenhand_problem::{Problem, Rational};
 
@@ -8,12 +8,12 @@ use crate::task_rules::TaskRules;
 /// Amounts by resource.
 pub type Vector = Vec<Rational>;
 
-/// A group, or a user that stands in no group.
+/// A group, or a user outside of groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// The group of this index, with all users below it.
+    /// The group with this index, including all users below it.
     Group(usize),
-    /// The user of this index, which stands in no group.
+    /// The user with this index, which is in no group.
     User(usize),
 }
 
@@ -24,24 +24,24 @@ pub struct Queue {
     pub name: String,
     /// The group or the user.
     pub kind: Kind,
-    /// The queue that it stands in.
+    /// The queue above this one.
     pub parent: Option<usize>,
-    /// Queues above it.
+    /// The number of queues above this one.
     pub depth: usize,
 }
 
-/// The queues of a problem: its groups in their order, then the users that stand in none.
+/// The queues of a problem: first its groups in their order, then the users outside of groups.
 #[derive(Debug)]
 pub struct Queues<'p> {
     /// The problem.
     pub problem: &'p Problem,
     /// The queues.
     pub list: Vec<Queue>,
-    /// By queue: the users in it and below it, ascending.
+    /// By queue: the users in the queue and below it, ascending.
     pub users: Vec<Vec<usize>>,
-    /// By user: its queue and those above it, from the innermost on.
+    /// By user: its queue and the queues above, from the innermost to the outermost.
     pub above: Vec<Vec<usize>>,
-    /// By user: what one start of it takes, by resource that it demands.
+    /// By user: the base demand of one start, as resources with amounts above 0.
     pub unit: Vec<Vec<(usize, Rational)>>,
     rules: &'p TaskRules,
 }
@@ -60,17 +60,17 @@ impl<'p> Queues<'p> {
         let mut list: Vec<Queue> = groups.list().iter().enumerate().map(group).collect();
         let mut above = Vec::with_capacity(problem.n_users());
         for (n, user) in problem.users().iter().enumerate() {
-            let mut way: Vec<usize> = groups.above(groups.member(n).group).collect();
-            if way.is_empty() {
-                way.push(list.len());
+            let mut path: Vec<usize> = groups.above(groups.member(n).group).collect();
+            if path.is_empty() {
+                path.push(list.len());
                 let name = user.name().to_owned();
                 list.push(Queue { name, kind: Kind::User(n), parent: None, depth: 0 });
             }
-            above.push(way);
+            above.push(path);
         }
         let mut users = vec![Vec::new(); list.len()];
-        for (n, way) in above.iter().enumerate() {
-            way.iter().for_each(|v| users[*v].push(n));
+        for (n, path) in above.iter().enumerate() {
+            path.iter().for_each(|v| users[*v].push(n));
         }
         let unit = (0..problem.n_users()).map(|n| rules.amounts(problem, n)).collect();
         Self { problem, list, users, above, unit, rules }
@@ -89,8 +89,8 @@ impl<'p> Queues<'p> {
         held
     }
 
-    /// Whether a user waits when all users have so many tasks: every user of its start has a gang of tasks left, and can run
-    /// somewhere.
+    /// Returns whether a user waits if users have these numbers of tasks: every user of its start has a gang of tasks left and
+    /// a server class on which it can run.
     #[must_use]
     pub fn waits(&self, n: usize, totals: &[Rational]) -> bool {
         let left = |n: usize| self.problem.users()[n].tasks().map(|tasks| Rational::from(tasks - &totals[n]));
@@ -100,7 +100,8 @@ impl<'p> Queues<'p> {
         self.rules.start(n).iter().all(has_gang)
     }
 
-    /// How many times a user can start when all users have so many tasks, with the users that start with it; `None`: any number.
+    /// Returns how many more times a user can start, together with the users of its start, if users have these numbers of
+    /// tasks; `None` for any number of times.
     #[must_use]
     pub fn starts_left(&self, n: usize, totals: &[Rational]) -> Option<Rational> {
         let left = |n: &usize| {
@@ -110,27 +111,27 @@ impl<'p> Queues<'p> {
         self.rules.start(n).iter().filter_map(left).min()
     }
 
-    /// Returns the first of the users that start together with a user.
+    /// Returns the user with the least index among a user and those that start together with it.
     #[must_use]
     pub fn first_of_start(&self, n: usize) -> usize {
         self.rules.start(n)[0]
     }
 
-    /// By user whether it waits.
+    /// Returns by user whether the user waits if users have these numbers of tasks.
     #[must_use]
     pub fn waiting(&self, totals: &[Rational]) -> Vec<bool> {
         (0..totals.len()).map(|n| self.waits(n, totals)).collect()
     }
 
-    /// Whether a queue that holds so much is still within what it is due with one more gang of a user.
+    /// Returns whether a queue with this usage stays within its fair share with one more start of a user.
     #[must_use]
     pub fn is_within(&self, n: usize, held: &[Rational], due: &[Rational]) -> bool {
         self.unit[n].iter().all(|(r, unit)| Rational::from(&held[*r] + unit) <= due[*r])
     }
 
-    /// The first of the users who wait, one of whose gangs is within what the queue is due, beside what it holds: the
-    /// queue is then short by a whole task. What is missing of each resource by no more than the tolerated part of what
-    /// is due counts as there.
+    /// Returns the first waiting user with a start that would still be within the fair share of a queue. The queue is then
+    /// below its fair share by a whole task. Of at least one resource that the start demands, the queue must lack more than the
+    /// tolerance times its fair share.
     #[must_use]
     pub fn short_by(
         &self,
@@ -143,20 +144,20 @@ impl<'p> Queues<'p> {
         if held.iter().zip(due).all(|(held, due)| held >= due) {
             return None;
         }
-        let is_beyond = |r: usize| {
-            let short = Rational::from(&due[r] - &held[r]);
-            short > Rational::from(tolerance * &due[r])
+        let exceeds_tolerance = |r: usize| {
+            let lacking = Rational::from(&due[r] - &held[r]);
+            lacking > Rational::from(tolerance * &due[r])
         };
-        let is_it = |n: &&usize| {
+        let could_have_more = |n: &&usize| {
             waiting[**n]
                 && self.is_within(**n, held, due)
-                && self.unit[**n].iter().any(|(r, _)| is_beyond(*r))
+                && self.unit[**n].iter().any(|(r, _)| exceeds_tolerance(*r))
         };
-        self.users[v].iter().find(is_it).copied()
+        self.users[v].iter().find(could_have_more).copied()
     }
 }
 
-/// Tasks of a user that run together or not at all.
+/// Returns the size of a user's gang: the number of its tasks that start together.
 #[must_use]
 pub fn gang(problem: &Problem, n: usize) -> u64 {
     problem.groups().member(n).gang.unwrap_or(1)

@@ -12,34 +12,34 @@ use crate::fair_tree;
 pub struct Compared {
     /// The group.
     pub group: usize,
-    /// The scheduler's own word.
+    /// The scheduler's own name of the number.
     pub what: String,
     /// The reported number; `None`: infinite.
     pub reported: Option<Rational>,
-    /// The largest rounding of the reported number.
+    /// The largest difference between the exact number and its rounded form in the report.
     pub rounding: Rational,
-    /// The number that the formula gives.
+    /// The number by the scheduler's formula.
     pub formula: Formula,
 }
 
 /// The result of a formula.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Formula {
-    /// At least and at most so much, since numbers that it is computed from are rounded; absent: infinite.
+    /// The least and the largest possible value, since the inputs of the formula are rounded; `None` is infinity.
     Between([Option<Rational>; 2]),
-    /// It cannot be said, and why.
+    /// The snapshot does not determine the number, for this reason.
     Unknown(&'static str),
 }
 
 impl Formula {
-    /// A number; absent: infinite.
+    /// Returns the result for one exact number; `None` is infinity.
     pub(crate) fn exactly(value: Option<Rational>) -> Self {
         Self::Between([value.clone(), value])
     }
 }
 
 impl Compared {
-    /// Whether what is reported is what the formula gives; `None` where that cannot be said.
+    /// Returns whether the reported number is a possible result of the formula; `None` if the result is unknown.
     #[must_use]
     pub fn agrees(&self) -> Option<bool> {
         let Formula::Between([low, high]) = &self.formula else { return None };
@@ -50,22 +50,23 @@ impl Compared {
     }
 }
 
-/// The words by which schedulers report what their rule compares queues by here.
+/// Returns whether a reported number is the share by which a rule compares queues.
 fn is_share(rule: Rule, what: &str) -> bool {
-    let word: String = what.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase();
+    let name: String = what.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase();
     match rule {
-        Rule::Kueue => word == "weightedshare",
-        Rule::Hdrf => word == "share",
-        Rule::Mesos => word == "dominantshare",
+        Rule::Kueue => name == "weightedshare",
+        Rule::Hdrf => name == "share",
+        Rule::Mesos => name == "dominantshare",
         _ => false,
     }
 }
 
-/// Of every share of a group that is reported, where the formula is known: what it gives. Slurm's numbers are about usage over
-/// time and computed from each other, all others from what runs.
+/// Compares the reported shares of groups with the results of the rule's formula, for rules whose formula is known. Slurm's
+/// numbers are about usage over time and are computed from each other. Those of other schedulers are computed from the tasks
+/// that run.
 ///
 /// # Errors
-/// [`ClusterError`] where shares are not defined for the problem.
+/// [`ClusterError`] if shares are not defined for the problem.
 pub fn compared(
     snapshot: &Snapshot,
     problem: &Problem,
@@ -76,9 +77,11 @@ pub fn compared(
         return Ok(fair_tree::compared(snapshot));
     }
     let stated =
-        snapshot.reported.iter().filter(|of| is_share(rule, &of.what)).filter_map(|of| match of.of {
-            Subject::Group(v) => Some((v, of)),
-            _ => None,
+        snapshot.reported.iter().filter(|number| is_share(rule, &number.what)).filter_map(|number| {
+            match number.of {
+                Subject::Group(v) => Some((v, number)),
+                _ => None,
+            }
         });
     let stated: Vec<(usize, &Reported)> = stated.collect();
     if stated.is_empty() {
@@ -97,7 +100,8 @@ pub fn compared(
         Some(match &standing.reported {
             Some(Share::Infinite) => Formula::exactly(None),
             Some(Share::Share(share)) if rule == Rule::Kueue && *share > 0 => {
-                // Releases before 0.13.5 round the share down, and down again over the weight (`dominantResourceShare`).
+                // Releases before 0.13.5 round the share down, divide it by the weight, and round down again
+                // (`dominantResourceShare`).
                 let thousandths = Rational::from(&standing.share * 1000_u32).floor();
                 Formula::Between([Some((thousandths / &list[v].weight).floor()), Some(share.clone())])
             }
@@ -112,28 +116,28 @@ pub fn compared(
     Ok(stated.into_iter().filter_map(compare).collect())
 }
 
-/// Why the problem does not say of a group what Kueue's formula is about.
+/// Returns the reason if the problem lacks the numbers that Kueue's formula needs for a group.
 fn unlike_kueue(snapshot: &Snapshot, problem: &Problem, v: usize) -> Option<&'static str> {
     let groups = problem.groups();
     let name = &groups.list()[v].name;
     let by_flavour = snapshot.not_modelled.iter().find(|of| of.what == SUMMED_FLAVOURS);
     let is_named = |of: &&NotModelled| of.names.contains(name) || of.count > of.names.len() as u64;
     if by_flavour.filter(is_named).is_some() {
-        return Some("its quota is of several flavours, which the problem adds up");
+        return Some("its quota has several flavours, which the problem adds up");
     }
     let cohort = groups.above(Some(v)).last().filter(|top| *top != v)?;
     let exceeds = |(r, limit): &(usize, Rational)| *limit > problem.total_capacity()[*r];
     let is_larger = groups.list()[cohort].limit.iter().any(exceeds);
-    is_larger.then_some("the quota of its cohort exceeds the servers")
+    is_larger.then_some("the quota of its cohort exceeds the capacity of the servers")
 }
 
-/// Returns whether some queue of Volcano states what it deserves, as the plugin `capacity` asks for.
+/// Returns whether some queue of Volcano states a deserved amount above 0, which only the plugin `capacity` uses.
 fn deserves(snapshot: &Snapshot) -> bool {
     let is_amount = |of: &Reported| of.value.as_ref().is_some_and(|value| *value > 0);
     snapshot.reported.iter().any(|of| of.what == "deserved" && is_amount(of))
 }
 
-/// The rule of the scheduler that a snapshot is of; `None`: the problem's own share.
+/// Returns the rule of the scheduler from which a snapshot comes; `None` if the problem's own share decides.
 #[must_use]
 pub fn rule_of(snapshot: &Snapshot) -> Option<Rule> {
     use evenhand_problem::snapshot::System;

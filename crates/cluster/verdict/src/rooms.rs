@@ -1,5 +1,5 @@
-//! What groups leave to a user: limits, what is kept back, weights of 0 that get nothing more (theory, section 9), and how
-//! far a user is from what the groups above it are promised.
+//! The bounds of groups on the tasks of a user: limits, capacity that is kept back, and weights of 0 without anything beyond
+//! the guarantee (theory, section 9). Also how many tasks the guarantees above a user still entitle it to.
 
 use std::sync::OnceLock;
 
@@ -10,60 +10,60 @@ use evenhand_problem::{Allocation, Problem, Promises, Rational};
 use crate::queues::Vector;
 use crate::verdict::Excess;
 
-/// The use of all groups, and the bounds on it.
+/// The usage of all groups, and the bounds on it.
 #[derive(Debug, Clone)]
 pub struct Rooms<'p> {
     problem: &'p Problem,
     promises: Promises,
     /// By resource: whether some group keeps capacity of it back.
     is_kept: Vec<bool>,
-    /// `U_v` by group, the root last.
+    /// `U_v` by group, including capacity that is kept back; the root is the last entry.
     used: Vec<Vector>,
-    /// `X_v`: what the users of each take, without capacity that is kept back.
+    /// `X_v` by group: the usage of its users; the root is the last entry.
     held: Vec<Vector>,
-    /// By user, with admitted tasks.
+    /// By user: the number of its tasks, including admitted ones.
     totals: Vector,
-    /// Tasks by user and class, where a group limits server classes.
+    /// The tasks by user and class; empty if no group limits server classes.
     tasks: Tasks,
-    /// Computed when the first lack is asked for.
+    /// The lacks of users, computed when they are first needed.
     lacks: OnceLock<Lacks<'p>>,
-    /// Amounts left under limits on server classes: by group, in the order of its `on` and of the limits there.
+    /// The amounts left under limits on server classes: by group, entry of its `on`, and limit in that entry.
     on: Vec<Vec<Vec<Rational>>>,
     /// Whether limits on server classes count.
     counts_classes: bool,
 }
 
-/// A limit on server classes: the group, which of its `on`, and which limit there.
+/// A limit of a group on server classes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct OnLimit {
     /// The group.
     pub group: usize,
-    /// Position in the group's `on`.
+    /// The position of the entry in the group's `on`.
     pub on: usize,
-    /// Position in the limits of that.
+    /// The position of the limit in that entry.
     pub at: usize,
 }
 
-/// A bound of a group (or of all servers) that a start would break.
+/// A bound of a group, or of all servers together, that a start would break.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Bound {
-    /// The limit of a group on a resource.
+    /// The limit of a group, the first index, on a resource, the second index.
     Limit(usize, usize),
-    /// The limit of a group on a resource on some classes.
+    /// The limit of a group on some server classes.
     OnClasses(OnLimit),
-    /// Capacity of a resource that is kept back for other groups.
+    /// The capacity of a resource, part of which is kept back for other groups.
     KeptBack(usize),
-    /// A group of weight 0 that gets nothing beyond its guarantee.
+    /// The guarantee of a group of weight 0, which gets nothing beyond it.
     Weight(usize),
 }
 
-/// `a - b`, at least 0.
-fn over(a: &Rational, b: &Rational) -> Rational {
+/// Returns `a - b`, but at least 0.
+fn excess(a: &Rational, b: &Rational) -> Rational {
     Rational::from(a - b).max(Rational::new())
 }
 
 impl<'p> Rooms<'p> {
-    /// Returns the use of these tasks by class, and of tasks that are admitted and have no server, by user.
+    /// Returns the usage of an allocation. `admitted` is the number of admitted tasks without a server, by user.
     #[must_use]
     pub fn new(problem: &'p Problem, allocation: &Allocation, admitted: impl Fn(usize) -> u64) -> Self {
         let groups = problem.groups();
@@ -81,7 +81,7 @@ impl<'p> Rooms<'p> {
         let (used, held) = (nothing(), nothing());
         let mut rooms =
             Self { problem, promises, is_kept, used, held, totals, tasks, lacks, on, counts_classes };
-        // Capacity that is kept back is used from the start.
+        // Capacity that is kept back counts as used, even if no task runs.
         for v in groups.from_the_leaves() {
             let above = list[v].parent.unwrap_or(list.len());
             let mut counted = rooms.used[v].clone();
@@ -105,7 +105,8 @@ impl<'p> Rooms<'p> {
         rooms
     }
 
-    /// Tasks of a user that are admitted count for its groups, and for limits on classes that it cannot avoid.
+    /// Adds admitted tasks of a user. They count for its groups, and for a limit on classes if all classes of the user are among
+    /// them.
     fn admit(&mut self, n: usize, x: &Rational) {
         self.add(n, x);
         if !self.counts_classes {
@@ -114,11 +115,11 @@ impl<'p> Rooms<'p> {
         let classes: Vec<usize> = self.problem.classes_of(n).collect();
         let groups = self.problem.groups();
         for v in groups.above(groups.member(n).group) {
-            for (of, left) in groups.list()[v].on.iter().zip(&mut self.on[v]) {
-                if classes.is_empty() || !classes.iter().all(|i| of.servers.binary_search(i).is_ok()) {
+            for (on, left) in groups.list()[v].on.iter().zip(&mut self.on[v]) {
+                if classes.is_empty() || !classes.iter().all(|i| on.servers.binary_search(i).is_ok()) {
                     continue;
                 }
-                for ((r, _), left) in of.limit.iter().zip(left.iter_mut()) {
+                for ((r, _), left) in on.limit.iter().zip(left.iter_mut()) {
                     let least = classes.iter().map(|i| self.problem.demand(n, *i)[*r].clone()).min();
                     *left -= least.unwrap_or_default() * x;
                 }
@@ -126,7 +127,7 @@ impl<'p> Rooms<'p> {
         }
     }
 
-    /// Adds tasks of a user (fewer than 0: takes them away) to what the groups above it use.
+    /// Adds tasks of a user to the usage of the groups above it; removes tasks if `x` is negative.
     pub fn add(&mut self, n: usize, x: &Rational) {
         let groups = self.problem.groups();
         let root = groups.list().len();
@@ -137,7 +138,7 @@ impl<'p> Rooms<'p> {
             let mut change = amount.clone();
             for v in groups.above(groups.member(n).group) {
                 self.held[v][*r] += &amount;
-                let kept = self.promises.kept[v].iter().find(|(of, _)| of == r).map(|(_, kept)| kept);
+                let kept = self.promises.kept[v].iter().find(|(known, _)| known == r).map(|(_, kept)| kept);
                 let counted =
                     |used: &Rational| kept.map_or(used.clone(), |kept| used.clone().max(kept.clone()));
                 let before = counted(&self.used[v][*r]);
@@ -149,12 +150,12 @@ impl<'p> Rooms<'p> {
         }
     }
 
-    /// Adds tasks of a user on a class to what counts for limits on classes.
+    /// Adds tasks of a user on a class to the usage under limits on classes.
     pub fn add_on_class(&mut self, n: usize, i: usize, x: &Rational) {
         if !self.counts_classes {
             return;
         }
-        match self.tasks[n].iter_mut().find(|(of, _)| *of == i) {
+        match self.tasks[n].iter_mut().find(|(class, _)| *class == i) {
             Some((_, sum)) => *sum += x,
             None => self.tasks[n].push((i, x.clone())),
         }
@@ -164,27 +165,27 @@ impl<'p> Rooms<'p> {
         }
     }
 
-    /// The limits on classes that count a task of a user on a class, and of which it takes something.
+    /// Returns the limits on classes that apply to a task of a user on a class, for resources that the task demands there.
     #[must_use]
     pub fn on_limits(&self, n: usize, i: usize) -> Vec<OnLimit> {
         let groups = self.problem.groups();
         if !self.counts_classes {
             return Vec::new();
         }
-        let mut found = Vec::new();
+        let mut limits = Vec::new();
         for group in groups.above(groups.member(n).group) {
-            for (on, of) in groups.list()[group].on.iter().enumerate() {
-                if of.servers.binary_search(&i).is_err() {
+            for (on, entry) in groups.list()[group].on.iter().enumerate() {
+                if entry.servers.binary_search(&i).is_err() {
                     continue;
                 }
-                let takes = |at: &usize| !self.problem.demand(n, i)[of.limit[*at].0].is_zero();
-                found.extend((0..of.limit.len()).filter(takes).map(|at| OnLimit { group, on, at }));
+                let takes = |at: &usize| !self.problem.demand(n, i)[entry.limit[*at].0].is_zero();
+                limits.extend((0..entry.limit.len()).filter(takes).map(|at| OnLimit { group, on, at }));
             }
         }
-        found
+        limits
     }
 
-    /// The same without limits on classes: they count already for tasks that are admitted.
+    /// Returns the same usage without limits on classes, for admitted tasks: these limits count them already.
     #[must_use]
     pub fn without_limits_on_classes(&self) -> Self {
         Self { counts_classes: false, ..self.clone() }
@@ -203,8 +204,8 @@ impl<'p> Rooms<'p> {
         &self.on[at.group][at.on][at.at]
     }
 
-    /// The bounds that amounts used below a group would break, and by how much; points 4, 6 and 7 of `may_start`
-    /// (docs/verdict.md).
+    /// Returns the bounds that further amounts below a group would break, each with the amount in excess. These are the points
+    /// 4, 6 and 7 of `may_start` (docs/verdict.md).
     #[must_use]
     pub fn broken_bounds(
         &self,
@@ -215,7 +216,7 @@ impl<'p> Rooms<'p> {
         let capacity = self.problem.total_capacity();
         let asked: Vec<&(usize, Rational)> =
             amounts.iter().filter(|(r, _)| !capacity[*r].is_zero()).collect();
-        // Capacity kept back inside the group is filled first, and raises no use of the group.
+        // Capacity that is kept back inside a group is filled first, which does not raise the usage of the group.
         let mut spare = vec![Rational::new(); asked.len()];
         let never = groups.share().zero_weight == ZeroWeight::Never;
         let mut broken = Vec::new();
@@ -224,34 +225,34 @@ impl<'p> Rooms<'p> {
             let mut is_named = false;
             for ((r, amount), spare) in asked.iter().zip(&mut spare) {
                 let used = &self.used[v][*r];
-                let beyond = |mark: &Rational| Rational::from(amount - &*spare) - over(mark, used);
-                if let Some((_, most)) = groups.list()[v].limit.iter().find(|(of, _)| of == r) {
-                    // Capacity that is kept back beyond the limit lets no user have more than the limit.
-                    let excess = beyond(most).max(amount - over(most, &self.held[v][*r]));
-                    if excess > 0 {
-                        broken.push((Bound::Limit(v, *r), excess));
+                let beyond = |mark: &Rational| Rational::from(amount - &*spare) - excess(mark, used);
+                if let Some((_, most)) = groups.list()[v].limit.iter().find(|(known, _)| known == r) {
+                    // If more capacity is kept back than the limit allows, the limit still bounds the tasks themselves.
+                    let too_much = beyond(most).max(amount - excess(most, &self.held[v][*r]));
+                    if too_much > 0 {
+                        broken.push((Bound::Limit(v, *r), too_much));
                     }
                 }
                 if let Some(promised) = self.promises.promised(v, *r).filter(|_| is_shut) {
                     is_named = true;
-                    let excess = if promised.is_zero() { amount.clone() } else { beyond(promised) };
-                    if excess > 0 {
-                        broken.push((Bound::Weight(v), excess));
+                    let too_much = if promised.is_zero() { amount.clone() } else { beyond(promised) };
+                    if too_much > 0 {
+                        broken.push((Bound::Weight(v), too_much));
                     }
                 }
-                let kept = self.promises.kept[v].iter().find(|(of, _)| of == r);
-                *spare += kept.map(|(_, kept)| over(kept, used)).unwrap_or_default();
+                let kept = self.promises.kept[v].iter().find(|(known, _)| known == r);
+                *spare += kept.map(|(_, kept)| excess(kept, used)).unwrap_or_default();
             }
             if is_shut && !is_named {
-                // No amount is small enough.
+                // The guarantee names none of the demanded resources, so the group gets nothing.
                 broken.push((Bound::Weight(v), asked.first().map_or_else(Rational::new, |(_, a)| a.clone())));
             }
         }
         let root = &self.used[groups.list().len()];
         for ((r, amount), spare) in asked.iter().zip(spare).filter(|((r, _), _)| self.is_kept[*r]) {
-            let excess = amount - spare - over(&capacity[*r], &root[*r]);
-            if excess > 0 {
-                broken.push((Bound::KeptBack(*r), excess));
+            let too_much = amount - spare - excess(&capacity[*r], &root[*r]);
+            if too_much > 0 {
+                broken.push((Bound::KeptBack(*r), too_much));
             }
         }
         broken
@@ -264,23 +265,24 @@ impl<'p> Rooms<'p> {
         demand.filter(|(r, _)| !capacity[*r].is_zero()).collect()
     }
 
-    /// Limits that are exceeded: of groups on all servers and on classes, and of all servers beside capacity that is kept back.
+    /// Returns the exceeded limits of groups, on all servers and on classes, and the resources of which tasks and amounts kept
+    /// back together exceed the capacity.
     #[must_use]
     pub fn excesses(&self) -> Vec<Excess> {
         let groups = self.problem.groups();
         let capacity = self.problem.total_capacity();
-        let mut found = Vec::new();
+        let mut exceeded = Vec::new();
         let mut add = |bound: Bound, used: Rational, by_tasks: &Rational, most: &Rational| {
             if used > *most {
-                found.push(Excess::Bound { bound, used, by_tasks: by_tasks.clone(), most: most.clone() });
+                exceeded.push(Excess::Bound { bound, used, by_tasks: by_tasks.clone(), most: most.clone() });
             }
         };
         for (v, group) in groups.list().iter().enumerate() {
             for (r, most) in group.limit.iter().filter(|(r, _)| !capacity[*r].is_zero()) {
                 add(Bound::Limit(v, *r), self.used[v][*r].clone(), &self.held[v][*r], most);
             }
-            for (on, of) in group.on.iter().enumerate() {
-                for (at, (_, most)) in of.limit.iter().enumerate() {
+            for (on, entry) in group.on.iter().enumerate() {
+                for (at, (_, most)) in entry.limit.iter().enumerate() {
                     let limit = OnLimit { group: v, on, at };
                     let used = Rational::from(most - self.left_of(limit));
                     add(Bound::OnClasses(limit), used.clone(), &used, most);
@@ -291,17 +293,17 @@ impl<'p> Rooms<'p> {
         for r in (0..capacity.len()).filter(|r| self.is_kept[*r]) {
             add(Bound::KeptBack(r), self.used[root][r].clone(), &self.held[root][r], &capacity[r]);
         }
-        found
+        exceeded
     }
 
-    /// Capacity of a resource that is kept back for a group.
+    /// Returns the capacity of a resource that is kept back for a group.
     #[must_use]
     pub fn kept_back(&self, v: usize, r: usize) -> Rational {
-        let kept = self.promises.kept[v].iter().find(|(of, _)| *of == r);
+        let kept = self.promises.kept[v].iter().find(|(known, _)| *known == r);
         kept.map(|(_, kept)| kept.clone()).unwrap_or_default()
     }
 
-    /// Tasks of every user, with admitted ones.
+    /// Returns the number of tasks of every user, including admitted ones.
     #[must_use]
     pub fn totals(&self) -> &[Rational] {
         &self.totals
@@ -313,7 +315,7 @@ impl<'p> Rooms<'p> {
         self.lacks.get_or_init(|| Lacks::new(self.problem, &self.totals, &self.tasks)).of(n)
     }
 
-    /// The same of some users, for running tasks alone, without those that are admitted.
+    /// Returns the lacks of some users if only running tasks count, without admitted ones.
     #[must_use]
     pub fn lacks_of_running(&self, users: &[usize], admitted: &dyn Fn(usize) -> u64) -> Vec<Rational> {
         let running = self.totals.iter().enumerate().map(|(m, total)| Rational::from(total - admitted(m)));
@@ -321,20 +323,20 @@ impl<'p> Rooms<'p> {
         users.iter().map(|n| lacks.of(*n)).collect()
     }
 
-    /// Returns the guarantee of a group, by resource that it names.
+    /// Returns the guarantee of a group, as resources with amounts.
     #[must_use]
     pub fn promised(&self, v: usize) -> Option<&[(usize, Rational)]> {
         self.promises.guarantee[v].as_deref()
     }
 
-    /// Groups of which a limit is reached that stops a user of these, and the resource.
+    /// Returns the limits that stop a user from starting one more task, as pairs of a group and a resource.
     #[must_use]
     pub fn limits_reached(&self, n: usize) -> Vec<(usize, usize)> {
         let groups = self.problem.groups();
         let mut reached = Vec::new();
         for v in groups.above(groups.member(n).group) {
             for (r, d) in self.asked(n) {
-                let limit = groups.list()[v].limit.iter().find(|(of, _)| of == r);
+                let limit = groups.list()[v].limit.iter().find(|(known, _)| known == r);
                 let is_reached = |most: &Rational| Rational::from(most - &self.used[v][*r]) < *d;
                 if limit.is_some_and(|(_, most)| is_reached(most)) {
                     reached.push((v, *r));

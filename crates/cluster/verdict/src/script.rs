@@ -1,4 +1,4 @@
-//! Moves in the words of a cluster: the names of tasks and servers, and a script of the system's own commands.
+//! Moves with the names of tasks and servers, and a shell script with the commands of the system that stop tasks.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -12,13 +12,14 @@ use crate::task_rules::TaskRules;
 /// A task that is stopped or started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Task {
-    /// Its user.
+    /// The user of the task.
     pub user: usize,
-    /// Its own name, where it is known.
+    /// The name of the task, if the snapshot states it.
     pub name: Option<String>,
-    /// The owner that keeps it running, as `KIND NAMESPACE/NAME`; `None` where that is not known, empty where nothing does.
+    /// The owner that would start the task again, as `KIND NAMESPACE/NAME`. It is `None` if the owner is not known, and empty if
+    /// there is none.
     pub owner: Option<String>,
-    /// Its server.
+    /// The server of the task.
     pub place: Place,
 }
 
@@ -29,11 +30,11 @@ pub struct Named {
     pub stop: Vec<Task>,
     /// The tasks that start.
     pub start: Vec<Task>,
-    /// Whether the task that stops is the one that starts, on another server.
+    /// Whether the move migrates a task: the task that stops starts again on another server.
     pub is_migration: bool,
 }
 
-/// The moves with names, as far as the snapshot has them, and the snapshot after them.
+/// Returns the moves with the names that the snapshot states, and the snapshot after the moves.
 #[must_use]
 pub fn named(snapshot: &Snapshot, rules: &TaskRules, moves: &Moves) -> (Vec<Named>, Snapshot) {
     let mut running: HashMap<(usize, Place), Vec<Known>> = HashMap::new();
@@ -48,11 +49,11 @@ pub fn named(snapshot: &Snapshot, rules: &TaskRules, moves: &Moves) -> (Vec<Name
         running.entry((of.user, place)).or_default().extend(known);
     }
     let mut waiting: HashMap<usize, Vec<String>> = HashMap::new();
-    // The last of a list is taken first: those that wait longest stand in front.
+    // Names are taken from the end of a list, so the lists are reversed: the task that has waited longest starts first.
     for of in snapshot.waiting.iter().rev() {
         waiting.entry(of.user).or_default().extend(of.names.iter().rev().cloned());
     }
-    // By user: how many tasks more it runs after the moves.
+    // By user: the number of started tasks minus the number of stopped ones.
     let mut started: BTreeMap<usize, i64> = BTreeMap::new();
     let mut stopped: BTreeMap<usize, Vec<String>> = BTreeMap::new();
     let mut all = Vec::new();
@@ -61,7 +62,8 @@ pub fn named(snapshot: &Snapshot, rules: &TaskRules, moves: &Moves) -> (Vec<Name
         for (user, tasks) in &step.stop {
             for place in each(tasks) {
                 let known = running.get_mut(&(*user, place)).and_then(|there| {
-                    // A gang that stops, else the youngest task of none, which stands last.
+                    // First a task of a gang that stops, then the youngest task outside of gangs, then the youngest of all.
+                    // The youngest task is the last one in the list.
                     let is_gone = |of: &Known| step.gangs.iter().any(|at| rules.gang_name(*at) == of.gang);
                     let at = there.iter().rposition(is_gone);
                     let at = at.or_else(|| there.iter().rposition(|of| of.gang.is_empty()));
@@ -77,7 +79,7 @@ pub fn named(snapshot: &Snapshot, rules: &TaskRules, moves: &Moves) -> (Vec<Name
         let mut start = Vec::new();
         for (user, tasks) in &step.start {
             for place in each(tasks) {
-                // A task that migrates keeps its name and its owner; any other start takes a waiting task.
+                // A task that migrates keeps its name and its owner. Any other start takes the name of a waiting task.
                 let moved = stop.first().filter(|_| step.is_migration);
                 let (name, owner) = match moved {
                     Some(of) => (of.name.clone(), of.owner.clone()),
@@ -113,13 +115,14 @@ pub fn named(snapshot: &Snapshot, rules: &TaskRules, moves: &Moves) -> (Vec<Name
     (all, after)
 }
 
-/// The snapshot's entry about a running task.
+/// A running task of the snapshot.
 struct Known {
     name: String,
     owner: Option<String>,
     gang: String,
 }
 
+/// Returns the server of each task.
 fn each(tasks: &Tasks) -> impl Iterator<Item = Place> + '_ {
     tasks.iter().flat_map(|(place, count)| (0..*count).map(|_| *place))
 }
@@ -154,15 +157,16 @@ fn waits(
     waiting
 }
 
-/// The commands that stop tasks, a line each. The scheduler starts tasks, so a start is a comment.
+/// Returns a shell script with one line for each command that stops tasks. Starts are only comments, because the scheduler
+/// starts tasks itself.
 ///
-/// A pod whose owner would create it again is stopped by a command for the owner, and only where the move stops all running
-/// tasks of that owner. Where no command does what the move says, a comment says so.
+/// If the owner of a pod would create the pod again, the command is for the owner, and is written only if the move stops all
+/// running tasks of that owner. If no command does exactly what the move says, a comment takes its place.
 #[must_use]
 pub fn script(snapshot: &Snapshot, moves: &[Named]) -> String {
     let mut lines = vec![
         "#!/bin/sh".to_owned(),
-        "# Stops tasks to make room for queues that are below their fair share. Nothing has been executed: read it first."
+        "# Stops tasks to make room for queues that are below their fair share. Nothing has been executed: read this first."
             .to_owned(),
         "set -eu".to_owned(),
     ];
@@ -186,7 +190,7 @@ pub fn script(snapshot: &Snapshot, moves: &[Named]) -> String {
         {
             let to = printable(&snapshot.server_name(start.place.class, start.place.index));
             lines.push(format!(
-                "# move {} to {to} (no command is known that says where it starts again)",
+                "# move {} to {to} (no command: the scheduler chooses where the task starts again)",
                 called(stop)
             ));
             continue;
@@ -200,9 +204,9 @@ pub fn script(snapshot: &Snapshot, moves: &[Named]) -> String {
             let owner = task.owner.as_deref();
             let is_whole = |owner: &str| stopped.get(owner) == owned.get(owner);
             let command = match owner {
-                Some(owner) if !owner.is_empty() && !is_whole(owner) => {
-                    Err(format!("{owner} would start it again, and has other tasks"))
-                }
+                Some(owner) if !owner.is_empty() && !is_whole(owner) => Err(format!(
+                    "{owner} would start the task again, and the move does not stop all of its tasks"
+                )),
                 _ => command(snapshot.system, task.name.as_deref(), owner),
             };
             match command {
@@ -212,7 +216,7 @@ pub fn script(snapshot: &Snapshot, moves: &[Named]) -> String {
                     written.push(command);
                 }
                 Err(why) => {
-                    lines.push(format!("# stop {} (no command is known: {})", called(task), printable(&why)));
+                    lines.push(format!("# stop {} (no command: {})", called(task), printable(&why)));
                 }
             }
         }
@@ -221,14 +225,14 @@ pub fn script(snapshot: &Snapshot, moves: &[Named]) -> String {
     lines.join("\n") + "\n"
 }
 
-/// The command that stops a task, or why there is none.
+/// Returns the command that stops a task, or the reason why there is none.
 fn command(system: Option<System>, name: Option<&str>, owner: Option<&str>) -> Result<String, String> {
-    let Some(name) = name else { return Err("its name is not known".to_owned()) };
+    let Some(name) = name else { return Err("the name of the task is not known".to_owned()) };
     let safe = |name: &str| {
         let is_plain = !name.is_empty() && printable(name) == name && !name.chars().any(char::is_control);
         is_plain
             .then_some(())
-            .ok_or_else(|| "its name has characters that a command should not have".to_owned())
+            .ok_or_else(|| "the name has characters that are not safe in a command".to_owned())
     };
     safe(name)?;
     match system.ok_or("the snapshot names no system")? {
@@ -241,7 +245,7 @@ fn command(system: Option<System>, name: Option<&str>, owner: Option<&str>) -> R
                 return Ok(format!("kubectl delete pod{namespace} -- {}", quoted(pod)));
             };
             safe(owner)?;
-            let (kind, of) = owner.split_once(' ').ok_or("its owner has no kind")?;
+            let (kind, of) = owner.split_once(' ').ok_or("the owner of the task has no kind")?;
             let (namespace, of) = in_namespace(of)?;
             let namespace = namespace.map(|of| format!(" --namespace={}", quoted(of))).unwrap_or_default();
             let patch = |resource: &str, field: &str| {
@@ -253,30 +257,30 @@ fn command(system: Option<System>, name: Option<&str>, owner: Option<&str>) -> R
             match kind {
                 "Workload" => Ok(patch("workloads.kueue.x-k8s.io", r#"{"spec":{"active":false}}"#)),
                 "Job" => Ok(patch("jobs.batch", r#"{"spec":{"suspend":true}}"#)),
-                kind => Err(format!("{kind} {of} would start it again")),
+                kind => Err(format!("{kind} {of} would start the task again")),
             }
         }
-        System::Mesos | System::Csv => Err("the system has no command for it".to_owned()),
+        System::Mesos | System::Csv => Err("none is known for this system".to_owned()),
     }
 }
 
-/// The namespace and the name of `NAMESPACE/NAME`; no namespace where there is no stroke.
+/// Splits `NAMESPACE/NAME` into the namespace and the name. A name without a slash has no namespace.
 fn in_namespace(name: &str) -> Result<(Option<&str>, &str), String> {
     match name.split_once('/') {
         None => Ok((None, name)),
         Some((namespace, of)) if !namespace.is_empty() && !of.is_empty() && !of.contains('/') => {
             Ok((Some(namespace), of))
         }
-        Some(_) => Err("its name is not NAMESPACE/NAME".to_owned()),
+        Some(_) => Err("the name is not of the form NAMESPACE/NAME".to_owned()),
     }
 }
 
-/// The job of a task that is named `JOB NUMBER`: a job of several nodes has a task on each.
+/// Returns the Slurm job of a task. The tasks of a job on several nodes are named `JOB NUMBER`, one for each node.
 fn job_of(name: &str) -> &str {
     name.split_once(' ').map_or(name, |(job, _)| job)
 }
 
-/// A word of a shell.
+/// Quotes a word for a shell, unless it is safe without quotes.
 fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-/".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {

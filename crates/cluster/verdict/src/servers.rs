@@ -1,4 +1,4 @@
-//! Single servers: what is free on each, and what runs there.
+//! Single servers: the free capacity of each, and the tasks that run there.
 
 use std::collections::BTreeMap;
 
@@ -7,34 +7,33 @@ use evenhand_problem::{Allocation, Placement, Problem, Rational};
 
 use crate::queues::Vector;
 
-/// Most empty servers of a class that are looked at.
+/// The largest number of empty servers of a class that are considered.
 const MOST_SPARE: u64 = 10_000;
 
 /// One server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Server {
-    /// Its position among the servers of its class.
+    /// The position of the server in its class.
     pub index: u64,
-    /// By resource; below 0 where it holds more than it has.
+    /// The free capacity by resource; negative if its tasks demand more than the server has.
     pub free: Vector,
-    /// Tasks by user, none 0.
+    /// The number of tasks by user, without users of 0 tasks.
     pub tasks: BTreeMap<usize, Rational>,
 }
 
-/// The servers on which something runs, and of every class as many empty ones beside them as a gang may need, if it has so
-/// many.
+/// The servers on which tasks run, and as many empty servers of each class as a start may need, if the class has so many.
 #[derive(Debug, Clone)]
 pub struct Servers<'p> {
     problem: &'p Problem,
-    /// How many empty ones of a class are looked at: with these there is room for a gang of any user.
+    /// The number of empty servers of a class that are considered: enough for the tasks of any start.
     spare: usize,
-    /// Capacity of single servers beyond that of their class.
+    /// The capacity of single servers beyond that of their class.
     beyond: Vec<Rounded>,
-    /// By class, ascending by index.
+    /// By class: its servers, ascending by index.
     pub classes: Vec<Vec<Server>>,
 }
 
-/// A single server: its class and its index there.
+/// A single server, by its class and its index in the class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place {
     /// The class.
@@ -44,13 +43,13 @@ pub struct Place {
 }
 
 impl<'p> Servers<'p> {
-    /// Returns the servers of an allocation with placements, with empty servers of each class for `spare` tasks.
+    /// Returns the servers of an allocation with placements, with at most `spare` empty servers of each class.
     #[must_use]
     pub fn new(problem: &'p Problem, placements: &[Placement], spare: u64) -> Self {
         Self::unrounded(problem, placements, spare, Vec::new())
     }
 
-    /// The same with what single servers have beyond their class.
+    /// Returns the same servers as [`Servers::new`], with the capacity that single servers have beyond their class.
     #[must_use]
     pub fn unrounded(
         problem: &'p Problem,
@@ -74,6 +73,7 @@ impl<'p> Servers<'p> {
         servers
     }
 
+    /// Returns an empty server.
     fn empty(&self, class: usize, index: u64) -> Server {
         let mut free = self.problem.servers()[class].capacity().to_vec();
         for of in self.beyond.iter().filter(|of| of.server == class) {
@@ -82,12 +82,12 @@ impl<'p> Servers<'p> {
         Server { index, free, tasks: BTreeMap::new() }
     }
 
-    /// Sees to it that the empty servers of a class are there.
+    /// Adds empty servers of a class until there are enough.
     fn open(&mut self, class: usize) {
         let servers = &self.classes[class];
         let empty = servers.iter().filter(|server| server.tasks.is_empty()).count();
         let count = self.problem.servers()[class].count();
-        // Empty servers of a class that was rounded are not the same.
+        // The servers of a rounded class differ, so up to `MOST_SPARE` of its empty servers are considered.
         let is_rounded = self.beyond.iter().any(|of| of.server == class);
         let spare = if is_rounded { MOST_SPARE as usize } else { self.spare };
         let missing = spare.saturating_sub(empty) as u64;
@@ -95,7 +95,7 @@ impl<'p> Servers<'p> {
         if missing == 0 {
             return;
         }
-        // The first indices that are not there yet.
+        // The least indices that are not in the list yet.
         let mut known = servers.iter().map(|server| server.index).peekable();
         let is_new = |index: &u64| known.next_if_eq(index).is_none();
         let new: Vec<u64> = (0..count).filter(is_new).take(missing as usize).collect();
@@ -104,7 +104,7 @@ impl<'p> Servers<'p> {
         self.classes[class].sort_by_key(|server| server.index);
     }
 
-    /// The servers on which tasks of a user run.
+    /// Returns the servers on which tasks of a user run.
     pub fn places_of(&self, n: usize) -> impl Iterator<Item = Place> + '_ {
         let all = self.classes.iter().enumerate();
         let all = all.flat_map(|(class, servers)| servers.iter().map(move |server| (class, server)));
@@ -112,7 +112,7 @@ impl<'p> Servers<'p> {
         all.filter(runs).map(|(class, server)| Place { class, index: server.index })
     }
 
-    /// The server at a place, if it is there.
+    /// Returns a server, if it is among those that are considered.
     #[must_use]
     pub fn at(&self, place: Place) -> Option<&Server> {
         let servers = &self.classes[place.class];
@@ -120,7 +120,7 @@ impl<'p> Servers<'p> {
         Some(&servers[at])
     }
 
-    /// Adds tasks of a user; takes some away where they are fewer than 0.
+    /// Adds tasks of a user on a server; removes tasks if the number is negative.
     pub fn add(&mut self, place: Place, n: usize, tasks: &Rational) {
         let problem = self.problem;
         let servers = &mut self.classes[place.class];
@@ -130,7 +130,7 @@ impl<'p> Servers<'p> {
         self.open(place.class);
     }
 
-    /// The placements, ascending by class and index, of servers with tasks.
+    /// Returns the placements on servers with tasks, ascending by class and index.
     #[must_use]
     pub fn placements(&self) -> Vec<Placement> {
         let all = self.classes.iter().enumerate();
@@ -152,20 +152,20 @@ impl Server {
         for (r, d) in problem.demand(n, class).entries() {
             self.free[*r] -= Rational::from(d * tasks);
         }
-        let there = self.tasks.entry(n).or_default();
-        *there += tasks;
-        if there.is_zero() {
+        let total = self.tasks.entry(n).or_default();
+        *total += tasks;
+        if total.is_zero() {
             self.tasks.remove(&n);
         }
     }
 
-    /// Whether a task of a user fits.
+    /// Returns whether the free capacity suffices for one task of a user.
     #[must_use]
     pub fn fits(&self, problem: &Problem, class: usize, n: usize) -> bool {
         problem.demand(n, class).entries().iter().all(|(r, d)| self.free[*r] >= *d)
     }
 
-    /// How many tasks of a user fit, at most so many.
+    /// Returns for how many tasks of a user the free capacity suffices, at most `most`.
     #[must_use]
     pub fn room(&self, problem: &Problem, class: usize, n: usize, most: u64) -> u64 {
         let room = |(r, d): &(usize, Rational)| -> u64 {
@@ -180,7 +180,7 @@ impl Server {
     }
 }
 
-/// The allocation with other placements, whose sums are its tasks.
+/// Returns an allocation with other placements; its tasks by class are the sums of the placements.
 #[must_use]
 pub fn placed(allocation: &Allocation, placements: Vec<Placement>) -> Allocation {
     let mut tasks: Vec<BTreeMap<usize, Rational>> = vec![BTreeMap::new(); allocation.tasks.len()];

@@ -1,6 +1,6 @@
 //! Tasks that could start now: the predicate `may_start` of docs/verdict.md, and the search for servers.
 //!
-//! Other files ask here and never look at free capacity or limits themselves.
+//! All other files use this predicate and never compare free capacity or limits themselves.
 
 use evenhand_problem::snapshot::Rounded;
 use evenhand_problem::{Allocation, Problem, Rational};
@@ -10,59 +10,60 @@ use crate::rooms::{Bound, OnLimit, Rooms};
 use crate::servers::{Place, Servers};
 use crate::task_rules::TaskRules;
 
-/// Most steps of one search; a step looks at one server for one gang, and takes 0.2 to 2 microseconds.
+/// The largest number of steps of one search. A step considers one server for one gang, and takes 0.2 to 2 microseconds.
 const STEPS_OF_A_START: u64 = 50_000;
-/// Most steps of all searches of one verdict: they take a few seconds.
+/// The largest number of steps of all searches of one verdict. They take a few seconds.
 pub const STEPS_OF_A_VERDICT: u64 = 1_000_000;
-/// Most combinations of class sets that one search tries.
+/// The largest number of combinations of class sets that one search tries.
 const MOST_CHOICES: usize = 1_000;
 
-/// Servers for the tasks of a start: for each of its users a server for each task of its gang.
+/// Servers for the tasks of a start: one server for each task of the gang of each user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Assignment {
-    /// Users ascend.
+    /// Users, ascending, each with the servers of its tasks.
     pub parts: Vec<(usize, Vec<Place>)>,
 }
 
-/// Whether a start could start now.
+/// The answer to the question whether a start could start now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
-    /// On these servers.
+    /// It could start now on these servers.
     Yes(Assignment),
-    /// On no servers.
+    /// It could start on no servers.
     No,
-    /// The search ended before it was known.
+    /// The search ran out of steps before it had an answer.
     NotKnown,
 }
 
-/// Why a start may not start on stated servers.
+/// The reason why a start may not start on given servers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Blocked {
-    /// A user has no gang of tasks left, or a part has another number of tasks than its gang.
+    /// A user has no gang of tasks left, or the assignment does not have exactly one gang for each user of the start.
     Tasks,
-    /// A server has too little free capacity, or is not there.
+    /// This server has too little free capacity, or does not exist.
     Server(Place),
-    /// A user may not run on a class, or not on these classes or servers together.
+    /// This user may not run on a class, or its gang may not run on these classes or servers together.
     NotAllowed(usize),
-    /// A limit, capacity that is kept back, or a weight of 0.
+    /// A limit, capacity that is kept back, or the weight 0 of a group stops the start.
     Bound(Bound),
 }
 
-/// Running tasks on single servers, admitted tasks, and the use of groups: all that [`Standing::may_start`] looks at.
+/// The state of a cluster on which [`Standing::may_start`] depends: running tasks on single servers, admitted tasks, and the
+/// usage of groups.
 #[derive(Debug, Clone)]
 pub struct Standing<'p> {
     /// The problem.
     pub problem: &'p Problem,
-    /// Constraints of its users.
+    /// The constraints of its users.
     pub rules: &'p TaskRules,
-    /// Single servers.
+    /// The single servers.
     pub servers: Servers<'p>,
-    /// Groups.
+    /// The usage and the bounds of groups.
     pub rooms: Rooms<'p>,
 }
 
 impl<'p> Standing<'p> {
-    /// Returns the state of an allocation; `None` if it has no placements.
+    /// Returns the state of a cluster with an allocation; `None` if the allocation has no placements.
     #[must_use]
     pub fn new(problem: &'p Problem, rules: &'p TaskRules, allocation: &Allocation) -> Option<Self> {
         let placements = allocation.placements.as_ref()?;
@@ -72,7 +73,8 @@ impl<'p> Standing<'p> {
         Some(Self { problem, rules, servers, rooms })
     }
 
-    /// The same cluster with what single servers have beyond their class; `None` where nothing is known of that.
+    /// Returns the same cluster with the capacity that single servers have beyond their class; `None` if that is not known for
+    /// any server.
     #[must_use]
     pub fn unrounded(&self, allocation: &Allocation, rounded: &[Rounded]) -> Option<Self> {
         let known: Vec<Rounded> = rounded.iter().filter(|of| !of.by_server.is_empty()).cloned().collect();
@@ -81,17 +83,18 @@ impl<'p> Standing<'p> {
         Some(Self { servers, ..self.clone() })
     }
 
-    /// Adds tasks of a user on a server; takes them away where they are fewer than 0.
+    /// Adds tasks of a user on a server; removes tasks if the number is negative.
     pub fn change(&mut self, n: usize, place: Place, tasks: &Rational) {
         self.servers.add(place, n, tasks);
         self.rooms.add(n, tasks);
         self.rooms.add_on_class(n, place.class, tasks);
     }
 
-    /// Whether a start could start on these servers, all other tasks where they run; points 1 to 8 of docs/verdict.md.
+    /// Checks whether a start could start on given servers while all other tasks stay where they run. These are the points 1
+    /// to 8 of docs/verdict.md.
     ///
     /// # Errors
-    /// [`Blocked`] says what stands in the way first.
+    /// [`Blocked`], with the first reason.
     pub fn may_start(&self, start: &Assignment) -> Result<(), Blocked> {
         let Some((first, _)) = start.parts.first() else { return Err(Blocked::Tasks) };
         let is_whole = start.parts.iter().map(|(n, _)| *n).eq(self.rules.start(*first).iter().copied());
@@ -113,12 +116,13 @@ impl<'p> Standing<'p> {
         }
     }
 
+    /// Returns whether this number of tasks is the gang of a user, and the user has so many tasks left. This is point 1.
     fn has_gang(&self, n: usize, tasks: usize) -> bool {
         let left = self.problem.users()[n].tasks().map(|all| Rational::from(all - &self.rooms.totals()[n]));
         gang(self.problem, n) == tasks as u64 && left.is_none_or(|left| left >= tasks)
     }
 
-    /// Points 3 and 8: classes, class sets, distinct servers.
+    /// Checks points 3 and 8: classes, class sets and distinct servers.
     fn is_allowed(&self, n: usize, places: &[Place]) -> Result<(), Blocked> {
         let rule = self.rules.of(n);
         let runs = |place: &Place| self.rules.classes_of(self.problem, n).any(|i| i == place.class);
@@ -132,7 +136,7 @@ impl<'p> Standing<'p> {
         if is_allowed { Ok(()) } else { Err(Blocked::NotAllowed(n)) }
     }
 
-    /// Point 2.
+    /// Checks point 2: the free capacity of each server suffices for all tasks that start there.
     fn servers_hold(&self, start: &Assignment) -> Result<(), Blocked> {
         let mut taken: Vec<(Place, usize, Rational)> = Vec::new();
         for (n, places) in &start.parts {
@@ -153,7 +157,7 @@ impl<'p> Standing<'p> {
         Ok(())
     }
 
-    /// Point 5: the limits on classes that a start would break, and by how much.
+    /// Returns the limits on classes that a start would break, each with the amount in excess. This is point 5.
     pub(crate) fn broken_on_limits(&self, start: &Assignment) -> Vec<(OnLimit, Rational)> {
         let mut taken: Vec<(OnLimit, Rational)> = Vec::new();
         for (n, places) in &start.parts {
@@ -172,9 +176,9 @@ impl<'p> Standing<'p> {
         taken
     }
 
-    /// Whether the start of a user could start now, and on which servers.
+    /// Searches for servers on which the start of a user could start now.
     ///
-    /// `steps` is what is left of the budget for searches, and is charged.
+    /// `steps` is the number of steps that may still be taken. The steps of this search are subtracted from it.
     #[must_use]
     pub fn find(&self, n: usize, steps: &mut u64) -> Answer {
         let start = self.rules.start(n);
@@ -190,7 +194,7 @@ impl<'p> Standing<'p> {
         self.find_servers(start, steps)
     }
 
-    /// Servers for gangs of these users, by points 2, 3, 5 and 8 alone.
+    /// Searches for servers for one gang of each of these users, by points 2, 3, 5 and 8 alone.
     #[must_use]
     pub fn find_servers(&self, start: &[usize], steps: &mut u64) -> Answer {
         let sets: Vec<Vec<Option<&[usize]>>> = start
@@ -224,41 +228,42 @@ impl<'p> Standing<'p> {
         if is_known { Answer::No } else { Answer::NotKnown }
     }
 
-    /// The same cluster for tasks that are admitted and have no server: only points 2, 3 and 8 count for these, which
-    /// [`Standing::find_servers`] of it asks.
+    /// Returns the same cluster for decisions about admitted tasks without a server. Only points 2, 3 and 8 apply to them, and
+    /// [`Standing::find_servers`] of the result checks exactly these.
     #[must_use]
     pub fn for_admitted(&self) -> Self {
         Self { rooms: self.rooms.without_limits_on_classes(), ..self.clone() }
     }
 }
 
-/// A server on which a gang may run tasks.
+/// A pair of a gang and a server on which tasks of the gang may start.
 struct Slot {
+    /// The position of the gang.
     part: usize,
     place: Place,
-    /// Position in the list of servers of all gangs.
+    /// The position in the list of servers of all gangs.
     server: usize,
-    /// How many tasks its free capacity has room for at the beginning.
+    /// The number of tasks for which the server has room before the search.
     room: u64,
-    /// Whether the slot before it is of the same part and of a server that is the same to every gang.
+    /// Whether the slot before is of the same gang, and its server is of the same class with the same free capacity.
     repeats: bool,
 }
 
-/// The search for servers: slot by slot the most tasks first, and fewer when that leads nowhere.
+/// The search for servers by backtracking: each slot first takes as many tasks as possible, and one fewer after each dead end.
 struct Search<'s, 'p> {
     standing: &'s Standing<'p>,
-    /// Users, and tasks of their gangs.
+    /// The gangs: users, each with the number of tasks of its gang.
     parts: Vec<(usize, u64)>,
     slots: Vec<Slot>,
-    /// The first slot of each part, and the end.
+    /// The first slot of each gang, and the number of slots as the last entry.
     first: Vec<usize>,
-    /// By slot: room of the slots of the same part after it.
+    /// By slot: the sum of `room` over the later slots of the same gang.
     later: Vec<u64>,
-    /// Free capacity of each server that has a slot.
+    /// The free capacity of each server that has a slot.
     free: Vec<Vec<Rational>>,
-    /// The amount left under each limit on classes that counts.
+    /// The limits on classes that apply to some slot, each with the amount left.
     limits: Vec<(OnLimit, Rational)>,
-    /// By slot: the limits that count it, and what a task takes of each.
+    /// By slot: the limits that apply to it, each with the amount that one task takes.
     takes: Vec<Vec<(usize, Rational)>>,
 }
 
@@ -266,12 +271,12 @@ impl<'s, 'p> Search<'s, 'p> {
     fn new(standing: &'s Standing<'p>, users: &[usize], sets: &[Option<&[usize]>]) -> Self {
         let problem = standing.problem;
         let mut order: Vec<usize> = (0..users.len()).collect();
-        // Large tasks first: they have the fewest servers.
+        // Large tasks come first, because the fewest servers have room for them.
         let size = |n: usize| -> Rational {
             let capacity = problem.total_capacity();
             let demand = problem.users()[n].base_demand().entries().iter();
-            let parts = demand.filter(|(r, _)| !capacity[*r].is_zero());
-            parts.map(|(r, d)| Rational::from(d / &capacity[*r])).max().unwrap_or_default()
+            let demand = demand.filter(|(r, _)| !capacity[*r].is_zero());
+            demand.map(|(r, d)| Rational::from(d / &capacity[*r])).max().unwrap_or_default()
         };
         order.sort_by_cached_key(|at| (std::cmp::Reverse(size(users[*at])), users[*at]));
         let parts: Vec<(usize, u64)> =
@@ -295,6 +300,7 @@ impl<'s, 'p> Search<'s, 'p> {
         search
     }
 
+    /// Adds the slots of a gang, on the classes of a class set if it has one.
     fn add_part(
         &mut self,
         part: usize,
@@ -317,7 +323,7 @@ impl<'s, 'p> Search<'s, 'p> {
                 .map(|at| (self.limit(at), standing.rooms.takes_of(at, n, class)))
                 .collect();
             let servers = &standing.servers.classes[class];
-            evenhand_budget::charge(20 * servers.len() as u64, "looking for servers");
+            evenhand_budget::charge(20 * servers.len() as u64, "the search for servers");
             let mut room_of_class = 0;
             for server in servers {
                 let room = server.room(problem, class, n, most);
@@ -335,7 +341,7 @@ impl<'s, 'p> Search<'s, 'p> {
                 self.slots.push(Slot { part, place, server: at, room, repeats });
                 self.takes.push(takes.clone());
                 room_of_class += room;
-                // One part without limits on classes takes the first servers, so no more are needed.
+                // A single gang without limits on classes takes the first servers with room, so later servers are not needed.
                 if self.parts.len() == 1 && takes.is_empty() && room_of_class >= gang {
                     break;
                 }
@@ -350,6 +356,7 @@ impl<'s, 'p> Search<'s, 'p> {
         self.later.extend(later);
     }
 
+    /// Returns the position of a limit on classes, which is added if it is new.
     fn limit(&mut self, at: OnLimit) -> usize {
         if let Some(known) = self.limits.iter().position(|(known, _)| *known == at) {
             return known;
@@ -358,7 +365,7 @@ impl<'s, 'p> Search<'s, 'p> {
         self.limits.len() - 1
     }
 
-    /// How many tasks a slot can take now.
+    /// Returns how many tasks a slot can take now, at most `left`.
     fn most(&self, slot: usize, left: u64) -> u64 {
         let Slot { part, place, server, room, .. } = self.slots[slot];
         let demand = self.standing.problem.demand(self.parts[part].0, place.class).entries();
@@ -376,7 +383,7 @@ impl<'s, 'p> Search<'s, 'p> {
         most
     }
 
-    /// Puts tasks on a slot, or takes them off (fewer than 0).
+    /// Adds tasks to a slot; removes tasks if the number is negative.
     fn put(&mut self, slot: usize, tasks: i64) {
         let Slot { part, place, server, .. } = self.slots[slot];
         for (r, d) in self.standing.problem.demand(self.parts[part].0, place.class).entries() {
@@ -392,7 +399,7 @@ impl<'s, 'p> Search<'s, 'p> {
         let mut left: Vec<u64> = self.parts.iter().map(|(_, gang)| *gang).collect();
         let mut part = 0;
         let mut slot = 0;
-        // A greedy choice comes first; where there is none, every other one is tried.
+        // The first complete choice is greedy. If it fails, backtracking tries all others.
         loop {
             while part < self.parts.len() && left[part] == 0 {
                 part += 1;
@@ -408,7 +415,7 @@ impl<'s, 'p> Search<'s, 'p> {
             if slot < self.first[part + 1] {
                 let mut most = self.most(slot, left[part]);
                 if self.slots[slot].repeats && self.is_untouched_by_others(slot, &chosen) {
-                    // Of equal servers the first one takes the most.
+                    // Equal servers can be exchanged, so only choices in which the first of them takes the most are tried.
                     most = most.min(chosen[slot - 1]);
                 }
                 if left[part] <= most.saturating_add(self.later[slot]) {
@@ -419,7 +426,7 @@ impl<'s, 'p> Search<'s, 'p> {
                     continue;
                 }
             }
-            // Back to the last slot that can take one task less.
+            // Backtrack to the last slot that can take one task fewer.
             loop {
                 if slot == 0 {
                     return Answer::No;
@@ -444,12 +451,12 @@ impl<'s, 'p> Search<'s, 'p> {
         }
     }
 
-    /// Whether no other part has tasks on the server of a slot or on that of the slot before it.
+    /// Returns whether no other gang has tasks on the server of a slot or on the server of the slot before.
     fn is_untouched_by_others(&self, slot: usize, chosen: &[u64]) -> bool {
         let (a, b) = (self.slots[slot].server, self.slots[slot - 1].server);
         let part = self.slots[slot].part;
         let others = self.slots[..self.first[part]].iter().zip(chosen);
-        !others.into_iter().any(|(of, tasks)| *tasks > 0 && (of.server == a || of.server == b))
+        !others.into_iter().any(|(other, tasks)| *tasks > 0 && (other.server == a || other.server == b))
     }
 
     fn assignment(&self, chosen: &[u64]) -> Assignment {

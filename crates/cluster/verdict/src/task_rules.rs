@@ -1,4 +1,5 @@
-//! Constraints of a snapshot by user: priorities, where the tasks of a gang may run, and which users start together.
+//! The constraints of a snapshot by user: priorities, the servers on which the tasks of a gang may run together, and the users
+//! that start together.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -9,7 +10,8 @@ use crate::moves::Tasks;
 use crate::queues::gang;
 use crate::servers::Place;
 
-/// Gangs that run, in the order in which the snapshot first names them.
+/// Returns the running gangs that the snapshot names, in the order of their first appearance: the name, and by user the servers
+/// of its tasks.
 fn gangs(snapshot: &Snapshot) -> Vec<(String, BTreeMap<usize, Tasks>)> {
     let mut list: Vec<(String, BTreeMap<usize, Tasks>)> = Vec::new();
     let mut known: HashMap<&str, usize> = HashMap::new();
@@ -26,22 +28,22 @@ fn gangs(snapshot: &Snapshot) -> Vec<(String, BTreeMap<usize, Tasks>)> {
     list
 }
 
-/// The constraints of a snapshot, by user, and whose tasks a scheduler may stop.
+/// The constraints of a snapshot by user, and the policy on which tasks may be stopped.
 #[derive(Debug, Clone)]
 pub struct TaskRules {
-    /// By user; the default where the snapshot states nothing.
+    /// By user: its constraint, which is the default if the snapshot states none.
     list: Vec<Constraint>,
-    /// By user: the users of one start, ascending; the user alone where it starts alone.
+    /// By user: the users of one start, ascending; only the user itself if it starts alone.
     starts: Vec<Vec<usize>>,
-    /// By group: which tasks of other groups it may stop.
+    /// By group: which tasks of other groups may be stopped for it.
     across: Vec<Victims>,
-    /// Gangs that run, as far as the snapshot names them: the name, and by user where its tasks run.
+    /// The running gangs that the snapshot names: the name, and by user the servers of its tasks.
     gangs: Vec<(String, BTreeMap<usize, Tasks>)>,
-    /// By user: its gangs.
+    /// By user: the positions of its gangs.
     gangs_of: Vec<Vec<usize>>,
     /// By class: whether its servers take no new tasks.
     closed: Vec<bool>,
-    /// Whether anything is stated at all.
+    /// Whether the snapshot states no constraint.
     is_empty: bool,
 }
 
@@ -55,12 +57,12 @@ impl TaskRules {
         for of in &snapshot.constraints {
             list[of.user] = of.clone();
         }
-        let mut words: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        let mut together: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
         for of in list.iter().filter(|of| !of.together.is_empty()) {
-            words.entry(&of.together).or_default().push(of.user);
+            together.entry(&of.together).or_default().push(of.user);
         }
         let mut starts: Vec<Vec<usize>> = (0..list.len()).map(|n| vec![n]).collect();
-        for users in words.values() {
+        for users in together.values() {
             users.iter().for_each(|n| starts[*n].clone_from(users));
         }
         let mut across = vec![Victims::default(); problem.groups().list().len()];
@@ -76,42 +78,42 @@ impl TaskRules {
         Self { list, starts, across, gangs, gangs_of, closed, is_empty }
     }
 
-    /// Whether the snapshot names gangs of a user that run.
+    /// Returns whether the snapshot names running gangs of a user.
     #[must_use]
     pub fn has_gangs(&self, n: usize) -> bool {
         !self.gangs_of[n].is_empty()
     }
 
-    /// The gangs with tasks of a user: the position, and by user where its tasks run.
+    /// Returns the running gangs with tasks of a user: the position, and by user the servers of its tasks.
     pub fn gangs_of(&self, n: usize) -> impl DoubleEndedIterator<Item = (usize, &BTreeMap<usize, Tasks>)> {
         self.gangs_of[n].iter().map(|at| (*at, &self.gangs[*at].1))
     }
 
-    /// The name of a gang that runs.
+    /// Returns the name of a running gang, by its position.
     #[must_use]
     pub fn gang_name(&self, at: usize) -> &str {
         &self.gangs[at].0
     }
 
-    /// The constraint of a user.
+    /// Returns the constraint of a user.
     #[must_use]
     pub fn of(&self, n: usize) -> &Constraint {
         &self.list[n]
     }
 
-    /// Every constraint that states something.
+    /// Returns the constraints that differ from the default.
     pub fn stated(&self) -> impl Iterator<Item = &Constraint> {
         let states = |of: &&Constraint| **of != Constraint { user: of.user, ..Constraint::default() };
         self.list.iter().filter(move |_| !self.is_empty).filter(states)
     }
 
-    /// The users that start one gang each together with a user, and that user, ascending.
+    /// Returns the users of one start of a user, ascending: the user itself, and those that start one gang each with it.
     #[must_use]
     pub fn start(&self, n: usize) -> &[usize] {
         &self.starts[n]
     }
 
-    /// Whether a user is the first of its start: each start is asked for once.
+    /// Returns whether a user is the first of its start. Only this user is considered, so that each start counts once.
     #[must_use]
     pub fn leads(&self, n: usize) -> bool {
         self.starts[n][0] == n
@@ -129,37 +131,39 @@ impl TaskRules {
         sum.into_iter().filter(|(_, amount)| !amount.is_zero()).collect()
     }
 
-    /// Whether the servers of a class take no new tasks.
+    /// Returns whether the servers of a class take no new tasks.
     #[must_use]
     pub fn is_closed(&self, class: usize) -> bool {
         self.closed[class]
     }
 
-    /// The classes on which a user may start tasks: those on which it may run, and that are not closed.
+    /// Returns the classes on which a user may start tasks: the classes on which it may run, without closed ones.
     pub fn classes_of<'r>(&'r self, problem: &'r Problem, n: usize) -> impl Iterator<Item = usize> + 'r {
         problem.classes_of(n).filter(|i| !self.closed[*i])
     }
 
-    /// Why it cannot be known whether a start could start; empty: it can be known.
+    /// Returns the conditions that the snapshot does not model and that decide whether a start could start. If there are none,
+    /// the snapshot alone decides.
     #[must_use]
     pub fn not_modelled(&self, n: usize) -> Vec<&str> {
         self.start(n).iter().flat_map(|m| &self.list[*m].not_modelled).map(String::as_str).collect()
     }
 
-    /// Tasks of a user that are admitted and have no server.
+    /// Returns the number of admitted tasks of a user without a server.
     #[must_use]
     pub fn admitted(&self, n: usize) -> u64 {
         self.list[n].admitted
     }
 
-    /// Whether the policy of the system lets tasks of a user `m` be stopped for a start of user `n` in another queue
-    /// (docs/schedulers.md). Of users whose tasks start and stop together, the lowest priority starts and the highest stops.
+    /// Returns whether the policy of the system lets tasks of user `m` be stopped for a start of user `n` in another queue
+    /// (docs/schedulers.md). If several users start or stop together, their lowest priority counts for the start, and their
+    /// highest for the stop.
     #[must_use]
     pub fn may_stop(&self, problem: &Problem, m: usize, n: usize, is_strict: bool) -> bool {
-        let together = |n: usize| self.start(n).iter().map(|k| &self.list[*k]);
-        let victim = together(m).map(|of| of.priority).max();
-        let starting = together(n).map(|of| of.priority).min();
-        if together(m).any(|of| of.protected) || (is_strict && victim > starting) {
+        let constraints = |n: usize| self.start(n).iter().map(|k| &self.list[*k]);
+        let victim = constraints(m).map(|of| of.priority).max();
+        let starting = constraints(n).map(|of| of.priority).min();
+        if constraints(m).any(|of| of.protected) || (is_strict && victim > starting) {
             return false;
         }
         let is_lower = victim < starting;

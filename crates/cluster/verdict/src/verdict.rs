@@ -1,5 +1,5 @@
-//! The verdict on a cluster: what queues use and what their fair shares are, whether a waiting task could start, whether
-//! guarantees and limits are kept (docs/verdict.md has the definitions).
+//! The verdict on a cluster: the usage and the fair share of each queue, whether a waiting task could start, and whether
+//! guarantees and limits are kept. The definitions are in docs/verdict.md.
 
 use std::collections::BTreeSet;
 
@@ -20,42 +20,43 @@ use crate::task_rules::TaskRules;
 /// The verdict on a running cluster.
 #[derive(Debug, Clone)]
 pub struct Verdict {
-    /// The problem that is judged: with the share of the rule.
+    /// The problem, with the share of the rule.
     pub problem: Problem,
     /// The tasks that run.
     pub allocation: Allocation,
-    /// Constraints of the snapshot.
+    /// The constraints of the snapshot.
     pub rules: TaskRules,
-    /// The rule instead of the problem's own share.
+    /// The rule of the fair shares; `None` for the problem's own share.
     pub rule: Option<Rule>,
-    /// The fraction of its fair share by which a queue may be below it.
+    /// The fraction of its fair share that a queue may lack.
     pub tolerance: Rational,
-    /// By queue: the groups, then the users that stand in none.
+    /// The queues: the groups, then the users outside of groups.
     pub queues: Vec<Row>,
-    /// The axioms of what runs.
+    /// The axioms of the tasks that run.
     pub held: Examination,
     /// The fair shares.
     pub due: Due,
-    /// The tasks that could start now; `None` where it is not known on which servers tasks run.
+    /// The tasks that could start now; `None` if the snapshot does not say on which servers tasks run.
     pub starts: Option<Starts>,
-    /// Users whose guarantee is missed by a gang or more, and is met by the fair shares.
+    /// The users whose guarantee is missed by a gang or more, although the fair shares would meet it.
     pub unmet: Vec<Unmet>,
-    /// Limits, servers and classes that are exceeded.
+    /// The limits, servers and classes that are exceeded.
     pub excesses: Vec<Excess>,
-    /// Whether servers are rounded down to the least of their class.
+    /// Whether the capacities of servers are rounded down to the least of their class.
     pub is_rounded: bool,
 }
 
-/// Waiting tasks and whether they could start.
+/// The waiting tasks that could start now, and those for which this is not known.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Starts {
-    /// Waiting tasks that could start now.
+    /// The starts that could start now.
     pub could: Vec<Fit>,
-    /// Waiting tasks that could start by what the snapshot models, where something else decides as well.
+    /// The starts that could start by all conditions that the snapshot models, while a condition that it does not model also
+    /// decides.
     pub by_model: Vec<Fit>,
-    /// The first user of each start of which it is not known.
+    /// The first user of each start for which the search gave no answer.
     pub not_known: Vec<usize>,
-    /// Tasks that are admitted and have no server.
+    /// The admitted tasks without a server.
     pub admitted: Vec<Admitted>,
 }
 
@@ -64,27 +65,27 @@ pub struct Starts {
 pub struct Fit {
     /// The first of its users.
     pub user: usize,
-    /// Servers for its tasks.
+    /// The servers for its tasks.
     pub assignment: Assignment,
-    /// Whether it takes capacity that servers have beyond their class, and that the problem does not have.
+    /// Whether it needs capacity that servers have beyond that of their class, and that the problem therefore lacks.
     pub is_beyond_rounding: bool,
 }
 
-/// Tasks of a user that are admitted and have no server.
+/// The admitted tasks of a user that have no server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Admitted {
     /// The user.
     pub user: usize,
-    /// How many.
+    /// The number of tasks.
     pub tasks: u64,
-    /// Whether a gang of them could start now, by servers alone: limits count them already.
+    /// Whether a gang of them could start now. Only servers decide, since limits count admitted tasks already.
     pub answer: Answer,
 }
 
-/// More is used than there may be.
+/// A usage that exceeds a capacity or a limit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Excess {
-    /// Tasks on a single server take more of a resource than it has.
+    /// Tasks on a single server demand more of a resource than the server has.
     Server {
         /// The server.
         place: Place,
@@ -95,7 +96,7 @@ pub enum Excess {
         /// Its capacity.
         most: Rational,
     },
-    /// Tasks on the servers of a class take more of a resource than these have together.
+    /// Tasks on the servers of a class demand more of a resource than these servers have together.
     Class {
         /// The class.
         class: usize,
@@ -113,20 +114,20 @@ pub enum Excess {
         /// The class.
         class: usize,
     },
-    /// A group uses more than a limit, or all groups more than there is beside capacity that is kept back.
+    /// A group uses more than a limit, or tasks and capacity that is kept back together exceed the capacity of all servers.
     Bound {
         /// The limit.
         bound: Bound,
-        /// The use, with capacity that is kept back for groups inside.
+        /// The usage, including capacity that is kept back for groups inside.
         used: Rational,
-        /// The part of that which running and admitted tasks take.
+        /// The usage of running and admitted tasks alone.
         by_tasks: Rational,
-        /// The limit.
+        /// The amount that may be used.
         most: Rational,
     },
 }
 
-/// A queue in the verdict; amounts by resource.
+/// A queue in the verdict. All amounts are by resource.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
     /// The queue.
@@ -135,50 +136,52 @@ pub struct Row {
     pub usage: Vector,
     /// The fair share.
     pub fair_share: Vector,
-    /// How many whole tasks of it wait; absent: any number.
+    /// The number of its whole tasks that wait; `None` if it is unlimited.
     pub waiting: Option<Rational>,
-    /// The amounts that it lacks of its fair share, of resources that its waiting tasks demand.
+    /// The amounts that it lacks of its fair share, for resources that its waiting tasks demand.
     pub lacking: Vector,
     /// The amounts that it uses over its fair share.
     pub over: Vector,
-    /// A user that waits, one of whose gangs is within the fair share: the queue is below it by a whole task.
+    /// A waiting user with a start that would still be within the fair share. If there is one, the queue is below its fair share
+    /// by a whole task.
     pub by: Option<usize>,
-    /// Its guarantee, if it has one.
+    /// The guarantee of the queue; empty if it has none.
     pub guarantee: Vec<(usize, Rational)>,
-    /// Why its fair share is no larger.
+    /// The reasons why its fair share is not larger.
     pub ends: Vec<End>,
-    /// Of each resource that it lacks: the neighbouring queues that are over their fair share, the most first.
+    /// For each resource that it lacks: the neighbouring queues that are over their fair share, each with the excess, the largest
+    /// first.
     pub holders: Vec<(usize, Vec<(usize, Rational)>)>,
-    /// Of each resource that it lacks: what other queues use of the unused guarantees of neighbouring queues.
+    /// For each resource that it lacks: the amount of unused guarantees of neighbouring queues that other queues use.
     pub lenders: Vec<Lent>,
 }
 
-/// Unused guarantees that other queues use.
+/// The unused guarantees of a resource that other queues use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lent {
     /// The resource.
     pub resource: usize,
-    /// Queues that do not use all of their guarantee, and how much of it they may lend, the most first.
+    /// The queues with an unused guarantee, each with the amount that it may lend, the largest first.
     pub by: Vec<(usize, Rational)>,
-    /// The use of queues beyond their guarantees, at most the sum of the amounts that may be lent.
+    /// The amount that queues use beyond their guarantees, but at most the sum of the amounts in `by`.
     pub used: Rational,
 }
 
-/// Why the fair share of a queue is no larger.
+/// A reason why the fair share of a queue is not larger.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum End {
     /// A resource is full on all servers on which its waiting tasks can run.
     Resource(usize),
-    /// The limit of a group on a resource is reached.
+    /// The limit of a group, the first index, on a resource, the second index, is reached.
     Limit(usize, usize),
 }
 
-/// A user whose guarantee is missed and can be met.
+/// A user whose guarantee is missed, although the fair shares would meet it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unmet {
     /// The user.
     pub user: usize,
-    /// Tasks that it could run more until a guarantee or a limit is reached.
+    /// The number of further tasks until a guarantee or a limit is reached.
     pub tasks: Rational,
 }
 
@@ -186,7 +189,7 @@ impl Verdict {
     /// Judges a snapshot by the problem's own share or by a rule.
     ///
     /// # Errors
-    /// [`ClusterError`] where the fair shares, or an axiom, cannot be computed.
+    /// [`ClusterError`] if the fair shares cannot be computed, or an axiom cannot be judged.
     pub fn new(snapshot: &Snapshot, rule: Option<Rule>, tolerance: &Rational) -> Result<Self, ClusterError> {
         let rules = TaskRules::new(snapshot);
         let problem = by_rule(&snapshot.problem, rule)?.unwrap_or_else(|| snapshot.problem.clone());
@@ -228,12 +231,13 @@ impl Verdict {
         })
     }
 
-    /// The queues that are below their fair share by a whole task, beyond the tolerance.
+    /// Returns the queues that are below their fair share by a whole task and by more than the tolerance.
     pub fn below_fair_share(&self) -> impl Iterator<Item = &Row> {
         self.queues.iter().filter(|row| row.by.is_some())
     }
 
-    /// Whether no waiting task could start; without placements, whether the axiom holds.
+    /// Returns whether no waiting task could start. Without placements, returns whether the axiom `work-conserving` is not
+    /// violated.
     #[must_use]
     pub fn is_work_conserving(&self) -> bool {
         match &self.starts {
@@ -245,14 +249,14 @@ impl Verdict {
         }
     }
 
-    /// Whether it is known of every waiting task whether it could start.
+    /// Returns whether the searches answered for every waiting task whether it could start.
     #[must_use]
     pub fn is_known(&self) -> bool {
         let is_known = |of: &Admitted| of.answer != Answer::NotKnown;
         self.starts.as_ref().is_none_or(|of| of.not_known.is_empty() && of.admitted.iter().all(is_known))
     }
 
-    /// Whether what runs is feasible and within all limits.
+    /// Returns whether the tasks that run are feasible and within all limits.
     #[must_use]
     pub fn is_within_limits(&self) -> bool {
         let is_violated = |axiom| self.claim(axiom).is_some_and(|claim| claim.holds == Some(false));
@@ -260,21 +264,21 @@ impl Verdict {
             && ![Axiom::Feasible, Axiom::IntegerFeasible, Axiom::Limits].into_iter().any(is_violated)
     }
 
-    /// The claim about an axiom of what runs.
+    /// Returns the claim about an axiom of the tasks that run.
     #[must_use]
     pub fn claim(&self, axiom: Axiom) -> Option<&Claim> {
         self.held.certificate.claims.iter().find(|claim| claim.axiom == axiom)
     }
 
-    /// Whether the guarantees can all be met: the fair shares meet them. `None` where that is not known.
+    /// Returns whether the fair shares meet all guarantees; `None` if that is not known.
     #[must_use]
     pub fn guarantees_can_be_met(&self) -> Option<bool> {
         let claims = &self.due.certificate()?.claims;
         claims.iter().find(|claim| claim.axiom == Axiom::Guarantees)?.holds
     }
 
-    /// Whether no queue is below its fair share by a whole task beyond the tolerance, no waiting task could start, no guarantee
-    /// that can be met is missed, and all limits are kept.
+    /// Returns whether no queue is below its fair share by a whole task and by more than the tolerance, no waiting task could
+    /// start, no guarantee that can be met is missed, and all limits are kept.
     #[must_use]
     pub fn is_fair(&self) -> bool {
         self.below_fair_share().next().is_none()
@@ -284,7 +288,7 @@ impl Verdict {
     }
 }
 
-/// Tasks that could start now: on servers as the problem states them, else on their unrounded capacity.
+/// Returns the tasks that could start now, on the servers of the problem or, failing that, on their unrounded capacity.
 fn starts<'p>(standing: &Standing<'p>, unrounded: Option<&Standing<'p>>, waiting: &[bool]) -> Starts {
     let rules = standing.rules;
     let mut steps = STEPS_OF_A_VERDICT;
@@ -311,7 +315,7 @@ fn starts<'p>(standing: &Standing<'p>, unrounded: Option<&Standing<'p>>, waiting
         let free = unrounded.unwrap_or(standing).for_admitted();
         for user in admitted {
             let answer = free.find_servers(rules.start(user), &mut steps);
-            // A yes is unknown if something that is not modelled decides.
+            // A "yes" becomes "not known" if a condition that is not modelled also decides.
             let is_modelled = rules.not_modelled(user).is_empty();
             let answer = if is_modelled || answer == Answer::No { answer } else { Answer::NotKnown };
             starts.admitted.push(Admitted { user, tasks: rules.admitted(user), answer });
@@ -320,21 +324,22 @@ fn starts<'p>(standing: &Standing<'p>, unrounded: Option<&Standing<'p>>, waiting
     starts
 }
 
-/// Excesses: of servers (of classes where tasks have no servers), of allowed classes, and of limits.
+/// Returns the exceeded capacities of servers (of classes if there are no placements), the classes on which users may not run,
+/// and the exceeded limits.
 fn excesses(
     problem: &Problem,
     allocation: &Allocation,
     standing: Option<&Standing<'_>>,
     rooms: &Rooms<'_>,
 ) -> Vec<Excess> {
-    let mut found = Vec::new();
+    let mut excesses = Vec::new();
     match standing {
         Some(standing) => {
             for (class, servers) in standing.servers.classes.iter().enumerate() {
                 for server in servers {
                     let beyond = server.free.iter().enumerate().filter(|(_, free)| **free < 0);
                     let most = problem.servers()[class].capacity();
-                    found.extend(beyond.map(|(resource, free)| Excess::Server {
+                    excesses.extend(beyond.map(|(resource, free)| Excess::Server {
                         place: Place { class, index: server.index },
                         resource,
                         used: Rational::from(&most[resource] - free),
@@ -357,7 +362,7 @@ fn excesses(
                 for (resource, used) in used.into_iter().enumerate() {
                     let most = Rational::from(&of.capacity()[resource] * of.count());
                     if used > most {
-                        found.push(Excess::Class { class, resource, used, most });
+                        excesses.push(Excess::Class { class, resource, used, most });
                     }
                 }
             }
@@ -365,14 +370,14 @@ fn excesses(
     }
     for (user, tasks) in allocation.tasks.iter().enumerate() {
         let barred =
-            tasks.iter().filter(|(i, x)| !x.is_zero() && !problem.classes_of(user).any(|of| of == *i));
-        found.extend(barred.map(|(class, _)| Excess::NotAllowed { user, class: *class }));
+            tasks.iter().filter(|(i, x)| !x.is_zero() && !problem.classes_of(user).any(|class| class == *i));
+        excesses.extend(barred.map(|(class, _)| Excess::NotAllowed { user, class: *class }));
     }
-    found.extend(rooms.excesses());
-    found
+    excesses.extend(rooms.excesses());
+    excesses
 }
 
-/// The axioms of what runs that a verdict is about.
+/// Judges the axioms of the running tasks that a verdict states.
 fn examined(problem: &Problem, allocation: &Allocation) -> Result<Examination, ClusterError> {
     let mut axioms = vec![Axiom::Feasible];
     if allocation.placements.is_some() {
@@ -386,22 +391,26 @@ fn examined(problem: &Problem, allocation: &Allocation) -> Result<Examination, C
     Ok(certify_among(problem, allocation, &requests, &Rational::new(), &Optima::default())?)
 }
 
-/// `a - b`, at least 0.
+/// Returns `a - b`, but at least 0.
 fn beyond(a: &Rational, b: &Rational) -> Rational {
     Rational::from(a - b).max(Rational::new())
 }
 
 /// Returns the entries with an amount above 0, the largest amount first.
 fn most_first(amounts: impl Iterator<Item = (usize, Rational)>) -> Vec<(usize, Rational)> {
-    let mut found: Vec<(usize, Rational)> = amounts.filter(|(_, amount)| *amount > 0).collect();
-    found.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
-    found
+    let mut sorted: Vec<(usize, Rational)> = amounts.filter(|(_, amount)| *amount > 0).collect();
+    sorted.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
+    sorted
 }
 
+/// The inputs of the rows of a verdict.
 struct Judge<'j, 'p> {
     queues: &'j Queues<'p>,
+    /// By user: the number of its tasks, including admitted ones.
     totals: Vector,
+    /// By user: whether it waits.
     waiting: Vec<bool>,
+    /// The usage by queue.
     held: Vec<Vector>,
     due: &'j Due,
     rooms: Rooms<'p>,
@@ -451,7 +460,7 @@ impl Judge<'_, '_> {
         }
     }
 
-    /// What queues use beyond their guarantees of a resource, from what neighbouring queues do not use of theirs.
+    /// Returns the unused guarantees of a resource among neighbouring queues, and how much of them other queues use.
     fn lent(&self, r: usize, neighbours: &[usize]) -> Option<Lent> {
         let promised = |k: usize| {
             let promised = self.guarantee(k).into_iter().find(|(of, _)| *of == r);
@@ -459,7 +468,7 @@ impl Judge<'_, '_> {
         };
         let unused = |k: usize| {
             let Some(promised) = promised(k) else { return Rational::new() };
-            // A queue that lacks some of its own fair share lends nothing, whatever others use.
+            // A queue that is over its fair share, or lacks some of it, lends nothing.
             if self.held[k][r] > self.due.amounts[k][r] || self.lacks(k, r) {
                 return Rational::new();
             }
@@ -477,6 +486,7 @@ impl Judge<'_, '_> {
         (used > 0).then_some(Lent { resource: r, by, used })
     }
 
+    /// Returns whether a queue lacks some of its fair share of a resource that a waiting user demands.
     fn lacks(&self, k: usize, r: usize) -> bool {
         let waits = |n: &&usize| self.waiting[**n] && self.queues.unit[**n].iter().any(|(of, _)| *of == r);
         self.held[k][r] < self.due.amounts[k][r] && self.queues.users[k].iter().any(|n| waits(&n))
@@ -489,16 +499,16 @@ impl Judge<'_, '_> {
         }
     }
 
-    /// The queues with the same parent as a queue, or as a queue that it stands in.
+    /// Returns the siblings of a queue and of the queues above it.
     fn neighbours(&self, v: usize) -> Vec<usize> {
         let list = &self.queues.list;
-        let way: Vec<usize> = std::iter::successors(Some(v), |v| list[*v].parent).collect();
+        let path: Vec<usize> = std::iter::successors(Some(v), |v| list[*v].parent).collect();
         let is_neighbour =
-            |k: &usize| !way.contains(k) && way.iter().any(|v| list[*v].parent == list[*k].parent);
+            |k: &usize| !path.contains(k) && path.iter().any(|v| list[*v].parent == list[*k].parent);
         (0..list.len()).filter(is_neighbour).collect()
     }
 
-    /// Users that are below their guarantees by a gang or more, and not with the tasks of the fair share.
+    /// Returns the users that miss their guarantees by a gang or more, and would not miss them with the tasks of the fair shares.
     fn unmet(&self) -> Vec<Unmet> {
         let problem = self.queues.problem;
         let Some(due) = self.due.tasks.as_ref().filter(|_| !problem.groups().list().is_empty()) else {
@@ -520,12 +530,13 @@ impl Judge<'_, '_> {
     }
 }
 
-/// The resource or limit at which the fair share of each queue ends.
+/// The cluster with the tasks of the fair shares, which says why no fair share is larger.
 struct Ends<'p> {
     problem: &'p Problem,
     rooms: Rooms<'p>,
     /// By class: the resources of which nothing is left.
     full: Vec<BTreeSet<usize>>,
+    /// By user: whether the fair share includes all of its tasks.
     has_all: Vec<bool>,
 }
 
@@ -557,7 +568,7 @@ impl<'p> Ends<'p> {
         }
     }
 
-    /// Returns that of a queue with these waiting users.
+    /// Returns the reasons why the fair share of a queue with these waiting users is not larger.
     fn of(&self, users: impl Iterator<Item = usize>) -> Vec<End> {
         let mut ends = BTreeSet::new();
         for n in users.filter(|n| !self.has_all[*n]) {

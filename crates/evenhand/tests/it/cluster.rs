@@ -100,7 +100,7 @@ fn rules() {
     assert_eq!(held("kai-sole-queue").0, json!(false));
     folder
         .run(&["verdict", "snap.json", "--rule", "kai-sole-queue", "-o", "c.json"])
-        .fails_with(2, "has no certificate");
+        .fails_with(2, "have no certificate");
     assert!(!folder.names().contains(&"c.json".to_owned()));
     for rule in ["kai", "volcano", "yunikorn"] {
         assert_eq!(held(rule).0, json!(true));

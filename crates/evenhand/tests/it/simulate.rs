@@ -248,7 +248,7 @@ fn servers_come_and_go() {
     folder.write("scenario.json", &google);
     folder
         .run(&["simulate", "scenario.json"])
-        .fails_with(2, "expected one that is there, to be removed or updated");
+        .fails_with(2, "expected a machine of the cluster, to remove or update it");
 }
 
 #[test]

@@ -5,44 +5,44 @@ use super::Numbers;
 
 const COLUMNS: usize = 13;
 
-/// What an event says of the run of a task.
+/// The type of a task event.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum What {
+pub(super) enum EventKind {
     Submitted,
     Placed,
     Ended,
     /// An update of a task that waits.
     Waits,
-    /// An update of a task that runs, though nothing may have said that it was placed.
+    /// An update of a task that runs. The event that placed the task may be missing.
     Runs,
 }
 
-/// A row; requests are ids in [`Numbers`].
+/// A task event, one row of a file. Requests are ids in [`Numbers`].
 pub(super) struct Event {
-    /// Microseconds.
+    /// Microseconds from the start of the trace.
     pub time: u64,
-    /// Job and index of the task.
+    /// The job of the task, and the index of the task in the job.
     pub key: (u64, u64),
-    pub what: What,
-    /// By the order in which users are first named.
+    pub kind: EventKind,
+    /// The user, numbered by first appearance.
     pub user: usize,
     pub priority: Option<u8>,
     pub requests: [Option<usize>; 2],
 }
 
-/// Checks the rows of all files one by one, and tells what each says with the row for what else it says; the users in
-/// the order in which they are first named.
+/// Checks the rows of all files one by one, and passes each event and its row to `visit`. Returns the users in the
+/// order of their first appearance.
 pub(super) fn each_event(
     inputs: Vec<Input>,
     numbers: &mut Numbers,
-    mut tell: impl FnMut(&Event, &Record<'_>, &mut Numbers) -> Result<(), ImportError>,
+    mut visit: impl FnMut(&Event, &Record<'_>, &mut Numbers) -> Result<(), ImportError>,
 ) -> Result<Ordered<String, ()>, ImportError> {
     let (mut users, mut last_time) = (Ordered::default(), 0);
     for input in inputs {
         let mut rows = input.rows("task events (13 columns)");
         while let Some(row) = rows.next()? {
             let event = event(&row, &mut users, &mut last_time, numbers)?;
-            tell(&event, &row, numbers)?;
+            visit(&event, &row, numbers)?;
         }
     }
     Ok(users)
@@ -59,13 +59,13 @@ fn event(
     let key = (row.whole(2, "job ID")?, row.whole(3, "task index")?);
     let requests = [numbers.read(row, 9, "CPU request")?, numbers.read(row, 10, "memory request")?];
     let user = users.place(row.field(6), || ());
-    let what = match row.field(5) {
-        "0" => What::Submitted,
-        "1" => What::Placed,
-        "2" | "3" | "4" | "5" | "6" => What::Ended,
-        "7" => What::Waits,
-        "8" => What::Runs,
+    let kind = match row.field(5) {
+        "0" => EventKind::Submitted,
+        "1" => EventKind::Placed,
+        "2" | "3" | "4" | "5" | "6" => EventKind::Ended,
+        "7" => EventKind::Waits,
+        "8" => EventKind::Runs,
         _ => return Err(row.column_error(5, "event type", "0 to 8")),
     };
-    Ok(Event { time, key, what, user, priority: row.field(8).parse().ok(), requests })
+    Ok(Event { time, key, kind, user, priority: row.field(8).parse().ok(), requests })
 }

@@ -1,4 +1,4 @@
-//! The machine events of the trace over time.
+//! The machine events of the Google trace, one after the other.
 
 use std::collections::HashMap;
 
@@ -9,38 +9,40 @@ use super::super::{
     input::{Record, Records},
     note::notes,
 };
-use super::machines::{Event, Platforms, Shape, Stated, TABLE_COLUMNS, What, server};
+use super::machines::{ChangeKind, Event, Platforms, Shape, Stated, TABLE_COLUMNS, server};
 use super::{MICRO, Numbers};
 
-/// What happens to a machine; classes by their place among [`MachineEvents::classes`].
+/// A change of a machine. Classes are positions in [`MachineEvents::classes`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MachineChange {
-    /// It comes, as one of this class.
+    /// The machine joins the cluster, in this class.
     Comes(usize),
-    /// It goes.
+    /// The machine leaves the cluster.
     Goes,
-    /// It is one of this class from now on.
+    /// The machine changes to this class.
     Becomes(usize),
 }
 
-/// Something that happens to a machine.
+/// A machine event: the time, the machine and the change.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MachineEvent {
-    /// Time in seconds from the start of the trace.
+    /// The time in seconds from the start of the trace.
     pub at: f64,
-    /// Machine, by the order in which they are first named.
+    /// The machine, numbered by first appearance.
     pub machine: usize,
-    /// What happens.
+    /// The change.
     pub change: MachineChange,
 }
 
-/// Where a machine stands.
+/// The state of a machine.
 #[derive(Debug, Clone, Copy)]
-enum Standing {
+enum MachineState {
+    /// The machine is not in the cluster.
     Away,
-    /// It is there, with a capacity that is not stated.
+    /// The machine is in the cluster, and no event has stated its capacity.
     Unknown,
-    There(usize),
+    /// The machine is in the cluster, in this class.
+    Present(usize),
 }
 
 /// Machine events of the Google trace of 2011, row by row.
@@ -55,24 +57,24 @@ struct Reader {
     platforms: Platforms,
     classes: Vec<ServerSpec>,
     class_of: HashMap<Shape, usize>,
-    machines: HashMap<u64, (usize, Standing)>,
+    machines: HashMap<u64, (usize, MachineState)>,
     last_time: u64,
     without_capacity: u64,
     without_change: u64,
 }
 
 impl MachineEvents {
-    /// Reads nothing yet.
+    /// Prepares to read machine events; reads no row yet.
     #[must_use]
     pub fn new(events: Input) -> Self {
         Self { rows: events.rows("machine events (6 columns)"), reader: Reader::default() }
     }
 
-    /// The next event that changes something.
+    /// Returns the next event that changes a machine; `None` after the last event.
     ///
     /// # Errors
-    /// [`ImportError`] when a row is malformed, its time is before that of the row above, or it is of a machine that
-    /// is not there (removed, updated) or is there already (added).
+    /// [`ImportError`] if a row is malformed, its time is before that of the row above, it adds a machine that is
+    /// already in the cluster, or it removes or updates one that is not.
     pub fn next_event(&mut self) -> Result<Option<MachineEvent>, ImportError> {
         while let Some(row) = self.rows.next()? {
             if let Some(event) = self.reader.take(&row)? {
@@ -82,13 +84,13 @@ impl MachineEvents {
         Ok(None)
     }
 
-    /// The classes so far: machines of one platform, CPU and memory. Counts are not stated.
+    /// Returns the classes of the rows so far. A class has one platform, CPU and memory, and no count.
     #[must_use]
     pub fn classes(&self) -> &[ServerSpec] {
         &self.reader.classes
     }
 
-    /// What is left out of the rows so far, and why.
+    /// Returns notes about the rows so far that are left out.
     #[must_use]
     pub fn notes(&self) -> Vec<Note> {
         notes([
@@ -102,43 +104,47 @@ impl Reader {
     fn take(&mut self, row: &Record<'_>) -> Result<Option<MachineEvent>, ImportError> {
         if row.is(&TABLE_COLUMNS) {
             let message =
-                "this is a table of machines: expected machine events (6 columns), which tell times";
+                "this is a table of machines: expected machine events (6 columns), which state times";
             return Err(row.error(message));
         }
-        let Event { time, machine: id, what, stated } =
+        let Event { time, machine: id, kind, stated } =
             Event::read(row, &mut self.last_time, &mut self.numbers)?;
         let class = self.class(stated);
         let fresh = self.machines.len();
-        let (machine, standing) = self.machines.entry(id).or_insert((fresh, Standing::Away));
-        let (next, change) = match (what, *standing, class) {
-            (What::Added, Standing::There(_) | Standing::Unknown, _) => {
-                return Err(row.column_error(1, "machine ID", "one that is not there, to be added"));
-            }
-            (What::Removed | What::Updated, Standing::Away, _) => {
-                let expected = "one that is there, to be removed or updated";
+        let (machine, state) = self.machines.entry(id).or_insert((fresh, MachineState::Away));
+        let (next, change) = match (kind, *state, class) {
+            (ChangeKind::Added, MachineState::Present(_) | MachineState::Unknown, _) => {
+                let expected = "a machine that is not in the cluster, to add it";
                 return Err(row.column_error(1, "machine ID", expected));
             }
-            (What::Added, Standing::Away, None) => (Standing::Unknown, None),
-            (What::Added, Standing::Away, Some(class)) | (What::Updated, Standing::Unknown, Some(class)) => {
-                (Standing::There(class), Some(MachineChange::Comes(class)))
+            (ChangeKind::Removed | ChangeKind::Updated, MachineState::Away, _) => {
+                let expected = "a machine of the cluster, to remove or update it";
+                return Err(row.column_error(1, "machine ID", expected));
             }
-            (What::Removed, Standing::Unknown, _) => (Standing::Away, None),
-            (What::Removed, Standing::There(_), _) => (Standing::Away, Some(MachineChange::Goes)),
-            (What::Updated, Standing::There(old), Some(class)) if old != class => {
-                (Standing::There(class), Some(MachineChange::Becomes(class)))
+            (ChangeKind::Added, MachineState::Away, None) => (MachineState::Unknown, None),
+            (ChangeKind::Added, MachineState::Away, Some(class))
+            | (ChangeKind::Updated, MachineState::Unknown, Some(class)) => {
+                (MachineState::Present(class), Some(MachineChange::Comes(class)))
             }
-            (What::Updated, old, _) => (old, None),
+            (ChangeKind::Removed, MachineState::Unknown, _) => (MachineState::Away, None),
+            (ChangeKind::Removed, MachineState::Present(_), _) => {
+                (MachineState::Away, Some(MachineChange::Goes))
+            }
+            (ChangeKind::Updated, MachineState::Present(old), Some(class)) if old != class => {
+                (MachineState::Present(class), Some(MachineChange::Becomes(class)))
+            }
+            (ChangeKind::Updated, old, _) => (old, None),
         };
-        match (what, class) {
-            (What::Added | What::Updated, None) => self.without_capacity += 1,
-            (What::Updated, Some(_)) if change.is_none() => self.without_change += 1,
+        match (kind, class) {
+            (ChangeKind::Added | ChangeKind::Updated, None) => self.without_capacity += 1,
+            (ChangeKind::Updated, Some(_)) if change.is_none() => self.without_change += 1,
             _ => {}
         }
-        *standing = next;
+        *state = next;
         Ok(change.map(|change| MachineEvent { at: time as f64 / MICRO, machine: *machine, change }))
     }
 
-    /// The class of a machine of which platform, CPU and memory are stated.
+    /// Returns the class of a machine with these data, which may be new; `None` if CPU or memory is not stated.
     fn class(&mut self, stated: Stated) -> Option<usize> {
         let (hash, Some(cpu), Some(memory)) = stated else { return None };
         let shape = (self.platforms.name(&hash), cpu, memory);

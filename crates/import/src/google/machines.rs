@@ -1,4 +1,4 @@
-//! The machines: a table of configurations, or the machine events up to a time.
+//! The machines of the Google trace: from a table of configurations, or from the machine events up to a time.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use rug::Rational;
 use super::super::{ImportError, Input, Note, amounts, input::Record, note::notes, ordered::Ordered};
 use super::{Numbers, RESOURCES};
 
-/// Columns of machine events.
+/// The number of columns of machine events.
 const EVENT_COLUMNS: usize = 6;
 pub(super) const TABLE_COLUMNS: [&str; 4] = ["platform", "cpu", "memory", "count"];
 
@@ -18,23 +18,24 @@ pub(super) struct Machines {
     pub(super) originals: Vec<(String, String)>,
 }
 
-/// Platform, CPU and memory; the latter two are ids in [`Numbers`].
+/// The platform, CPU and memory of a machine. CPU and memory are ids in [`Numbers`].
 pub(super) type Shape = (String, usize, usize);
 
-/// A machine, or a row of the table: its shape unless the capacity is not stated.
+/// The platform, CPU and memory in a row; CPU or memory is `None` if the row does not state it.
 pub(super) type Stated = (String, Option<usize>, Option<usize>);
 
 /// A row of machine events.
 pub(super) struct Event {
-    /// Microseconds.
+    /// Microseconds from the start of the trace.
     pub time: u64,
     pub machine: u64,
-    pub what: What,
+    pub kind: ChangeKind,
     pub stated: Stated,
 }
 
+/// The type of a machine event.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum What {
+pub(super) enum ChangeKind {
     Added,
     Removed,
     Updated,
@@ -46,13 +47,13 @@ impl Event {
         let time = row.time(0, "time", last_time)?;
         let machine = row.whole(1, "machine ID")?;
         let stated = stated(row, [3, 4, 5], numbers)?;
-        let what = match row.field(2) {
-            "0" => What::Added,
-            "1" => What::Removed,
-            "2" => What::Updated,
+        let kind = match row.field(2) {
+            "0" => ChangeKind::Added,
+            "1" => ChangeKind::Removed,
+            "2" => ChangeKind::Updated,
             _ => return Err(row.column_error(2, "event type", "0 (add), 1 (remove) or 2 (update)")),
         };
-        Ok(Self { time, machine, what, stated })
+        Ok(Self { time, machine, kind, stated })
     }
 }
 
@@ -62,6 +63,7 @@ struct Classes {
     without_capacity: u64,
 }
 
+/// Reads the machines from a table, or from the machine events up to a time.
 pub(super) fn read(input: Input, time: u64, numbers: &mut Numbers) -> Result<Machines, ImportError> {
     let mut rows = input.rows("a table `platform,cpu,memory,count` or machine events");
     let first = rows.first()?;
@@ -72,7 +74,11 @@ pub(super) fn read(input: Input, time: u64, numbers: &mut Numbers) -> Result<Mac
             let machine = stated(&row, [0, 1, 2], numbers)?;
             let count = row.whole(3, "count")?;
             if count > MAX_COUNT || classes.add(machine, count) > MAX_COUNT {
-                return Err(row.column_error(3, "count", "at most 10^12 machines of one kind together"));
+                return Err(row.column_error(
+                    3,
+                    "count",
+                    "at most 10^12 machines of one platform, CPU and memory",
+                ));
             }
         }
         return Ok(classes.cluster(numbers, Vec::new()));
@@ -89,7 +95,7 @@ pub(super) fn read(input: Input, time: u64, numbers: &mut Numbers) -> Result<Mac
     Ok(events.cluster(numbers))
 }
 
-/// Short names for the hashes of platforms.
+/// Short names of platforms, which the trace names by hashes.
 #[derive(Default)]
 pub(super) struct Platforms {
     hashes: Ordered<String, ()>,
@@ -100,7 +106,7 @@ impl Platforms {
         letters(self.hashes.place(hash, || ()))
     }
 
-    /// The names and their hashes.
+    /// Returns the short names, each with its hash.
     fn originals(self) -> Vec<(String, String)> {
         let hashes = self.hashes.into_entries().into_iter().enumerate();
         hashes.map(|(at, (hash, ()))| (format!("platform {}", letters(at)), hash)).collect()
@@ -109,7 +115,7 @@ impl Platforms {
 
 #[derive(Default)]
 struct Events {
-    /// Machine and position of its first event, which orders the classes.
+    /// By machine: the position of its first event, which orders the classes, and its data unless it was removed.
     machines: HashMap<u64, (usize, Option<Stated>)>,
     platforms: Platforms,
     last_time: u64,
@@ -118,7 +124,7 @@ struct Events {
 
 impl Events {
     fn take(&mut self, row: &Record<'_>, time: u64, numbers: &mut Numbers) -> Result<(), ImportError> {
-        let Event { time: now, machine, what, stated } = Event::read(row, &mut self.last_time, numbers)?;
+        let Event { time: now, machine, kind, stated } = Event::read(row, &mut self.last_time, numbers)?;
         if now > time {
             self.later += 1;
             return Ok(());
@@ -127,7 +133,7 @@ impl Events {
         let platform = self.platforms.name(&hash);
         let position = self.machines.len();
         let entry = self.machines.entry(machine).or_insert((position, None));
-        entry.1 = (what != What::Removed).then_some((platform, cpu, memory));
+        entry.1 = (kind != ChangeKind::Removed).then_some((platform, cpu, memory));
         Ok(())
     }
 
@@ -145,7 +151,7 @@ impl Events {
 }
 
 impl Classes {
-    /// Returns the number of machines of this kind so far.
+    /// Adds machines with the same data, and returns the number of such machines so far.
     fn add(&mut self, (platform, cpu, memory): Stated, count: u64) -> u64 {
         let (Some(cpu), Some(memory)) = (cpu, memory) else {
             self.without_capacity = self.without_capacity.saturating_add(count);
@@ -166,7 +172,7 @@ impl Classes {
     }
 }
 
-/// A class of machines of one shape.
+/// Returns the server class of machines of one shape.
 pub(super) fn server(
     (platform, cpu, memory): &Shape,
     count: Option<Rational>,
@@ -185,7 +191,7 @@ fn stated(row: &Record<'_>, columns: [usize; 3], numbers: &mut Numbers) -> Resul
     Ok((platform, numbers.read(row, cpu, "CPU capacity")?, numbers.read(row, memory, "memory capacity")?))
 }
 
-/// A, B, ..., Z, AA, AB, ...
+/// Returns the name of a position in the list A, B, ..., Z, AA, AB, ...
 fn letters(mut position: usize) -> String {
     let mut name = String::new();
     loop {

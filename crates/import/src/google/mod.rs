@@ -21,35 +21,35 @@ use super::{Import, ImportError, Input, Note, input::Record, ordered::Ordered, w
 const MICRO: f64 = 1e6;
 const RESOURCES: [&str; 2] = ["cpu", "memory"];
 
-/// Who is a user.
+/// The choice of the users of the problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum GoogleUsers {
-    /// Every user of the trace; its demand is the mean request of its running tasks.
+    /// Each user of the trace is a user. Its demand is the mean request of its running tasks.
     #[default]
     ByUser,
-    /// Every request shape (CPU, memory), whoever asked.
+    /// Each request shape (CPU, memory) is a user, whichever users of the trace requested it.
     ByShape,
 }
 
-/// What to take from the trace.
+/// Options for the import of the trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct GoogleOptions {
-    /// Trace time in microseconds; 0 is the state that was found when tracing began.
+    /// The time in the trace, in microseconds; 0 is the state at the start of the trace.
     pub time: u64,
-    /// Who is a user.
+    /// The choice of the users of the problem.
     pub users: GoogleUsers,
 }
 
-/// A problem from machines and task events: the cluster and the tasks running at one time.
+/// Reads a problem from machines and task events: the cluster and the tasks that run at one time.
 ///
 /// `machines` is a table `platform,cpu,memory,count` with this header, or the trace's machine
-/// events. `tasks` are parts of the trace's task events in order of time. Resources: `cpu` and
+/// events. `tasks` are files of the trace's task events in order of time. The resources are `cpu` and
 /// `memory`, in units of the largest machine. Machines of one platform, CPU and memory are a server
-/// class; users have weight 1 and as many tasks as run.
+/// class. Users have weight 1, and their tasks are the running ones.
 ///
 /// # Errors
-/// [`ImportError`] when a file cannot be read, a row is malformed, times go back, or no machine is
-/// there.
+/// [`ImportError`] if a file cannot be read, a row is malformed, times go back, or there is no
+/// machine.
 pub fn google(machines: Input, tasks: Vec<Input>, options: GoogleOptions) -> Result<Import, ImportError> {
     let mut numbers = Numbers::default();
     let cluster = machines::read(machines, options.time, &mut numbers)?;
@@ -69,7 +69,7 @@ pub fn google(machines: Input, tasks: Vec<Input>, options: GoogleOptions) -> Res
     Ok(Import { problem: writable(problem)?, notes, originals })
 }
 
-/// The machines of the trace at time 0, from a table or machine events as for [`google()`].
+/// Reads the machines of the trace at time 0, from a table or machine events as for [`google()`].
 ///
 /// # Errors
 /// As [`google()`].
@@ -78,11 +78,11 @@ pub fn google_machines(machines: Input) -> Result<(Vec<ServerSpec>, Vec<Note>), 
     Ok((cluster.servers, cluster.notes))
 }
 
-/// Tasks of one user that state a request, be it 0.
+/// The requests of the tasks of one user that state a request, even if it is 0.
 #[derive(Default)]
 struct Requests {
     tasks: u64,
-    /// By resource and request: tasks that have it.
+    /// By resource and request: the number of tasks with this request.
     counts: [HashMap<usize, u64>; 2],
 }
 
@@ -94,26 +94,26 @@ impl Requests {
         }
     }
 
-    /// By resource.
+    /// Returns the mean request by resource.
     fn mean(&self, numbers: &Numbers) -> [Rational; 2] {
         self.counts.each_ref().map(|counts| {
-            // Exact sums do not depend on the order of a hash table.
+            // The order of a hash table is random, but exact sums do not depend on it.
             let sums = counts.iter().map(|(id, count)| Rational::from(numbers.value(*id) * *count));
             sums.sum::<Rational>() / self.tasks
         })
     }
 }
 
-/// The few different numbers of a trace, each parsed once.
+/// The different numbers of a trace, which are few. Each is parsed once and has an id.
 #[derive(Default)]
 struct Numbers {
     by_text: HashMap<String, usize>,
-    /// With the first way each was written.
+    /// The numbers, each with its first text in the trace.
     all: Ordered<Rational, String>,
 }
 
 impl Numbers {
-    /// The number that stands in a column; `None` when it is empty.
+    /// Reads the number in a column and returns its id; `None` if the column is empty.
     fn read(&mut self, row: &Record<'_>, column: usize, name: &str) -> Result<Option<usize>, ImportError> {
         let text = row.field(column);
         if text.is_empty() {
@@ -143,7 +143,7 @@ impl Numbers {
         self.value(id).is_zero()
     }
 
-    /// Requests without zeros.
+    /// Returns requests with `None` instead of zeros.
     fn shape(&self, requests: [Option<usize>; 2]) -> [Option<usize>; 2] {
         requests.map(|id| id.filter(|id| !self.is_zero(*id)))
     }

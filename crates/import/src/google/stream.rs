@@ -1,33 +1,34 @@
-//! The tasks of the Google trace within bounded memory: events are sorted by their tasks, and tasks by their times.
+//! The tasks of the Google trace, read within bounded memory. Events are sorted by their tasks, and tasks by their times.
 
 use evenhand_problem::problem::UserSpec;
 use rug::{Integer, Rational};
 
 use super::super::spill::Sorter;
-use super::super::stream::{self, Builder, Told, TraceStream};
+use super::super::stream::{self, Builder, NewTask, TraceStream};
 use super::super::{ImportError, Input, Note, amounts, note::notes, ordered::Ordered};
-use super::event::{Event, What, each_event};
+use super::event::{Event, EventKind, each_event};
 use super::{GoogleUsers, MICRO, Numbers, RESOURCES, Requests};
 
-/// The mean request of a user is rounded up to one over this: common denominators of exact means have
-/// hundreds of digits.
+/// The inverse of the unit to which the mean request of a user is rounded up. Common denominators of exact means
+/// would have hundreds of digits.
 const PARTS: u32 = 1_000_000;
 
-/// One task; requests are ids in [`Numbers`].
+/// A task. Requests are ids in [`Numbers`].
 struct Task {
     job: u64,
     user: usize,
     requests: [Option<usize>; 2],
     priority: Option<u8>,
     submitted: u64,
-    /// When it was last placed, and when that run ended.
+    /// The time of its last start.
     started: Option<u64>,
+    /// The end of the run since its last start.
     ended: Option<u64>,
     runs: u32,
 }
 
 impl Task {
-    /// A task before its first event.
+    /// Returns a task before its first event, which is not taken into account yet.
     fn new(first: &Event) -> Self {
         Self {
             job: first.key.0,
@@ -46,14 +47,14 @@ impl Task {
         for (known, stated) in self.requests.iter_mut().zip(event.requests) {
             *known = known.or(stated);
         }
-        match event.what {
-            What::Placed => {
+        match event.kind {
+            EventKind::Placed => {
                 (self.started, self.ended) = (Some(now), None);
                 self.runs += 1;
             }
-            What::Ended => self.ended = self.ended.or(Some(now)),
-            What::Runs => self.started = self.started.or(Some(now)),
-            What::Submitted | What::Waits => {}
+            EventKind::Ended => self.ended = self.ended.or(Some(now)),
+            EventKind::Runs => self.started = self.started.or(Some(now)),
+            EventKind::Submitted | EventKind::Waits => {}
         }
     }
 
@@ -61,27 +62,29 @@ impl Task {
         self.requests.iter().any(|id| id.is_some_and(|id| !numbers.is_zero(id)))
     }
 
-    /// Seconds from the start of the trace.
+    /// Returns its arrival in seconds from the start of the trace.
     fn at(&self) -> f64 {
         self.submitted as f64 / MICRO
     }
 
+    /// Returns the length of its last run; infinite if the run did not end.
     fn seconds(&self) -> f64 {
         let ran = |(start, end): (u64, u64)| end.saturating_sub(start) as f64 / MICRO;
         self.started.zip(self.ended).map_or(f64::INFINITY, ran)
     }
 }
 
-/// The tasks of task events, in order of time. A task comes when it is first submitted, or at the first
-/// event about it; it runs as long as its last run in the trace took. Tasks of one user have the mean
-/// request of its tasks, rounded up to a millionth of the largest machine ([`GoogleUsers::ByUser`]), or
-/// each request shape is a user. Weights are 1.
+/// Reads the tasks of task events, which must be in order of time. A task arrives at its first event, and runs as long
+/// as its last run in the trace. With [`GoogleUsers::ByUser`], the tasks of a user have the mean request of its tasks,
+/// rounded up to a millionth of the largest machine. With [`GoogleUsers::ByShape`], each request shape is a user.
+/// Weights are 1.
 ///
-/// How long a task runs is known from its last events alone: all rows are read and checked first, and what is needed of
-/// them is sorted in temporary files. Memory grows with the users and with the different requests.
+/// All rows are read and checked first, because the running time of a task is known only from its last events. The
+/// events are sorted in temporary files. Memory grows with the users and with the different requests.
 ///
 /// # Errors
-/// [`ImportError`] when a file cannot be read, a row is malformed, or times go back; [`ImportError::Temporary`].
+/// [`ImportError`] if a file cannot be read, a row is malformed, or times go back. [`ImportError::Temporary`] if a
+/// temporary file cannot be written or read.
 pub fn google_stream(events: Vec<Input>, by: GoogleUsers) -> Result<TraceStream, ImportError> {
     let mut numbers = Numbers::default();
     let mut by_task = Sorter::<6>::new();
@@ -107,7 +110,7 @@ pub fn google_stream(events: Vec<Input>, by: GoogleUsers) -> Result<TraceStream,
         if counts.keeps(&task, &numbers) {
             let user = users.user(&task, order, &numbers);
             let (at, seconds, priority) = (task.at(), task.seconds(), task.priority);
-            builder.push(&Told { job: [task.job, user.into()], order, at, user, seconds, priority })?;
+            builder.push(&NewTask { job: [task.job, user.into()], order, at, user, seconds, priority })?;
         }
     }
     drop(rows);
@@ -116,7 +119,7 @@ pub fn google_stream(events: Vec<Input>, by: GoogleUsers) -> Result<TraceStream,
     builder.finish(specs, counts.notes(), |user| number_of[user as usize])
 }
 
-/// Tasks that are left out, or not as the trace has them.
+/// The numbers of tasks that are left out or changed.
 #[derive(Default)]
 struct Counts {
     never_ran: u64,
@@ -126,6 +129,7 @@ struct Counts {
 }
 
 impl Counts {
+    /// Counts a task, and returns whether it is kept.
     fn keeps(&mut self, task: &Task, numbers: &Numbers) -> bool {
         let left_out = match task.started {
             None => &mut self.never_ran,
@@ -159,34 +163,35 @@ struct Users {
 
 #[derive(Default)]
 struct User {
-    /// By when its first task is first named.
+    /// The position of the first event about one of its tasks.
     first: u64,
     requests: Requests,
 }
 
 impl Users {
+    /// Returns the user of a task, which may be new, and adds the requests of the task.
     fn user(&mut self, task: &Task, order: u64, numbers: &Numbers) -> u32 {
         let key = match self.by {
             GoogleUsers::ByUser => (task.user, [None; 2]),
             GoogleUsers::ByShape => (0, numbers.shape(task.requests)),
         };
-        let place = self.users.place(&key, || User { first: order, ..User::default() });
+        let position = self.users.place(&key, || User { first: order, ..User::default() });
         let user = self.users.value(&key, User::default);
         user.first = user.first.min(order);
         user.requests.add(task.requests);
-        place as u32
+        position as u32
     }
 
-    /// The users in the order in which the files first name them, and the number that each has there.
+    /// Returns the users in the order of their first appearance in the files, and for each user its number in this order.
     fn specs(self, numbers: &Numbers) -> (Vec<UserSpec>, Vec<u32>) {
         let users = self.users.into_entries();
         let mut order: Vec<usize> = (0..users.len()).collect();
-        order.sort_by_key(|place| users[*place].1.first);
+        order.sort_by_key(|position| users[*position].1.first);
         let mut number_of = vec![0; order.len()];
-        order.iter().enumerate().for_each(|(n, place)| number_of[*place] = n as u32);
+        order.iter().enumerate().for_each(|(n, position)| number_of[*position] = n as u32);
         let width = order.len().to_string().len().max(4);
-        let spec = |(n, place): (usize, &usize)| {
-            let mean = users[*place].1.requests.mean(numbers);
+        let spec = |(n, position): (usize, &usize)| {
+            let mean = users[*position].1.requests.mean(numbers);
             let (name, demand) = match self.by {
                 GoogleUsers::ByUser => ("user", mean.map(rounded_up)),
                 GoogleUsers::ByShape => ("shape", mean),
@@ -198,32 +203,33 @@ impl Users {
     }
 }
 
-/// An event as numbers: its task, its place in the files with what it says, its time, its user with its priority, its
-/// requests.
+/// Packs an event into numbers: the two numbers of its task, its position in the files with its type, its time, its user
+/// with its priority, and its requests.
 fn packed(event: &Event, order: u64) -> [u64; 6] {
-    // 0 for none.
+    // 0 stands for no request.
     let [cpu, memory] = event.requests.map(|id| id.map_or(0, |id| 1 + id as u64));
     let requests = cpu << u32::BITS | memory;
-    let whose = stream::packed(event.user as u32, event.priority);
-    [event.key.0, event.key.1, order << 3 | event.what as u64, event.time, whose, requests]
+    let user_and_priority = stream::packed(event.user as u32, event.priority);
+    [event.key.0, event.key.1, order << 3 | event.kind as u64, event.time, user_and_priority, requests]
 }
 
-/// The event, and its place in the files.
+/// Returns the event of packed numbers, and its position in the files.
 fn unpacked(row: &[u64; 6]) -> (Event, u64) {
-    let [job, index, order_and_what, time, whose, requests] = *row;
-    let what = match order_and_what & 7 {
-        0 => What::Submitted,
-        1 => What::Placed,
-        2 => What::Ended,
-        3 => What::Waits,
-        _ => What::Runs,
+    let [job, index, order_and_kind, time, user_and_priority, requests] = *row;
+    let kind = match order_and_kind & 7 {
+        0 => EventKind::Submitted,
+        1 => EventKind::Placed,
+        2 => EventKind::Ended,
+        3 => EventKind::Waits,
+        _ => EventKind::Runs,
     };
     let id = |number: u64| number.checked_sub(1).map(|id| id as usize);
     let requests = [id(requests >> u32::BITS), id(requests & u64::from(u32::MAX))];
-    let (key, (user, priority)) = ((job, index), stream::unpacked(whose));
-    (Event { time, key, what, user: user as usize, priority, requests }, order_and_what >> 3)
+    let (key, (user, priority)) = ((job, index), stream::unpacked(user_and_priority));
+    (Event { time, key, kind, user: user as usize, priority, requests }, order_and_kind >> 3)
 }
 
+/// Rounds a number up to a multiple of 1 / [`PARTS`].
 fn rounded_up(value: Rational) -> Rational {
     let parts: Integer = (value * PARTS).ceil().into_numer_denom().0;
     Rational::from((parts, PARTS))

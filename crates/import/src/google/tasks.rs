@@ -1,13 +1,13 @@
-//! The tasks that run at a time, from the task events up to it.
+//! The tasks that run at one time, from the task events up to this time.
 
 use evenhand_problem::problem::UserSpec;
 use rug::Rational;
 
 use super::super::{ImportError, Input, Note, amounts, note::notes as notes_of, ordered::Ordered};
-use super::event::{What, each_event};
+use super::event::{EventKind, each_event};
 use super::{Numbers, RESOURCES, Requests};
 
-/// The running tasks in the order of their first events, and counts of what else was seen.
+/// The running tasks in the order of their first events, and counts of other tasks and events.
 pub(super) struct Running {
     tasks: Vec<Task>,
     users: Ordered<String, ()>,
@@ -22,7 +22,7 @@ enum State {
     Ended,
 }
 
-/// One task; requests are ids in [`Numbers`].
+/// A task. Requests are ids in [`Numbers`].
 #[derive(Clone, Copy)]
 struct Task {
     state: State,
@@ -32,8 +32,9 @@ struct Task {
     different_machines: bool,
 }
 
+/// Reads the task events up to a time.
 pub(super) fn read(inputs: Vec<Input>, time: u64, numbers: &mut Numbers) -> Result<Running, ImportError> {
-    // By job and index.
+    // By the job of the task, and its index in the job.
     let mut tasks: Ordered<(u64, u64), Task> = Ordered::default();
     let mut reconstructed = 0;
     let users = each_event(inputs, numbers, |event, row, numbers| {
@@ -49,21 +50,21 @@ pub(super) fn read(inputs: Vec<Input>, time: u64, numbers: &mut Numbers) -> Resu
         }
         reconstructed += u64::from(!row.field(1).is_empty());
         let fresh = Task {
-            state: if event.what == What::Runs { State::Running } else { State::Waiting },
+            state: if event.kind == EventKind::Runs { State::Running } else { State::Waiting },
             user: event.user,
             requests: [None; 2],
             disk: None,
             different_machines: false,
         };
         let task = tasks.value(&event.key, || fresh);
-        task.state = match event.what {
-            What::Submitted => State::Waiting,
-            What::Placed => State::Running,
-            What::Ended => State::Ended,
-            What::Waits | What::Runs => task.state,
+        task.state = match event.kind {
+            EventKind::Submitted => State::Waiting,
+            EventKind::Placed => State::Running,
+            EventKind::Ended => State::Ended,
+            EventKind::Waits | EventKind::Runs => task.state,
         };
         task.user = event.user;
-        // An event that was reconstructed may lack the requests that an earlier one stated.
+        // A reconstructed event may lack the requests that an earlier event stated.
         for (known, stated) in task.requests.iter_mut().zip(event.requests) {
             *known = stated.or(*known);
         }
@@ -77,13 +78,14 @@ pub(super) fn read(inputs: Vec<Input>, time: u64, numbers: &mut Numbers) -> Resu
     Ok(Running { tasks, users, waiting, reconstructed })
 }
 
+/// Returns one user for each user of the trace with running tasks.
 pub(super) fn by_user(
     running: &Running,
     numbers: &Numbers,
     notes: &mut Vec<Note>,
     originals: &mut Vec<(String, String)>,
 ) -> Vec<UserSpec> {
-    // With tasks that state no request.
+    // By user: the stated requests, and the number of tasks without any.
     let mut requests: Ordered<usize, (Requests, u64)> = Ordered::default();
     for task in &running.tasks {
         let (stated, without) = requests.value(&task.user, Default::default);
@@ -108,6 +110,7 @@ pub(super) fn by_user(
     users
 }
 
+/// Returns one user for each request shape of the running tasks.
 pub(super) fn by_shape(running: &Running, numbers: &Numbers, notes: &mut Vec<Note>) -> Vec<UserSpec> {
     let mut counts: Ordered<[Option<usize>; 2], u64> = Ordered::default();
     for task in running.tasks.iter().filter(|task| task.states_a_request()) {

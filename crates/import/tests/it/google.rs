@@ -24,7 +24,7 @@ fn import(machines: &str, tasks: &str, time: u64, users: GoogleUsers) -> Result<
     google(input("machines", machines), vec![input("tasks", tasks)], GoogleOptions { time, users })
 }
 
-/// Name, tasks and demand of every user.
+/// Returns the name, tasks and demand of every user.
 fn users(import: &Import) -> Vec<(&str, u32, Vec<Rational>)> {
     let users = import.problem.users().iter();
     users

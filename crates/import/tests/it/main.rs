@@ -1,4 +1,4 @@
-//! All integration tests of this crate in one program, so that it is linked once.
+//! All integration tests of this crate in one program, so that the crate is linked only once.
 
 mod google;
 mod openb;

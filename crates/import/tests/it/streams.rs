@@ -1,4 +1,4 @@
-//! Traces that are read one task at a time are those that a plain reader finds.
+//! Traces that are read task by task, compared with the results of simple readers.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -15,8 +15,8 @@ use plain::{PODS, Plain, VMS};
 
 use crate::plain;
 
-/// Compares tasks in order, users, notes, and who are of one job; two passes over the stream at once, and the tasks
-/// that it keeps in memory.
+/// Compares users, notes, the tasks in order, and which tasks are of one job. Reads the stream twice at the same time, and once
+/// into memory.
 fn same(plain: &Plain, stream: TraceStream) {
     assert_eq!(stream.users, plain.users);
     assert_eq!(stream.notes, plain.notes);
@@ -42,19 +42,19 @@ fn same(plain: &Plain, stream: TraceStream) {
     assert_eq!(stream.into_memory().unwrap(), Trace { users, tasks, notes });
 }
 
-/// Whether both readers refuse what they read.
+/// Returns whether both readers refuse a trace, and compares their results if both accept it.
 fn is_refused(plain: Option<Plain>, stream: Result<TraceStream, ImportError>) -> bool {
     match (plain, stream) {
         (Some(plain), Ok(stream)) => same(&plain, stream),
         (None, Err(_)) => return true,
         (plain, stream) => {
-            panic!("the plain reader {} it: {:?}", plain.map_or("refuses", |_| "takes"), stream.err())
+            panic!("the simple reader {} it: {:?}", plain.map_or("refuses", |_| "accepts"), stream.err())
         }
     }
     false
 }
 
-/// SplitMix64.
+/// The random number generator `SplitMix64`.
 struct Draw(u64);
 
 impl Draw {
@@ -74,7 +74,7 @@ fn input(text: &str) -> Input {
     Input::new("trace.csv", Cursor::new(text.to_owned().into_bytes())).unwrap()
 }
 
-/// Now and then one byte is another one, or the end is missing.
+/// Sometimes changes one byte, or cuts off the end.
 fn damaged(mut text: String, draw: &mut Draw) -> String {
     match draw.below(6) {
         0 => text.truncate(draw.below(text.len() as u64 + 1) as usize),
@@ -95,14 +95,14 @@ fn random_events_of_the_google_trace() {
         let (mut text, mut time) = (String::new(), 0);
         for _ in 0..draw.below(80) {
             time += draw.below(3) * 500_000;
-            // Tasks of one job may be of different users, and what a user asks for changes.
+            // Tasks of one job may be of different users, and the requests of a user change.
             let (job, index, what) = (draw.below(5), draw.below(4), draw.below(9));
             let user = draw.of(&["a", "a", "b", "c"]);
             let [cpu, memory] = [(); 2].map(|()| draw.of(&["0.5", "0.50", "0.125", "0.3", "0", ""]));
             writeln!(text, "{time},,{job},{index},1,{what},{user},2,9,{cpu},{memory},,").unwrap();
         }
         let text = damaged(text, &mut draw);
-        // In one file or in two.
+        // The text is in one file or in two.
         let cut = text.match_indices('\n').nth(draw.below(40) as usize).map_or(0, |(at, _)| at + 1);
         let parts = match cut {
             0 => vec![&text[..]],
@@ -155,7 +155,7 @@ fn a_row_that_is_wrong_is_named() {
     let error = google(format!("{}\n{}", row(5, ",,"), row(6, ""))).to_string();
     assert_eq!(error, "trace.csv:3: found 11 columns: expected 13");
     let error = azure_stream(input(&format!("{VMS}\ndev,9,0,f,1,1,0,8,7,0\n"))).err().unwrap().to_string();
-    assert_eq!(error, "trace.csv:2: a lifetime from 8 to 7 s");
+    assert_eq!(error, "trace.csv:2: duration_hi_s: 7 s is less than 8 s, the lower bound");
     let error = azure_stream(input(&format!("{VMS}\ndev,9,0,f,1,1,0,-8,7,0\n"))).err().unwrap().to_string();
     assert!(error.starts_with("trace.csv:2: duration_lo_s: found `-8`"), "{error}");
     let pod = format!("{PODS}\np,1,1,0,0,,LS,Running,9,8,9\n");
@@ -163,16 +163,16 @@ fn a_row_that_is_wrong_is_named() {
     assert_eq!(error, "trace.csv:2: deleted at 8, before it was created at 9");
 }
 
-/// The digest is of the tasks: the same text has the same one, another task another one.
+/// The digest depends on the tasks: equal texts have equal digests, and another task changes the digest.
 #[test]
-fn traces_are_told_apart() {
+fn different_traces_have_different_digests() {
     let digest =
         |end: u64| azure_stream(input(&format!("{VMS}\ndev,9,0,f,1,1,0,7,{end},0\n"))).unwrap().digest;
     assert_eq!(digest(9), digest(9));
     assert_ne!(digest(9), digest(11));
 }
 
-/// A file of a trace, unpacked.
+/// Returns the unpacked text of a file of a trace.
 fn unpacked(path: &Path) -> String {
     let packed = std::fs::File::open(path).unwrap();
     let mut text = String::new();

@@ -456,12 +456,12 @@ fn malformed_machine_events_name_file_row_and_column() {
         ("4000000,5,1,,,", "events.csv:9: time goes back from 5000000 to 4000000"),
         (
             "6000000,6,1,,,",
-            "events.csv:9: machine ID: found `6`: expected one that is there, to be removed or updated",
+            "events.csv:9: machine ID: found `6`: expected a machine of the cluster, to remove or update it",
         ),
-        ("6000000,6,2,P,0.5,0.5", "events.csv:9: machine ID: found `6`: expected one that is there"),
+        ("6000000,6,2,P,0.5,0.5", "events.csv:9: machine ID: found `6`: expected a machine of the cluster"),
         (
             "6000000,5,0,P,0.5,0.25",
-            "events.csv:9: machine ID: found `5`: expected one that is not there, to be added",
+            "events.csv:9: machine ID: found `5`: expected a machine that is not in the cluster, to add it",
         ),
         (
             "6000000,5,3,P,0.5,0.25",

@@ -1,4 +1,4 @@
-//! What the systems on Kubernetes share: nodes, pods, and where pods may run.
+//! The common reader of the systems on Kubernetes: nodes, pods, and the nodes that pods may use.
 
 pub(super) mod pod_groups;
 mod request;
@@ -21,7 +21,7 @@ pub(super) use select::{
     Flavour, Labels, Profile, Rule, Taint, Toleration, labels, read_taints, read_toleration,
 };
 
-/// Lists of objects: of `kubectl`, and of the snapshot that KAI's scheduler writes.
+/// The paths of lists of objects, in the output of `kubectl` and in the snapshot of KAI's scheduler.
 const LISTS: &[&[&str]] = &[
     &["items"],
     &["rawObjects", "pods"],
@@ -32,7 +32,7 @@ const LISTS: &[&[&str]] = &[
     &["rawObjects", "resourceClaims"],
     &["rawObjects", "topologies"],
 ];
-/// Parts of objects that are large and say nothing of resources and places.
+/// Fields of objects that are large and say nothing about resources and nodes.
 const SKIP: &[&str] = &[
     "managedFields",
     "containerStatuses",
@@ -61,59 +61,62 @@ pub(super) struct Kube {
     pub cluster: Cluster,
     pub quantities: Quantities,
     pub rules: Ordered<Rule, ()>,
-    /// By node: labels, taints.
+    /// By node: its labels and taints.
     nodes: HashMap<String, Profile>,
-    /// What pods take that are no tasks, by node.
+    /// By node: the demand of its other pods, which are not tasks of the snapshot.
     foreign: HashMap<String, Amounts>,
-    /// Objects that have been read: kind, namespace, name.
+    /// The objects that have been read, by kind, namespace and name.
     seen: HashSet<String>,
-    /// Kinds of objects that have been read, and kinds of which a list is there.
+    /// The kinds of objects that have been read, and the kinds of which a list, perhaps empty, has been read.
     kinds: HashSet<String>,
-    /// Nodes by how many pods they may run, and how many do.
+    /// By node: the largest number of pods that it may run.
     most_pods: HashMap<String, u64>,
+    /// By node: the number of pods that run on it.
     pods_on: HashMap<String, u64>,
     /// Whether queues have quotas of pods.
     pub quotas_of_pods: bool,
 }
 
-/// A pod that is not finished.
+/// A pod that has not finished.
 pub(super) struct Pod {
     pub namespace: String,
     pub name: String,
     pub node: Option<String>,
     pub demand: Amounts,
     pub rule: usize,
-    /// Why it waits.
+    /// The reason why it waits.
     pub reason: String,
     pub is_gated: bool,
     /// Its priority, and whether it may never be stopped.
     pub traits: Traits,
-    /// `KIND NAMESPACE/NAME` of its controller; empty: it has none.
+    /// The owner that would start it again, as `KIND NAMESPACE/NAME`; empty if it has none.
     pub owner: String,
+    /// Its start time.
     pub since: String,
 }
 
-/// The resource of which each pod takes 1.
+/// The resource of which each pod demands 1.
 const PODS: &str = "pods";
 /// The namespace of the system's own pods, which are never stopped.
 const SYSTEM: &str = "kube-system";
-/// Pods of these priority classes are the system's own; the least priority of both.
+/// The priority classes of the system's own pods.
 const CRITICAL: [&str; 2] = ["system-cluster-critical", "system-node-critical"];
+/// The least priority of these classes.
 const LEAST_CRITICAL: i64 = 2_000_000_000;
 
-/// What an object is called.
+/// Returns the name of an object.
 pub(super) fn name(at: At<'_>) -> Result<&str, ImportError> {
     at.need("metadata")?.need("name")?.name()
 }
 
-/// `namespace/name`.
+/// Returns the name of an object as `namespace/name`.
 pub(super) fn full_name(at: At<'_>) -> Result<String, ImportError> {
     let metadata = at.need("metadata")?;
     let namespace = metadata.text_of("namespace")?.unwrap_or("default");
     Ok(format!("{namespace}/{}", metadata.need("name")?.name()?))
 }
 
-/// What would start a pod again: `KIND NAMESPACE/NAME` of the owner that controls it, else of its first owner.
+/// Returns the owner that would start a pod again, as `KIND NAMESPACE/NAME`: its controller, or else its first owner.
 fn owner(metadata: At<'_>, namespace: &str) -> Result<String, ImportError> {
     let mut found = String::new();
     for owner in metadata.list_of("ownerReferences")? {
@@ -130,7 +133,7 @@ fn owner(metadata: At<'_>, namespace: &str) -> Result<String, ImportError> {
     Ok(found)
 }
 
-/// Whether a condition of an object is true; `None` where it has none of this type.
+/// Returns whether a condition of an object is true; `None` if the object has no condition of this type.
 pub(super) fn condition(at: At<'_>, of: &str) -> Result<Option<bool>, ImportError> {
     let Some(status) = at.get("status")? else { return Ok(None) };
     for condition in status.list_of("conditions")? {
@@ -157,7 +160,7 @@ impl Kube {
         }
     }
 
-    /// Hands on every object of the dumps, with its kind and the version of its API.
+    /// Passes each object of the dumps, with its kind, to `take`.
     pub fn objects(
         &mut self,
         inputs: Vec<Bytes>,
@@ -174,8 +177,8 @@ impl Kube {
                     return Ok(());
                 }
                 if at.is_document() && is_list(at.document_kind()) {
-                    // A list of one kind says how many there are, also where it is empty. A `List` holds any kinds, and an
-                    // empty kind looks like one that nobody asked for.
+                    // A list of one kind proves that its objects were asked for, even if it is empty. A `List` holds all kinds,
+                    // and a kind without objects in it may not have been asked for.
                     self.kinds.insert(at.document_kind().trim_end_matches("List").to_owned());
                     return Ok(());
                 }
@@ -212,21 +215,21 @@ impl Kube {
         Ok(())
     }
 
-    /// Refuses dumps without objects of these kinds, each with its name for `kubectl get`.
+    /// Refuses dumps without objects of these kinds. The second word of each kind is its name for `kubectl get`.
     pub fn needs(&self, kinds: &[(&str, &str)], all: &str) -> Result<(), ImportError> {
         kinds.iter().try_for_each(|(kind, plural)| {
             lacks(!self.kinds.contains(*kind), plural, &format!("kubectl get {all} -A -o json > dump.json"))
         })
     }
 
-    /// Whether a node has all these labels.
+    /// Returns whether some node has all these labels.
     pub fn has_node_with(&self, labels: &BTreeMap<String, String>) -> bool {
         evenhand_budget::charge((self.nodes.len() * (labels.len() + 1)) as u64, "the nodes of flavours");
         let has = |node: &Profile| labels.iter().all(|(key, value)| node.labels.get(key) == Some(value));
         self.nodes.values().any(has)
     }
 
-    /// Adds the quota of flavours in place of their nodes, which are not known.
+    /// Adds a server with the quota of flavours, instead of the nodes of these flavours, which are not known.
     pub fn quota_server(&mut self, flavours: Vec<String>, capacity: Amounts) {
         let mut name = format!("quota of {}", flavours.join(" and "));
         while self.cluster.servers.find(&name).is_some() {
@@ -238,7 +241,7 @@ impl Kube {
         self.nodes.insert(name, Profile { quota: Some(flavours), ..Profile::default() });
     }
 
-    /// An object that no reader knows.
+    /// Names an object of a kind that no importer knows.
     pub fn other(&mut self, kind: &str, at: At<'_>) -> Result<(), ImportError> {
         self.cluster.left_out.add(&format!("objects of another kind: {kind}"), full_name(at)?);
         Ok(())
@@ -280,7 +283,7 @@ impl Kube {
         Ok(())
     }
 
-    /// A pod that holds or waits for resources; `None` for one that is finished, or is no task and taken from its node.
+    /// Reads a pod. Returns `None` for a finished pod, and for a pod of its node, whose demand is subtracted from the node.
     pub fn pod(&mut self, at: At<'_>) -> Result<Option<Pod>, ImportError> {
         let full = full_name(at)?;
         let metadata = at.need("metadata")?;
@@ -298,7 +301,7 @@ impl Kube {
         if self.is_of_the_node(metadata)? {
             match node {
                 Some(node) => add(self.foreign.entry(node).or_default(), &demand),
-                None => self.cluster.left_out.add("pods of DaemonSets that wait", &full),
+                None => self.cluster.left_out.add("waiting pods of DaemonSets", &full),
             }
             return Ok(None);
         }
@@ -326,7 +329,7 @@ impl Kube {
         Ok(Some(Pod { namespace, name: full, node, demand, rule, reason, is_gated, traits, owner, since }))
     }
 
-    /// A pod that runs: its tasks are of a queue.
+    /// Adds a running pod as a task of a queue.
     pub fn runs(&mut self, group: usize, pod: &Pod, gang: u64, of_gang: &str) {
         let Some(node) = &pod.node else { return };
         let place = self.cluster.place(node);
@@ -336,15 +339,15 @@ impl Kube {
         self.cluster.owned_by(&pod.name, Owned { owner, since, gang: of_gang.to_owned() });
     }
 
-    /// Takes a pod that is no task from the capacity of its node.
+    /// Subtracts the demand of a pod that is not a task of the snapshot from the capacity of its node.
     pub fn take_away(&mut self, pod: &Pod) {
         match &pod.node {
             Some(node) => add(self.foreign.entry(node.clone()).or_default(), &pod.demand),
-            None => self.cluster.left_out.add("waiting pods that are no tasks of the scheduler", &pod.name),
+            None => self.cluster.left_out.add("waiting pods that this scheduler does not place", &pod.name),
         }
     }
 
-    /// Whether a pod runs on its node whatever is scheduled: one of a DaemonSet, or one that the node itself started.
+    /// Returns whether a pod belongs to its node: a `DaemonSet` or the node itself started it.
     fn is_of_the_node(&self, metadata: At<'_>) -> Result<bool, ImportError> {
         for owner in metadata.list_of("ownerReferences")? {
             if matches!(owner.text_of("kind")?, Some("DaemonSet" | "Node")) {
@@ -380,7 +383,7 @@ impl Kube {
         Ok(())
     }
 
-    /// Takes from each node what pods hold there that are no tasks.
+    /// Subtracts from each node the demand of its pods that are not tasks of the snapshot.
     pub fn settle(&mut self) {
         let mut foreign: Vec<_> = std::mem::take(&mut self.foreign).into_iter().collect();
         foreign.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
@@ -389,23 +392,26 @@ impl Kube {
                 Some(s) => {
                     let mut capacity = std::mem::take(&mut self.cluster.servers.at(s).capacity);
                     if !take(&mut capacity, &amounts) {
-                        self.cluster
-                            .left_out
-                            .add("servers of which pods that are no tasks take more than there is", node);
+                        self.cluster.left_out.add(
+                            "servers whose daemons and other foreign pods take more than the servers have",
+                            node,
+                        );
                     }
                     self.cluster.servers.at(s).capacity = capacity;
                 }
                 None => self
                     .cluster
                     .left_out
-                    .add("nodes of pods that are no tasks, which the dump does not have", node),
+                    .add("nodes of daemons and other foreign pods that are not in the dump", node),
             }
         }
     }
 
-    /// Makes the number of pods that a node may run a resource, of which each task demands 1. Quotas may be about it; else it is
-    /// made one only where it keeps a waiting task from a node that has room for it otherwise, since a resource more changes
-    /// shares. Systems that compare queues by each resource do not compare them by pods: there a text says what decides.
+    /// Adds the number of pods that a node may run as a resource, of which each task demands 1.
+    ///
+    /// It is added if quotas are about it. Otherwise it is added only if it keeps a waiting task from a node that has room for
+    /// the task, because another resource changes shares. For systems other than Kubernetes, which do not compare queues by
+    /// pods, the affected tasks get a condition that is not modelled instead.
     fn count_pods(&mut self) {
         if !self.quotas_of_pods {
             if self.most_pods.is_empty() || !self.pods_bind() {
@@ -440,12 +446,12 @@ impl Kube {
             *self.cluster.tasks.value(&shape, super::cluster::Tasks::default) = tasks;
         }
         if !self.quotas_of_pods {
-            // It bounds tasks, and is no measure of what a queue uses: a millionth of its share is less than any other.
+            // The resource bounds tasks and should not decide which queue uses more, so its share counts only a millionth.
             self.cluster.share.multipliers = vec![(PODS.to_owned(), rug::Rational::from((1, 1_000_000)))];
         }
     }
 
-    /// Says of each waiting task that the number of pods on nodes decides as well.
+    /// Adds a condition to each waiting task: the number of pods on nodes also decides whether it could start.
     fn note_pods(&mut self) {
         for (mut shape, tasks) in std::mem::take(&mut self.cluster.tasks).into_entries() {
             if tasks.waiting.entries().is_empty() {
@@ -466,7 +472,8 @@ impl Kube {
         }
     }
 
-    /// Whether some node that takes tasks has fewer free places for pods than some waiting tasks would fit there otherwise.
+    /// Returns whether some open node may run fewer further pods than the number of waiting tasks of some shape for which it has
+    /// room otherwise.
     fn pods_bind(&self) -> bool {
         let cluster = &self.cluster;
         let waits: Vec<(&super::cluster::Shape, u64)> = cluster
@@ -487,7 +494,7 @@ impl Kube {
             |(name, server)| {
                 let Some(most) = self.most_pods.get(name) else { return false };
                 let left = most.saturating_sub(self.pods_on.get(name).copied().unwrap_or(0));
-                evenhand_budget::charge(20 * waits.len() as u64, "places for pods on nodes");
+                evenhand_budget::charge(20 * waits.len() as u64, "the numbers of pods on nodes");
                 waits.iter().any(|(shape, tasks)| {
                     let room = shape.demand.iter().map(|(r, d)| {
                         let has = server.capacity.get(r).cloned().unwrap_or_default();
@@ -501,7 +508,7 @@ impl Kube {
         )
     }
 
-    /// The memory of a GPU in MiB, where all nodes with GPUs state the same one.
+    /// Returns the memory of a GPU in MiB, if all nodes with GPUs state the same memory.
     pub fn memory_of_gpus(&self) -> Option<rug::Rational> {
         let r = self.cluster.resources.find("nvidia.com/gpu")?;
         let mut known: Option<rug::Rational> = None;
@@ -519,7 +526,7 @@ impl Kube {
         known
     }
 
-    /// The snapshot, when all has been read.
+    /// Returns the snapshot of all objects that have been read.
     pub fn finish(mut self, part: &Part) -> Result<Snapshot, ImportError> {
         self.settle();
         self.count_pods();

@@ -1,4 +1,4 @@
-//! Groups of pods of which a least number starts together: what Volcano and KAI share.
+//! Pod groups of Volcano and KAI: groups of pods of which a least number must start together.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
@@ -9,7 +9,7 @@ use super::{Kube, Pod, full_name};
 use evenhand_import::ImportError;
 use evenhand_import::Ordered;
 
-/// Most pods of one group that are only described.
+/// The largest number of pods of one group that a job may describe.
 const MOST_PODS: u64 = 100_000;
 
 /// Groups of pods, and the pods of each.
@@ -24,26 +24,26 @@ pub(in super::super) struct PodGroups {
 /// A group of pods.
 struct PodGroup {
     queue: String,
-    /// How many pods start together, without those that are done.
+    /// The number of pods that must start together, without finished ones.
     least: u64,
     /// Whether the scheduler may not stop its pods for others.
     is_protected: bool,
-    /// What its pods will be where there are none yet.
+    /// The pods that its job describes, used if there are no pods yet.
     described: Vec<Described>,
 }
 
-/// Pods that are alike and that a job will make.
+/// Identical pods that a job will create.
 pub(in super::super) struct Described {
     pub count: u64,
     pub demand: Amounts,
     pub rule: usize,
 }
 
-/// By queue: why its waiting pods do not count, if they do not.
+/// By queue: the reason why its waiting pods do not count; `None` if they count.
 pub(in super::super) type Queues = HashMap<String, Option<&'static str>>;
 
 impl PodGroups {
-    /// Reads a pod group; one that is done is none.
+    /// Reads a pod group. A finished group is ignored.
     pub fn group(&mut self, at: At<'_>) -> Result<(), ImportError> {
         let spec = at.need("spec")?;
         let status = |field: &str| match at.get("status")? {
@@ -67,19 +67,19 @@ impl PodGroups {
         Ok(())
     }
 
-    /// Says what the pods of a group will be.
+    /// Records the pods that a job describes for a group.
     pub fn describe(&mut self, group: &str, pods: Vec<Described>) {
         if let Some(at) = self.groups.find(group) {
             self.groups.at(at).described = pods;
         }
     }
 
-    /// Takes a pod of a group, `namespace/name`.
+    /// Adds a pod of a group, which is named `namespace/name`.
     pub fn pod(&mut self, group: String, pod: Pod) {
         self.pods.push((group, pod));
     }
 
-    /// Makes tasks of all pods. What the scheduler does not count takes from its node, and is named where it waits.
+    /// Turns all pods into tasks. A running pod that the scheduler does not count is subtracted from the capacity of its node.
     pub fn finish(self, kube: &mut Kube, queues: &Queues) {
         let mut of_group: Ordered<String, Vec<Pod>> = Ordered::default();
         for (group, pod) in self.pods {
@@ -92,13 +92,13 @@ impl PodGroups {
         }
         for (name, mut pods) in of_group.into_entries() {
             let Some(at) = self.groups.find(&name) else {
-                pods.iter().for_each(|pod| foreign(kube, pod, "pods of groups that the dump does not have"));
+                pods.iter().for_each(|pod| foreign(kube, pod, "pods whose pod group is not in the dump"));
                 continue;
             };
             let PodGroup { queue, least, is_protected, .. } = &self.groups.entries()[at].1;
             let is_protected = *is_protected || self.protected.contains(queue);
             let Some(held_back) = queues.get(queue) else {
-                pods.iter().for_each(|pod| foreign(kube, pod, "pods of queues that the dump does not have"));
+                pods.iter().for_each(|pod| foreign(kube, pod, "pods whose queue is not in the dump"));
                 continue;
             };
             pods.sort_by_key(|pod| pod.node.is_none());
@@ -122,7 +122,7 @@ impl PodGroups {
                 let why = if pod.is_gated {
                     Some("waiting pods that are held back by scheduling gates")
                 } else if cannot_start {
-                    Some("waiting pods of groups that have fewer pods than start together")
+                    Some("waiting pods of groups with fewer pods than must start together")
                 } else {
                     *held_back
                 };
@@ -139,7 +139,7 @@ impl PodGroups {
     }
 }
 
-/// A pod that the scheduler does not place by its queues.
+/// Names a pod that the scheduler does not place by its queues, and subtracts it from its node if it runs.
 fn foreign(kube: &mut Kube, pod: &Pod, what: &str) {
     kube.cluster.left_out.add(what, &pod.name);
     if pod.node.is_some() {
@@ -147,17 +147,15 @@ fn foreign(kube: &mut Kube, pod: &Pod, what: &str) {
     }
 }
 
-/// Pods that wait to be made.
+/// Adds the waiting pods that the job of a group describes and has not created yet.
 fn described(kube: &mut Kube, queues: &Queues, name: &str, group: &PodGroup) {
     if group.described.is_empty() {
-        kube.cluster
-            .left_out
-            .add("groups that have no pods yet, of which what they ask for is not known", name);
+        kube.cluster.left_out.add("groups without pods, whose demand is not known", name);
         return;
     }
     let why = match queues.get(&group.queue) {
         Some(held_back) => *held_back,
-        None => Some("pods of queues that the dump does not have"),
+        None => Some("pods whose queue is not in the dump"),
     };
     if let Some(why) = why {
         let pods = group.described.iter().map(|pods| pods.count).sum();
@@ -168,7 +166,7 @@ fn described(kube: &mut Kube, queues: &Queues, name: &str, group: &PodGroup) {
     let v = kube.cluster.group(&group.queue);
     let mut word = String::new();
     if group.described.len() > 1 && first > 1 {
-        // Groups that are described by the same shapes start together in the same way.
+        // Groups of one queue with the same description get the same key, so that they become the same users.
         let shape = |of: &Described| {
             let demand: Vec<String> = of.demand.iter().map(|(r, d)| format!("{r}={d}")).collect();
             format!("{} x ({}; {})", of.count, demand.join(","), of.rule)
@@ -194,8 +192,8 @@ fn described(kube: &mut Kube, queues: &Queues, name: &str, group: &PodGroup) {
     }
 }
 
-/// By pod how many pods of its shape start together, and which shape of the start it is; a pod beyond those that have to start
-/// together starts alone.
+/// Returns for each pod its gang, the number of pods of its shape among the first `least` pods, and the number of its shape. Later
+/// pods start alone, and have no shape number.
 fn gangs<'p>(pods: impl Iterator<Item = (&'p Amounts, usize)>, least: u64) -> Vec<(u64, Option<usize>)> {
     let least = usize::try_from(least).unwrap_or(usize::MAX);
     let mut shapes: Ordered<(Vec<(usize, rug::Rational)>, usize), u64> = Ordered::default();
@@ -213,8 +211,8 @@ fn gangs<'p>(pods: impl Iterator<Item = (&'p Amounts, usize)>, least: u64) -> Ve
     of.into_iter().map(|at| at.map_or((1, None), |at| (shapes.entries()[at].1, Some(at)))).collect()
 }
 
-/// The word by which pods of several shapes start together; the same for groups of the same queue whose pods are the same.
-/// Empty where they have one shape.
+/// Returns the key by which pods of several shapes start together. Groups of one queue with the same pods have the same key. The
+/// key is empty if the pods have one shape.
 fn word_of(queue: &str, sizes: &[(u64, Option<usize>)], pods: &[Pod]) -> String {
     let mut word = format!("{queue}:");
     let mut shapes = 0;
@@ -228,8 +226,8 @@ fn word_of(queue: &str, sizes: &[(u64, Option<usize>)], pods: &[Pod]) -> String 
     if shapes > 1 { word } else { String::new() }
 }
 
-/// Whether a group says that its pods are not stopped for others: KAI's `preemptibility`, else a priority class from which on its
-/// pods are not preemptible (docs of KAI, "Workload Priority": build and inference).
+/// Returns whether the pods of a group are not stopped for others: by KAI's `preemptibility`, or else by a priority class that is
+/// not preemptible (KAI's documentation, "Workload Priority": build and inference).
 fn is_protected(spec: At<'_>) -> Result<bool, ImportError> {
     if let Some(of) = spec.text_of("preemptibility")?.filter(|of| !of.is_empty()) {
         return Ok(of.eq_ignore_ascii_case("non-preemptible"));
@@ -238,7 +236,7 @@ fn is_protected(spec: At<'_>) -> Result<bool, ImportError> {
     Ok(matches!(class, "build" | "inference"))
 }
 
-/// How many pods a description makes.
+/// Reads the number of pods of a description.
 pub(in super::super) fn replicas(at: At<'_>) -> Result<u64, ImportError> {
     let count = at.get("replicas")?.map_or(Ok(1), At::whole)?;
     if count > MOST_PODS {
@@ -247,7 +245,7 @@ pub(in super::super) fn replicas(at: At<'_>) -> Result<u64, ImportError> {
     Ok(count)
 }
 
-/// The group of a pod, `namespace/name`, by the first of some annotations that it has.
+/// Returns the group of a pod as `namespace/name`, by the first of these annotations that the pod has.
 pub(in super::super) fn group_of(at: At<'_>, annotations: &[&str]) -> Result<Option<String>, ImportError> {
     let metadata = at.need("metadata")?;
     let Some(of) = metadata.get("annotations")? else { return Ok(None) };
@@ -260,14 +258,14 @@ pub(in super::super) fn group_of(at: At<'_>, annotations: &[&str]) -> Result<Opt
     Ok(None)
 }
 
-/// The kind of an object that stands in a list which says it, as in the snapshot of KAI.
+/// Returns the kind of an object by the list in which it is, for the snapshot of KAI.
 pub(in super::super) fn kind_of_list(item: &Item<'_>) -> Option<&'static str> {
     let place = item.place.to_string();
     let list = place.strip_prefix("rawObjects.")?.split('[').next()?;
     KINDS.iter().find(|(name, _)| *name == list).map(|(_, kind)| *kind)
 }
 
-/// Lists of the snapshot of KAI, which has all of them, and the kinds of their objects.
+/// The lists of the snapshot of KAI, with the kinds of their objects. A snapshot has all of these lists.
 pub(in super::super) const KINDS: [(&str, &str); 7] = [
     ("pods", "Pod"),
     ("nodes", "Node"),

@@ -1,8 +1,9 @@
-//! What a pod takes of a node: its effective request.
+//! The effective request of a pod: the amounts that it takes from a node.
 //!
-//! Kubernetes 1.33, "Sidecar Containers" and "Pod Overhead": the larger of what all containers and sidecars ask for
-//! together, and of what any init container asks for beside the sidecars started before it; what the pod states as a whole
-//! takes the place of that; the overhead is added. A container that states a limit and no request asks for the limit.
+//! Follows Kubernetes 1.33, "Sidecar Containers" and "Pod Overhead". The request is the larger of two amounts: the sum over all
+//! containers and sidecars, and the largest request of an init container together with the sidecars started before it. A
+//! request that the pod states as a whole replaces this. The overhead is added. A container that states a limit and no request
+//! requests the limit.
 
 use std::collections::HashMap;
 
@@ -13,17 +14,17 @@ use super::super::cluster::{Amounts, Cluster, add};
 use super::super::tree::At;
 use evenhand_import::ImportError;
 
-/// Quantities that have been read: dumps repeat a few of them.
+/// A cache of quantities by their text, since dumps repeat a few of them.
 #[derive(Default)]
 pub(in super::super) struct Quantities(HashMap<Box<str>, Rational>);
 
-/// Most quantities that are kept.
+/// The largest number of quantities in the cache.
 const MOST: usize = 10_000;
-/// The least that the API server keeps of a quantity.
+/// The inverse of the smallest unit of the API server, to which it rounds quantities up.
 const LEAST: u32 = 1_000_000_000;
 
 impl Quantities {
-    /// A quantity of at least 0.
+    /// Reads a quantity of at least 0.
     pub fn read(&mut self, at: At<'_>) -> Result<Rational, ImportError> {
         let text = at.scalar()?;
         if let Some(known) = self.0.get(text) {
@@ -47,7 +48,7 @@ impl Quantities {
         Ok(value)
     }
 
-    /// Amounts by resource, of a field that is an object.
+    /// Reads the amounts by resource of a field, which is an object.
     pub fn amounts(
         &mut self,
         cluster: &mut Cluster,
@@ -56,7 +57,7 @@ impl Quantities {
     ) -> Result<Amounts, ImportError> {
         let mut amounts = Amounts::new();
         for (name, value) in at.entries_of(field)? {
-            // How many pods a node may run is no resource that a pod asks for.
+            // The number of pods that a node may run is not a resource that pods request.
             if name != "pods" {
                 amounts.insert(cluster.resource(name), self.read(value)?);
             }
@@ -71,7 +72,7 @@ impl Quantities {
         Ok(asked)
     }
 
-    /// What the pod of a specification asks for.
+    /// Returns the effective request of a pod with a specification.
     pub fn of_pod(&mut self, cluster: &mut Cluster, spec: At<'_>) -> Result<Amounts, ImportError> {
         let mut sum = Amounts::new();
         for container in spec.list_of("containers")? {
@@ -93,7 +94,7 @@ impl Quantities {
         if let Some(whole) = spec.get("resources")? {
             let limits = self.amounts(cluster, whole, "limits")?;
             let requests = self.amounts(cluster, whole, "requests")?;
-            // A limit of the pod is its request only where neither it nor a container states one.
+            // A limit of the pod is its request only if neither the pod nor a container states a request.
             for (r, amount) in limits {
                 sum.entry(r).or_insert(amount);
             }
@@ -109,7 +110,7 @@ impl Quantities {
     }
 }
 
-/// Raises amounts to others.
+/// Raises amounts to at least those of `others`.
 fn at_least(amounts: &mut Amounts, others: &Amounts) {
     for (r, amount) in others {
         let known = amounts.entry(*r).or_default();

@@ -1,4 +1,4 @@
-//! Where pods may run: selectors, required affinity, taints and tolerations, flavours.
+//! Rules on the nodes that pods may use: selectors, required affinity, taints and tolerations, flavours.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,26 +6,26 @@ use super::super::cluster::LeftOut;
 use super::super::tree::At;
 use evenhand_import::ImportError;
 
-/// Which nodes a pod may use.
+/// A rule on the nodes that a pod may use. All of its fields must hold.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(in super::super) struct Rule {
-    /// Labels that a node has.
+    /// Labels that the node must have.
     pub labels: BTreeMap<String, String>,
-    /// Required affinity: one of these terms holds, of each list.
+    /// The required affinity: in each list, at least one term must hold.
     pub terms: Vec<Vec<Term>>,
     pub tolerations: BTreeSet<Toleration>,
-    /// Of each list one flavour.
+    /// Lists of flavours: the node must be of at least one flavour of each list.
     pub flavours: Vec<Vec<Flavour>>,
-    /// The flavour whose quota this rule is about; `None`: it is about the nodes of a pod.
+    /// The flavour, if the rule is for a limit on the quota of a flavour; `None` for the rule of a pod.
     pub quota_of: Option<String>,
 }
 
-/// All of these hold; without any the term holds nowhere.
+/// Requirements that must all hold. A term without requirements never holds.
 pub(in super::super) type Term = Vec<Requirement>;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(in super::super) struct Requirement {
-    /// A label; `None`: the name of the node.
+    /// The name of a label; `None` for the name of the node.
     pub key: Option<String>,
     pub operator: Operator,
     pub values: Vec<String>,
@@ -43,15 +43,15 @@ pub(in super::super) enum Operator {
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(in super::super) struct Toleration {
-    /// Empty: any key.
+    /// The key of tolerated taints; empty for all keys.
     pub key: String,
-    /// `None`: any value.
+    /// The value of tolerated taints; `None` for all values.
     pub value: Option<String>,
-    /// Empty: any effect.
+    /// The effect of tolerated taints; empty for all effects.
     pub effect: String,
 }
 
-/// A taint that keeps pods away.
+/// A taint that keeps pods away from a node.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(in super::super) struct Taint {
     pub key: String,
@@ -59,7 +59,7 @@ pub(in super::super) struct Taint {
     pub effect: String,
 }
 
-/// Nodes of a flavour, and what its pods tolerate besides.
+/// A flavour: the labels of its nodes, and the tolerations that its pods get in addition.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(in super::super) struct Flavour {
     pub name: String,
@@ -67,26 +67,26 @@ pub(in super::super) struct Flavour {
     pub tolerations: BTreeSet<Toleration>,
 }
 
-/// What rules ask about a node.
+/// The data of a node by which rules decide.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(in super::super) struct Profile {
-    /// Labels that some rule names.
+    /// The labels of the node that some rule names.
     pub labels: BTreeMap<String, String>,
     pub taints: Vec<Taint>,
-    /// The node's name, where some rule names nodes.
+    /// The name of the node, if some rule names nodes.
     pub name: Option<String>,
-    /// The flavours whose quota this is, in order; `None`: it is a node.
+    /// The flavours in ascending order, if this is the quota of flavours; `None` if it is a node.
     pub quota: Option<Vec<String>>,
 }
 
 impl Rule {
-    /// What the specification of a pod asks for; what stays out is named.
+    /// Reads the rule of a pod from its specification, and names conditions that are left out.
     pub fn of_pod(spec: At<'_>, name: &str, left_out: &mut LeftOut) -> Result<Self, ImportError> {
         let mut rule = Self { labels: labels(spec, "nodeSelector")?, ..Self::default() };
         for toleration in spec.list_of("tolerations")? {
             match read_toleration(toleration)? {
                 Some(toleration) => drop(rule.tolerations.insert(toleration)),
-                None => left_out.add("tolerations that compare numbers, which are not asked for", name),
+                None => left_out.add("tolerations with unknown operators, which are ignored", name),
             }
         }
         let Some(affinity) = spec.get("affinity")? else { return Ok(rule) };
@@ -107,7 +107,7 @@ impl Rule {
         Ok(rule)
     }
 
-    /// Labels that are asked for, and whether names of nodes are.
+    /// Adds the names of the labels in the rule to `into`, and returns whether the rule names nodes.
     pub fn keys<'r>(&'r self, into: &mut BTreeSet<&'r str>) -> bool {
         into.extend(self.labels.keys().map(String::as_str));
         into.extend(
@@ -118,13 +118,14 @@ impl Rule {
         requirements.into_iter().any(|requirement| requirement.key.is_none())
     }
 
+    /// Returns whether the rule allows a node.
     pub fn allows(&self, node: &Profile) -> bool {
         if let Some(quota) = &node.quota {
-            let is_part = |name: &String| quota.binary_search(name).is_ok();
-            let has_one = |list: &Vec<Flavour>| list.iter().any(|flavour| is_part(&flavour.name));
-            // Which nodes a pod asks for beside its flavour is a matter of nodes that are not known.
+            let has = |name: &String| quota.binary_search(name).is_ok();
+            let has_one = |list: &Vec<Flavour>| list.iter().any(|flavour| has(&flavour.name));
+            // The nodes of the flavour are not known, so other conditions on nodes are ignored.
             return match &self.quota_of {
-                Some(flavour) => is_part(flavour),
+                Some(flavour) => has(flavour),
                 None => !self.flavours.is_empty() && self.flavours.iter().all(has_one),
             };
         }
@@ -174,15 +175,15 @@ impl Toleration {
     }
 }
 
-/// Texts by name.
+/// The values of labels, by name.
 pub(in super::super) type Labels = BTreeMap<String, String>;
 
-/// Those of a field that is an object.
+/// Reads the labels of a field, which is an object.
 pub(in super::super) fn labels(at: At<'_>, field: &str) -> Result<Labels, ImportError> {
     at.entries_of(field)?.map(|(key, value)| Ok((key.to_owned(), value.text()?.to_owned()))).collect()
 }
 
-/// `None` where its operator is none that is known.
+/// Reads a toleration; `None` if its operator is not known.
 pub(in super::super) fn read_toleration(at: At<'_>) -> Result<Option<Toleration>, ImportError> {
     let text = |name: &str| Ok::<_, ImportError>(at.text_of(name)?.unwrap_or_default().to_owned());
     let value = match at.text_of("operator")?.unwrap_or("Equal") {
@@ -197,7 +198,7 @@ pub(in super::super) fn read_toleration(at: At<'_>) -> Result<Option<Toleration>
     Ok(Some(Toleration { key, value, effect: text("effect")? }))
 }
 
-/// Taints that keep pods away, in order.
+/// Reads the taints that keep pods away, in ascending order.
 pub(in super::super) fn read_taints(at: At<'_>, field: &str) -> Result<Vec<Taint>, ImportError> {
     let mut taints = Vec::new();
     for taint in at.list_of(field)? {

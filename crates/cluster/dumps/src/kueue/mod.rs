@@ -1,14 +1,14 @@
-//! Kueue: cluster queues in cohorts, and their workloads.
+//! The importer for Kueue: cluster queues in cohorts, and their workloads.
 //!
 //! Follows Kueue 0.6 to 0.15, `kueue.x-k8s.io/v1beta1` and `v1beta2` (`cohort` and `cohortName`, `parent` and
 //! `parentName`), and the nodes and pods of Kubernetes: <https://kueue.sigs.k8s.io/docs/reference>.
 //!
-//! Flavours of which the dump has no node are judged by their quota alone: a class has the nominal quotas of a flavour (of
-//! one flavour for each resource group of a queue), and the allocation has no placements. Such are node groups that are
-//! scaled to zero, and dumps of users that may not list nodes.
+//! A flavour may have no node in the dump, because its node group is scaled to zero, or because the user may not list nodes.
+//! Then quota alone decides: a server class has the nominal quotas of the flavour (or of one flavour for each resource group
+//! of a queue), and the allocation has no placements.
 //!
-//! A workload that waits is a gang for each of its pod sets; one that was admitted is its pods, and what it has no pods of
-//! is admitted work without a server. Pods that belong to no workload are taken from the capacity of their nodes.
+//! A waiting workload is a gang for each of its pod sets. The pods of an admitted workload run, and its missing pods are
+//! admitted tasks without a server. Pods that belong to no workload are subtracted from the capacity of their nodes.
 
 mod quotas;
 
@@ -30,23 +30,24 @@ use evenhand_import::ImportError;
 use evenhand_import::Ordered;
 use quotas::Quotas;
 
-/// A flavour as it is defined.
+/// The definition of a flavour.
 #[derive(Default)]
 struct FlavourOf {
     flavour: Flavour,
     taints: Vec<Taint>,
 }
 
-/// A workload that is not finished.
+/// A workload that has not finished.
 struct Workload {
-    /// `namespace/name`.
+    /// The name as `namespace/name`.
     name: String,
     namespace: String,
+    /// Its local queue.
     queue: String,
-    /// Identities and names of the jobs that it is for.
+    /// The UIDs and names of its owners, which are jobs.
     owners: Vec<(String, String)>,
     sets: Vec<PodSet>,
-    /// The queue that admitted it.
+    /// The cluster queue that admitted it.
     admitted: Option<String>,
     is_active: bool,
     priority: i64,
@@ -57,24 +58,29 @@ struct PodSet {
     count: u64,
     demand: Amounts,
     rule: Rule,
-    /// By resource the flavour that was assigned.
+    /// Resources with the flavours that were assigned to them.
     flavours: Vec<(String, String)>,
 }
 
-/// A pod, and what says whose it is.
+/// A pod, with the data that say to which workload it belongs.
 struct Claimed {
     pod: Pod,
+    /// The workload of its annotation, as `namespace/name`.
     workload: Option<String>,
+    /// The UIDs of the pod and its owners.
     owners: Vec<String>,
+    /// The names of jobs in its labels.
     owner_names: Vec<String>,
+    /// The pod set of its label.
     set: Option<String>,
+    /// The local queue of its label.
     queue: Option<String>,
 }
 
 #[derive(Default)]
 struct Kueue {
     flavours: HashMap<String, FlavourOf>,
-    /// `namespace/name` of a local queue, and its cluster queue.
+    /// By local queue, as `namespace/name`: its cluster queue.
     local_queues: HashMap<String, String>,
     quotas: Quotas,
     workloads: Vec<Workload>,
@@ -102,7 +108,7 @@ pub(super) fn read(inputs: Vec<Bytes>, part: &Part) -> Result<Snapshot, ImportEr
     };
     let all = "nodes,pods,clusterqueues,cohorts,localqueues,resourceflavors,workloads";
     kube.needs(&[("ClusterQueue", "clusterqueues")], all)?;
-    // Queues that are empty need no workload.
+    // Workloads may be missing if all queues report that they have none.
     if !kueue.quotas.report_no_workload() {
         kube.needs(&[("Workload", "workloads")], all)?;
     }
@@ -111,17 +117,17 @@ pub(super) fn read(inputs: Vec<Bytes>, part: &Part) -> Result<Snapshot, ImportEr
     kube.finish(part)
 }
 
-/// Flavours by name, one of each resource group.
-type Chosen<'f> = BTreeMap<&'f str, &'f Flavour>;
+/// A combination of flavours, one of each resource group, by name.
+type Combination<'f> = BTreeMap<&'f str, &'f Flavour>;
 
-/// A choice with one more flavour.
-fn chosen_too<'f>(chosen: &Chosen<'f>, flavour: &'f Flavour) -> Chosen<'f> {
-    let mut chosen = chosen.clone();
-    chosen.insert(&flavour.name, flavour);
-    chosen
+/// Returns a combination with one more flavour.
+fn with_flavour<'f>(combination: &Combination<'f>, flavour: &'f Flavour) -> Combination<'f> {
+    let mut combination = combination.clone();
+    combination.insert(&flavour.name, flavour);
+    combination
 }
 
-/// Labels of a pod that name the job which it belongs to, of jobs that have jobs inside.
+/// The labels of a pod that name its job, also for jobs that contain other jobs.
 const JOB_NAMES: [&str; 5] = [
     "jobset.sigs.k8s.io/jobset-name",
     "training.kubeflow.org/job-name",
@@ -130,10 +136,10 @@ const JOB_NAMES: [&str; 5] = [
     "job-name",
 ];
 
-/// Most choices of flavours of a pod set that are told apart.
+/// The largest number of choices of flavours of a pod set that are distinguished.
 const MOST_CHOICES: usize = 50;
 
-/// The rules of a pod set with one flavour of each resource group, and whether these are all choices.
+/// Returns the rules of a pod set, each with one flavour of each resource group, and whether these are all choices.
 fn one_of(kube: &mut Kube, rule: &Rule) -> (Vec<usize>, bool) {
     let count = rule.flavours.iter().map(Vec::len).try_fold(1_usize, usize::checked_mul);
     let count = match count {
@@ -153,7 +159,7 @@ fn one_of(kube: &mut Kube, rule: &Rule) -> (Vec<usize>, bool) {
     (choices.map(|rule| kube.rules.place(&rule, || ())).collect(), true)
 }
 
-/// The word by which pod sets start together: the same for workloads of one queue whose pod sets are the same.
+/// Returns the key by which pod sets start together. Workloads of one queue with the same pod sets have the same key.
 fn word_of(queue: &str, shapes: &[(&PodSet, u64, usize, Traits)]) -> String {
     let shape = |(set, _, rule, traits): &(&PodSet, u64, usize, Traits)| {
         let demand: Vec<String> = set.demand.iter().map(|(r, d)| format!("{r}={d}")).collect();
@@ -234,10 +240,10 @@ impl Kueue {
             let set_name = set.text_of("name")?.unwrap_or("main");
             let mut count = set.get("count")?.map_or(Ok(1), At::whole)?;
             if set.get("minCount")?.is_some() {
-                kube.cluster.left_out.add("workloads that may be admitted in part", &full);
+                kube.cluster.left_out.add("partial admission of workloads", &full);
             }
             if set.get("topologyRequest")?.is_some() {
-                kube.cluster.left_out.add("topology that workloads ask for", &full);
+                kube.cluster.left_out.add("topology requests of workloads", &full);
             }
             let demand = kube.quantities.of_pod(&mut kube.cluster, pod)?;
             let rule = Rule::of_pod(pod, &full, &mut kube.cluster.left_out)?;
@@ -263,7 +269,7 @@ impl Kueue {
             .path(&["status", "reclaimablePods"])?
             .is_some_and(|of| of.list().is_ok_and(|mut of| of.next().is_some()))
         {
-            kube.cluster.left_out.add("pods of workloads that are done and whose quota is free", &full);
+            kube.cluster.left_out.add("finished pods of workloads, whose quota is free again", &full);
         }
         let admitted = admission.map(|of| of.need("clusterQueue")?.name().map(str::to_owned)).transpose()?;
         let queue = spec.text_of("queueName")?.unwrap_or_default().to_owned();
@@ -277,7 +283,7 @@ impl Kueue {
     fn finish(mut self, kube: &mut Kube) -> Result<(), ImportError> {
         kube.quotas_of_pods = self.quotas.cover("pods");
         self.quotas.groups(kube, &self.flavours)?;
-        // Which workload a pod belongs to, by all that may name it.
+        // The workload of a pod is found by its annotation, by the UIDs of its owners, or by the name of its job.
         let mut by_name: HashMap<&str, usize> = HashMap::new();
         let mut by_owner: HashMap<&str, usize> = HashMap::new();
         let mut by_job: HashMap<String, usize> = HashMap::new();
@@ -309,30 +315,30 @@ impl Kueue {
         self.quota_servers(kube, &asked)
     }
 
-    /// Puts quotas in place of the nodes that workloads may use, where the dump has none of these.
+    /// Adds servers with quotas for combinations of flavours that workloads may use and of which the dump has no node.
     fn quota_servers(
         &self,
         kube: &mut Kube,
         asked: &Ordered<Vec<Vec<Flavour>>, ()>,
     ) -> Result<(), ImportError> {
-        /// Most combinations of flavours, one of each resource group.
+        /// The largest number of combinations of flavours, one of each resource group.
         const MOST: usize = 1000;
         let mut wanted: BTreeSet<Vec<&str>> = BTreeSet::new();
         for (lists, ()) in asked.entries() {
-            let mut combinations: Vec<Chosen<'_>> = vec![Chosen::new()];
+            let mut combinations: Vec<Combination<'_>> = vec![Combination::new()];
             for list in lists {
                 if combinations.len().saturating_mul(list.len()) > MOST {
                     let message =
                         format!("queues have more than {MOST} combinations of flavours without nodes");
                     return Err(ImportError::Dumps(message));
                 }
-                let with = |of| list.iter().map(move |flavour| chosen_too(of, flavour));
+                let with = |of| list.iter().map(move |flavour| with_flavour(of, flavour));
                 combinations = combinations.iter().flat_map(with).collect();
             }
-            let labels = |of: &Chosen<'_>| -> Labels {
+            let labels = |of: &Combination<'_>| -> Labels {
                 of.values().flat_map(|flavour| flavour.labels.clone()).collect()
             };
-            // Work that some node of the dump may run is judged by nodes.
+            // If the dump has a node for one of the combinations, nodes decide.
             if combinations.iter().any(|of| kube.has_node_with(&labels(of))) {
                 continue;
             }
@@ -341,10 +347,10 @@ impl Kueue {
         let has_nodes = !kube.cluster.servers.entries().is_empty();
         let names: BTreeSet<&str> = wanted.iter().flatten().copied().collect();
         if !has_nodes {
-            let what = "servers: no file has nodes, so that quota alone decides and nothing is claimed about single servers (kubectl get nodes -o json adds them)";
+            let what = "servers: no file has nodes, so quota alone decides, and nothing is claimed about single servers (add the output of kubectl get nodes -o json)";
             kube.cluster.left_out.add_many(what, 0, Vec::new());
         } else if !names.is_empty() {
-            let what = "flavours without any node in the dump, of which quota alone decides: nothing is claimed about single servers";
+            let what = "flavours without a node in the dump: quota alone decides, and nothing is claimed about single servers";
             let count = names.len() as u64;
             kube.cluster.left_out.add_many(what, count, names.iter().map(|name| (*name).to_owned()));
         }
@@ -360,16 +366,16 @@ impl Kueue {
         let shared = names.iter().filter(|name| wanted.iter().filter(|of| of.contains(name)).count() > 1);
         let shared: Vec<String> = shared.map(|name| (*name).to_owned()).collect();
         if !shared.is_empty() {
-            let what = "flavours without nodes that go with several others: each class has their whole quota, and limits of queues bound the sum";
+            let what = "flavours without nodes in several combinations: each combination has their whole quota, and limits of queues bound the sum";
             kube.cluster.left_out.add_many(what, shared.len() as u64, shared);
         }
         Ok(())
     }
 
-    /// A pod of a workload: it runs, or counts with what the workload has no servers for.
+    /// Adds a pod of a workload as a running task. A pod without a node is not added: it counts as missing in [`Self::rest`].
     fn placed(&self, kube: &mut Kube, claimed: &Claimed, w: usize, placed: &mut [u64]) {
         let (workload, pod) = (&self.workloads[w], &claimed.pod);
-        // Without nodes in the dump it is not known what a pod runs on: its workload counts as admitted.
+        // Without nodes in the dump, the nodes of pods are not known, and the workload counts as admitted.
         if kube.cluster.servers.entries().is_empty() {
             return;
         }
@@ -377,19 +383,20 @@ impl Kueue {
             if let (None, Some(_)) = (&workload.admitted, &pod.node) {
                 kube.cluster
                     .left_out
-                    .add("pods of workloads that are not admitted, which take from their nodes", &pod.name);
+                    .add("pods of workloads that are not admitted, subtracted from their nodes", &pod.name);
                 kube.take_away(pod);
             }
             return;
         };
         let of_name = workload.sets.iter().position(|set| Some(&set.name) == claimed.set.as_ref());
-        let alike = || workload.sets.iter().position(|set| set.demand == pod.demand);
-        let set = of_name.or_else(alike).unwrap_or_default();
+        let of_demand = || workload.sets.iter().position(|set| set.demand == pod.demand);
+        let set = of_name.or_else(of_demand).unwrap_or_default();
         let Some(of_set) = workload.sets.get(set) else { return };
         if placed[set] == of_set.count {
-            kube.cluster
-                .left_out
-                .add("pods beyond those that were admitted, which take from their nodes", &pod.name);
+            kube.cluster.left_out.add(
+                "pods beyond the admitted number of their workload, subtracted from their nodes",
+                &pod.name,
+            );
             kube.take_away(pod);
             return;
         }
@@ -405,15 +412,14 @@ impl Kueue {
         kube.cluster.owned_by(&pod.name, owned);
     }
 
-    /// A pod without a workload: of a queue by its label, or no task.
+    /// Adds a pod without a workload as a task of the queue in its label. Without such a label it is not a task.
     fn unclaimed(&self, kube: &mut Kube, claimed: &Claimed) {
         let pod = &claimed.pod;
         let local = claimed.queue.as_ref().map(|queue| format!("{}/{queue}", pod.namespace));
         let queue = local.and_then(|local| self.local_queues.get(&local));
         match (queue, &pod.node) {
             (Some(_), Some(_)) if kube.cluster.servers.entries().is_empty() => {
-                let what =
-                    "pods of queues without a workload, which run on nodes that the dump does not have";
+                let what = "pods of queues without a workload, on nodes that are not in the dump";
                 kube.cluster.left_out.add(what, &pod.name);
             }
             (Some(queue), Some(_)) => {
@@ -424,7 +430,7 @@ impl Kueue {
                 kube.cluster.left_out.add("waiting pods of queues without a workload", &pod.name);
             }
             (None, _) if claimed.set.is_some() => {
-                let what = "pods of Kueue whose workload the dump does not have, which take from their nodes";
+                let what = "pods of Kueue whose workload is not in the dump, subtracted from their nodes";
                 kube.cluster.left_out.add(what, &pod.name);
                 kube.take_away(pod);
             }
@@ -432,7 +438,7 @@ impl Kueue {
         }
     }
 
-    /// What a workload has no running pods for.
+    /// Adds the tasks of a workload without running pods: waiting or admitted ones.
     fn rest(
         &self,
         kube: &mut Kube,
@@ -444,11 +450,11 @@ impl Kueue {
         let Some(queue) = workload.admitted.as_ref().or_else(|| self.local_queues.get(&local)) else {
             kube.cluster
                 .left_out
-                .add("waiting workloads whose local queue the dump does not have", &workload.name);
+                .add("waiting workloads whose local queue is not in the dump", &workload.name);
             return;
         };
         if !self.quotas.has(queue) {
-            kube.cluster.left_out.add("workloads whose cluster queue the dump does not have", &workload.name);
+            kube.cluster.left_out.add("workloads whose cluster queue is not in the dump", &workload.name);
             return;
         }
         if workload.admitted.is_none() && (!workload.is_active || self.quotas.is_stopped(queue)) {
@@ -473,7 +479,7 @@ impl Kueue {
             let rule = kube.rules.place(&rule, || ());
             let mut traits = Traits { priority: workload.priority, one_of, ..Traits::default() };
             if !is_complete {
-                traits.not_modelled.push("which of many flavours a pod set gets".to_owned());
+                traits.not_modelled.push("which flavour of many a pod set would get".to_owned());
             }
             shapes.push((set, left, rule, traits));
         }
@@ -497,14 +503,14 @@ impl Kueue {
         }
     }
 
-    /// The flavours that were assigned to a pod set, each once.
+    /// Returns the flavours that were assigned to a pod set, each once.
     fn assigned(&self, set: &PodSet) -> Vec<Vec<Flavour>> {
         let names: BTreeSet<&String> = set.flavours.iter().map(|(_, flavour)| flavour).collect();
         let known = names.into_iter().filter_map(|name| self.flavours.get(name));
         known.map(|of| vec![of.flavour.clone()]).collect()
     }
 
-    /// Of each resource group of a queue the flavours that a pod set may have.
+    /// Returns for each resource group of a queue the flavours that a pod set may get.
     fn possible(&self, kube: &Kube, queue: &str, set: &PodSet) -> Vec<Vec<Flavour>> {
         let asked: Vec<&str> = set
             .demand

@@ -1,8 +1,8 @@
-//! Quotas of cluster queues and cohorts as guarantees, limits and what is lent.
+//! Quotas of cluster queues and cohorts, as guarantees, limits, and amounts to lend.
 //!
-//! A quota is of one flavour. What is guaranteed and lent is the sum over the flavours of a resource, since a workload may
-//! run on one flavour or another; what may be held on a flavour's servers is a limit on these. Nobody may hold more than
-//! all quotas of the tree that it stands in.
+//! A quota is about one flavour. The guarantee and the amount to lend are sums over the flavours of a resource, since a
+//! workload may run on any flavour. The amount that may be used on the servers of one flavour is a limit on these servers. No
+//! queue may use more than all quotas of its tree together.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -10,13 +10,13 @@ use evenhand_budget::charge;
 use evenhand_problem::snapshot::{SUMMED_FLAVOURS, Victims};
 use rug::Rational;
 
-use super::super::cluster::{LimitOn, Said};
+use super::super::cluster::{LimitOn, ReportedNumber};
 use super::super::kube::{Kube, Rule, name};
 use super::super::tree::At;
 use super::FlavourOf;
 use evenhand_import::ImportError;
 
-/// What Kueue writes for an infinite share.
+/// The number by which Kueue represents an infinite share.
 const INFINITE: i64 = i64::MAX;
 
 /// A quota of a flavour and resource.
@@ -32,12 +32,12 @@ struct Quota {
 struct Node {
     parent: Option<String>,
     weight: Option<Rational>,
-    /// By resource and flavour.
+    /// The quotas by resource and flavour.
     quotas: BTreeMap<(String, String), Quota>,
-    /// Resource groups: covered resources, flavours.
+    /// The resource groups, each with its covered resources and its flavours.
     groups: Vec<(Vec<String>, Vec<String>)>,
     is_stopped: bool,
-    /// Which tasks of other queues of the cohort it may stop, where it says so.
+    /// The tasks of other queues of the cohort that may be stopped for it, if it states them.
     reclaims: Option<Victims>,
     reported: Vec<(&'static str, Option<String>, Option<Rational>)>,
 }
@@ -46,7 +46,7 @@ struct Node {
 pub(super) struct Quotas {
     queues: BTreeMap<String, Node>,
     cohorts: BTreeMap<String, Node>,
-    /// Names in the order of the dump.
+    /// The names of the queues in the order of the dump.
     order: Vec<String>,
 }
 
@@ -108,7 +108,7 @@ impl Quotas {
         Ok(())
     }
 
-    /// Whether some quota is of a resource.
+    /// Returns whether some quota is about a resource.
     pub fn cover(&self, resource: &str) -> bool {
         let mut nodes = self.queues.values().chain(self.cohorts.values());
         nodes.any(|node| node.quotas.keys().any(|(of, _)| of == resource))
@@ -118,17 +118,17 @@ impl Quotas {
         self.queues.contains_key(queue)
     }
 
-    /// Whether the status of every queue says that it has no workload, pending or admitted.
+    /// Returns whether the status of every queue says that it has no workload, pending or admitted.
     pub fn report_no_workload(&self) -> bool {
         let counts = ["pendingWorkloads", "admittedWorkloads"];
         let is_zero = |node: &Node, what: &str| {
-            let said = node.reported.iter().find(|(known, ..)| *known == what);
-            said.is_some_and(|(.., value)| value.as_ref().is_some_and(|count| count.is_zero()))
+            let reported = node.reported.iter().find(|(known, ..)| *known == what);
+            reported.is_some_and(|(.., value)| value.as_ref().is_some_and(|count| count.is_zero()))
         };
         self.queues.values().all(|node| counts.iter().all(|what| is_zero(node, what)))
     }
 
-    /// By resource the nominal quotas of a flavour, of all queues and cohorts together.
+    /// Returns by resource the nominal quotas of a flavour, summed over all queues and cohorts.
     pub fn of_flavour(&self, flavour: &str) -> BTreeMap<&str, Rational> {
         let mut sums: BTreeMap<&str, Rational> = BTreeMap::new();
         for node in self.queues.values().chain(self.cohorts.values()) {
@@ -143,7 +143,7 @@ impl Quotas {
         self.queues.get(queue).is_some_and(|node| node.is_stopped)
     }
 
-    /// The flavours of each resource group of a queue that covers one of these resources.
+    /// Returns the flavours of each resource group of a queue that covers one of these resources.
     pub fn flavours_for<'q>(
         &'q self,
         queue: &str,
@@ -155,18 +155,18 @@ impl Quotas {
         asked.map(|(_, flavours)| flavours.iter().map(String::as_str).collect())
     }
 
-    /// What a cohort is called as a group: its name, or with the word where a queue has the same name.
+    /// Returns the name of the group of a cohort: its own name, with the prefix `cohort` if a queue has the same name.
     fn group_name(&self, cohort: &str) -> String {
         if self.queues.contains_key(cohort) { format!("cohort {cohort}") } else { cohort.to_owned() }
     }
 
-    /// Makes the groups.
+    /// Adds the groups of all queues and cohorts.
     pub fn groups(
         &mut self,
         kube: &mut Kube,
         flavours: &HashMap<String, FlavourOf>,
     ) -> Result<(), ImportError> {
-        // Cohorts that are named and not defined have neither quota nor parent.
+        // A cohort that is only named, and not defined, has neither quota nor parent.
         let nodes = self.queues.values().chain(self.cohorts.values());
         let named: BTreeSet<String> = nodes.filter_map(|node| node.parent.clone()).collect();
         for name in named {
@@ -191,14 +191,15 @@ impl Quotas {
             let levels = above.take(self.cohorts.len() + 1).count();
             charge(levels as u64, "the cohorts above others");
             if levels > self.cohorts.len() {
-                let message = format!("the cohort `{start}` stands in itself, by way of its parents");
+                let message =
+                    format!("the cohort `{start}` is one of its own parents, perhaps through others");
                 return Err(ImportError::Dumps(evenhand_problem::printable(&message)));
             }
         }
         Ok(())
     }
 
-    /// By cohort what it and all below it have of nominal quota, by resource and flavour.
+    /// Returns for each cohort the nominal quotas of itself and all queues and cohorts below, by resource and flavour.
     fn totals(&self) -> HashMap<String, BTreeMap<(String, String), Rational>> {
         let mut totals: HashMap<String, BTreeMap<(String, String), Rational>> = HashMap::new();
         let nodes = self.queues.values().map(|node| (node.parent.as_ref(), node));
@@ -229,7 +230,7 @@ impl Quotas {
         kube.cluster.preemption.extend(node.reclaims.map(|across| (v, across)));
         let own: BTreeMap<(String, String), Rational> =
             node.quotas.iter().map(|(key, quota)| (key.clone(), quota.nominal.clone())).collect();
-        // What there is to borrow from and to lend, by resource and flavour.
+        // By resource and flavour: the quotas of the node, with those below it for a cohort.
         let nominal = total.unwrap_or(&own);
         let (mut guarantee, mut lent, mut limit): (Sums, Sums, Sums) = Default::default();
         let (mut lends_some, mut is_bounded): (BTreeMap<&str, bool>, BTreeMap<&str, bool>) =
@@ -251,7 +252,7 @@ impl Quotas {
                 *limit.entry(resource).or_default() += &most;
                 let of = flavours.get(flavour).map(|of| of.flavour.clone()).unwrap_or_default();
                 if !of.labels.is_empty() {
-                    // Where its pods may run is a matter of labels; taints are the pods'.
+                    // The labels of the flavour decide which servers count; taints concern only pods, so all are tolerated.
                     let quota_of = Some(flavour.clone());
                     let rule =
                         Rule { labels: of.labels, tolerations: everything(), quota_of, ..Rule::default() };
@@ -276,13 +277,13 @@ impl Quotas {
         let spec = kube.cluster.groups.at(v);
         spec.parent = node.parent.as_ref().map(|parent| self.group_name(parent));
         spec.weight = node.weight.clone();
-        // A cohort without quota of its own is promised what its members are.
+        // A cohort without a quota of its own has the sum of its members' guarantees, which is the default.
         if !is_cohort || !node.quotas.is_empty() {
             spec.guarantee = Some(named(guarantee, &BTreeMap::new()));
         }
         spec.lend = named(lent, &lends_some);
         spec.limit = named(limit, &is_bounded);
-        kube.cluster.reported.extend(node.reported.iter().map(|(what, resource, value)| Said {
+        kube.cluster.reported.extend(node.reported.iter().map(|(what, resource, value)| ReportedNumber {
             group: Some(group.to_owned()),
             what,
             resource: resource.clone(),
@@ -293,6 +294,7 @@ impl Quotas {
 
 type Sums<'n> = BTreeMap<&'n str, Rational>;
 
+/// Returns a toleration of all taints.
 fn everything() -> BTreeSet<super::Toleration> {
     BTreeSet::from([super::Toleration { key: String::new(), value: None, effect: String::new() }])
 }

@@ -1,4 +1,4 @@
-//! Jobs: what runs, what waits, and where it may run.
+//! Jobs: running and waiting tasks, and the nodes that they may use.
 
 use evenhand_problem::number;
 use evenhand_problem::problem::MAX_COUNT;
@@ -12,57 +12,59 @@ use super::words::{self, Array, Features};
 use super::{Rule, Slurm};
 use evenhand_import::ImportError;
 
-/// A job, or the tasks of an array that wait, as either form states it.
+/// A job, or the waiting tasks of an array, from JSON or text.
 pub(super) struct Job {
     id: String,
-    /// The array that it belongs to.
+    /// The id of its array.
     array: Option<String>,
-    /// Which task of the array it is, or which of them wait.
+    /// The number of the task in its array, or the list of the waiting tasks.
     tasks: Option<String>,
-    /// How many tasks of the array may run at once, where that is stated by itself.
+    /// The number of tasks of the array that may run at once, if a field of its own states it.
     throttle: Option<Rational>,
     account: String,
     user: String,
-    /// In capitals.
+    /// The states in capitals.
     states: Vec<String>,
     reason: String,
     partitions: Vec<String>,
     hosts: String,
     n_nodes: Rational,
     tres: String,
-    /// What is asked for by node, by job, by socket and by task, in the order of [`PER_PART`].
+    /// The requests by node, by job, by socket and by task, in the order of [`PER_PART`].
     per_part: [String; 4],
     features: String,
     only: String,
     not: String,
     licenses: String,
     is_heterogeneous: bool,
-    /// Sorts running jobs by priority, the highest first, and then by their start, the oldest first.
+    /// A text by which running jobs sort by priority, the highest first, and then by start time, the oldest first.
     order: String,
 }
 
-/// Why jobs wait that would start if there were room: the whole word, or how it begins.
+/// The reasons of waiting jobs that would start if there were free capacity.
 const WAIT_FOR_ROOM: [&str; 7] =
     ["", "None", "Priority", "Resources", "ReqNodeNotAvail", "NodeDown", "SchedDefer"];
+/// The beginnings of further such reasons.
 const WAIT_FOR_ROOM_BEGIN: [&str; 2] = ["ReqNodeNotAvail", "Nodes_required_for_job_are"];
-/// Limits of groups that the problem has, by the reason that Slurm states for a job which waits for one,
-/// and the resources that they are about.
+/// The reasons of jobs that wait for limits of groups which the problem has, each with the beginning of the names of the
+/// resources of the limit.
 pub(super) const WAIT_FOR_A_LIMIT: [(&str, &str); 3] =
     [("AssocGrpCpuLimit", "cpu"), ("AssocGrpMemLimit", "memory"), ("AssocGrpGRES", "gres/")];
 
-/// Waiting tasks of an array of which only some may run at once. How many of them run is known when all jobs are read.
+/// The waiting tasks of an array of which only some may run at once. The number of running ones is known after all jobs have
+/// been read.
 pub(super) struct Throttled {
     pub array: String,
-    /// How many tasks of the array may run at once.
+    /// The number of tasks of the array that may run at once.
     pub most: u64,
     pub group: usize,
     pub demand: Amounts,
     pub rule: usize,
     pub gang: u64,
     pub reason: String,
-    /// How many wait.
+    /// The number of waiting tasks of the array.
     pub jobs: u64,
-    /// Names of the first of them.
+    /// The names of the first of them.
     pub names: Vec<String>,
 }
 
@@ -110,11 +112,11 @@ impl Job {
     pub fn from_record(record: &Record<'_>) -> Result<Self, ImportError> {
         let text = |name: &str| Ok::<_, ImportError>(record.get(name)?.unwrap_or_default().to_owned());
         let user = record.get("UserId")?.unwrap_or_default();
-        // What a job holds, in older versions what it holds or asks for, and what it asks for.
+        // The allocated resources, in older versions the allocated or requested ones, and the requested ones.
         let tres = ["AllocTRES", "TRES", "ReqTRES"].into_iter().map(|name| record.get(name));
         let tres = tres.collect::<Result<Vec<_>, _>>()?;
         if tres[1].is_some() && (tres[0].is_some() || tres[2].is_some()) {
-            let message = "the field TRES of older versions stands next to those of newer ones: a text of a user may hold it; dump with --json";
+            let message = "the job has the field TRES of older versions and fields of newer ones: the name of the job may contain one; use the output of --json";
             return Err(record.error(message));
         }
         let tres = tres.into_iter().flatten().next();
@@ -158,7 +160,7 @@ impl Job {
         self.states.iter().any(|state| states.contains(&state.as_str()))
     }
 
-    /// What `scancel` takes.
+    /// Returns the name of the job for `scancel`.
     fn name(&self) -> String {
         match (&self.array, &self.tasks) {
             (Some(array), Some(tasks)) => format!("{array}_{tasks}"),
@@ -178,13 +180,13 @@ impl Job {
     }
 }
 
-/// A text that sorts a higher priority before a lower one, and then an earlier start before a later one.
+/// Returns a text that sorts a higher priority before a lower one, and then an earlier start before a later one.
 fn order(priority: Option<Rational>, start: &str) -> String {
     let priority = priority.and_then(|priority| priority.numer().to_u64()).unwrap_or(0);
     format!("{:020} {start}", u64::MAX - priority)
 }
 
-/// The names of jobs, each as often as the job has nodes: a task on each is called as the job.
+/// Returns the names of jobs, each once for every node, because the tasks of a job have the name of the job.
 fn by_node(names: &[String], nodes: u64) -> Vec<String> {
     let nodes = usize::try_from(nodes).unwrap_or(usize::MAX);
     let each = names.iter().flat_map(|name| std::iter::repeat_n(name, nodes));
@@ -192,16 +194,17 @@ fn by_node(names: &[String], nodes: u64) -> Vec<String> {
 }
 
 impl Slurm {
+    /// Adds a job. `fail` makes an error about it.
     pub(super) fn job(&mut self, job: &Job, fail: &dyn Fn(String) -> ImportError) -> Result<(), ImportError> {
         let name = job.name();
         if !self.jobs.insert(name.clone()) {
-            let hint = "; squeue --json and scontrol show job say the same: give one of them";
+            let hint = "; squeue --json and scontrol show job list the same jobs: give only one of them";
             return Err(fail(format!("the job `{name}` is given twice{hint}")));
         }
         let left_out = &mut self.cluster.left_out;
         let is_pending = job.is(&["PENDING"]);
         if job.is(&["SUSPENDED"]) {
-            left_out.add("suspended jobs, which hold memory and no processors", name);
+            left_out.add("suspended jobs, which use memory and no processors", name);
             return Ok(());
         }
         let holds = ["RUNNING", "CONFIGURING", "COMPLETING", "STOPPED", "SIGNALING", "STAGE_OUT", "RESIZING"];
@@ -209,7 +212,7 @@ impl Slurm {
             return Ok(());
         }
         if job.is_heterogeneous {
-            left_out.add("heterogeneous jobs, of which each component counts by itself", &name);
+            left_out.add("heterogeneous jobs, whose components count as separate jobs", &name);
         }
         let wrong =
             |field: &'static str| move |message: words::Unreadable| fail(format!("{field}: {message}"));
@@ -219,17 +222,16 @@ impl Slurm {
         }
         let n_nodes = job.n_nodes.clone().max(Rational::from(1));
         let gang = n_nodes.numer().to_u64().filter(|nodes| n_nodes.is_integer() && *nodes <= 1_000_000);
-        let gang = gang.ok_or_else(|| fail(format!("`{n_nodes}` is no number of nodes")))?;
+        let gang = gang
+            .ok_or_else(|| fail(format!("found `{n_nodes}` nodes: expected a whole number up to 1000000")))?;
         if gang > 1 && tres.amounts.iter().any(|(_, amount)| !Rational::from(amount / gang).is_integer()) {
-            left_out.add("jobs on several nodes in unequal parts, which count as equal ones", &name);
+            left_out.add("jobs on several nodes with unequal amounts, which count as equal amounts", &name);
         }
         let mut demand = Amounts::new();
-        for (resource, amount) in tres.amounts.iter().chain(&self.types_beside(job, &tres, gang)) {
+        for (resource, amount) in tres.amounts.iter().chain(&self.untracked_types(job, &tres, gang)) {
             let of_a_node = Rational::from(amount / gang);
             if number::stated(&of_a_node).is_none() {
-                return Err(fail(format!(
-                    "tres: the part of {resource} of one node is a number with too many digits"
-                )));
+                return Err(fail(format!("tres: the amount of {resource} on one node has too many digits")));
             }
             demand.insert(self.cluster.resource(resource), of_a_node);
         }
@@ -238,7 +240,7 @@ impl Slurm {
             return Err(fail(format!("the job `{name}` has no account")));
         }
         let group = self.shares.group(&mut self.cluster, &job.account, &job.user);
-        // A job of several nodes needs as many different ones.
+        // The tasks of a job on several nodes need different nodes.
         let traits = Traits { on_distinct_servers: gang > 1, ..Traits::default() };
         if !is_pending {
             let hosts = words::hosts(&job.hosts).map_err(wrong("nodes"))?;
@@ -250,7 +252,7 @@ impl Slurm {
                 *self.running_of_arrays.entry(array.clone()).or_default() += 1;
             }
             let longest = hosts.iter().map(String::len).max().unwrap_or_default();
-            // The name of a host is kept in two tables, and that of the job for each of them.
+            // The name of each host is kept in two tables, and the name of the job once for each host.
             self.cluster.copies(3 * hosts.len() as u64, name.len().max(longest), "the tasks of a job");
             for host in hosts {
                 let place = self.cluster.place(&host);
@@ -302,20 +304,20 @@ impl Slurm {
         Ok(())
     }
 
-    /// Counts tasks, of which a file may have only so many; returns how many were counted.
+    /// Counts tasks, and refuses the job if there are too many in all. Returns the number of counted tasks.
     fn count(&mut self, tasks: u64, fail: &dyn Fn(String) -> ImportError) -> Result<u64, ImportError> {
         self.n_tasks = self.n_tasks.saturating_add(tasks);
         match self.n_tasks > MAX_COUNT {
             true => Err(fail(format!(
-                "with this job more than {MAX_COUNT} tasks run and wait, the most that is accepted"
+                "with this job the dump has more than {MAX_COUNT} tasks, the most that is accepted"
             ))),
             false => Ok(tasks),
         }
     }
 
-    /// Amounts by type of generic resources that a job asks for by part of it, and of which its trackable resources state no
-    /// type: Slurm counts types there only where `AccountingStorageTRES` names them.
-    fn types_beside(&self, job: &Job, tres: &words::Tres, gang: u64) -> Vec<(String, Rational)> {
+    /// Returns the amounts of types of generic resources that a job requests by node, job, socket or task, and that its trackable
+    /// resources do not state. Slurm tracks only the types that `AccountingStorageTRES` names.
+    fn untracked_types(&self, job: &Job, tres: &words::Tres, gang: u64) -> Vec<(String, Rational)> {
         let mut amounts: Vec<(String, Rational)> = Vec::new();
         let asked = asked_types(job);
         for (part, kind, of, count) in &asked {
@@ -327,9 +329,9 @@ impl Slurm {
             let is_sole = asked.iter().all(|(_, other, known, _)| other != kind || known == of);
             let all = tres.amounts.iter().find(|(known, _)| *known == total);
             match all {
-                // All that it has is of the one type that it names.
+                // The job names only this type, so the whole amount is of this type.
                 Some((_, all)) if is_sole => amounts.push((typed, all.clone())),
-                // By node.
+                // The request is by node.
                 _ if *part == 0 => amounts.push((typed, Rational::from(count * gang))),
                 _ => {}
             }
@@ -337,7 +339,7 @@ impl Slurm {
         amounts
     }
 
-    /// Makes waiting tasks of arrays of which only some may run at once; the others are named.
+    /// Adds the waiting tasks of throttled arrays that may start, and names the others as left out.
     pub(super) fn start_throttled(&mut self) {
         for waits in std::mem::take(&mut self.throttled) {
             let running = self.running_of_arrays.entry(waits.array).or_default();
@@ -352,12 +354,13 @@ impl Slurm {
                 tasks.waits(&waits.reason, may_start * waits.gang, by_node(&names, waits.gang));
             }
             if may_start < waits.jobs {
-                let what = "waiting tasks of arrays beyond their throttle (`%`), which start only when others of the array end";
+                let what = "waiting tasks of arrays beyond their throttle (`%`), which start only after others of the array end";
                 self.cluster.left_out.add_many(what, (waits.jobs - may_start) * waits.gang, beyond);
             }
         }
     }
 
+    /// Returns the index of the rule of a job.
     fn rule(
         &mut self,
         job: &Job,
@@ -368,7 +371,7 @@ impl Slurm {
     ) -> Result<usize, ImportError> {
         let left_out = &mut self.cluster.left_out;
         let features = Features::parse(&job.features).unwrap_or_else(|| {
-            left_out.add("features with counts or one choice for all nodes, which are not asked for", name);
+            left_out.add("features with counts or one choice for all nodes, which are ignored", name);
             Features::Any
         });
         let stated = tres.types().map(|(kind, of)| (kind.to_owned(), of.to_owned()));
@@ -385,7 +388,7 @@ impl Slurm {
         };
         let mut only = hosts("required nodes", &job.only)?;
         if !only.is_empty() && (only.len() as u64) < gang {
-            left_out.add("jobs that name some of their nodes, which are not asked for", name);
+            left_out.add("jobs that require some of their nodes by name, which is ignored", name);
             only.clear();
         }
         let mut partitions = job.partitions.clone();
@@ -399,12 +402,13 @@ impl Slurm {
     }
 }
 
-/// Generic resources that a job asks for with a type: by which part of it (an index of [`PER_PART`]), name, type and count.
+/// Returns the generic resources that a job requests with a type: the field of the request (an index of [`PER_PART`]), name, type
+/// and count.
 fn asked_types(job: &Job) -> Vec<(usize, String, String, Rational)> {
     let mut types = Vec::new();
     for (part, text) in job.per_part.iter().enumerate() {
         let text = text.replace("gres:", "").replace("gres/", "").replace('=', ":");
-        // An amount that cannot be read here stands in the trackable resources.
+        // An amount that cannot be read here is also in the trackable resources.
         let asked = words::gres(&text).unwrap_or_default();
         types.extend(asked.into_iter().filter_map(|gres| Some((part, gres.name, gres.of?, gres.count))));
     }

@@ -1,16 +1,18 @@
-//! Slurm: accounts, jobs and nodes.
+//! The importer for Slurm: accounts, jobs and nodes.
 //!
 //! Follows Slurm 20.11 to 25.05 (text of `scontrol -o`, `sshare -P -l`, `sacctmgr -P`; JSON of the data parsers v0.0.37 to
 //! v0.0.43): the manual pages of these commands and the trackable resources of <https://slurm.schedmd.com/tres.html>. A
 //! megabyte of Slurm has 2^20 bytes.
 //!
-//! A job of one node is a task; one of several nodes is a gang of as many tasks, each with an equal part, and the gang of a
-//! shape is the number of nodes. A job that waits counts where only room, its place in the queue or a limit of the problem is
-//! missing; others are named with their reason. Of an array with a throttle only as many tasks count as may run at once.
+//! A job on one node is a task. A job on several nodes is a gang with one task for each node, and each task has an equal
+//! fraction of the demand. A waiting job counts if it waits only for free capacity, for its turn, or for a limit that the
+//! problem has. Other waiting jobs are named with their reason. Of an array with a throttle, only as many tasks count as may
+//! run at once.
 //!
-//! A type of a generic resource (`gres/gpu:a100`) is a resource of its own, next to the generic resource, where a limit names
-//! it or a node has several types. Jobs that name a type take both, as in Slurm's own counts. Jobs that name none take no type:
-//! Slurm does not hold them to a limit on a type either. Elsewhere types only decide which nodes a job may use.
+//! A type of a generic resource (`gres/gpu:a100`) is a resource of its own, next to the generic resource, if a limit names it
+//! or a node has several types. A job that names a type demands both resources, as in Slurm's own counts. A job without a type
+//! does not demand one, and Slurm does not hold it to a limit on a type either. In all other cases types only decide which
+//! nodes a job may use.
 
 mod jobs;
 mod nodes;
@@ -38,53 +40,55 @@ use text::Piece;
 use words::Features;
 
 const LISTS: &[&[&str]] = &[&["nodes"], &["jobs"], &["shares", "shares"], &["partitions"], &["reservations"]];
-/// Which socket and core a job has, job scripts' surroundings: large, and not looked at.
+/// Large fields that are not used, such as the sockets and cores of a job.
 const SKIP: &[&str] = &["sockets", "cores", "gres_detail", "errors", "warnings", "steps"];
 
-/// Which nodes a job may use.
+/// A rule on the nodes that a job may use. All of its fields must hold.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Rule {
+    /// The partitions, of which the node must be in at least one.
     partitions: Vec<String>,
     features: Features,
-    /// Types of generic resources.
+    /// The generic resources, each with a type that the node must have.
     types: Vec<(String, String)>,
-    /// Only these, in order; empty: any.
+    /// The names of the allowed nodes, sorted; empty if all are allowed.
     only: Vec<String>,
-    /// None of these, in order.
+    /// The names of excluded nodes, sorted.
     not: Vec<String>,
 }
 
-/// What rules ask about a node.
+/// The data of a node by which rules decide.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Profile {
     partitions: BTreeSet<String>,
     features: BTreeSet<String>,
     types: BTreeSet<(String, String)>,
-    /// The node, where a rule names it.
+    /// The name of the node, if a rule names it.
     name: Option<String>,
 }
 
-/// All of a dump while it is read.
+/// The data of a dump while it is read.
 struct Slurm {
     cluster: Cluster,
     shares: Shares,
     rules: Ordered<Rule, ()>,
     profiles: HashMap<String, Profile>,
-    /// Jobs that have been read.
+    /// The names of the jobs that have been read.
     jobs: HashSet<String>,
-    /// Tasks that run and wait, also those that are left out.
+    /// The number of running and waiting tasks, including tasks that are left out.
     n_tasks: u64,
-    /// By array: tasks that run, then also those that may start.
+    /// By array: the number of its running tasks, and later of those that may start as well.
     running_of_arrays: HashMap<String, u64>,
     throttled: Vec<Throttled>,
-    /// Generic resources of which some node has several types.
+    /// The generic resources of which some node has several types.
     mixed: HashSet<String>,
     has_jobs: bool,
     has_nodes: bool,
 }
 
-/// What the commands are that print what a dump lacks.
+/// The command that prints nodes, for messages.
 const NODES: &str = "scontrol show nodes -o > nodes.txt";
+/// The commands that print jobs, for messages.
 const JOBS: &str = "squeue --json > jobs.json (or scontrol show job -o > jobs.txt)";
 
 pub(super) fn read(inputs: Vec<Bytes>, part: &Part) -> Result<Snapshot, ImportError> {
@@ -165,7 +169,7 @@ impl Slurm {
                 *time = number.scalar()?.to_owned();
             }
         }
-        // A list that is there says how many there are, also where it is empty.
+        // A list proves that its objects were asked for, even if it is empty.
         self.has_jobs |= at.names("jobs");
         self.has_nodes |= at.names("nodes");
         let is_known = LISTS.iter().any(|list| at.names(list[0])) || at.names("sinfo");
@@ -173,7 +177,7 @@ impl Slurm {
             return Err(at.error("found no list `nodes`, `jobs` or `shares`: expected a dump of Slurm"));
         }
         if at.names("sinfo") {
-            let message = "sinfo of this version prints sums by partition: dump the nodes with scontrol show nodes --json";
+            let message = "sinfo of this version prints only sums by partition: use the output of scontrol show nodes --json";
             return Err(at.error(message));
         }
         Ok(())
@@ -182,7 +186,7 @@ impl Slurm {
     fn piece(&mut self, piece: Piece<'_>, version: &mut String) -> Result<(), ImportError> {
         let record = match piece {
             Piece::Row(row) => return self.shares.read_row(&row, &mut self.cluster.left_out),
-            Piece::None(text) => {
+            Piece::NoEntries(text) => {
                 self.has_jobs |= text.starts_with("No jobs");
                 return Ok(());
             }
@@ -202,7 +206,7 @@ impl Slurm {
             self.has_jobs = true;
             let job = Job::from_record(&record)?;
             if record.has_odd_name {
-                let what = "jobs whose name looks like fields: the name ends before the last ` UserId=`, and only --json is certain";
+                let what = "jobs whose name looks like fields: the name is read up to the last ` UserId=`, and only --json is certain";
                 self.cluster.left_out.add(what, record.need("JobId")?);
             }
             return self.job(&job, &|message| record.error(message));
@@ -225,9 +229,10 @@ impl Slurm {
         Ok(())
     }
 
-    /// Leaves types of generic resources out of the problem, unless they decide: a limit is about one, or a node has several.
+    /// Drops types of generic resources from the problem, except for a type with a limit and for the types of a resource of which
+    /// some node has several types.
     ///
-    /// Elsewhere it is enough that a job which names a type runs on nodes that have it.
+    /// In all other cases it suffices that a job with a type may only use nodes with this type.
     fn leave_types_to_rules(&mut self) {
         let groups = self.cluster.groups.entries().iter();
         let limited: HashSet<&String> =
@@ -250,7 +255,7 @@ impl Slurm {
         }
     }
 
-    /// Names the tasks that wait for a limit which the dump does not have: that they could start is not known.
+    /// Leaves out the tasks that wait for a limit that is not in the dump, since it is not known whether they could start.
     fn leave_out_unknown_limits(&mut self) {
         let parents: HashMap<&str, &GroupSpec> =
             self.cluster.groups.entries().iter().map(|(name, group)| (name.as_str(), group)).collect();
@@ -272,7 +277,7 @@ impl Slurm {
         for (at, position, reason) in unknown {
             let waits = std::mem::take(self.cluster.tasks.at(at).waiting.at(position));
             let what = format!(
-                "waiting tasks of jobs that may not start now: {reason}, a limit that the dump does not have"
+                "waiting tasks of jobs that may not start now: {reason}, a limit that is not in the dump"
             );
             self.cluster.left_out.add_many(&what, waits.tasks, waits.names);
         }
@@ -308,6 +313,7 @@ impl Slurm {
 }
 
 impl Rule {
+    /// Returns whether the rule allows a node.
     fn allows(&self, node: &Profile) -> bool {
         let is_named =
             |list: &[String]| node.name.as_ref().is_some_and(|name| list.binary_search(name).is_ok());

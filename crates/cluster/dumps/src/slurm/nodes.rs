@@ -1,4 +1,4 @@
-//! Nodes: what they have, and whether jobs may start there.
+//! Nodes: their capacity, and whether jobs may start there.
 
 use std::collections::BTreeSet;
 
@@ -11,10 +11,10 @@ use super::words::{self, MEGABYTE};
 use super::{Profile, Slurm};
 use evenhand_import::ImportError;
 
-/// A node as either form states it.
+/// A node, from JSON or text.
 pub(super) struct Node {
     name: String,
-    /// In capitals.
+    /// The states in capitals.
     states: Vec<String>,
     cpus: Rational,
     megabytes: Rational,
@@ -23,7 +23,7 @@ pub(super) struct Node {
     partitions: Vec<String>,
 }
 
-/// A number of Slurm's JSON: plain, or `{"set": true, "infinite": false, "number": 8}`.
+/// Reads a number of Slurm's JSON: plain, or `{"set": true, "infinite": false, "number": 8}`.
 pub(super) fn number(at: At<'_>) -> Result<Option<Rational>, ImportError> {
     if !at.is_map() {
         return at.number().map(Some);
@@ -35,7 +35,7 @@ pub(super) fn number(at: At<'_>) -> Result<Option<Rational>, ImportError> {
     }
 }
 
-/// Texts of a list, or of a text with commas.
+/// Reads the texts of a list, or of a text with commas.
 pub(super) fn names(at: Option<At<'_>>) -> Result<Vec<String>, ImportError> {
     match at {
         None => Ok(Vec::new()),
@@ -73,8 +73,7 @@ impl Node {
             let is_whole = text.bytes().all(|byte| byte.is_ascii_digit());
             let value = text.parse::<u64>().ok().filter(|_| is_whole);
             value.ok_or_else(|| {
-                record
-                    .wrong(field, &format!("`{text}` is no quantity: expected a whole number of at least 0"))
+                record.wrong(field, &format!("found `{text}`: expected a whole number of at least 0"))
             })
         };
         let cpus = match record.get("CPUEfctv")? {
@@ -95,8 +94,8 @@ impl Node {
         })
     }
 
-    /// Why no job may start there. A mark after the state says that it answers to nobody, that it is being started, and so
-    /// on.
+    /// Returns the reason why no job may start on the node. Marks after a state, for example for a node that does not respond or
+    /// is powering up, are ignored.
     fn closed(&self) -> Option<&'static str> {
         let is = |names: &[&str]| {
             self.states.iter().any(|state| {
@@ -143,14 +142,14 @@ impl Slurm {
         capacity.insert(self.cluster.resource("cpu"), node.cpus.clone());
         let memory = Rational::from(&node.megabytes * MEGABYTE);
         if evenhand_problem::number::stated(&memory).is_none() {
-            return Err(fail("the memory is a number with too many digits".to_owned()));
+            return Err(fail("the memory has too many digits".to_owned()));
         }
         capacity.insert(self.cluster.resource("memory"), memory);
         let mut types = BTreeSet::new();
         let gres = words::gres(&node.gres).map_err(|message| fail(format!("gres: {message}")))?;
         for gres in &gres {
             if !gres.is_consumed {
-                self.cluster.left_out.add("generic resources that are not used up", &node.name);
+                self.cluster.left_out.add("generic resources that jobs do not consume", &node.name);
                 continue;
             }
             let r = self.cluster.resource(&format!("gres/{}", gres.name));
@@ -169,7 +168,7 @@ impl Slurm {
         let names: BTreeSet<&String> = gres.iter().map(|gres| &gres.name).collect();
         for name in names.into_iter().filter(|name| is_mixed(name)) {
             self.mixed.insert(name.clone());
-            let what = "servers with several types of one generic resource: a job that names no type may have any of them";
+            let what = "servers with several types of one generic resource: a job without a type may use any of them";
             self.cluster.left_out.add(what, &node.name);
         }
         let closed = node.closed();

@@ -1,36 +1,37 @@
-//! Accounts: their tree, shares and limits, and what Slurm says of their usage.
+//! Accounts: their tree, shares and limits, and the numbers that Slurm reports about their usage.
 //!
-//! `sshare` shows the tree by blanks before the names; `sacctmgr show assoc` has the limits. An account with one user is a
-//! group; one with several has a group for each, which has the user's shares.
+//! `sshare` shows the tree by the indentation of names, and `sacctmgr show assoc` shows the limits. An account with one user is
+//! one group. An account with several users has a subgroup for each user, with the user's shares.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use evenhand_problem::number;
 use rug::Rational;
 
-use super::super::cluster::{Cluster, LeftOut, Said};
+use super::super::cluster::{Cluster, LeftOut, ReportedNumber};
 use super::super::tree::At;
 use super::nodes::number as json_number;
 use super::text::Row;
 use super::words;
 use evenhand_import::ImportError;
 
-/// What Slurm reports of an account or user, in its own words. Those of JSON in the same order.
+/// The columns of `sshare` with numbers of an account or user.
 const REPORTED: [&str; 7] =
     ["RawShares", "NormShares", "RawUsage", "NormUsage", "EffectvUsage", "FairShare", "LevelFS"];
-/// The shares of a level of the tree together, and the users that are ranked, in the words of Slurm's source.
+/// The name in Slurm's source of the sum of the shares on a level of the tree.
 const LEVEL_SHARES: &str = "level_shares";
+/// The name in Slurm's source of the number of ranked users.
 const USERS: &str = "g_user_assoc_count";
-/// Half a unit of the last of six digits, to which normalized shares are shown.
+/// Half a unit of the sixth decimal, to which normalized shares are rounded.
 const ROUNDING: (u32, u32) = (1, 2_000_000);
-/// Slurm's name of the account that holds all others.
+/// Slurm's name of the account that contains all others.
 const ROOT: &str = "root";
 
 /// An account, or a user of one.
 #[derive(Default)]
 struct Entry {
     parent: Option<String>,
-    /// `None`: `parent`, or not said.
+    /// The shares; `None` if they are `parent` or not stated.
     weight: Option<Rational>,
     limit: Vec<(String, Rational)>,
     reported: Vec<(&'static str, Option<Rational>)>,
@@ -40,19 +41,20 @@ struct Entry {
 pub(super) struct Shares {
     accounts: BTreeMap<String, Entry>,
     users: BTreeMap<(String, String), Entry>,
-    /// In the order of the file.
+    /// The accounts in the order of the file.
     order: Vec<String>,
-    /// Accounts above the row that is read, by depth.
+    /// By depth: the accounts above the row that is read.
     above: Vec<String>,
     has_tree: bool,
-    /// Users of jobs by account.
+    /// By account: the users of its jobs.
     of_jobs: BTreeMap<String, BTreeSet<String>>,
-    /// Groups that jobs named, and whose they are.
+    /// The groups of jobs, each with its account and user.
     asked: Vec<(usize, String, String)>,
 }
 
 impl Shares {
-    /// The group of a job's tasks. That an account has several users is known at the end: until then each has a group.
+    /// Returns the preliminary group of a job's tasks, one for each account and user. [`Self::finish`] merges the groups of an
+    /// account with only one user.
     pub fn group(&mut self, cluster: &mut Cluster, account: &str, user: &str) -> usize {
         self.of_jobs.entry(account.to_owned()).or_default().insert(user.to_owned());
         let known = cluster.groups.entries().len();
@@ -75,12 +77,12 @@ impl Shares {
             return Ok(());
         }
         let (Some(account), Some(user)) = (row.get("Account"), row.get("User")) else {
-            let message = "this table is none of Slurm's: expected the columns Account and User (sshare -P, sacctmgr -P)";
+            let message = "this is not a table of Slurm: expected the columns Account and User (sshare -P, sacctmgr -P)";
             return Err(row.error(&row.header.join("|"), message));
         };
         let name = account.trim();
         if name.is_empty() {
-            return Err(row.error("Account", "a name that is empty"));
+            return Err(row.error("Account", "the name is empty"));
         }
         let is_sshare = row.get("RawShares").is_some();
         let mut parent =
@@ -90,7 +92,7 @@ impl Shares {
             let depth = account.len() - account.trim_start().len();
             if user.trim().is_empty() {
                 if depth > self.above.len() {
-                    return Err(row.error("Account", "it stands deeper than under the account before"));
+                    return Err(row.error("Account", "more than one level deeper than the account above"));
                 }
                 self.above.truncate(depth);
                 self.above.push(name.to_owned());
@@ -102,15 +104,12 @@ impl Shares {
         let weight = match stated {
             "" => None,
             "parent" => {
-                left_out.add("shares that are the parent's (`parent`), which count as 1", name);
+                left_out.add("shares stated as `parent`, which count as 1", name);
                 None
             }
-            text => Some(
-                number::parse(text)
-                    .ok()
-                    .filter(|weight| *weight >= 0)
-                    .ok_or_else(|| row.error("shares", format!("`{text}` is no number of shares")))?,
-            ),
+            text => Some(number::parse(text).ok().filter(|weight| *weight >= 0).ok_or_else(|| {
+                row.error("shares", format!("found `{text}`: expected a number of at least 0"))
+            })?),
         };
         let limit = match row.get("GrpTRES") {
             Some(text) => {
@@ -143,7 +142,7 @@ impl Shares {
             }
         }
         self.entry(name, user.trim(), |message| row.error("Account", message))?
-            .say(parent, weight, limit, reported)
+            .merge(parent, weight, limit, reported)
             .map_err(|message| row.error("Account", message.to_string()))
     }
 
@@ -159,7 +158,7 @@ impl Shares {
             Some(shares) => json_number(shares)?,
             None => None,
         };
-        let said = [
+        let numbers = [
             ("RawShares", weight.clone()),
             ("NormShares", some(&["shares_normalized"])?),
             ("RawUsage", some(&["usage"])?),
@@ -168,20 +167,21 @@ impl Shares {
             ("FairShare", some(&["fairshare", "factor"])?),
             ("LevelFS", some(&["fairshare", "level"])?),
         ];
-        let reported = said.into_iter().filter_map(|(what, value)| Some((what, Some(value?)))).collect();
+        let reported = numbers.into_iter().filter_map(|(what, value)| Some((what, Some(value?)))).collect();
         let fail = |message: String| at.error(message);
         if is_user {
-            let account = parent.ok_or_else(|| at.error("a user without `parent`, its account"))?;
+            let account = parent.ok_or_else(|| at.error("the user has no `parent`: expected its account"))?;
             self.entry(&account, name, fail)?
-                .say(None, weight, Vec::new(), reported)
+                .merge(None, weight, Vec::new(), reported)
                 .map_err(|twice| fail(twice.to_string()))
         } else {
             self.entry(name, "", fail)?
-                .say(parent, weight, Vec::new(), reported)
+                .merge(parent, weight, Vec::new(), reported)
                 .map_err(|twice| fail(twice.to_string()))
         }
     }
 
+    /// Returns the entry of an account, or of a user if `user` is not empty.
     fn entry(
         &mut self,
         account: &str,
@@ -189,7 +189,7 @@ impl Shares {
         fail: impl Fn(String) -> ImportError,
     ) -> Result<&mut Entry, ImportError> {
         if account.contains('\0') || user.contains('\0') {
-            return Err(fail("a name with a character 0".to_owned()));
+            return Err(fail("the name contains a null character".to_owned()));
         }
         if !user.is_empty() {
             return Ok(self.users.entry((account.to_owned(), user.to_owned())).or_default());
@@ -200,9 +200,9 @@ impl Shares {
         Ok(self.accounts.entry(account.to_owned()).or_default())
     }
 
-    /// By account the shares of all that stands directly in it, where they are all stated and nothing of the level is missing.
+    /// Returns by account the sum of the shares directly below it; `None` if some shares are not stated or an entry is missing.
     ///
-    /// `sshare` may be asked for some accounts or users alone. The normalized shares of a whole level add up to 1.
+    /// `sshare` may have been asked for only some accounts or users. The normalized shares of a complete level add up to 1.
     fn levels(&self) -> HashMap<String, Option<Rational>> {
         let accounts = self.accounts.values().filter_map(|entry| Some((entry.parent.as_ref()?, entry)));
         let users = self.users.iter().map(|((account, _), entry)| (account, entry));
@@ -210,9 +210,9 @@ impl Shares {
         for (above, entry) in accounts.chain(users) {
             let level = levels.entry(above.clone()).or_insert_with(|| Some(Default::default()));
             let stated = entry.reported.iter().find(|(what, _)| *what == "NormShares");
-            let parts = entry.weight.as_ref().zip(stated.and_then(|(_, value)| value.as_ref()));
-            *level = level.take().zip(parts).map(|((shares, normalized, count), (own, part))| {
-                (shares + own, normalized + part, count + 1)
+            let own = entry.weight.as_ref().zip(stated.and_then(|(_, value)| value.as_ref()));
+            *level = level.take().zip(own).map(|((shares, normalized, count), (weight, fraction))| {
+                (shares + weight, normalized + fraction, count + 1)
             });
         }
         let is_whole = |normalized: &Rational, count: u32| {
@@ -220,7 +220,7 @@ impl Shares {
         };
         let whole = |(above, level): (String, Option<(Rational, Rational, u32)>)| {
             let shares = level.filter(|(shares, normalized, count)| {
-                // No account below the root has any shares.
+                // If all shares are 0, all normalized shares are 0 as well.
                 shares.is_zero() || is_whole(normalized, *count)
             });
             (above, shares.map(|(shares, ..)| shares))
@@ -228,14 +228,13 @@ impl Shares {
         levels.into_iter().map(whole).collect()
     }
 
-    /// Whether the users of all accounts are listed: the accounts in which no account stands have users, and every level is
-    /// whole.
+    /// Returns whether the users of all accounts are listed: every account has an entry below it, and every level is complete.
     fn has_all_users(&self, levels: &HashMap<String, Option<Rational>>) -> bool {
         levels.values().all(Option::is_some)
             && self.accounts.keys().all(|account| levels.contains_key(account))
     }
 
-    /// The usage of all accounts together, and how many users are ranked, where the users of all jobs are among them.
+    /// Reports the usage of all accounts together, and the number of ranked users if the users of all jobs are among them.
     fn report_cluster(
         &self,
         cluster: &mut Cluster,
@@ -245,19 +244,24 @@ impl Shares {
     ) {
         let root = self.accounts.iter().find(|(name, _)| is_root(name)).map(|(_, entry)| entry);
         let of_root = root.iter().flat_map(|entry| &entry.reported).filter(|(what, _)| *what == "RawUsage");
-        let mut said: Vec<_> = of_root.cloned().collect();
+        let mut numbers: Vec<_> = of_root.cloned().collect();
         let mut names =
             of_jobs.iter().flat_map(|(account, names)| names.iter().map(move |name| (account, name)));
         let all_users = self.has_all_users(levels);
         if all_users && names.all(|(account, name)| self.users.contains_key(&(account.clone(), name.clone())))
         {
-            said.push((USERS, Some(Rational::from(self.users.len()))));
+            numbers.push((USERS, Some(Rational::from(self.users.len()))));
         }
-        let said = said.into_iter().filter(|_| root.is_some());
-        cluster.reported.extend(said.map(|(what, value)| Said { group: None, what, resource: None, value }));
+        let numbers = numbers.into_iter().filter(|_| root.is_some());
+        cluster.reported.extend(numbers.map(|(what, value)| ReportedNumber {
+            group: None,
+            what,
+            resource: None,
+            value,
+        }));
     }
 
-    /// Makes the groups: the tree of accounts, users of accounts that have several, and what is said of them.
+    /// Adds the groups: the tree of accounts, and the users of accounts with several users, with their reported numbers.
     pub fn finish(&mut self, cluster: &mut Cluster) -> Result<(), ImportError> {
         let asked = std::mem::take(&mut self.asked);
         let mut users: BTreeMap<String, BTreeSet<String>> = std::mem::take(&mut self.of_jobs);
@@ -265,7 +269,7 @@ impl Shares {
             users.entry(account.clone()).or_default().insert(user.clone());
         }
         let has_jobs: BTreeSet<&str> = asked.iter().map(|(_, account, _)| account.as_str()).collect();
-        // Until now each user of an account had a group.
+        // The preliminary groups are replaced: until now each user of each account had one.
         let mut of_group = vec![0; std::mem::take(&mut cluster.groups).into_entries().len()];
         let jobs_only: Vec<String> =
             users.keys().filter(|account| !self.accounts.contains_key(*account)).cloned().collect();
@@ -275,19 +279,20 @@ impl Shares {
         };
         if self.has_tree && !jobs_only.is_empty() {
             for account in jobs_only.iter().filter(|account| has_jobs.contains(account.as_str())) {
-                cluster
-                    .left_out
-                    .add("accounts of jobs that sshare does not list: they stand beside all others", account);
+                cluster.left_out.add(
+                    "accounts of jobs that sshare does not list, which count as top-level accounts",
+                    account,
+                );
             }
         }
         if !self.has_tree {
-            let what = "the tree of accounts and their shares: no file of sshare; accounts count as equal";
+            let what = "the tree of accounts and their shares: no file has the output of sshare, so accounts count as equal";
             cluster.left_out.add_many(what, 0, Vec::new());
         }
         let levels = self.levels();
         self.report_cluster(cluster, &users, &levels, is_root);
         if self.has_tree && !self.accounts.keys().any(|name| is_root(name)) {
-            let what = "the account `root` and its shares, which sshare does not list: no account is compared with the whole";
+            let what = "the account `root`, which sshare does not list: no account is compared with the whole cluster";
             cluster.left_out.add_many(what, 0, Vec::new());
         }
         for account in self.order.iter().chain(&jobs_only) {
@@ -338,7 +343,7 @@ impl Shares {
         let past = used.filter(|(what, value)| *what == "RawUsage" && value.as_ref().is_some_and(|x| *x > 0));
         let past = past.count();
         if past > 0 {
-            let what = "usage over time, by which Slurm ranks accounts (see `reported`): what is due is by what runs now";
+            let what = "usage over time, by which Slurm ranks accounts (see `reported`): fair shares are about what runs and waits now";
             cluster.left_out.add_many(what, past as u64, Vec::new());
         }
         let tasks = std::mem::take(&mut cluster.tasks).into_entries();
@@ -351,8 +356,8 @@ impl Shares {
 }
 
 impl Entry {
-    /// Adds what another table says of the same.
-    fn say(
+    /// Adds the data of another table about the same account or user.
+    fn merge(
         &mut self,
         parent: Option<String>,
         weight: Option<Rational>,
@@ -361,7 +366,7 @@ impl Entry {
     ) -> Result<(), words::Unreadable> {
         let contradicts = self.weight.is_some() && weight.is_some() && self.weight != weight;
         if contradicts || (!self.reported.is_empty() && !reported.is_empty()) {
-            return Err(words::Unreadable("it is given twice".to_owned()));
+            return Err(words::Unreadable("the account or user is given twice".to_owned()));
         }
         self.parent = self.parent.take().or(parent);
         self.weight = self.weight.take().or(weight);
@@ -375,11 +380,11 @@ impl Entry {
     }
 }
 
-/// What is said of an account, and of its level where all shares there are stated.
+/// Adds the reported numbers of an account, and the sum of the shares on its level if it is known.
 fn report(cluster: &mut Cluster, group: &str, entry: &Entry, level: Option<&Option<Rational>>) {
     let level = level.and_then(Option::as_ref).map(|all| (LEVEL_SHARES, Some(all.clone())));
-    let said = entry.reported.iter().cloned().chain(level.filter(|_| !entry.reported.is_empty()));
-    cluster.reported.extend(said.map(|(what, value)| Said {
+    let numbers = entry.reported.iter().cloned().chain(level.filter(|_| !entry.reported.is_empty()));
+    cluster.reported.extend(numbers.map(|(what, value)| ReportedNumber {
         group: Some(group.to_owned()),
         what,
         resource: None,
@@ -387,6 +392,7 @@ fn report(cluster: &mut Cluster, group: &str, entry: &Entry, level: Option<&Opti
     }));
 }
 
+/// Returns the name of an account, or of a user in an account, for messages.
 fn association(account: &str, user: &str) -> String {
     if user.is_empty() { account.to_owned() } else { format!("{account}/{user}") }
 }

@@ -1,16 +1,16 @@
-//! What `scontrol -o`, `sshare -P` and `sacctmgr -P` print.
+//! A reader of the text of `scontrol -o`, `sshare -P` and `sacctmgr -P`.
 //!
 //! `scontrol` quotes nothing, and users choose the name of a job, its comment, its files and its command line. Such a text may
-//! look like other fields of the job. The fields of a job are therefore told by their places, which are the same in Slurm
-//! 20.11 to 25.05 (`slurm_sprint_job_info` in src/api/job_info.c): the number of the job and of its array come first, then the
-//! name up to the last ` UserId=`, then fields that Slurm writes itself, and from `Command=` on texts of users again. JSON has
-//! no such doubt.
+//! look like other fields of the job. The reader therefore recognises the fields of a job by their order, which is the same in
+//! Slurm 20.11 to 25.05 (`slurm_sprint_job_info` in src/api/job_info.c). The numbers of the job and of its array come first,
+//! then the name up to the last ` UserId=`, then fields that Slurm writes itself, and from `Command=` on again texts of users.
+//! JSON is not ambiguous.
 
 use super::super::source::Bytes;
 use super::super::tree::shown;
 use evenhand_import::ImportError;
 
-/// Fields `Name=value` of one node, job, partition or reservation.
+/// The fields `Name=value` of a node, job, partition or reservation.
 pub(super) struct Record<'r> {
     bytes: &'r Bytes,
     pub line: u64,
@@ -20,19 +20,20 @@ pub(super) struct Record<'r> {
 }
 
 impl Record<'_> {
-    /// A field that is there and stands for something.
+    /// Returns the value of a field; `None` if the field is missing, or its value stands for nothing, such as `(null)`.
     ///
     /// # Errors
-    /// The field is given twice: a name or a comment that holds `Name=value` cannot be told from fields.
+    /// The field is given twice: a name or a comment with `Name=value` in it cannot be distinguished from a field.
     pub fn get(&self, name: &str) -> Result<Option<&str>, ImportError> {
         let mut found = self.fields.iter().filter(|(known, _)| known == name);
         let first = found.next();
         if found.next().is_some() {
-            let message = format!("the field {name} is given twice: a name may hold it; dump with --json");
+            let message =
+                format!("the field {name} is given twice: a name may contain it; use the output of --json");
             return Err(self.error(message));
         }
-        let is_said = |value: &&str| !matches!(*value, "" | "(null)" | "N/A" | "None" | "NONE");
-        Ok(first.map(|(_, value)| value.as_str()).filter(is_said))
+        let is_stated = |value: &&str| !matches!(*value, "" | "(null)" | "N/A" | "None" | "NONE");
+        Ok(first.map(|(_, value)| value.as_str()).filter(is_stated))
     }
 
     pub fn need(&self, name: &str) -> Result<&str, ImportError> {
@@ -43,18 +44,18 @@ impl Record<'_> {
         self.bytes.error(self.line, message)
     }
 
-    /// A value that is wrong.
+    /// Returns an error about the value of a field.
     pub fn wrong(&self, field: &str, message: &str) -> ImportError {
         self.error(format!("{field}: {message}"))
     }
 }
 
-/// What a line of text belongs to.
+/// An entry of a text.
 pub(super) enum Piece<'r> {
     Record(Record<'r>),
     Row(Row<'r>),
-    /// A line which says that there are none: `No jobs in the system`.
-    None(&'r str),
+    /// A line that says that there are no entries, such as `No jobs in the system`.
+    NoEntries(&'r str),
 }
 
 /// A row of a table with a header.
@@ -76,7 +77,7 @@ impl Row<'_> {
     }
 }
 
-/// Hands on the records and rows of a text.
+/// Passes the records and rows of a text to `take`.
 pub(super) fn read(
     bytes: &mut Bytes,
     take: &mut dyn FnMut(Piece<'_>) -> Result<(), ImportError>,
@@ -97,8 +98,8 @@ pub(super) fn read(
             continue;
         }
         if let Some((at, text)) = record.take() {
-            let told = if text.starts_with(JOB) { job_fields(&text) } else { Ok((fields(&text), false)) };
-            let (fields, has_odd_name) = told.map_err(|unknown| bytes.error(at, unknown.to_string()))?;
+            let read = if text.starts_with(JOB) { job_fields(&text) } else { Ok((fields(&text), false)) };
+            let (fields, has_odd_name) = read.map_err(|unknown| bytes.error(at, unknown.to_string()))?;
             take(Piece::Record(Record { bytes, line: at, fields, has_odd_name }))?;
             pieces += 1;
         }
@@ -119,8 +120,8 @@ pub(super) fn read(
         } else if text.contains('|') {
             header = Some(text.split('|').map(|name| name.trim().to_owned()).collect());
         } else if pieces == 0 && text.starts_with("No ") {
-            // "No reservations in the system".
-            take(Piece::None(&text))?;
+            // For example "No reservations in the system".
+            take(Piece::NoEntries(&text))?;
             pieces += 1;
         } else {
             let message = format!(
@@ -133,11 +134,11 @@ pub(super) fn read(
     if pieces == 0 { Err(bytes.error(0, "the file is empty: expected a dump of Slurm")) } else { Ok(()) }
 }
 
-/// What a record begins with.
+/// The beginnings of records.
 const STARTS: [&str; 4] = ["NodeName=", JOB, "PartitionName=", "ReservationName="];
 const JOB: &str = "JobId=";
 
-/// Fields of a job whose text is written by users.
+/// The fields of a job that may contain texts of users, other than its name.
 const FREE_TEXTS: [&str; 14] = [
     " Command=",
     " WorkDir=",
@@ -155,21 +156,21 @@ const FREE_TEXTS: [&str; 14] = [
     " Container=",
 ];
 
-/// It is not known where the name of a job ends.
+/// The error about a job whose name has no certain end.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "the job has several fields UserId, and{field} stands between them: a name or a comment holds one; dump with --json"
+    "the job has several fields UserId with{field} between them: a name or a comment contains one; use the output of --json"
 )]
 struct NotKnown {
-    /// A text of a user that stands between them, with a blank before it.
+    /// A field with a text of a user between them, with a blank before it.
     field: &'static str,
 }
 
-/// The fields of a job, and whether its name looks like fields.
+/// Returns the fields of a job, and whether its name looks like fields.
 ///
 /// # Errors
-/// The job has more than one ` UserId=`, and a text that users write stands before the last of them: then it is not known
-/// whether the name or that text holds it.
+/// The job has several ` UserId=`, and a field with a text of a user before the last of them. Then it is not known whether the
+/// name or this text contains ` UserId=`.
 fn job_fields(text: &str) -> Result<(Vec<(String, String)>, bool), NotKnown> {
     let split = text.find(" JobName=").and_then(|name| Some((name, name + text[name..].rfind(" UserId=")?)));
     let Some((name, user)) = split else { return Ok((fields(text), false)) };
@@ -181,30 +182,31 @@ fn job_fields(text: &str) -> Result<(Vec<(String, String)>, bool), NotKnown> {
     }
     let rest = &text[user..];
     let end = FREE_TEXTS.iter().filter_map(|field| rest.find(field)).min().unwrap_or(rest.len());
-    let mut told = fields(&text[..name]);
-    // The key of a user's accounting may hold anything; Slurm writes the array of a job before it.
+    let mut known = fields(&text[..name]);
+    // `WCKey` may contain any text. Slurm writes the fields of an array before it, so later ones are ignored.
     let head = fields(rest[..end].trim_start());
     let key = head.iter().position(|(field, _)| field == "WCKey").unwrap_or(head.len());
     let is_of_array = |field: &str| field.starts_with("Array") || field.starts_with("HetJob");
     let kept = head.into_iter().enumerate().filter(|(at, (field, _))| *at <= key || !is_of_array(field));
-    told.extend(kept.map(|(_, field)| field));
+    known.extend(kept.map(|(_, field)| field));
     let after = fields(rest[end..].trim_start());
-    for asked in PER_PART {
-        // Slurm writes this field after all texts but a few, and at most once.
-        let is_known = told.iter().any(|(known, _)| known == asked);
-        let last = after.iter().rev().find(|(field, _)| field == asked);
-        told.extend(last.filter(|_| !is_known).cloned());
+    for request in PER_PART {
+        // Slurm writes this field after most texts of users, and at most once, so the last occurrence counts.
+        let is_known = known.iter().any(|(field, _)| field == request);
+        let last = after.iter().rev().find(|(field, _)| field == request);
+        known.extend(last.filter(|_| !is_known).cloned());
     }
-    // The number of a heterogeneous job's components stands after the name.
+    // The components of a heterogeneous job (`HetJobIdSet`) are listed after the name.
     let inside = fields(swallowed.trim_start());
     let has_odd_name = inside.iter().filter(|(field, _)| field != "HetJobIdSet").count() > 1;
-    Ok((told, has_odd_name))
+    Ok((known, has_odd_name))
 }
 
-/// Fields with what a job asks for by part of it.
+/// The fields with the requests of a job by node, by job, by socket and by task.
 pub(super) const PER_PART: [&str; 4] = ["TresPerNode", "TresPerJob", "TresPerSocket", "TresPerTask"];
 
-/// Parts of a text at blanks: one that names a field begins it, others belong to the field before.
+/// Splits a text at blanks into fields. A word of the form `Name=value` begins a field, and other words belong to the field
+/// before.
 fn fields(text: &str) -> Vec<(String, String)> {
     let mut fields: Vec<(String, String)> = Vec::new();
     for part in text.split(' ') {

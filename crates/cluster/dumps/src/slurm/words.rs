@@ -1,4 +1,4 @@
-//! The small languages of Slurm: trackable resources, generic resources, lists of hosts and of array tasks, features.
+//! Parsers of Slurm's notations: trackable resources, generic resources, lists of hosts and of array tasks, and features.
 
 use std::collections::BTreeSet;
 
@@ -10,22 +10,21 @@ use thiserror::Error;
 
 use super::super::tree::shown;
 
-/// Most names that one list of hosts may stand for.
+/// The largest number of names in a list of hosts.
 const MOST_HOSTS: usize = 100_000;
-/// Most bytes of the name of a host: four times what Linux accepts.
+/// The largest length of the name of a host in bytes, four times the limit of Linux.
 const LONGEST_HOST: usize = 256;
-/// Bytes of what Slurm calls a megabyte.
+/// The number of bytes of a megabyte of Slurm.
 pub(super) const MEGABYTE: u64 = 1 << 20;
 
-/// Why a text is none of these languages, in words.
+/// The reason why a text cannot be parsed.
 #[derive(Debug, Error)]
 #[error("{0}")]
 pub(super) struct Unreadable(pub String);
 
-/// `8`, `62.50G`: a number with a unit of 1024, where `unit` is what a number without one means.
+/// Parses a number such as `8` or `62.50G`. The suffixes are powers of 1024, and a number without one counts in `unit`.
 pub(super) fn amount(text: &str, unit: u64) -> Result<Rational, Unreadable> {
-    let wrong =
-        || Unreadable(format!("`{}` is no quantity: expected a number such as 8 or 62.50G", shown(text)));
+    let wrong = || Unreadable(format!("found `{}`: expected a number such as 8 or 62.50G", shown(text)));
     let power = match text.chars().last() {
         Some('K' | 'k') => Some(1),
         Some('M') => Some(2),
@@ -43,25 +42,28 @@ pub(super) fn amount(text: &str, unit: u64) -> Result<Rational, Unreadable> {
     };
     match number::stated(&value) {
         Some(_) => Ok(value),
-        None => Err(Unreadable(format!("`{}` is a number of more than {MAX_DIGITS} digits", shown(text)))),
+        None => {
+            Err(Unreadable(format!("`{}` stands for a number of more than {MAX_DIGITS} digits", shown(text))))
+        }
     }
 }
 
-/// Amounts of trackable resources by the names of our resources: `cpu=8,mem=10G,gres/gpu=4,gres/gpu:a100=4`.
+/// Trackable resources, from a text such as `cpu=8,mem=10G,gres/gpu=4,gres/gpu:a100=4`.
 pub(super) struct Tres {
-    /// Resources of servers. A type of a generic resource (`gres/gpu:a100`) is a resource next to the generic resource
-    /// (`gres/gpu`), as Slurm counts both.
+    /// The amounts of resources of servers, by the names of the snapshot. A type of a generic resource (`gres/gpu:a100`) is a
+    /// resource next to the generic resource (`gres/gpu`), since Slurm counts both.
     pub amounts: Vec<(String, Rational)>,
-    /// Names of what is no resource of a server: `node`, `billing`, `energy`, licences and others.
+    /// The names of trackable resources that are not resources of a server: `node`, `billing`, `energy`, licences and others.
     pub others: Vec<String>,
 }
 
+/// Parses trackable resources.
 pub(super) fn tres(text: &str) -> Result<Tres, Unreadable> {
     let mut tres = Tres { amounts: Vec::new(), others: Vec::new() };
     for entry in text.split(',').filter(|entry| !entry.is_empty()) {
         let Some((name, value)) = entry.split_once('=') else {
             let shown = shown(entry);
-            return Err(Unreadable(format!("`{shown}` is no trackable resource: expected name=amount")));
+            return Err(Unreadable(format!("found `{shown}`: expected a trackable resource, name=amount")));
         };
         match name {
             "cpu" => tres.amounts.push(("cpu".to_owned(), amount(value, 1)?)),
@@ -78,18 +80,18 @@ pub(super) fn tres(text: &str) -> Result<Tres, Unreadable> {
     }
 }
 
-/// The generic resource and the type of `gres/gpu:a100`; `None` for a resource without a type.
+/// Returns the generic resource and the type of a name such as `gres/gpu:a100`; `None` for a resource without a type.
 pub(super) fn type_of(resource: &str) -> Option<(&str, &str)> {
     resource.strip_prefix("gres/")?.split_once(':')
 }
 
 impl Tres {
-    /// Types of generic resources that are named.
+    /// Returns the generic resources with types, each with its type.
     pub fn types(&self) -> impl Iterator<Item = (&str, &str)> {
         self.amounts.iter().filter_map(|(name, _)| type_of(name))
     }
 
-    /// Adds the generic resources of which only types are given: what a job asks for of a type it asks for in all.
+    /// Adds the amounts of generic resources of which only types are stated, as the sum over the types.
     pub fn with_totals(mut self) -> Self {
         let mut totals: Vec<(String, Rational)> = Vec::new();
         for (name, amount) in &self.amounts {
@@ -113,10 +115,11 @@ pub(super) struct Gres {
     pub name: String,
     pub of: Option<String>,
     pub count: Rational,
-    /// Whether jobs share it.
+    /// Whether jobs consume it, so that each unit serves only one job.
     pub is_consumed: bool,
 }
 
+/// Parses generic resources.
 pub(super) fn gres(text: &str) -> Result<Vec<Gres>, Unreadable> {
     let mut list = Vec::new();
     for entry in outside_parentheses(text) {
@@ -141,7 +144,7 @@ pub(super) fn gres(text: &str) -> Result<Vec<Gres>, Unreadable> {
             _ => {
                 let shown = shown(entry);
                 return Err(Unreadable(format!(
-                    "`{shown}` is no generic resource: expected name:type:count"
+                    "found `{shown}`: expected a generic resource, name:type:count"
                 )));
             }
         };
@@ -150,7 +153,7 @@ pub(super) fn gres(text: &str) -> Result<Vec<Gres>, Unreadable> {
     Ok(list)
 }
 
-/// The parts between commas that stand in no parentheses or brackets.
+/// Splits a text at the commas outside of parentheses and brackets.
 fn outside_parentheses(text: &str) -> Vec<&str> {
     let (mut depth, mut start, mut parts) = (0i32, 0, Vec::new());
     for (at, c) in text.char_indices() {
@@ -168,14 +171,19 @@ fn outside_parentheses(text: &str) -> Vec<&str> {
     parts
 }
 
-/// The hosts of `n[001-003,7],c1`.
+/// Parses a list of hosts such as `n[001-003,7],c1`.
 pub(super) fn hosts(text: &str) -> Result<Vec<String>, Unreadable> {
     let mut hosts = Vec::new();
     for part in outside_parentheses(text).into_iter().filter(|part| !part.is_empty()) {
         let mut names = vec![String::new()];
         let mut rest = part;
         while let Some(open) = rest.find('[') {
-            let wrong = || Unreadable(format!("`{}` is no list of hosts", shown(part)));
+            let wrong = || {
+                Unreadable(format!(
+                    "found `{}`: expected a list of hosts such as n[001-003,7],c1",
+                    shown(part)
+                ))
+            };
             let close = open + rest[open..].find(']').ok_or_else(wrong)?;
             let numbers = numbers(&rest[open + 1..close])?;
             if names.len().saturating_mul(numbers.len()).saturating_add(hosts.len()) > MOST_HOSTS {
@@ -202,7 +210,7 @@ pub(super) fn hosts(text: &str) -> Result<Vec<String>, Unreadable> {
     Ok(hosts)
 }
 
-/// Refuses names that no host has, before they are made.
+/// Refuses names that are too long for a host, before they are created.
 fn too_long(bytes: usize) -> Result<(), Unreadable> {
     match bytes > LONGEST_HOST {
         true => {
@@ -212,12 +220,13 @@ fn too_long(bytes: usize) -> Result<(), Unreadable> {
     }
 }
 
-/// The numbers of `001-003,7`, with their zeros.
+/// Parses numbers such as `001-003,7`, and keeps leading zeros.
 fn numbers(text: &str) -> Result<Vec<String>, Unreadable> {
     let mut numbers = Vec::new();
     for part in text.split(',') {
         let (from, to) = part.split_once('-').unwrap_or((part, part));
-        let wrong = || Unreadable(format!("`{}` is no range of hosts", shown(part)));
+        let wrong =
+            || Unreadable(format!("found `{}`: expected a range of hosts such as 001-003", shown(part)));
         too_long(from.len())?;
         let number = |text: &str| match text.bytes().all(|byte| byte.is_ascii_digit()) {
             true => text.parse::<u64>().map_err(|_| wrong()),
@@ -235,17 +244,18 @@ fn numbers(text: &str) -> Result<Vec<String>, Unreadable> {
     Ok(numbers)
 }
 
-/// The tasks of an array: `1-10:2,12%4`.
+/// The tasks of an array, from a text such as `1-10:2,12%4`.
 pub(super) struct Array {
     pub count: u64,
-    /// Numbers of the first tasks.
+    /// The numbers of the first tasks.
     pub first: Vec<u64>,
-    /// How many tasks may run at once; `None`: all.
+    /// The number of tasks that may run at once; `None` if all may.
     pub throttle: Option<u64>,
 }
 
+/// Parses the tasks of an array, and keeps the numbers of at most `most` of them.
 pub(super) fn array(text: &str, most: u64) -> Result<Array, Unreadable> {
-    let wrong = || Unreadable(format!("`{}` is no list of array tasks", shown(text)));
+    let wrong = || Unreadable(format!("found `{}`: expected array tasks such as 1-10:2,12%4", shown(text)));
     let number = |text: &str| text.parse::<u64>().map_err(|_| wrong());
     let (list, throttle) = match text.split_once('%') {
         Some((list, throttle)) => (list, Some(number(throttle.trim_end_matches(']'))?)),
@@ -267,11 +277,11 @@ pub(super) fn array(text: &str, most: u64) -> Result<Array, Unreadable> {
             return Err(Unreadable(format!("`{}` has more than {MAX_COUNT} tasks", shown(text))));
         }
     }
-    // A throttle of 0 is none.
+    // A throttle of 0 means no throttle.
     Ok(Array { count, first, throttle: throttle.filter(|most| *most > 0) })
 }
 
-/// A required combination of features: `a100&ib`, `(a|b)&c`.
+/// A required combination of features, from a text such as `a100&ib` or `(a|b)&c`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Features {
     Any,
@@ -281,7 +291,7 @@ pub(super) enum Features {
 }
 
 impl Features {
-    /// `None` where more is said than which features a node needs: counts of nodes, or one choice for all nodes.
+    /// Parses a combination of features. Returns `None` if the text also has counts of nodes, or one choice for all nodes.
     pub fn parse(text: &str) -> Option<Self> {
         if text.is_empty() {
             return Some(Self::Any);

@@ -9,7 +9,7 @@ use evenhand_problem::format::{Source, snapshot_to_json};
 use evenhand_problem::snapshot::System;
 use evenhand_problem::{Rational, Snapshot};
 
-/// Reads dumps; what comes of them is written and read again, which checks all that the reader checks.
+/// Imports dumps. The snapshot is written and read again, so that the reader of snapshots checks it.
 pub fn import(system: System, files: &[(&str, &str)], merge: &str) -> Result<Snapshot, String> {
     let inputs =
         files.iter().map(|(name, text)| Input::new(*name, Cursor::new(text.as_bytes().to_vec())).unwrap());
@@ -22,7 +22,7 @@ pub fn import(system: System, files: &[(&str, &str)], merge: &str) -> Result<Sna
     Ok(made)
 }
 
-/// The same with equal servers alone in one class.
+/// Imports dumps with only equal servers in one class.
 pub fn exactly(system: System, files: &[(&str, &str)]) -> Snapshot {
     import(system, files, "0").unwrap_or_else(|error| panic!("{error}"))
 }
@@ -33,13 +33,13 @@ pub fn refuses(system: System, files: &[(&str, &str)], expected: &str) {
     assert!(found.contains(expected), "found: {found}\nexpected: {expected}");
 }
 
-/// What is left out, by what it is.
+/// Returns the data that are left out, by description: the count and the names.
 pub fn left_out(snapshot: &Snapshot) -> BTreeMap<&str, (u64, Vec<&str>)> {
     let list = snapshot.not_modelled.iter();
     list.map(|of| (of.what.as_str(), (of.count, of.names.iter().map(String::as_str).collect()))).collect()
 }
 
-/// By user: tasks, those that run, those that wait, and the classes.
+/// Describes each user: its demand, its running and waiting tasks, its classes and its gang.
 pub fn users(snapshot: &Snapshot) -> Vec<String> {
     let problem = &snapshot.problem;
     let waiting = snapshot.waiting_by_user();
@@ -59,7 +59,7 @@ pub fn users(snapshot: &Snapshot) -> Vec<String> {
     problem.users().iter().enumerate().map(of).collect()
 }
 
-/// By class: count and capacity.
+/// Describes each class: its count and capacity.
 pub fn classes(snapshot: &Snapshot) -> Vec<String> {
     let problem = &snapshot.problem;
     let of = |class: &evenhand_problem::ServerClass| {

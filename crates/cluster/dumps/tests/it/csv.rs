@@ -1,4 +1,4 @@
-//! Three tables.
+//! The importer of three tables.
 
 use evenhand_problem::Rational;
 use evenhand_problem::snapshot::System;
@@ -29,12 +29,12 @@ fn a_spreadsheet() {
     assert_eq!((groups[0].name.as_str(), groups[0].weight.clone()), ("research", Rational::from(2)));
     assert_eq!(groups[1].limit, [(0, Rational::from(10))]);
     assert_eq!(snapshot.waiting[1].names, ["a, b #0", "a, b #1", "a, b #2", "a, b #3"]);
-    // The teams may be left out.
+    // The table of teams may be missing.
     assert_eq!(exactly(System::Csv, &[("k", TASKS), ("s", SERVERS)]).problem.groups().list().len(), 2);
 }
 
 #[test]
-fn what_is_wrong_is_named_with_its_column() {
+fn errors_name_the_column() {
     let with = |file: usize, from: &str, to: &str, expected: &str| {
         let mut texts = [SERVERS, TEAMS, TASKS].map(str::to_owned);
         let changed = texts[file].replacen(from, to, 1);
@@ -79,7 +79,7 @@ fn what_is_wrong_is_named_with_its_column() {
     refuses(System::Csv, &[("s", "")], "s: the file is empty: expected a table");
 }
 
-/// A task that fits on a server and not on what its class would be rounded down to.
+/// A waiting task that fits on a server, and not into the rounded capacity of its class.
 #[test]
 fn a_task_that_fits_only_before_rounding_stays_a_user() {
     let servers = "server,count,cpu\nn1,1,100\nn2,1,101\nn3,1,101\nn4,1,100.5\n";

@@ -1,4 +1,4 @@
-//! KAI: a snapshot by hand from the types of its interface, also in a zip archive, and what is refused.
+//! KAI: a small snapshot in the format of its interface, also in a zip archive, and dumps that are refused.
 
 use std::io::{Cursor, Write};
 
@@ -49,20 +49,20 @@ fn queues_are_groups() {
     assert_eq!((dept.priority, team.priority, team.parent), (200, 100, Some(0)));
     assert_eq!((dept.weight.clone(), team.weight.clone()), (Rational::from(3), Rational::from(1)));
     let of = |amounts: [(usize, (i64, i64)); 3]| Some(amounts.map(|(r, x)| (r, Rational::from(x))).to_vec());
-    // A quota without a bound is all that there is, up to the limit; a million bytes are a unit of memory.
+    // An unlimited quota is the capacity of the cluster, up to the limit. A unit of memory has a million bytes.
     assert_eq!(dept.guarantee, of([(0, (8, 1)), (1, (250_000, 1)), (2, (4, 1))]));
     assert_eq!(team.guarantee, of([(0, (3, 2)), (1, (0, 1)), (2, (5, 2))]));
     assert_eq!(dept.limit, [(0, Rational::from(8))]);
     assert_eq!(team.limit, [(2, Rational::from(6))]);
-    let said: Vec<_> =
-        snapshot.reported.iter().map(|said| (said.what.as_str(), said.value.clone().unwrap())).collect();
-    assert_eq!(said, [("allocated", Rational::from((1, 2))), ("requested", Rational::from((9, 2)))]);
+    let reported: Vec<_> =
+        snapshot.reported.iter().map(|of| (of.what.as_str(), of.value.clone().unwrap())).collect();
+    assert_eq!(reported, [("allocated", Rational::from((1, 2))), ("requested", Rational::from((9, 2)))]);
     let left_out = left_out(&snapshot);
-    assert_eq!(left_out["pods that keep GPUs of which others have parts"].0, 1);
-    // Which single GPU has a half free is not known.
+    assert_eq!(left_out["pods that reserve GPUs which other pods share"].0, 1);
+    // It is not known whether a single GPU has one half free.
     let fraction = snapshot.constraints.iter().find(|of| of.user == 0).unwrap();
-    assert_eq!(fraction.not_modelled, ["whether one single GPU has so much free"]);
-    assert_eq!(left_out["quotas without a bound, which promise all that there is"].1, ["dept"]);
+    assert_eq!(fraction.not_modelled, ["whether a single GPU has this fraction free"]);
+    assert_eq!(left_out["unlimited quotas, which promise the capacity of the whole cluster"].1, ["dept"]);
     assert_eq!(
         left_out["over-quota weights that differ by resource: that of the GPUs counts for all"].1,
         ["dept"]
@@ -73,7 +73,7 @@ fn queues_are_groups() {
 }
 
 #[test]
-fn what_is_wrong_is_named_with_its_place() {
+fn errors_name_the_place() {
     let with = |from: &str, to: &str, expected: &str| {
         let text = DUMP.replacen(from, to, 1);
         assert_ne!(text, DUMP);
@@ -110,7 +110,7 @@ fn what_is_wrong_is_named_with_its_place() {
     refuses(System::Kai, &[("dump", "{\"pods\": []}")], "dump: the field `kind` is missing");
 }
 
-/// A zip archive of one file, with its size and checksum behind it, as Go writes it.
+/// Returns a zip archive of one file with its checksum and size after it, as Go writes it.
 fn zip(text: &str, is_wide: bool) -> Vec<u8> {
     let mut deflated = DeflateEncoder::new(Vec::new(), Compression::fast());
     deflated.write_all(text.as_bytes()).unwrap();
@@ -150,14 +150,14 @@ fn a_zip_archive_of_one_file() {
     };
     let list = whole.len() - 29;
     assert_eq!(&whole[list..list + 4], b"PK\x01\x02");
-    assert!(with(8, 0).contains("not deflated"));
+    assert!(with(8, 0).contains("not compressed by deflate"));
     assert!(with(list - 12, whole[list - 12] ^ 1).contains("snapshot.zip:"), "a checksum");
-    assert!(with(list + 2, 9).contains("does not end as it should"));
+    assert!(with(list + 2, 9).contains("the list of its files is missing"));
     for length in (0..whole.len() - 26).step_by(7).filter(|length| *length > 3) {
         assert!(read(whole[..length].to_vec()).is_err(), "{length}");
     }
     let mut two = whole[..list].to_vec();
     two.extend(b"PK\x03\x04");
     two.extend([0; 40]);
-    assert!(read(two).unwrap_err().contains("a zip archive of several files"));
+    assert!(read(two).unwrap_err().contains("the zip archive has several files"));
 }

@@ -1,4 +1,4 @@
-//! Kubernetes: effective requests, where pods may run, what is taken from nodes, JSON and YAML, hostile dumps.
+//! Kubernetes: effective requests, the nodes that pods may use, the demand of daemons, JSON and YAML, and hostile dumps.
 
 use evenhand_dumps::{Options, snapshot};
 use evenhand_import::Input;
@@ -7,7 +7,7 @@ use evenhand_testkit::data;
 
 use crate::common::{classes, exactly, import, left_out, refuses, users};
 
-/// A list of objects.
+/// Returns a `List` of objects.
 fn list(items: &[String]) -> String {
     format!(r#"{{"apiVersion": "v1", "items": [{}], "kind": "List"}}"#, items.join(","))
 }
@@ -41,7 +41,7 @@ fn one(items: &[String]) -> evenhand_problem::Snapshot {
     exactly(System::Kubernetes, &[("dump", &list(items))])
 }
 
-/// The cpus that a pod of this specification asks for.
+/// Returns the CPU request of a pod with this specification.
 fn request(spec: &str) -> String {
     let pod = format!(r#"{{"kind": "Pod", "metadata": {{"name": "p"}}, "spec": {{{spec}}}}}"#);
     let snapshot = one(&[node("a", "100", "1Gi", ""), pod]);
@@ -58,7 +58,7 @@ fn the_effective_request() {
     let init = |list: &[String]| format!(r#"{two}, "initContainers": [{}]"#, list.join(","));
     assert_eq!(request(&init(&[container("2", ""), container("1", "")])), "2");
     assert_eq!(request(&init(&[container("1", sidecar), container("1", "")])), "5/2");
-    // The second init container runs beside the sidecar.
+    // The second init container runs next to the sidecar.
     assert_eq!(request(&init(&[container("1", sidecar), container("2", "")])), "3");
     assert_eq!(request(&init(&[container("2", ""), container("1", sidecar)])), "5/2");
     assert_eq!(request(&format!(r#"{two}, "overhead": {{"cpu": "250m"}}"#)), "7/4");
@@ -118,7 +118,7 @@ fn selectors_affinity_and_taints_decide_where() {
 }
 
 #[test]
-fn nodes_lose_what_daemons_take_and_closed_ones_keep_what_runs() {
+fn nodes_lose_the_demand_of_daemons_and_closed_nodes_keep_their_tasks() {
     let daemon = running("daemon", "a").replace(
         "\"managedFields\"",
         r#""ownerReferences": [{"kind": "DaemonSet", "name": "d"}], "managedFields""#,
@@ -151,7 +151,7 @@ fn nodes_lose_what_daemons_take_and_closed_ones_keep_what_runs() {
 }
 
 #[test]
-fn what_else_decides_is_named() {
+fn conditions_that_are_not_modelled_are_named() {
     let preferred = r#""affinity": {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1}]},
         "podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": []}}"#;
     let items = [
@@ -176,9 +176,9 @@ fn what_else_decides_is_named() {
     assert_eq!(snapshot.waiting_by_user(), [3]);
 }
 
-/// Servers within 1.5 % are one class, rounded down; one whose tasks do not fit in that is not.
+/// Servers within 1.5 % are one class with rounded capacity, except for a server whose tasks do not fit into this capacity.
 #[test]
-fn alike_nodes_are_merged_and_the_loss_is_stated() {
+fn similar_nodes_are_merged_and_the_loss_is_stated() {
     let mut items = vec![
         node("a", "8", "1000", ""),
         node("b", "8", "1010", ""),
@@ -206,10 +206,10 @@ fn json_and_yaml_say_the_same() {
     let snapshot = exactly(System::Kubernetes, &[("dump", yaml)]);
     assert_eq!(classes(&snapshot), [format!("2 x node: 8 {}", 1 << 30)]);
     assert_eq!(users(&snapshot), ["default/1: cpu 1/2; 1 run, 0 wait; all"]);
-    // Documents one after the other, as from two calls of kubectl.
+    // A file may have several documents, as from two calls of `kubectl`.
     let text = format!("{}\n{}\n", node("a", "8", "1Gi", ""), running("p", "a"));
     assert_eq!(exactly(System::Kubernetes, &[("dump", &text)]).problem.n_users(), 1);
-    // Raw lists of the API have no kind in their elements.
+    // The elements of a list from the raw API have no kind.
     let pods = r#"{"kind": "PodList", "items": [{"metadata": {"name": "p"}, "spec": {"nodeName": "a", "containers": [{"resources": {"requests": {"cpu": "1"}}}]}}]}"#;
     assert_eq!(
         exactly(System::Kubernetes, &[("n", &node("a", "8", "1Gi", "")), ("p", pods)]).problem.n_users(),
@@ -218,7 +218,7 @@ fn json_and_yaml_say_the_same() {
 }
 
 #[test]
-fn what_is_wrong_is_named_with_its_place() {
+fn errors_name_the_place() {
     let good = [node("a", "8", "8Gi", ""), running("p", "a")];
     let with = |from: &str, to: &str, expected: &str| {
         let text = list(&good);
@@ -243,7 +243,7 @@ fn what_is_wrong_is_named_with_its_place() {
         r#""requests": ["cpu"]"#,
         "items[1].spec.containers[0].resources.requests: found a list: expected an object",
     );
-    with(r#""name": "p""#, r#""name": """#, "items[1].metadata.name: a name that is empty");
+    with(r#""name": "p""#, r#""name": """#, "items[1].metadata.name: the name is empty");
     with(r#""kind": "Pod", "#, "", "items[1]: the field `kind` is missing");
     with(r#""kind": "Pod", "#, r#""kind": "Pod", "kind": "Node", "#, "the field `kind` is given twice");
     with(
@@ -292,8 +292,8 @@ fn what_is_wrong_is_named_with_its_place() {
 const NO_NODES: &str = "no file has nodes: add the output of kubectl get nodes,pods -A -o json";
 const NO_PODS: &str = "no file has pods: add the output of kubectl get nodes,pods -A -o json";
 
-/// A `List` without pods may be of a cluster without pods or of a command that did not ask for them; a list of pods says
-/// which.
+/// A `List` without pods may come from a cluster without pods, or from a command that did not ask for pods. A `PodList` proves
+/// that they were asked for.
 #[test]
 fn empty_lists_of_one_kind() {
     let nodes = list(&[node("a", "8", "8Gi", "")]);
@@ -301,12 +301,12 @@ fn empty_lists_of_one_kind() {
     let snapshot = exactly(System::Kubernetes, &[("nodes", &nodes), ("pods", pods)]);
     assert_eq!((snapshot.problem.n_users(), classes(&snapshot).len()), (0, 1));
     refuses(System::Kubernetes, &[("nodes", &nodes), ("pods", &list(&[]))], NO_PODS);
-    // Pods that have ended say that pods were asked for.
+    // Finished pods prove that pods were asked for.
     let ended = list(&[pod("p", "1", "", r#""phase": "Succeeded""#)]);
     assert_eq!(exactly(System::Kubernetes, &[("nodes", &nodes), ("pods", &ended)]).problem.n_users(), 0);
 }
 
-/// What is written can be read: sums of numbers that can be read may have more digits than a number may have.
+/// A sum of readable numbers may have too many digits to be read again, and is then refused.
 #[test]
 fn sums_with_too_many_digits() {
     let long = r#""containers": [{"resources": {"requests": {"cpu": "1e399"}}}, {"resources": {"requests": {"cpu": "1n"}}}]"#;
@@ -319,7 +319,7 @@ fn sums_with_too_many_digits() {
         &[("dump", &dump)],
         "dump: items[1].spec: its requests add up to a number of more than 400 digits",
     );
-    // What is left of a node.
+    // The remaining capacity of a node is a difference with too many digits.
     let daemon = running("d", "a")
         .replace(r#""namespace": "ns""#, r#""namespace": "ns", "ownerReferences": [{"kind": "DaemonSet"}]"#);
     let dump = list(&[
@@ -334,7 +334,7 @@ fn sums_with_too_many_digits() {
     );
 }
 
-/// Thousands of resources, each of which parts the servers.
+/// Servers with thousands of resources.
 #[test]
 fn thousands_of_resources() {
     let resources: Vec<String> = (0..9_000).map(|r| format!(r#""x/{r:x}": 1"#)).collect();
@@ -351,7 +351,7 @@ fn thousands_of_resources() {
     assert_eq!((snapshot.problem.resources().len(), snapshot.problem.n_servers()), (9_000, 1));
 }
 
-/// A few lines that ask for gigabytes, or for a deep stack.
+/// A few lines that would need gigabytes, or a deep stack.
 #[test]
 fn hostile_dumps() {
     let mut bomb = "a: &a [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
@@ -373,10 +373,10 @@ fn hostile_dumps() {
     refuses(System::Kubernetes, &[("dump", &deep)], "nested too deeply");
     let deep = format!("items: {}", "[".repeat(1_000));
     assert!(import(System::Kubernetes, &[("dump", &deep)], "0").is_err());
-    refuses(System::Kubernetes, &[("dump", "a: b\0c\n")], "dump:1: found a character 0");
+    refuses(System::Kubernetes, &[("dump", "a: b\0c\n")], "dump:1: found a null character");
     let inputs = vec![Input::new("dump", std::io::Cursor::new(b"a: \xff\xfe\n".to_vec())).unwrap()];
     let found = snapshot(System::Kubernetes, inputs, &Options::default()).unwrap_err().to_string();
-    assert!(found.contains("dump:1: found what is no UTF-8"), "{found}");
+    assert!(found.contains("dump:1: found bytes that are not UTF-8"), "{found}");
 }
 
 #[test]

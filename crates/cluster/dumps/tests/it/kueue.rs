@@ -92,7 +92,7 @@ fn read(items: &[Value]) -> Snapshot {
 }
 
 #[test]
-fn quotas_become_guarantees_limits_and_what_is_lent() {
+fn quotas_become_guarantees_limits_and_amounts_to_lend() {
     for version in ["v1beta1", "v1beta2"] {
         let snapshot = read(&cluster(version));
         let problem = &snapshot.problem;
@@ -107,9 +107,9 @@ fn quotas_become_guarantees_limits_and_what_is_lent() {
         let of = |x: u32| vec![(0, Rational::from(x))];
         assert_eq!(groups[a].weight, 2);
         assert_eq!([&groups[a].guarantee, &groups[b].guarantee], [&Some(of(6)), &Some(of(6))]);
-        // Of spot all 4 are lent, of fixed 1 of 2.
+        // The queue lends all 4 of `spot`, and 1 of 2 of `fixed`.
         assert_eq!((&groups[a].lend, &groups[b].lend), (&of(5), &vec![]));
-        // Of fixed nothing bounds what it borrows, of spot it may have 6.
+        // It may borrow any amount of `fixed`, and use at most 6 of `spot`.
         assert_eq!(groups[a].limit, []);
         assert_eq!(
             (groups[a].on.len(), groups[a].on[0].servers.len(), &groups[a].on[0].limit),
@@ -126,20 +126,20 @@ fn quotas_become_guarantees_limits_and_what_is_lent() {
                 "b/1: cpu 1; 0 run, 1 wait; n1",
             ]
         );
-        // The pod of no workload is taken from its node.
+        // The pod without a workload is subtracted from its node.
         assert_eq!(problem.total_capacity()[0], 19);
-        let said: Vec<_> =
-            snapshot.reported.iter().map(|said| (said.what.as_str(), said.value.clone())).collect();
+        let reported: Vec<_> =
+            snapshot.reported.iter().map(|of| (of.what.as_str(), of.value.clone())).collect();
         assert!(
-            said.contains(&("weightedShare", Some(Rational::from(7))))
-                && said.contains(&("weightedShare", None))
+            reported.contains(&("weightedShare", Some(Rational::from(7))))
+                && reported.contains(&("weightedShare", None))
         );
         assert!(left_out(&snapshot).keys().any(|what| what.starts_with("nominal quotas by flavour")));
         assert!(snapshot.sources[0].version.contains(version));
     }
 }
 
-/// Admitted work of which no pod runs yet counts for its queue, and all other tasks keep their servers.
+/// Admitted workloads without running pods count for their queue, and all other tasks keep their servers.
 #[test]
 fn admitted_work_without_pods_is_on_no_server() {
     let mut items = cluster("v1beta1");
@@ -156,7 +156,7 @@ fn admitted_work_without_pods_is_on_no_server() {
 }
 
 #[test]
-fn what_may_not_start_is_named() {
+fn tasks_that_may_not_start_are_named() {
     let mut items = cluster("v1beta1");
     items[8]["spec"]["stopPolicy"] = json!("Hold");
     items[14]["spec"]["active"] = json!(false);
@@ -168,11 +168,11 @@ fn what_may_not_start_is_named() {
     let left_out = left_out(&snapshot);
     assert_eq!(left_out["waiting workloads of a queue that is stopped"].1, ["ns/w3"]);
     assert_eq!(left_out["waiting workloads that are not active"].1, ["ns/w2"]);
-    assert_eq!(left_out["waiting workloads whose local queue the dump does not have"].1, ["ns/w5"]);
+    assert_eq!(left_out["waiting workloads whose local queue is not in the dump"].1, ["ns/w5"]);
     assert_eq!(snapshot.waiting, []);
 }
 
-/// A flavour with a taint is for workloads that tolerate it.
+/// Only workloads that tolerate the taint of a flavour may use the flavour.
 #[test]
 fn taints_of_flavours() {
     let mut items = cluster("v1beta1");
@@ -187,7 +187,7 @@ fn taints_of_flavours() {
     assert!(shown.contains(&"b/1: cpu 1; 0 run, 1 wait; n1".to_owned()), "{shown:?}");
 }
 
-/// A dump without what decides is refused.
+/// A dump without objects of a required kind is refused.
 #[test]
 fn dumps_that_lack_a_kind() {
     let without = |kind: &str| -> Vec<Value> {
@@ -203,7 +203,7 @@ fn dumps_that_lack_a_kind() {
             format!("no file has {plural}: add the output of kubectl get nodes,pods,clusterqueues,");
         refuses(System::Kueue, &[("dump", &dump(&without(kind)))], &expected);
     }
-    // Queues that say of themselves that they are empty need no workload, and a list of workloads may be empty.
+    // Workloads may be missing if all queues report that they are empty. A list of workloads may also be empty.
     let mut idle = without("Workload");
     let list = r#"{"kind": "WorkloadList", "items": []}"#;
     exactly(System::Kueue, &[("dump", &dump(&idle)), ("workloads", list)]);
@@ -215,7 +215,7 @@ fn dumps_that_lack_a_kind() {
     refuses(System::Kueue, &[("dump", &dump(&idle))], "no file has workloads");
 }
 
-/// Two queues of a cohort: `a` has 14 of 16 GPUs, and four workloads of `b` wait.
+/// Returns two queues of a cohort: `a` has 14 workloads of 16, and four workloads of `b` wait.
 fn by_quota(flavour: &Value, admitted: bool) -> Vec<Value> {
     let local = |name: &str| json!({"kind": "LocalQueue", "metadata": {"name": name, "namespace": "ns"}, "spec": {"clusterQueue": name}});
     let quota = json!([quota("gpu", 8, &json!({}))]);
@@ -231,7 +231,7 @@ fn by_quota(flavour: &Value, admitted: bool) -> Vec<Value> {
     items
 }
 
-/// Without nodes the quota of a flavour takes their place, and nothing is said about single servers.
+/// Without nodes, a class has the quota of a flavour, and nothing is known about single servers.
 #[test]
 fn quota_without_nodes() {
     let snapshot = read(&by_quota(&json!({}), true));
@@ -239,17 +239,17 @@ fn quota_without_nodes() {
     assert!(snapshot.servers.is_empty());
     assert!(snapshot.allocation.placements.is_none());
     assert_eq!(users(&snapshot), ["a/1: cpu 1; 14 run, 0 wait; all", "b/1: cpu 1; 0 run, 4 wait; all"]);
-    let said = left_out(&snapshot);
+    let left_out = left_out(&snapshot);
     assert!(
-        said.keys().any(|what| what.starts_with("servers: no file has nodes, so that quota alone decides"))
+        left_out.keys().any(|what| what.starts_with("servers: no file has nodes, so quota alone decides"))
     );
-    // Pods that run on nodes which are not in the dump are those of admitted workloads.
+    // Pods of admitted workloads on nodes that are not in the dump change nothing.
     let mut items = by_quota(&json!({}), true);
     items.extend((0..14).map(|k| pod(&format!("p{k}"), &format!("uid-a{k}"), "somewhere")));
     assert_eq!(read(&items).problem, snapshot.problem);
 }
 
-/// A node group that is scaled to zero: the dump has nodes, and none of the flavour.
+/// A node group that is scaled to zero: the dump has nodes, but none of the flavour.
 #[test]
 fn quota_of_a_flavour_without_nodes() {
     let mut items = by_quota(&json!({"pool": "gpu"}), false);
@@ -258,18 +258,18 @@ fn quota_of_a_flavour_without_nodes() {
     assert_eq!(crate::common::classes(&snapshot), ["1 x quota of gpu: 16 0"]);
     assert!(snapshot.allocation.placements.is_none());
     assert_eq!(users(&snapshot), ["a/1: cpu 1; 0 run, 14 wait; all", "b/1: cpu 1; 0 run, 4 wait; all"]);
-    let said = left_out(&snapshot);
-    let what = said.iter().find(|(what, _)| what.starts_with("flavours without any node in the dump"));
+    let left_out = left_out(&snapshot);
+    let what = left_out.iter().find(|(what, _)| what.starts_with("flavours without a node in the dump"));
     assert_eq!(what.unwrap().1.1, ["gpu"]);
-    assert_eq!(said["servers that no task of the dump may use"].1, ["cpu0"]);
-    // With one node of the flavour nodes decide.
+    assert_eq!(left_out["servers that no task of the dump may use"].1, ["cpu0"]);
+    // If the dump has one node of the flavour, nodes decide.
     items.push(json!({"kind": "Node", "metadata": {"name": "g", "labels": {"pool": "gpu"}}, "status": {"allocatable": {"cpu": "2"}}}));
     let snapshot = read(&items);
     assert_eq!(crate::common::classes(&snapshot), ["1 x g: 2 0"]);
     assert!(snapshot.allocation.placements.is_some());
 }
 
-/// A queue with two resource groups takes a flavour of each: a class has the quota of both.
+/// A workload of a queue with two resource groups uses one flavour of each, and a class has the quotas of both.
 #[test]
 fn quotas_of_two_resource_groups() {
     let mut items = by_quota(&json!({}), false);
@@ -288,7 +288,7 @@ fn quotas_of_two_resource_groups() {
 }
 
 #[test]
-fn what_is_wrong_is_named_with_its_place() {
+fn errors_name_the_place() {
     let with = |pointer: &str, value: Value, expected: &str| {
         let mut list = json!({"kind": "List", "items": cluster("v1beta2")});
         let (parent, field) = pointer.rsplit_once('/').unwrap();
@@ -309,7 +309,7 @@ fn what_is_wrong_is_named_with_its_place() {
         json!({}),
         "items[11].spec.podSets[0].template: the field `spec` is missing",
     );
-    with("/items/10/spec/parentName", json!("org"), "the cohort `org` stands in itself");
+    with("/items/10/spec/parentName", json!("org"), "the cohort `org` is one of its own parents");
     with("/items/4/spec/clusterQueue", json!(3), "items[4].spec.clusterQueue: found `3`: expected a string");
     let text = dump(&cluster("v1beta1"));
     assert!(

@@ -1,4 +1,5 @@
-//! Random clusters, written in the form of every system: what is read again has the same sums, promises and places.
+//! Random clusters that are written in the format of every system. The imported snapshots have the same sums, guarantees and
+//! servers of tasks.
 
 mod forms;
 
@@ -12,14 +13,14 @@ use rand_pcg::Pcg64Mcg;
 use crate::common::import;
 use forms::{FORMS, Form, plus};
 
-/// Thousandths of a processor, MiB, GPUs.
+/// Amounts in thousandths of a processor, MiB and GPUs.
 type Amounts = [u64; 3];
 
 struct Server {
     name: String,
-    /// What tasks can use.
+    /// The capacity for tasks.
     has: Amounts,
-    /// What others use beside it.
+    /// The additional capacity that other pods use.
     foreign: Amounts,
     is_open: bool,
 }
@@ -60,8 +61,8 @@ fn made(seed: u64) -> Made {
     let mut queues = Vec::new();
     for q in 0..random.random_range(1..6) {
         let above = (q > 0 && random.random_bool(0.5)).then(|| random.random_range(0..q));
-        let some = |random: &mut Pcg64Mcg, part: f64| {
-            random.random_bool(part).then(|| {
+        let some = |random: &mut Pcg64Mcg, probability: f64| {
+            random.random_bool(probability).then(|| {
                 [random.random_range(0..9) * 500, random.random_range(0..9) * 256, random.random_range(0..3)]
             })
         };
@@ -96,7 +97,7 @@ fn made(seed: u64) -> Made {
     Made { servers, queues, tasks, random }
 }
 
-/// The amounts in the units of problems.
+/// Converts amounts to the units of problems.
 fn ours(of: Amounts) -> [Rational; 3] {
     [Rational::from((of[0], 1000)), Rational::from(of[1] * MIB), Rational::from(of[2])]
 }
@@ -126,7 +127,7 @@ fn compare(form: &Form, made: &Made, snapshot: &Snapshot, is_exact: bool) {
         });
         sums.into_iter().map(|(name, all)| (name, ours(sum(all.iter())))).collect::<BTreeMap<_, _>>()
     };
-    // What runs, by queue and by server.
+    // The running tasks, by queue and by server.
     assert_eq!(of_users(&|n| snapshot.allocation.total(n)), of_tasks(&|task| task.on.is_some()));
     let running = snapshot.running.iter().flat_map(|running| {
         let server = snapshot.servers[running.server][running.index as usize].clone();
@@ -135,7 +136,7 @@ fn compare(form: &Form, made: &Made, snapshot: &Snapshot, is_exact: bool) {
     let on =
         made.tasks.iter().filter_map(|task| Some(((form.task)(task), made.servers[task.on?].name.clone())));
     assert_eq!(running.collect::<BTreeSet<_>>(), on.collect::<BTreeSet<_>>());
-    // What waits: where nothing is rounded, all that fits on an open server that is empty.
+    // The waiting tasks. Without rounding, these are all tasks that fit on an open server without other tasks.
     let waits = snapshot.waiting_by_user();
     let left_out = |what: &str| -> u64 {
         snapshot.not_modelled.iter().filter(|of| of.what.starts_with(what)).map(|of| of.count).sum()
@@ -152,7 +153,7 @@ fn compare(form: &Form, made: &Made, snapshot: &Snapshot, is_exact: bool) {
     } else {
         assert_eq!(waits.iter().sum::<u64>(), 0);
     }
-    // What there is, beside what is rounded; closed servers have what runs there.
+    // The capacity, including rounded amounts. Closed servers have the demand of their tasks.
     let kept: BTreeSet<&String> = snapshot.servers.iter().flatten().collect();
     let of_kept = made.servers.iter().enumerate().filter(|(_, server)| kept.contains(&server.name)).map(
         |(s, server)| {
@@ -168,7 +169,7 @@ fn compare(form: &Form, made: &Made, snapshot: &Snapshot, is_exact: bool) {
     assert_eq!(gone.count() as u64, left_out("servers that are"));
     for (r, there) in there.iter().enumerate() {
         let Some(at) = place(r) else {
-            // Nothing of it is modelled: no task that counts asks for it.
+            // The resource is not modelled, so no running task demands it.
             assert!(made.tasks.iter().all(|task| task.on.is_none() || task.asks[r] == 0));
             continue;
         };
@@ -177,7 +178,7 @@ fn compare(form: &Form, made: &Made, snapshot: &Snapshot, is_exact: bool) {
         assert!(!is_exact || rounded.is_zero());
         assert_eq!(&problem.total_capacity()[at] + rounded, *there);
     }
-    // The tree, and what it promises.
+    // The tree with its guarantees and limits.
     for (q, queue) in made.queues.iter().enumerate() {
         let name = (form.group)(made, q);
         let group = groups.list().iter().find(|group| group.name == name).unwrap();
@@ -205,15 +206,15 @@ fn compare(form: &Form, made: &Made, snapshot: &Snapshot, is_exact: bool) {
     }
 }
 
-/// `EVENHAND_SNAPSHOTS` says how many.
+/// `EVENHAND_SNAPSHOTS` is the number of clusters.
 #[test]
-fn what_is_written_is_read() {
+fn written_dumps_are_read() {
     let many = std::env::var("EVENHAND_SNAPSHOTS").ok().and_then(|text| text.parse().ok()).unwrap_or(150);
     let mut read = 0;
     for seed in 0..many {
         for form in &FORMS {
             let mut made = made(seed);
-            // Slurm gives whole processors, and has no empty list of jobs in text.
+            // Slurm assigns whole processors, and its text has no empty list of jobs.
             if form.system == System::Slurm {
                 made.tasks.retain(|task| task.asks[0] % 1000 == 0);
             }

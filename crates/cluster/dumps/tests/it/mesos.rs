@@ -1,4 +1,4 @@
-//! Mesos: two published dumps, and what is refused.
+//! Mesos: a small dump, two published dumps, and dumps that are refused.
 
 use std::collections::BTreeMap;
 
@@ -49,12 +49,12 @@ fn roles_and_frameworks_are_groups() {
     assert_eq!(eng.weight, Rational::from((5, 2)));
     assert_eq!(eng.guarantee, Some(vec![(0, Rational::from(2))]));
     let left_out = left_out(&snapshot);
-    assert_eq!(left_out["what frameworks hold beyond their tasks (executors)"].1, ["spark"]);
-    assert_eq!(left_out["what frameworks want beyond what runs, which Mesos does not know"].0, 2);
+    assert_eq!(left_out["usage of frameworks beyond their tasks (executors)"].1, ["spark"]);
+    assert_eq!(left_out["tasks for which frameworks wait, which Mesos does not know"].0, 2);
 }
 
 #[test]
-fn what_is_wrong_is_named_with_its_place() {
+fn errors_name_the_place() {
     let with = |from: &str, to: &str, expected: &str| {
         let text = STATE.replacen(from, to, 1);
         assert_ne!(text, STATE);
@@ -90,11 +90,11 @@ fn what_is_wrong_is_named_with_its_place() {
     refuses(System::Mesos, &[("state", agents)], &format!("no file has frameworks: {command}"));
     let deep = ROLES.replacen("\"name\": \"", &format!("\"name\": \"{}", "a/".repeat(100)), 1);
     refuses(System::Mesos, &[("roles", &deep)], "levels: expected at most 100");
-    let strokes = ROLES.replacen("\"name\": \"", &format!("\"name\": \"{}", "/".repeat(20_000)), 1);
-    refuses(System::Mesos, &[("roles", &strokes)], "bytes: expected at most 1024");
+    let slashes = ROLES.replacen("\"name\": \"", &format!("\"name\": \"{}", "/".repeat(20_000)), 1);
+    refuses(System::Mesos, &[("roles", &slashes)], "bytes: expected at most 1024");
 }
 
-/// A real cluster of six agents and five frameworks: 131 tasks run, as another reader sums them.
+/// A real cluster of six agents and five frameworks with 131 running tasks, a sum that was computed independently.
 #[test]
 fn published_dumps() {
     let Some(folder) = data::data("fixtures_mesos") else { return };
@@ -108,7 +108,7 @@ fn published_dumps() {
     let held = |r: usize| -> Rational {
         problem.users().iter().zip(&totals).map(|(user, x)| Rational::from(&user.base_demand()[r] * x)).sum()
     };
-    // 50 + 2 + 88.51 + 0.6 processors.
+    // The processors are 50 + 2 + 88.51 + 0.6.
     assert_eq!(held(0), Rational::from((14_111, 100)));
     assert_eq!(held(1), Rational::from((256_000u64 + 1_024 + 338_068 + 2_304) << 20));
     assert_eq!(problem.n_single_servers(), 6);

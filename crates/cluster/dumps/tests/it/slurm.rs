@@ -1,4 +1,4 @@
-//! Slurm: a real cluster of 30 nodes, text and JSON of other versions, and what is refused.
+//! Slurm: a real cluster of 30 nodes, text and JSON of other versions, and dumps that are refused.
 
 use std::io::Read;
 use std::path::Path;
@@ -17,8 +17,8 @@ fn fixture(names: &[&str]) -> Snapshot {
     snapshot(System::Slurm, inputs, &Options::default()).unwrap()
 }
 
-/// 20 nodes of 64 processors and 8 GPUs, of which 24 jobs of 4 GPUs and an array of 60 times 2 use all but those of eight
-/// jobs and twelve tasks that wait; 10 nodes that no job asks for.
+/// A cluster with 20 nodes of 64 processors and 8 GPUs, and 10 nodes that no job may use. There are 24 jobs of 4 GPUs, 8 of which
+/// wait, and an array of 60 tasks of 2 GPUs, 12 of which wait.
 #[test]
 fn a_real_cluster() {
     let snapshot = fixture(&["nodes.txt", "squeue.json.gz", "sshare.txt", "associations.txt"]);
@@ -56,7 +56,7 @@ fn a_real_cluster() {
     assert!(snapshot.rounded.is_empty());
 }
 
-/// What JSON says, text says too.
+/// JSON and text give the same snapshot.
 #[test]
 fn text_and_json_agree() {
     let by_json = fixture(&["sinfo.json.gz", "squeue.json.gz", "sshare.txt"]);
@@ -126,11 +126,9 @@ fn partitions_features_types_and_nodes_decide_where() {
     assert_eq!(names("waiting tasks of jobs that may not start now: Dependency"), ["9"]);
     assert_eq!(names("waiting tasks that fit on no server that they may use, not even alone"), ["10"]);
     assert_eq!(names("waiting tasks that no server is allowed to run"), ["11"]);
-    assert_eq!(names("features with counts or one choice for all nodes, which are not asked for"), ["7"]);
+    assert_eq!(names("features with counts or one choice for all nodes, which are ignored"), ["7"]);
     assert_eq!(
-        names(
-            "servers with several types of one generic resource: a job that names no type may have any of them"
-        ),
+        names("servers with several types of one generic resource: a job without a type may use any of them"),
         ["a"]
     );
     assert!(left_out.keys().any(|what| what.starts_with("the tree of accounts")));
@@ -180,7 +178,7 @@ fn users_of_an_account_are_groups_with_their_shares_and_limits() {
     assert!(left_out.keys().any(|what| what.starts_with("usage over time, by which Slurm ranks")));
 }
 
-/// The data parser of newer versions: numbers as objects, states and features as lists.
+/// JSON of newer versions, in which numbers are objects, and states and features are lists.
 #[test]
 fn json_of_newer_versions() {
     let nodes = r#"{"nodes": [{"name": "a", "state": ["IDLE"], "cpus": 8, "effective_cpus": 7, "real_memory": 100,
@@ -214,36 +212,42 @@ fn json_of_newer_versions() {
 }
 
 #[test]
-fn what_is_wrong_is_named_with_its_place() {
+fn errors_name_the_place() {
     let nodes = |from: &str, to: &str| NODES.replace(from, to);
     let with =
         |jobs: &str, expected: &str| refuses(System::Slurm, &[("n.txt", NODES), ("j.txt", jobs)], expected);
     let only = |nodes: &str, expected: &str| refuses(System::Slurm, &[("n.txt", nodes)], expected);
     only("", "n.txt: the file is empty");
     only("hello\n", "n.txt:1: found `hello`: expected the text of scontrol");
-    only(&nodes("CPUTot=8", "CPUTot=8x"), "n.txt:1: CPUTot: `8x` is no quantity");
-    only(&nodes("RealMemory=100", "RealMemory=-8"), "n.txt:1: RealMemory: `-8` is no quantity");
-    only(&nodes("gpu:v100:1", "gpu:v100:8x"), "n.txt:1: gres: `8x` is no quantity");
+    only(&nodes("CPUTot=8", "CPUTot=8x"), "n.txt:1: CPUTot: found `8x`: expected a whole number");
+    only(
+        &nodes("RealMemory=100", "RealMemory=-8"),
+        "n.txt:1: RealMemory: found `-8`: expected a whole number",
+    );
+    only(&nodes("gpu:v100:1", "gpu:v100:8x"), "n.txt:1: gres: found `8x`: expected a number such as 8");
     only(&nodes(" RealMemory=100 Gres=gpu", " Gres=gpu"), "n.txt:1: the field RealMemory is missing");
     only(&nodes("NodeName=b", "NodeName=a"), "n.txt:2: the node `a` is given twice");
     only("PartitionName=p State=UP\n", "no file has nodes: add the output of scontrol show nodes -o");
     only(NODES, "no file has jobs: add the output of squeue --json");
-    with(&job("1", "").replace("cpu=1", "cpu=8x"), "j.txt:1: tres: `8x` is no quantity");
-    with(&job("1", "").replace("cpu=1", "cpu=-8"), "j.txt:1: tres: `-8` is no quantity");
+    with(&job("1", "").replace("cpu=1", "cpu=8x"), "j.txt:1: tres: found `8x`: expected a number such as 8");
+    with(&job("1", "").replace("cpu=1", "cpu=-8"), "j.txt:1: tres: found `-8`: expected a number such as 8");
     with(&[job("1", ""), job("1", "")].concat(), "j.txt:2: the job `1` is given twice");
     with(&job("1", "JobState=RUNNING"), "j.txt:1: the field JobState is given twice");
-    with(&array("3-1"), "j.txt:1: array tasks: `3-1` is no list");
+    with(&array("3-1"), "j.txt:1: array tasks: found `3-1`: expected array tasks such as 1-10:2");
     let many = ["1-1000000000"; 1001].join(",");
     with(&array(&many), "has more than 1000000000000 tasks");
     let large = ["1-1000000000"; 900].join(",");
     let two = [array(&large), array(&large).replace("Id=1 ", "Id=2 ")].concat();
-    // Whoever puts the array after the user is understood as well.
+    // The fields of the array may also come after the user.
     let after = |id: &str| job(id, &format!("ArrayJobId={id} ArrayTaskId={large}"));
-    with(&[after("1"), after("2")].concat(), "j.txt:2: with this job more than 1000000000000 tasks");
-    with(&two, "j.txt:2: with this job more than 1000000000000 tasks run and wait");
+    with(
+        &[after("1"), after("2")].concat(),
+        "j.txt:2: with this job the dump has more than 1000000000000 tasks",
+    );
+    with(&two, "j.txt:2: with this job the dump has more than 1000000000000 tasks");
     with(
         &job("1", "AllocTRES=cpu=1"),
-        "j.txt:1: the field TRES of older versions stands next to those of newer",
+        "j.txt:1: the job has the field TRES of older versions and fields of newer ones",
     );
     let zeros = format!("NodeList=n[{}1-2]", "0".repeat(65_535));
     with(
@@ -251,23 +255,26 @@ fn what_is_wrong_is_named_with_its_place() {
         "nodes: the name of a host has 65536 bytes",
     );
     let long = format!("cpu={}", "9".repeat(400));
-    with(&job("1", "").replace("cpu=1,mem=10M", &format!("{long}T")), "is a number of more than 400 digits");
+    with(&job("1", "").replace("cpu=1,mem=10M", &format!("{long}T")), "a number of more than 400 digits");
     with(
         &job("1", "")
             .replace("NumNodes=1", "NumNodes=7")
             .replace("cpu=1", &format!("{long}.1").replacen('9', "", 2)),
-        "j.txt:1: tres: the part of cpu of one node is a number with too many digits",
+        "j.txt:1: tres: the amount of cpu on one node has too many digits",
     );
-    with(&job("1", "ReqNodeList=n[1-"), "j.txt:1: required nodes: `n[1-` is no list of hosts");
+    with(&job("1", "ReqNodeList=n[1-"), "j.txt:1: required nodes: found `n[1-`: expected a list of hosts");
     with(&job("1", "").replace("State=PENDING", "State=RUNNING"), "j.txt:1: the job `1` runs on no node");
     with(
         &job("1", "NodeList=z").replace("State=PENDING", "State=RUNNING"),
         "there is no `z`; the files seem to be of different clusters",
     );
-    with("Account|User|RawShares\nroot||1\n   deep||1\n", "j.txt:3: Account: it stands deeper");
-    with("Account|User|RawShares\nroot||8x\n", "j.txt:2: shares: `8x` is no number of shares");
+    with("Account|User|RawShares\nroot||1\n   deep||1\n", "j.txt:3: Account: more than one level deeper");
+    with(
+        "Account|User|RawShares\nroot||8x\n",
+        "j.txt:2: shares: found `8x`: expected a number of at least 0",
+    );
     with("Account|User|RawShares\nroot||1|2\n", "j.txt:2: found 4 columns: expected 3");
-    with("a|b\n1|2\n", "j.txt:2: a|b: this table is none of Slurm's");
+    with("a|b\n1|2\n", "j.txt:2: a|b: this is not a table of Slurm");
     with(r#"{"jobs": [{"job_id": 1, "account": "#, "j.txt:1: the file is cut off");
     with(
         r#"{"jobs": [{"job_id": 1, "job_state": "PENDING"}, {"job_id": "x"}]}"#,
@@ -276,11 +283,11 @@ fn what_is_wrong_is_named_with_its_place() {
     with(r#"{"jobs": [{"job_id": "x"}]}"#, "j.txt: jobs[0].job_id: `x` is not a number");
     with(r#"{"jobs": [{"job_id": 1, "job_id": 2}]}"#, "the field `job_id` is given twice");
     with(r#"{"things": []}"#, "j.txt: found no list `nodes`, `jobs` or `shares`");
-    with(r#"{"sinfo": [], "meta": {}}"#, "sinfo of this version prints sums by partition");
+    with(r#"{"sinfo": [], "meta": {}}"#, "sinfo of this version prints only sums by partition");
     with("[1, 2]", "j.txt: [0]: expected an object with the list");
 }
 
-/// Records as `scontrol show job -o` writes them.
+/// Returns a job in the form of `scontrol show job -o`.
 fn record(id: u32, name: &str, user: &str, more: &str) -> String {
     format!(
         "JobId={id} JobName={name} UserId={user}(1) GroupId=g(1) Account={user} JobState=PENDING Reason=Resources Partition=p NumNodes=1 TRES=cpu=1,mem=1M,node=1 {more}\n"
@@ -289,9 +296,9 @@ fn record(id: u32, name: &str, user: &str, more: &str) -> String {
 
 const NODE: &str = "NodeName=n1 CPUTot=8 RealMemory=1000 State=IDLE Partitions=p\n";
 
-/// What a user writes into a job is no field of it.
+/// Texts that a user writes into a job are not read as fields.
 #[test]
-fn texts_of_users_are_no_fields() {
+fn texts_of_users_are_not_fields() {
     let plain = exactly(System::Slurm, &[("n", NODE), ("j", &record(2, "x", "mallory", ""))]);
     assert_eq!(users(&plain), [format!("mallory/1: cpu 1, memory {}; 0 run, 1 wait; all", 1 << 20)]);
     let names = [
@@ -303,11 +310,11 @@ fn texts_of_users_are_no_fields() {
     for name in names {
         let odd = exactly(System::Slurm, &[("n", NODE), ("j", &record(2, name, "mallory", ""))]);
         assert_eq!((&odd.problem, &odd.waiting), (&plain.problem, &plain.waiting), "{name}");
-        let said = left_out(&odd);
-        let said = said.iter().find(|(what, _)| what.starts_with("jobs whose name looks like fields"));
-        assert_eq!(said.unwrap().1.1, ["2"], "{name}");
+        let left_out = left_out(&odd);
+        let named = left_out.iter().find(|(what, _)| what.starts_with("jobs whose name looks like fields"));
+        assert_eq!(named.unwrap().1.1, ["2"], "{name}");
     }
-    // Comments, files and command lines stand after the fields of Slurm itself.
+    // Comments, files and command lines come after the fields that Slurm itself writes.
     let texts = [
         "Command=/bin/x JobState=RUNNING NodeList=n1",
         "WorkDir=/tmp Comment=x Licenses=matlab:1 TRES=cpu=7 ArrayJobId=2 ArrayTaskId=1-9",
@@ -317,12 +324,12 @@ fn texts_of_users_are_no_fields() {
         let odd = exactly(System::Slurm, &[("n", NODE), ("j", &record(2, "x", "mallory", text))]);
         assert_eq!((&odd.problem, &odd.not_modelled), (&plain.problem, &plain.not_modelled), "{text}");
     }
-    // Where the name ends is not known.
+    // The job is refused if it is not known where its name ends.
     let forged = "Command=x Comment=y UserId=alice(1) Account=alice JobState=PENDING Partition=p TRES=cpu=1";
     refuses(
         System::Slurm,
         &[("n.txt", NODE), ("j.txt", &record(2, "x", "mallory", forged))],
-        "j.txt:1: the job has several fields UserId, and Command stands between them: a name or a comment holds one; dump with --json",
+        "j.txt:1: the job has several fields UserId with Command between them: a name or a comment contains one; use the output of --json",
     );
 }
 
@@ -333,7 +340,7 @@ fn gpus(id: u32, tres: &str, more: &str) -> String {
     record(id, "x", "bio", more).replace("cpu=1,mem=1M,node=1", &format!("cpu=1,{tres}"))
 }
 
-/// A limit on a type is about jobs that ask for the type, and about nothing else.
+/// A limit on a type counts only jobs that request the type.
 #[test]
 fn limits_on_types_of_generic_resources() {
     let limits = "Account|User|Share|GrpTRES\nbio||1|gres/gpu:h100=1,node=3,billing=500\nbio|ann|1|cpu=10\n";
@@ -341,7 +348,7 @@ fn limits_on_types_of_generic_resources() {
         gpus(1, "gres/gpu=1,gres/gpu:h100=1", ""),
         gpus(2, "gres/gpu=4,gres/gpu:a100=4", ""),
         gpus(3, "gres/gpu=1", ""),
-        // The type is only stated by part of the job.
+        // Only the request by node or by job states the type.
         gpus(4, "gres/gpu=2", "TresPerNode=gres:gpu:h100:2"),
         gpus(5, "gres/gpu=3", "Command=x TresPerJob=gres/gpu:h100=3"),
     ];
@@ -366,7 +373,7 @@ fn limits_on_types_of_generic_resources() {
     for other in ["node", "billing"] {
         assert_eq!(left_out[format!("limits of associations: GrpTRES {other}").as_str()].1, ["bio"]);
     }
-    // No job asks for the type: it limits nobody.
+    // A limit on a type that no job requests is dropped.
     let snapshot = files(&jobs[1]);
     let bio = snapshot.problem.groups().list().iter().find(|group| group.name == "bio").unwrap();
     assert_eq!((snapshot.problem.resources().len(), bio.limit.len()), (3, 0));
@@ -374,7 +381,7 @@ fn limits_on_types_of_generic_resources() {
     assert_eq!(self::left_out(&snapshot)[unasked].1, ["gres/gpu:h100"]);
 }
 
-/// A node with two types has so many devices of each.
+/// A node with devices of two types has a capacity of each type.
 #[test]
 fn types_of_mixed_nodes() {
     let nodes = "NodeName=m CPUTot=32 RealMemory=1000 Gres=gpu:a100:2,gpu:v100:1 State=MIXED Partitions=p\n";
@@ -385,7 +392,7 @@ fn types_of_mixed_nodes() {
     assert_eq!(users(&snapshot), ["bio/1: cpu 1, gres/gpu 1, gres/gpu:v100 1; 1 run, 1 wait; all"]);
 }
 
-/// `%2`: of the tasks of an array only two run at once.
+/// With the throttle `%2`, only two tasks of an array run at once.
 #[test]
 fn throttles_of_arrays() {
     let waits = "JobId=12 ArrayJobId=12 ArrayTaskId=3-9:2%2 ArrayTaskThrottle=2 JobName=c UserId=bob(2) Account=ml JobState=PENDING Reason=Priority Partition=p NumNodes=1 TRES=cpu=4,mem=4M\n";
@@ -398,13 +405,13 @@ fn throttles_of_arrays() {
         let throttled = left_out.iter().find(|(what, _)| what.contains("beyond their throttle")).unwrap();
         assert_eq!(throttled.1, &(3, vec!["12_5", "12_7", "12_9"]));
     }
-    // Two are running: no task may start.
+    // If two tasks are running, no other task may start.
     let second = runs.replace("JobId=13", "JobId=14").replace("TaskId=1 ", "TaskId=2 ");
     let snapshot = exactly(System::Slurm, &[("n", NODE), ("j", &[waits, runs, &second].concat())]);
     assert_eq!(snapshot.waiting, []);
 }
 
-/// A job that waits for a limit may start when the limit allows it; the problem has to know the limit.
+/// A job that waits for a limit counts only if the dump has the limit.
 #[test]
 fn jobs_that_wait_for_a_limit() {
     let job = record(1, "x", "bio", "").replace("Reason=Resources", "Reason=AssocGrpCpuLimit");
@@ -420,22 +427,22 @@ fn jobs_that_wait_for_a_limit() {
     let names = |what: &str| left_out[what].1.clone();
     assert_eq!(
         names(
-            "waiting tasks of jobs that may not start now: AssocGrpCpuLimit, a limit that the dump does not have"
+            "waiting tasks of jobs that may not start now: AssocGrpCpuLimit, a limit that is not in the dump"
         ),
         ["1"]
     );
     assert_eq!(names("waiting tasks of jobs that may not start now: AssocGrpNodeLimit"), ["2"]);
 }
 
-/// What is said of all users, and of the shares of a level.
+/// Returns the names of the reported numbers about the cluster, and about the shares of levels.
 fn totals(snapshot: &Snapshot) -> Vec<&str> {
     let all = ["g_user_assoc_count", "level_shares", "RawUsage"];
-    let said =
-        snapshot.reported.iter().filter(|said| said.of == Subject::Cluster || said.what == "level_shares");
-    said.map(|said| said.what.as_str()).filter(|what| all.contains(what)).collect()
+    let reported =
+        snapshot.reported.iter().filter(|of| of.of == Subject::Cluster || of.what == "level_shares");
+    reported.map(|of| of.what.as_str()).filter(|what| all.contains(what)).collect()
 }
 
-/// `sshare` may list some accounts alone: nothing is compared with a whole that it does not list.
+/// `sshare` may list only some accounts. Then sums over all accounts are not reported.
 #[test]
 fn some_accounts_of_sshare() {
     let header = "Account|User|RawShares|NormShares|RawUsage|NormUsage|EffectvUsage|FairShare|LevelFS\n";
@@ -458,16 +465,18 @@ fn some_accounts_of_sshare() {
     let mut found = totals(&snapshot);
     found.sort_unstable();
     assert_eq!(found, [&["RawUsage"], &all[..]].concat());
-    // An account is not listed, as with -A: the level is not whole.
+    // An account is not listed, as with -A, so the level is not complete.
     let snapshot = read(&[root, bio]);
     assert_eq!(totals(&snapshot), ["RawUsage"]);
     // The root is not listed.
     let snapshot = read(&[&bio.replace(" bio|", "bio|")]);
     assert_eq!(totals(&snapshot), Vec::<&str>::new());
-    assert!(left_out(&snapshot).keys().any(|what| what.starts_with("the account `root` and its shares")));
+    assert!(
+        left_out(&snapshot).keys().any(|what| what.starts_with("the account `root`, which sshare does not"))
+    );
 }
 
-/// Lists that are there and empty say that nothing runs or waits.
+/// An empty list of jobs says that no job runs or waits.
 #[test]
 fn lists_of_no_jobs() {
     for jobs in [r#"{"jobs": [], "meta": {}}"#, "No jobs in the system\n"] {
@@ -476,7 +485,7 @@ fn lists_of_no_jobs() {
     }
 }
 
-/// Dumps that others have published, of other versions.
+/// Published dumps of other versions.
 #[test]
 fn published_dumps() {
     let Some(folder) = data::data("fixtures_slurm") else { return };

@@ -1,4 +1,4 @@
-//! The sums of a problem are those of its dump, as another reader adds them up.
+//! The sums of a snapshot, compared with sums that are computed directly from the dump.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -37,7 +37,8 @@ fn plus(a: &Amounts, b: &Amounts) -> Amounts {
     sum
 }
 
-/// What the made-up pods take: one container, perhaps a sidecar and then an init container, perhaps an overhead.
+/// Returns the request of a generated pod, which has one container, perhaps a sidecar and an init container after it, and
+/// perhaps an overhead.
 fn request(spec: &Value) -> Amounts {
     let main = amounts(&spec["containers"][0]["resources"]["requests"]);
     let inits = spec["initContainers"].as_array().cloned().unwrap_or_default();
@@ -56,7 +57,7 @@ fn without_zeros(amounts: Amounts) -> Amounts {
     amounts.into_iter().filter(|(_, x)| !x.is_zero()).collect()
 }
 
-/// Compares a snapshot with its dump; what differs is by as much as is stated.
+/// Compares a snapshot with its dump. They may differ only by the amounts that the snapshot states.
 fn compare(dump: &Value, snapshot: &Snapshot, is_kueue: bool) {
     let problem = &snapshot.problem;
     let named = |r: usize| problem.resources()[r].clone();
@@ -70,7 +71,7 @@ fn compare(dump: &Value, snapshot: &Snapshot, is_kueue: bool) {
     let workload =
         |pod: &Value| workloads.get(pod["metadata"]["ownerReferences"][0]["uid"].as_str().unwrap()).copied();
     let is_task = |pod: &Value| if is_kueue { workload(pod).is_some() } else { !is_daemon(pod) };
-    // Capacity of each node beside pods that are no tasks.
+    // The capacity of each node without pods that are not tasks.
     let mut capacity: HashMap<String, Amounts> = kind("Node")
         .map(|node| {
             (node["metadata"]["name"].as_str().unwrap().to_owned(), amounts(&node["status"]["allocatable"]))
@@ -112,7 +113,7 @@ fn compare(dump: &Value, snapshot: &Snapshot, is_kueue: bool) {
         );
         on.insert(name, node.to_owned());
     }
-    // Held by each group.
+    // The usage of each group.
     let groups = problem.groups();
     let mut found: BTreeMap<String, Amounts> = BTreeMap::new();
     for (n, user) in problem.users().iter().enumerate() {
@@ -125,13 +126,13 @@ fn compare(dump: &Value, snapshot: &Snapshot, is_kueue: bool) {
         demand.for_each(|(r, x)| *of.entry(named(*r)).or_default() += Rational::from(x * &tasks));
     }
     assert_eq!(found, held);
-    // Every task runs where the dump says.
+    // Each task runs on the same server as in the dump.
     let names = snapshot.running.iter().flat_map(|running| {
         let server = &snapshot.servers[running.server][running.index as usize];
         running.names.iter().map(move |name| (name.clone(), server.clone()))
     });
     assert_eq!(names.collect::<HashMap<_, _>>(), on);
-    // Capacity, with what is rounded; closed servers have what runs there.
+    // The capacity, including rounded amounts. Closed servers have the demand of their tasks.
     let left_out: u64 = snapshot
         .not_modelled
         .iter()
@@ -145,7 +146,7 @@ fn compare(dump: &Value, snapshot: &Snapshot, is_kueue: bool) {
         let has = if open[name] { capacity[name].clone() } else { runs_on[name.as_str()].clone() };
         expected = plus(&expected, &has);
     }
-    // Classes without names are quotas.
+    // Classes whose servers have no names are quotas.
     let is_named = |i: usize| snapshot.servers.get(i).is_some_and(|names| !names.is_empty());
     for (_, class) in problem.servers().iter().enumerate().filter(|(i, _)| !is_named(*i)) {
         let amounts = class.capacity().entries().iter().map(|(r, x)| (named(*r), x.clone()));
@@ -157,7 +158,7 @@ fn compare(dump: &Value, snapshot: &Snapshot, is_kueue: bool) {
         let stated = &problem.total_capacity()[r] + rounded;
         assert_eq!(stated, expected.get(name).cloned().unwrap_or_default(), "{name}");
     }
-    // What waits, and what is left out of it.
+    // Waiting tasks, and waiting tasks that are left out.
     let waits: u64 = if is_kueue {
         kind("Workload")
             .filter(|of| of["status"]["admission"].is_null())
@@ -195,7 +196,7 @@ fn compare(dump: &Value, snapshot: &Snapshot, is_kueue: bool) {
     );
 }
 
-/// Pods of admitted workloads that are finished: to Kueue their place is still taken.
+/// Returns the number of finished pods of admitted workloads. To Kueue they still use quota.
 fn finished_of_admitted(dump: &Value) -> u64 {
     let done = dump["items"]
         .as_array()
@@ -209,7 +210,7 @@ fn admitted_beyond(snapshot: &Snapshot, placed: usize) -> Rational {
     snapshot.allocation.totals().iter().sum::<Rational>() - Rational::from(placed)
 }
 
-/// Small clusters with all oddities. `EVENHAND_SNAPSHOTS` says how many.
+/// Small clusters with all special cases. `EVENHAND_SNAPSHOTS` is their number.
 #[test]
 fn sums_are_those_of_the_dump() {
     let many = std::env::var("EVENHAND_SNAPSHOTS").ok().and_then(|text| text.parse().ok()).unwrap_or(150);
@@ -234,7 +235,7 @@ fn sums_are_those_of_the_dump() {
                     compare(&dump, &snapshot, kueue.is_some());
                     assert!(merge != "0" || snapshot.rounded.is_empty());
                 }
-                // No node is ready, or there are no pods.
+                // An import fails only if no node is ready or there are no pods.
                 Err(error) => {
                     let is_known =
                         error.contains("no server that a task may use") || error.contains("no file has");
@@ -245,7 +246,7 @@ fn sums_are_those_of_the_dump() {
     }
 }
 
-/// Alike nodes are few classes, and loading them again changes nothing.
+/// Many nodes with slightly different capacities become few classes.
 #[test]
 fn many_jittered_nodes_are_few_classes() {
     let size = ClusterSize { nodes: 400, pods: 800, queues: 20, kueue: Some("v1beta2"), odd: false };

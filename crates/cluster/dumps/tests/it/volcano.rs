@@ -1,4 +1,4 @@
-//! Volcano: a dump by hand from the types of its interface, and what is refused.
+//! Volcano: a small dump in the format of its interface, and dumps that are refused.
 
 use evenhand_problem::Rational;
 use evenhand_problem::snapshot::System;
@@ -54,7 +54,7 @@ fn pods() -> String {
 fn queues_are_groups_and_groups_of_pods_gangs() {
     let snapshot = exactly(System::Volcano, &[("nodes", NODES), ("queues", QUEUES), ("pods", &pods())]);
     let gib = |n: u64| n << 30;
-    // Pods of no group, or of one that is not there, are taken from their nodes.
+    // Pods without a group, or whose group is not in the dump, are subtracted from their nodes.
     assert_eq!(classes(&snapshot), [format!("1 x n1: 15/2 {}", gib(16)), format!("1 x n2: 7 {}", gib(15))]);
     let small = format!("cpu 1, memory {}", gib(1));
     assert_eq!(
@@ -75,27 +75,27 @@ fn queues_are_groups_and_groups_of_pods_gangs() {
     );
     assert!(groups.iter().all(|group| group.name != "root"));
     assert_eq!(["eng", "ml", "dev", "root/sci"].map(|name| group(name).weight.clone()), [3, 2, 8, 2]);
-    // Queue `ml` deserves 4 processors, and lends them.
+    // Queue `ml` deserves 4 processors, without a guarantee of Volcano, so it lends all of them.
     assert_eq!(group("ml").guarantee, Some(vec![(0, Rational::from(4))]));
     assert_eq!(group("ml").lend, [(0, Rational::from(4))]);
-    // Of processors 0 is no limit; what is guaranteed is not lent.
+    // A capability of 0 processors is no limit. A guarantee is not lent.
     assert_eq!(group("eng").limit, [(1, Rational::from(gib(8)))]);
     assert_eq!(group("eng").guarantee, Some(vec![(0, Rational::from(2))]));
     assert_eq!(group("eng").lend, [(0, Rational::new())]);
-    let said: Vec<_> =
-        snapshot.reported.iter().map(|said| (said.what.as_str(), said.value.clone().unwrap())).collect();
-    assert_eq!(said, [("allocated", Rational::from(2)), ("deserved", Rational::from(4))]);
+    let reported: Vec<_> =
+        snapshot.reported.iter().map(|of| (of.what.as_str(), of.value.clone().unwrap())).collect();
+    assert_eq!(reported, [("allocated", Rational::from(2)), ("deserved", Rational::from(4))]);
     let left_out = left_out(&snapshot);
-    assert_eq!(left_out["waiting pods of groups that have fewer pods than start together"].1, ["x/d"]);
+    assert_eq!(left_out["waiting pods of groups with fewer pods than must start together"].1, ["x/d"]);
     assert_eq!(left_out["waiting pods of queues that are not open"].1, ["x/e"]);
-    assert_eq!(left_out["pods of groups that the dump does not have"].1, ["x/f"]);
-    let what = "groups that have no pods yet, of which what they ask for is not known";
+    assert_eq!(left_out["pods whose pod group is not in the dump"].1, ["x/f"]);
+    let what = "groups without pods, whose demand is not known";
     assert_eq!(left_out[what].1, ["x/g5"]);
     assert_eq!(left_out.keys().filter(|what| what.starts_with("queues below others")).count(), 1);
 }
 
 #[test]
-fn what_queues_deserve_is_promised_and_lent() {
+fn deserved_amounts_are_guaranteed_and_lent() {
     let queue = |name: &str, spec: &str| {
         format!(
             "---\n{{apiVersion: scheduling.volcano.sh/v1beta1, kind: Queue, metadata: {{name: {name}}}, spec: {{{spec}}}}}\n"
@@ -136,24 +136,23 @@ fn what_queues_deserve_is_promised_and_lent() {
         let guarantee = group.guarantee.as_ref().map_or("-".to_owned(), |guarantee| text(guarantee));
         format!("{guarantee}; {}", text(&group.lend))
     };
-    // Amounts that are deserved, at most the capability, and that are guaranteed anyway are not lent.
+    // A queue lends the difference between its deserved amount, at most its capability, and its guarantee.
     assert_eq!(promised("both"), "cpu 5, memory 1; cpu 3, memory 0");
     assert_eq!(promised("capped"), "cpu 3, memory 4; cpu 3, memory 4");
     assert_eq!(promised("less"), "cpu 2; cpu 0");
     assert_eq!(promised("none"), "-; ");
-    // A queue with others below it is promised what is guaranteed alone.
+    // A queue with subqueues has only its guarantee, without its deserved amount.
     assert_eq!(promised("dept"), "cpu 2; cpu 0");
     let left_out = left_out(&snapshot);
-    let what =
-        "what queues deserve that have others below them, which counts with `ancestorReclaimLevel` alone";
+    let what = "deserved amounts of queues with subqueues, which count only with `ancestorReclaimLevel`";
     assert_eq!(left_out[what].1, ["dept"]);
     let what = "queues below others: `capacity` reclaims from every queue that uses more than it deserves (`ancestorReclaimLevel` 0)";
     assert_eq!(left_out[what].1, ["both", "capped"]);
-    assert!(snapshot.reported.iter().any(|said| said.what == "deserved"));
+    assert!(snapshot.reported.iter().any(|of| of.what == "deserved"));
 }
 
 #[test]
-fn what_is_wrong_is_named_with_its_place() {
+fn errors_name_the_place() {
     let with = |from: &str, to: &str, expected: &str| {
         let text = QUEUES.replacen(from, to, 1);
         assert_ne!(text, QUEUES);
@@ -169,7 +168,7 @@ fn what_is_wrong_is_named_with_its_place() {
     with(
         "root/sci/dev",
         "sci/dev",
-        "queues: items[4].metadata.annotations[\"volcano.sh/hierarchy\"]: expected a path from `root` on",
+        "queues: items[4].metadata.annotations[\"volcano.sh/hierarchy\"]: expected a path that begins with `root`",
     );
     with("1/2/8", "1/-2/8", "hierarchy-weights\"]: found the weight `-2`: expected a number of at least 0");
     with(

@@ -1,4 +1,4 @@
-//! `YuniKorn`: a dump by hand from the types of its web service, and what is refused.
+//! `YuniKorn`: a small dump in the format of its web service, and dumps that are refused.
 
 use evenhand_problem::Rational;
 use evenhand_problem::groups::ShareOver;
@@ -63,18 +63,18 @@ fn queues_are_groups() {
     assert_eq!(snapshot.reported[0].value, Some(Rational::from((7, 2))));
     assert_eq!(snapshot.running[0].names, ["ml/driver"]);
     let left_out = left_out(&snapshot);
-    assert_eq!(left_out["waiting pods that take the places of placeholders, which count"].0, 2);
-    assert_eq!(left_out["priorities of tasks, which come before shares of queues"].1, ["g"]);
+    assert_eq!(left_out["waiting pods that will replace placeholders, which count instead"].0, 2);
+    assert_eq!(left_out["priorities of tasks, which count before shares of queues"].1, ["g"]);
     assert_eq!(left_out["how many applications a queue may run at once"].1, ["root.web"]);
     assert_eq!(left_out["limits of users and groups of users in queues"].1, ["web"]);
     assert_eq!(left_out["servers that are not schedulable: they take no new tasks"].1, ["n3"]);
-    let of = "queues without a guarantee, whose share is of the cluster here and of their fair maximum there";
-    assert_eq!(left_out[of].1, ["root.web"]);
+    let what = "queues without a guarantee, whose share is of the cluster here and of their fair maximum in YuniKorn";
+    assert_eq!(left_out[what].1, ["root.web"]);
     assert!(left_out.keys().any(|what| what.starts_with("selectors, affinity and tolerations")));
 }
 
 #[test]
-fn what_is_wrong_is_named_with_its_place() {
+fn errors_name_the_place() {
     let with = |from: &str, to: &str, expected: &str| {
         let text = DUMP.replacen(from, to, 1);
         assert_ne!(text, DUMP);
@@ -110,7 +110,7 @@ fn what_is_wrong_is_named_with_its_place() {
     with(
         "\"queuename\": \"root.eng.ml\"",
         "\"queuename\": \"root.dev.ml\"",
-        "dump: queues[0].children[0].children[0]: the queue `root.dev.ml` stands below `root.eng`",
+        "dump: queues[0].children[0].children[0]: the queue `root.dev.ml` is below `root.eng`",
     );
     with("\"partitionName\": \"default\"", "\"partitionName\": \"gpu\"", "partitions share no servers");
     with(

@@ -41,7 +41,7 @@ fn amounts_are_set_by_the_longest_name() {
 }
 
 #[test]
-fn what_cannot_be_set_is_an_error() {
+fn impossible_values_are_errors() {
     for (path, value, expected) in [
         ("c.weight", "1", "expected NAME.FIELD=VALUE"),
         ("a.colour", "1", "expected NAME.FIELD=VALUE"),
@@ -67,14 +67,14 @@ fn a_server_that_is_removed_leaves_its_tasks_waiting() {
     assert_eq!((after.running.len(), after.running[0].index), (1, 1));
     assert_eq!(after.waiting[1].names, ["u-1", "u-2"]);
     assert_eq!(after.allocation.total(0), 0);
-    // What ran there fits elsewhere.
+    // Other servers have room for the tasks that ran there.
     assert!(!judged(&after).is_work_conserving());
-    // The only server of a class stays as one with nothing.
+    // The only server of a class stays, without capacity.
     let after = changed(|changes| changes.remove.push("small".to_owned())).unwrap();
     assert!(after.problem.servers()[1].capacity().is_zero());
     let error = changed(|changes| changes.remove.push("n9".to_owned())).unwrap_err();
     assert!(error.contains("there is no server `n9`"), "{error}");
-    // One after the other, by the names that they keep.
+    // Several servers are removed one after the other, by their names before the changes.
     let after = changed(|changes| changes.remove.extend(["n1".to_owned(), "n3".to_owned()])).unwrap();
     assert_eq!(after.servers[0], ["n2"]);
 }
@@ -107,7 +107,7 @@ fn tasks_are_submitted() {
         ("{", "job.json"),
         (r#"{"tasks": 1}"#, "has no `name`"),
         (r#"{"name": "x"}"#, "states no `tasks`"),
-        (r#"{"name": "u", "tasks": 1, "group": "a.b"}"#, "its `group` is another"),
+        (r#"{"name": "u", "tasks": 1, "group": "a.b"}"#, "with another `group`"),
         (r#"{"name": "x", "tasks": 1, "group": "z", "demand": {"cpu": 1}}"#, "`z`"),
         (r#"{"name": "x", "tasks": "8x", "demand": {"cpu": 1}}"#, "8x"),
     ] {
@@ -117,7 +117,7 @@ fn tasks_are_submitted() {
 }
 
 #[test]
-fn a_file_says_the_same() {
+fn a_file_of_changes_has_the_same_effect() {
     let text = r#"{"set": {"a.weight": 2}, "add": {"small": 1}, "remove": ["n2"], "submit": [{"name": "u", "tasks": 1}]}"#;
     let changes = Changes::read("changes.json", text).unwrap();
     let after = changes.apply(&snapshot(TEXT)).unwrap();

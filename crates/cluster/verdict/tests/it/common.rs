@@ -1,4 +1,4 @@
-//! Snapshots by hand and by chance, and what the kernel says of certificates.
+//! Snapshots for tests, small or random, and the kernel's answers to certificates.
 
 use evenhand_check::{File, Options};
 use evenhand_cluster::{Servers, Verdict};
@@ -10,12 +10,12 @@ use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use serde_json::{Value, json};
 
-/// A snapshot of a text.
+/// Reads a snapshot from a text.
 pub fn snapshot(text: &str) -> Snapshot {
     Source { name: "snapshot", text }.snapshot().unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// A snapshot of one class `node` with servers of such gpus, groups, users and what runs on each server.
+/// Returns a snapshot with one class `node` of servers with this number of GPUs, groups, users, and the tasks on each server.
 pub fn cluster(gpus: u32, groups: &Value, users: &Value, servers: &[Value]) -> Snapshot {
     let placements: Vec<Value> = servers
         .iter()
@@ -34,12 +34,12 @@ pub fn cluster(gpus: u32, groups: &Value, users: &Value, servers: &[Value]) -> S
     snapshot(&document.to_string())
 }
 
-/// The verdict on it by its own share, without tolerance.
+/// Returns the verdict on a snapshot by the problem's own share, without tolerance.
 pub fn judged(snapshot: &Snapshot) -> Verdict {
     Verdict::new(snapshot, None, &Rational::new()).unwrap()
 }
 
-/// Why the kernel does not accept a certificate; `None`: it does.
+/// Returns the reason why the kernel refuses a certificate; `None` if it accepts it.
 pub fn refused(text: &str) -> Option<String> {
     let file = File { name: "certificate".to_owned(), text: text.to_owned() };
     let options = Options { max_tolerance: Some("0.99".to_owned()), ..Options::default() };
@@ -49,13 +49,13 @@ pub fn refused(text: &str) -> Option<String> {
     }
 }
 
-/// Amounts of a queue, by resource.
-pub fn amounts(of: &[Rational]) -> Vec<String> {
-    of.iter().map(ToString::to_string).collect()
+/// Returns the amounts of a queue as texts, by resource.
+pub fn amounts(vector: &[Rational]) -> Vec<String> {
+    vector.iter().map(ToString::to_string).collect()
 }
 
-/// A random problem with groups and whole tasks, some in gangs and some pinned, and tasks that run where they fit: what a
-/// scheduler that cares for no share might do.
+/// Returns a random problem with groups and whole tasks, some in gangs and some pinned, and an allocation in which tasks run
+/// wherever there is room, as by a scheduler that ignores fairness.
 pub fn random(seed: u64) -> (Problem, Allocation) {
     let mut rng = Pcg64::seed_from_u64(seed);
     let shape = Shape { groups: 6, users: 8, classes: 3 };

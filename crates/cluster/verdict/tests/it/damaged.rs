@@ -1,4 +1,4 @@
-//! Whatever number, name or word of a claim is changed in a certificate of a verdict or of moves, it is refused.
+//! A certificate of a verdict or of moves is refused if any number, name or word of its claims is changed.
 
 use crate::common::{random, refused};
 
@@ -11,23 +11,24 @@ use evenhand_testkit::random::snapshots;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// The ways to every number of a value: those that stand as text, and those that are written as numbers.
-fn numbers(value: &Value, way: &str, found: &mut Vec<String>) {
+/// Collects the JSON pointers to every number of a value, whether it is a JSON number or a string.
+fn numbers(value: &Value, pointer: &str, found: &mut Vec<String>) {
     match value {
         Value::Object(fields) => {
             fields.iter().for_each(|(name, value)| {
-                numbers(value, &format!("{way}/{}", name.replace('~', "~0").replace('/', "~1")), found);
+                numbers(value, &format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1")), found);
             });
         }
         Value::Array(list) => {
-            list.iter().enumerate().for_each(|(at, value)| numbers(value, &format!("{way}/{at}"), found));
+            list.iter().enumerate().for_each(|(at, value)| numbers(value, &format!("{pointer}/{at}"), found));
         }
-        Value::Number(_) => found.push(way.to_owned()),
-        Value::String(text) if text.parse::<Rational>().is_ok() => found.push(way.to_owned()),
+        Value::Number(_) => found.push(pointer.to_owned()),
+        Value::String(text) if text.parse::<Rational>().is_ok() => found.push(pointer.to_owned()),
         _ => {}
     }
 }
 
+/// Returns a number plus `change`.
 fn moved_by(value: &Value, change: i32) -> Value {
     match value {
         Value::Number(number) => json!(number.as_i64().unwrap_or(0) + i64::from(change)),
@@ -38,22 +39,23 @@ fn moved_by(value: &Value, change: i32) -> Value {
     }
 }
 
-/// The parts of a bundle that claim something: those beside the ordinary certificates, and the margins of these.
+/// Returns the JSON pointers to the numbers that a bundle claims: those outside of its ordinary certificates, and the margins of
+/// these certificates.
 fn claimed(document: &Value) -> Vec<String> {
-    let mut ways = Vec::new();
-    for part in ["queues", "fits"] {
-        numbers(&document[part], &format!("/{part}"), &mut ways);
+    let mut pointers = Vec::new();
+    for field in ["queues", "fits"] {
+        numbers(&document[field], &format!("/{field}"), &mut pointers);
     }
-    for part in ["steps", "least"] {
-        numbers(&document["moves"][part], &format!("/moves/{part}"), &mut ways);
+    for field in ["steps", "least"] {
+        numbers(&document["moves"][field], &format!("/moves/{field}"), &mut pointers);
     }
     for part in ["/held", "/due", "/moves/after"] {
         let claims = document.pointer(&format!("{part}/claims")).and_then(Value::as_array);
         for (at, claim) in claims.into_iter().flatten().enumerate() {
-            numbers(&claim["margin"], &format!("{part}/claims/{at}/margin"), &mut ways);
+            numbers(&claim["margin"], &format!("{part}/claims/{at}/margin"), &mut pointers);
         }
     }
-    ways
+    pointers
 }
 
 fn certificates(seed: u64) -> [String; 2] {
@@ -61,7 +63,7 @@ fn certificates(seed: u64) -> [String; 2] {
     certified(&Snapshot::new(problem, allocation))
 }
 
-/// The certificates of the verdict on it, and of moves.
+/// Returns the certificates of the verdict on a snapshot and of moves.
 fn certified(snapshot: &Snapshot) -> [String; 2] {
     let found = Verdict::new(snapshot, None, &Rational::new()).unwrap();
     let moves = Moves::new(&found, &Limits::default()).unwrap();
@@ -73,20 +75,20 @@ fn five_thousand_with_another_number_are_refused() {
     let mut damaged = 0;
     for seed in 0_u64.. {
         let change = [-1, 1, 7][usize::try_from(seed % 3).unwrap()];
-        // Those of odd seeds state constraints of a scheduler.
+        // The snapshots of odd seeds have constraints of a scheduler.
         let texts = if seed % 2 == 0 { certificates(seed) } else { certified(&snapshots::snapshot(seed)) };
         for text in texts {
             assert_eq!(refused(&text), None, "seed {seed}");
             let document: Value = serde_json::from_str(&text).unwrap();
-            for way in claimed(&document) {
-                // A server with another index may be as free, and then what starts there is right too.
-                if way.ends_with("/index") && way.starts_with("/fits") {
+            for pointer in claimed(&document) {
+                // A server with another index may have as much free capacity, and then the changed claim is right, too.
+                if pointer.ends_with("/index") && pointer.starts_with("/fits") {
                     continue;
                 }
                 let mut other = document.clone();
-                let number = other.pointer_mut(&way).unwrap();
+                let number = other.pointer_mut(&pointer).unwrap();
                 *number = moved_by(number, change);
-                assert!(refused(&other.to_string()).is_some(), "{way}, seed {seed}");
+                assert!(refused(&other.to_string()).is_some(), "{pointer}, seed {seed}");
                 damaged += 1;
             }
         }
@@ -101,24 +103,24 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_held_and_due_is_what_is_stated(seed in 0_u64..100_000, at in 0_usize..1000) {
+    fn changed_usage_and_fair_shares_are_refused(seed in 0_u64..100_000, at in 0_usize..1000) {
         let [text, _] = certificates(seed);
         let document: Value = serde_json::from_str(&text).unwrap();
         for part in ["held", "due"] {
-            let mut ways = Vec::new();
+            let mut pointers = Vec::new();
             let tasks = if part == "held" { "placements" } else { "tasks" };
-            numbers(&document[part]["allocation"][tasks], &format!("/{part}/allocation/{tasks}"), &mut ways);
-            ways.retain(|way| !way.ends_with("/index"));
-            let Some(way) = (!ways.is_empty()).then(|| &ways[at % ways.len()]) else { continue };
+            numbers(&document[part]["allocation"][tasks], &format!("/{part}/allocation/{tasks}"), &mut pointers);
+            pointers.retain(|pointer| !pointer.ends_with("/index"));
+            let Some(pointer) = (!pointers.is_empty()).then(|| &pointers[at % pointers.len()]) else { continue };
             let mut damaged = document.clone();
-            let number = damaged.pointer_mut(way).unwrap();
+            let number = damaged.pointer_mut(pointer).unwrap();
             *number = moved_by(number, 1);
-            prop_assert!(refused(&damaged.to_string()).is_some(), "{}, seed {}", way, seed);
+            prop_assert!(refused(&damaged.to_string()).is_some(), "{}, seed {}", pointer, seed);
         }
     }
 }
 
-/// A seed whose certificate of moves has a step, a stop, and somebody who is short.
+/// Returns a certificate of moves with several steps, one of which stops tasks, in a problem with several groups.
 fn rich() -> Value {
     let found = (0..).find_map(|seed| {
         let [_, text] = certificates(seed);
@@ -131,17 +133,17 @@ fn rich() -> Value {
     found.unwrap()
 }
 
-/// What is damaged, and how.
+/// A damage of a certificate: its description, and the change.
 type Damage = (&'static str, fn(&mut Value));
 
 #[test]
-fn words_count_too() {
+fn changed_structure_is_refused() {
     let document = rich();
     assert_eq!(refused(&document.to_string()), None);
     let damaged: [Damage; 16] = [
         ("a queue is left out", |of| drop(of["queues"].as_array_mut().unwrap().remove(0))),
-        ("queues in another order", |of| of["queues"].as_array_mut().unwrap().swap(0, 1)),
-        ("nobody is short", |of| {
+        ("the queues are in another order", |of| of["queues"].as_array_mut().unwrap().swap(0, 1)),
+        ("no queue is below its fair share", |of| {
             let queues = of["queues"].as_array_mut().unwrap();
             queues.iter_mut().for_each(|row| drop(row.as_object_mut().unwrap().remove("by")));
         }),
@@ -150,26 +152,26 @@ fn words_count_too() {
             let steps = of["moves"]["steps"].as_array_mut().unwrap();
             steps.push(steps[0].clone());
         }),
-        ("nothing is stopped", |of| {
+        ("no task is stopped", |of| {
             let steps = of["moves"]["steps"].as_array_mut().unwrap();
             steps.iter_mut().for_each(|step| step["stop"] = json!([]));
         }),
-        ("somebody is said to be short after them", |of| {
+        ("the first queue is wrongly below its fair share after the moves, or no queue is", |of| {
             let name = of["queues"][0]["name"].clone();
             let short = of["moves"]["short"].as_array_mut().unwrap();
             if short.contains(&name) { short.clear() } else { short.insert(0, name) }
         }),
-        ("what is held after them is what was before", |of| of["moves"]["after"] = of["held"].clone()),
-        ("what is due is what is held", |of| of["due"] = of["held"].clone()),
+        ("the usage after the moves is the one before", |of| of["moves"]["after"] = of["held"].clone()),
+        ("the fair shares are the usage", |of| of["due"] = of["held"].clone()),
         ("an axiom is not claimed", |of| {
             of["held"]["claims"].as_array_mut().unwrap().retain(|claim| claim["axiom"] != "work-conserving");
         }),
-        ("a claim is turned round", |of| of["held"]["claims"][0]["holds"] = json!(false)),
+        ("a claim is reversed", |of| of["held"]["claims"][0]["holds"] = json!(false)),
         ("another kind", |of| of["kind"] = json!("verdict-certificate")),
         ("another version", |of| of["version"] = json!(2)),
         ("a tolerance", |of| of["tolerance"] = json!("1/2")),
-        ("nothing is said of what fits", |of| drop(of.as_object_mut().unwrap().remove("fits"))),
-        ("the parts are about different problems", |of| {
+        ("the tasks that could start are left out", |of| drop(of.as_object_mut().unwrap().remove("fits"))),
+        ("the certificates are about different problems", |of| {
             of["due"]["problem"]["name"] = json!("another");
             drop(of["due"]["allocation"].as_object_mut().unwrap().remove("problem_sha256"));
         }),

@@ -1,4 +1,4 @@
-//! Slurm's fair tree: what `sshare` shows of a tree is what is recomputed of it, and what is damaged differs.
+//! Slurm's fair tree: the numbers that `sshare` shows of a tree agree with the recomputed ones, and changed numbers do not.
 
 use std::cmp::Ordering;
 
@@ -11,12 +11,12 @@ use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use serde_json::{Value, json};
 
-/// An account, or a user where nothing stands in it, as the controller holds it.
+/// An account with the numbers of Slurm's controller. An account without others below it is a user.
 #[derive(Debug, Clone, Default)]
 struct Assoc {
     name: String,
     shares: u32,
-    /// Raw usage, of an account the sum below it.
+    /// The raw usage; for an account, the sum over those below it.
     usage: f64,
     norm: f64,
     effective: f64,
@@ -47,7 +47,7 @@ impl Assoc {
         if self.is_user() { 1 } else { self.below.iter().map(Self::users).sum() }
     }
 
-    /// `_calc_assoc_fs`, of everything below.
+    /// Computes the levels of all accounts below this one, as `_calc_assoc_fs` does.
     fn levels(&mut self) {
         let (shares, usage) = (self.below.iter().map(|of| of.shares).sum::<u32>(), self.usage);
         for of in &mut self.below {
@@ -66,7 +66,7 @@ impl Assoc {
     }
 }
 
-/// `_calc_tree_fs`
+/// Ranks the users below siblings, as `_calc_tree_fs` does.
 fn rank(mut siblings: Vec<&mut Assoc>, all: u32, rank_now: &mut u32, next: &mut u32, account_tied: bool) {
     siblings.sort_by(|a, b| {
         b.level.partial_cmp(&a.level).unwrap_or(Ordering::Equal).then(b.is_user().cmp(&a.is_user()))
@@ -105,7 +105,7 @@ fn tree(seed: u64) -> Assoc {
     root
 }
 
-/// What `sshare -a -l` shows of it.
+/// Returns a snapshot with the numbers that `sshare -a -l` shows of a tree.
 fn shown(root: &Assoc) -> Value {
     let mut list = Vec::new();
     root.all(None, &mut list);
@@ -159,7 +159,7 @@ fn value<'d>(document: &'d mut Value, group: &str, what: &str) -> &'d mut Value 
 }
 
 #[test]
-fn what_sshare_shows_is_what_its_formula_gives() {
+fn numbers_of_sshare_agree_with_the_formula() {
     let mut agree = 0;
     for seed in 0..150 {
         let (_, found) = judged(&shown(&tree(seed)));
@@ -172,7 +172,7 @@ fn what_sshare_shows_is_what_its_formula_gives() {
 }
 
 #[test]
-fn what_is_damaged_differs() {
+fn changed_numbers_differ_from_the_formula() {
     let mut damaged = [0; 4];
     for seed in 0..20 {
         let root = tree(seed);
@@ -182,18 +182,18 @@ fn what_is_damaged_differs() {
             let Formula::Between([Some(low), high]) = &number.formula else { continue };
             let words = ["NormShares", "EffectvUsage", "LevelFS", "FairShare"];
             let word = words.iter().position(|word| *word == number.what).unwrap();
-            // Twice as much, or half of it, where that is not as far off as rounding is.
+            // Changed numbers that differ from the interval by no more than the rounding are left out.
             let (low, high) = (low.to_f64(), high.as_ref().map_or(f64::INFINITY, |high| high.to_f64()));
             let is_near = |value: f64| (value - low).abs() < 1e-5 || (value - high).abs() < 1e-5;
-            let is_told = |value: f64| !(low..=high).contains(&value);
+            let is_outside = |value: f64| !(low..=high).contains(&value);
             let Some(stated) = number.reported.as_ref().map(|of| of.to_f64()) else { continue };
             for other in [2.0 * stated, 0.5 * stated, stated + 1.0].into_iter().filter(|of| !is_near(*of)) {
                 let name = &of.problem.groups().list()[number.group].name;
                 let mut changed = document.clone();
                 *value(&mut changed, name, &number.what) = json!(format!("{other:.6}"));
                 let now = &judged(&changed).1[at];
-                assert_eq!(now.agrees(), Some(!is_told(other)), "seed {seed}: {now:?}");
-                damaged[word] += usize::from(is_told(other));
+                assert_eq!(now.agrees(), Some(!is_outside(other)), "seed {seed}: {now:?}");
+                damaged[word] += usize::from(is_outside(other));
             }
         }
     }
@@ -201,8 +201,8 @@ fn what_is_damaged_differs() {
 }
 
 #[test]
-fn two_users_in_each_others_place_are_told_apart() {
-    // 3 of 4 shares and a quarter of the usage, and the other way round.
+fn two_users_with_exchanged_ranks_are_detected() {
+    // User `a` has 3 of 4 shares and a quarter of the usage, user `b` has 1 of 4 shares and three quarters of the usage.
     let of = |name: &str, shares, usage| Assoc { name: name.to_owned(), shares, usage, ..Assoc::default() };
     let mut root = Assoc { usage: 4e6, below: vec![of("a", 3, 1e6), of("b", 1, 3e6)], ..Assoc::default() };
     root.levels();
@@ -216,14 +216,14 @@ fn two_users_in_each_others_place_are_told_apart() {
     let wrong: Vec<&str> =
         found.iter().filter(|of| of.agrees() == Some(false)).map(|of| of.what.as_str()).collect();
     assert_eq!(wrong, ["FairShare", "FairShare"]);
-    // Where raw usage is shown as 0 nothing follows, and what has not been computed is not judged.
+    // Nothing follows from a raw usage of 0, and numbers that Slurm has not computed yet are not compared.
     *value(&mut document, "a", "RawUsage") = json!("0");
     let list = document["reported"].as_array_mut().unwrap();
     list.retain(|of| of["group"] != "b" || of["what"] != "NormUsage");
     list[0]["value"] = json!("0");
     let (_, found) = judged(&document);
     assert!(found.iter().all(|of| of.what == "NormShares" || of.agrees().is_none()), "{found:?}");
-    // Another formula than fair tree's is not looked at.
+    // Without `LevelFS` Slurm uses another formula, and nothing is compared.
     document["reported"].as_array_mut().unwrap().retain(|of| of["what"] != "LevelFS");
     assert!(judged(&document).1.is_empty());
 }

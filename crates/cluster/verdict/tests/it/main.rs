@@ -1,4 +1,4 @@
-//! Tests of verdicts, changes and moves, as the library gives them.
+//! Tests of verdicts, changes and moves through the interface of the library.
 
 mod changes;
 mod common;

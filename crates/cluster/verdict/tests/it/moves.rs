@@ -1,4 +1,4 @@
-//! Moves: small ones by hand, random ones by what has to be true of them.
+//! Moves: small clusters with known results, and random clusters with properties that must hold.
 
 use std::collections::BTreeSet;
 
@@ -35,18 +35,18 @@ fn one_move_makes_two_queues_equal() {
 }
 
 #[test]
-fn what_is_pinned_stays() {
+fn pinned_tasks_stay() {
     let (_, moves) = moved(&ahead(3), &Limits::default());
     assert!(moves.list.is_empty());
     assert_eq!(moves.below, [vec![1], vec![1]]);
     let pinned = Limits { pinned: BTreeSet::from([0]), ..Limits::default() };
     assert!(moved(&ahead(0), &pinned).1.list.is_empty());
-    // As many as are not pinned.
+    // Tasks that are not pinned may stop.
     assert_eq!(moved(&ahead(2), &Limits::default()).1.list.len(), 1);
 }
 
 #[test]
-fn no_more_than_are_asked_for() {
+fn at_most_the_stated_number_of_moves() {
     let users = json!([{"name": "a/1", "group": "a", "demand": {"gpu": 1}, "tasks": 8},
                        {"name": "b/1", "group": "b", "demand": {"gpu": 1}, "tasks": 8}]);
     let of = cluster(8, &json!([{"name": "a"}, {"name": "b"}]), &users, &[json!({"a/1": 8})]);
@@ -58,7 +58,7 @@ fn no_more_than_are_asked_for() {
 
 #[test]
 fn gangs_start_and_stop_whole() {
-    // A gang of two of b takes the place of a gang of a that runs on two servers.
+    // A gang of two tasks of `b` starts after a gang of `a` on two servers has stopped.
     let users = json!([{"name": "a/1", "group": "a", "demand": {"gpu": 1}, "tasks": 8, "gang": 2},
                        {"name": "b/1", "group": "b", "demand": {"gpu": 1}, "tasks": 4, "gang": 2}]);
     let servers = [json!({"a/1": 1}), json!({"a/1": 1}), json!({"a/1": 1}), json!({"a/1": 1})];
@@ -79,7 +79,7 @@ fn a_large_task_takes_the_place_of_small_ones() {
 }
 
 #[test]
-fn they_need_servers_and_whole_tasks() {
+fn moves_need_servers_and_whole_tasks() {
     let text = r#"{"kind": "snapshot", "problem": {"kind": "allocation-problem", "resources": ["gpu"],
         "servers": [{"name": "s", "capacity": {"gpu": 2}}], "users": [{"name": "u", "demand": {"gpu": 1}, "tasks": 3}]},
         "allocation": {"kind": "allocation", "ALLOCATION}}"#;
@@ -94,20 +94,20 @@ fn they_need_servers_and_whole_tasks() {
 }
 
 #[test]
-fn random_moves_are_replayed_and_leave_fewer_short() {
+fn random_moves_are_replayed_and_leave_no_further_queue_below() {
     let (mut moving, mut fewest, mut left) = (0, 0, 0);
     for seed in 0..300 {
         let (problem, allocation) = random(seed);
         let of = Snapshot::new(problem, allocation);
         let (found, moves) = moved(&of, &Limits::default());
         assert!(moves.least <= moves.list.len() || !moves.below[1].is_empty(), "seed {seed}");
-        // Nobody becomes short who was not.
+        // No further queue gets below its fair share.
         assert!(moves.below[1].iter().all(|v| moves.below[0].contains(v)), "seed {seed}");
         let after = Snapshot { allocation: moves.after.clone(), ..of };
         let after = judged(&after);
-        let short: Vec<usize> = (0..after.queues.len()).filter(|v| after.queues[*v].by.is_some()).collect();
-        assert_eq!(short, moves.below[1], "seed {seed}");
-        // No limit is exceeded that was kept, pinned tasks stay, and so do gangs.
+        let below: Vec<usize> = (0..after.queues.len()).filter(|v| after.queues[*v].by.is_some()).collect();
+        assert_eq!(below, moves.below[1], "seed {seed}");
+        // No further limit is exceeded, pinned tasks stay, and gangs start and stop whole.
         assert!(after.is_within_limits() || !found.is_within_limits(), "seed {seed}");
         let (before, totals) = (found.allocation.totals(), after.allocation.totals());
         for n in 0..totals.len() {
@@ -122,7 +122,7 @@ fn random_moves_are_replayed_and_leave_fewer_short() {
         left += usize::from(!moves.below[1].is_empty());
     }
     println!(
-        "{moving} clusters with moves, {fewest} proven the fewest, {left} with somebody short after them"
+        "{moving} clusters with moves, {fewest} proven the fewest, {left} with a queue below its fair share after them"
     );
     assert!(moving > 30 && fewest > 15, "{moving} {fewest} {left}");
 }
@@ -146,17 +146,17 @@ fn a_script_has_the_names_of_tasks_and_runs_nothing_else() {
         script(&of, &steps)
     };
     let kubernetes = lines("kubernetes");
-    // A name with a line break is none that a command line can be trusted with.
-    assert!(kubernetes.contains("# stop ns/a-\\u{a}4 of a/1, s (no command is known: "), "{kubernetes}");
+    // A name with a line break is not safe in a command.
+    assert!(kubernetes.contains("# stop ns/a-\\u{a}4 of a/1, s (no command: "), "{kubernetes}");
     assert!(kubernetes.contains("kubectl delete pod -- -f\n"), "{kubernetes}");
     assert!(kubernetes.contains("# start b-1 of b\\u{a}1, s\n"), "{kubernetes}");
     let commands = kubernetes.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     assert!(commands.skip(1).all(|line| line.starts_with("kubectl delete pod")), "{kubernetes}");
     assert!(lines("slurm").contains("scancel -- -f\n"));
-    assert!(lines("mesos").contains("(no command is known: the system has no command for it)\n"));
+    assert!(lines("mesos").contains("(no command: none is known for this system)\n"));
 }
 
-/// A snapshot of a cluster queue in which one of two workloads of two pods each has to stop.
+/// Returns a snapshot of Kueue in which one of two workloads of two pods each has to stop.
 fn owned(owners: &str) -> Snapshot {
     let text = r#"{"kind": "snapshot", "system": "kueue", "problem": {"kind": "allocation-problem", "resources": ["gpu"],
         "servers": [{"name": "s", "count": 2, "capacity": {"gpu": 2}}], "groups": [{"name": "a"}, {"name": "b"}],
@@ -187,13 +187,16 @@ fn workloads_are_deactivated_and_gangs_stop_together() {
 
 #[test]
 fn no_command_stops_more_than_a_move_says() {
-    // One job has all four pods, and the move stops two.
+    // One job owns all four pods, and the move stops only two of them.
     let of = owned(r#""owners": ["Job ns/x", "Job ns/x"]"#);
     let (found, moves) = moved(&of, &Limits::default());
     let text = script(&of, &named(&of, &found.rules, &moves).0);
     assert!(!text.contains("kubectl"), "{text}");
-    assert!(text.contains("Job ns/x would start it again, and has other tasks"), "{text}");
-    // What would start a pod again and has no command that stops it is said.
+    assert!(
+        text.contains("Job ns/x would start the task again, and the move does not stop all of its tasks"),
+        "{text}"
+    );
+    // There is no command for an owner of another kind.
     let of = owned(r#""owners": ["ReplicaSet ns/x", "ReplicaSet ns/x"], "gangs": ["g", "h"]"#);
     let (found, moves) = moved(&of, &Limits::default());
     let text = script(&of, &named(&of, &found.rules, &moves).0);
@@ -201,7 +204,7 @@ fn no_command_stops_more_than_a_move_says() {
 }
 
 #[test]
-fn names_that_are_no_names_have_no_command() {
+fn unsafe_names_have_no_command() {
     for name in ["/x", "x/", "a/b/c", "a\u{200b}b", "a\u{7}", ""] {
         let of = ahead(0);
         let (found, moves) = moved(&of, &Limits::default());
@@ -214,7 +217,7 @@ fn names_that_are_no_names_have_no_command() {
 }
 
 #[test]
-fn the_lowest_priority_stops_first_and_none_for_a_lower_one() {
+fn the_lowest_priority_stops_first_and_no_task_for_a_lower_one() {
     let users = json!([{"name": "a/high", "group": "a", "demand": {"gpu": 1}, "tasks": 2},
                        {"name": "a/low", "group": "a", "demand": {"gpu": 1}, "tasks": 2},
                        {"name": "b/1", "group": "b", "demand": {"gpu": 1}, "tasks": 2}]);
@@ -226,7 +229,8 @@ fn the_lowest_priority_stops_first_and_none_for_a_lower_one() {
     let (_, moves) = moved(&of, &Limits::default());
     assert_eq!(moves.list.len(), 2);
     assert!(moves.list.iter().all(|step| step.stop.keys().eq([&1])), "{:?}", moves.list);
-    // Strictly, nothing stops for a lower priority; where the policy says so, not even for an equal one.
+    // With strict priorities no task stops for one of a lower priority. Under the policy `LowerPriority` no task stops for one of
+    // an equal priority either.
     of.constraints = vec![rule(0, 10), rule(1, 10)];
     let strict = Limits { strict_priority: true, ..Limits::default() };
     assert!(moved(&of, &strict).1.list.is_empty());

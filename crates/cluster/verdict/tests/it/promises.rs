@@ -1,4 +1,4 @@
-//! Guarantees and amounts kept back in verdicts: what full cohorts lack, and where promises exceed what there is.
+//! Guarantees and capacity that is kept back in verdicts: lacks in full cohorts, and promises that exceed the capacity.
 
 use crate::common::{cluster, judged, refused};
 
@@ -12,7 +12,7 @@ fn margin(of: &Verdict, axiom: Axiom) -> Rational {
     of.claim(axiom).unwrap().margin.clone().unwrap()
 }
 
-/// Queue `a` is promised 12 GPUs and holds none, while its task of 12 waits and `b` uses all 20 of the cohort.
+/// Queue `a` is promised 12 GPUs and uses none. Its task of 12 GPUs waits, and `b` uses all 20 GPUs of the cohort.
 #[test]
 fn a_queue_of_a_full_cohort_lacks_a_whole_task() {
     for limit in [json!({}), json!({"gpu": 20}), json!({"gpu": 20, "cpu": 64})] {
@@ -31,9 +31,9 @@ fn a_queue_of_a_full_cohort_lacks_a_whole_task() {
     }
 }
 
-/// Four GPUs of ten are kept back for `a`; the others may use six.
+/// Four of ten GPUs are kept back for `a`, so the other groups may use six.
 #[test]
-fn use_of_what_is_kept_back_exceeds_a_limit() {
+fn use_of_capacity_kept_back_exceeds_a_limit() {
     let users = json!([{"name": "b/1", "group": "b", "demand": {"gpu": 1}, "tasks": 10},
                        {"name": "c/1", "group": "c", "demand": {"gpu": 1}, "tasks": 10}]);
     let kept = json!({"name": "a", "guarantee": {"gpu": 4}, "lend": {"gpu": 0}});
@@ -56,9 +56,9 @@ fn use_of_what_is_kept_back_exceeds_a_limit() {
     assert_eq!(refused(&of_verdict(&beyond, &[]).unwrap()), None);
 }
 
-/// More is kept back than there is, though no task runs.
+/// More capacity is kept back than the cluster has, although no task runs.
 #[test]
-fn more_is_promised_than_there_is() {
+fn guarantees_exceed_the_capacity() {
     let groups = json!([{"name": "a", "guarantee": {"gpu": 8}, "lend": {"gpu": 0}},
         {"name": "b", "guarantee": {"gpu": 6}, "lend": {"gpu": 0}}]);
     let users = json!([{"name": "a/1", "group": "a", "demand": {"gpu": 1}, "tasks": 0}]);

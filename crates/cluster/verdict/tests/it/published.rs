@@ -1,5 +1,6 @@
-//! The defects of public schedulers in examples/schedulers: that their formulas give what the snapshots say, and that the
-//! certificates beside them are those of their verdicts. Each formula is written from the source that its function names.
+//! The defects of public schedulers in examples/schedulers. The tests check that the formulas of the schedulers give the numbers
+//! in the snapshots, and that the certificates in the same folder are those of the verdicts. Each formula follows the source
+//! code that its function names.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +16,8 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../examples/schedulers")
 }
 
-/// A snapshot and its verdict, whose certificate stands beside it; with `EVENHAND_WRITE_DOCS=1` it is written anew.
+/// Returns a snapshot of the folder and its verdict, and compares its certificate with the one in the folder.
+/// `EVENHAND_WRITE_DOCS=1` writes the certificate anew.
 fn judged(name: &str) -> (Snapshot, Verdict) {
     let read = |file: &Path| {
         std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
@@ -27,7 +29,7 @@ fn judged(name: &str) -> (Snapshot, Verdict) {
         std::fs::write(&path, &text).unwrap();
     }
     let written = read(&path);
-    assert_eq!(written, text, "{}: EVENHAND_WRITE_DOCS=1 writes it anew", path.display());
+    assert_eq!(written, text, "{}: EVENHAND_WRITE_DOCS=1 writes this file anew", path.display());
     assert_eq!(refused(&written), None, "{}", path.display());
     (of, found)
 }
@@ -36,23 +38,24 @@ fn short(found: &Verdict) -> Vec<&str> {
     found.below_fair_share().map(|row| row.queue.name.as_str()).collect()
 }
 
-/// What queues hold of the first resource.
+/// Returns the usage of the first resource by queue.
 fn held(found: &Verdict) -> Vec<Rational> {
     found.queues.iter().map(|row| row.usage[0].clone()).collect()
 }
 
+/// Returns the fair shares of the first resource by queue.
 fn due(found: &Verdict) -> Vec<Rational> {
     found.queues.iter().map(|row| row.fair_share[0].clone()).collect()
 }
 
-/// A queue of one resource, as the formulas below read it.
+/// A queue with amounts of one resource, the input of the formulas below.
 #[derive(Clone)]
 struct Queue {
     guarantee: Rational,
     request: Rational,
 }
 
-/// The queues of a snapshot that asks for one resource, and what there is of it.
+/// Returns the queues of a snapshot with one resource, and the capacity of this resource.
 fn queues(of: &Snapshot) -> (Vec<Queue>, Rational) {
     let problem = &of.problem;
     let groups = problem.groups();
@@ -80,8 +83,8 @@ fn reported(of: &Snapshot) -> Vec<Rational> {
     values
 }
 
-/// `deserved` of Volcano's plugin `proportion` for equal weights and no capability: `OnSessionOpen` in
-/// pkg/scheduler/plugins/proportion/proportion.go, v1.15.1. The queues are looked at in `order`.
+/// Returns `deserved` of Volcano's plugin `proportion` for equal weights and no capability, as `OnSessionOpen` in
+/// pkg/scheduler/plugins/proportion/proportion.go, v1.15.1, computes it. The queues are visited in `order`.
 fn volcano(queues: &[Queue], total: &Rational, order: &[usize]) -> Vec<Rational> {
     let promised: Rational = queues.iter().map(|queue| &queue.guarantee).sum();
     let beyond = |a: &Rational, b: &Rational| Rational::from(a - b).max(Rational::new());
@@ -115,15 +118,15 @@ fn volcano(queues: &[Queue], total: &Rational, order: &[usize]) -> Vec<Rational>
 }
 
 #[test]
-fn volcano_lets_queues_deserve_more_than_there_is() {
+fn volcano_lets_queues_deserve_more_than_the_capacity() {
     let (of, found) = judged("volcano");
     let (list, total) = queues(&of);
     let deserved = volcano(&list, &total, &[0, 1, 2]);
     assert_eq!(deserved, reported(&of));
     assert!(deserved.iter().sum::<Rational>() > total);
-    // Only queues that hold more than they deserve give back (`AddReclaimableFn`): there is none.
+    // Volcano stops only tasks of queues that use more than they deserve (`AddReclaimableFn`), and no queue does.
     assert!(held(&found).iter().zip(&deserved).all(|(held, deserved)| held <= deserved));
-    // The promise can be kept, and is not; two moves keep it.
+    // The guarantee could be met and is missed. Two moves meet it.
     assert_eq!((found.unmet.len(), found.guarantees_can_be_met()), (1, Some(true)));
     assert_eq!(short(&found), ["a"]);
     let moves = moves::Moves::new(&found, &moves::Limits::default()).unwrap();
@@ -131,10 +134,10 @@ fn volcano_lets_queues_deserve_more_than_there_is() {
 }
 
 #[test]
-fn what_volcano_lets_deserve_does_not_depend_on_the_order_of_queues() {
+fn deserved_amounts_of_volcano_do_not_depend_on_the_order_of_queues() {
     let orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
     let mut more = 0;
-    // Three queues with guarantees up to 3 and requests up to 4 of up to 6 units.
+    // Three queues with guarantees up to 3 and requests up to 4, in clusters of up to 6 units.
     for code in 0..20_u32.pow(3) * 6 {
         let total = Rational::from(code % 6 + 1);
         let queue = |k: u32| {
@@ -150,8 +153,8 @@ fn what_volcano_lets_deserve_does_not_depend_on_the_order_of_queues() {
     assert!(more > 0, "guarantees within the cluster never made queues deserve more than it has");
 }
 
-/// Tasks of one unit, given in the order of `YuniKorn`'s queues: `getFairShare` in pkg/common/resources/resources.go and
-/// `sortQueuesByFairnessAndPriority` in pkg/scheduler/objects/sorters.go, v1.9.0.
+/// Returns the usage after tasks of one unit have been placed in the order of `YuniKorn`'s queues, by `getFairShare` in
+/// pkg/common/resources/resources.go and `sortQueuesByFairnessAndPriority` in pkg/scheduler/objects/sorters.go, v1.9.0.
 fn yunikorn(queues: &[Queue], total: &Rational) -> Vec<Rational> {
     let mut held = vec![Rational::new(); queues.len()];
     while held.iter().sum::<Rational>() < *total {
@@ -168,18 +171,18 @@ fn yunikorn(queues: &[Queue], total: &Rational) -> Vec<Rational> {
 }
 
 #[test]
-fn yunikorn_lets_a_guarantee_cost_its_queue_most_of_its_part() {
+fn yunikorn_lets_a_guarantee_cost_its_queue_most_of_its_fair_share() {
     let (of, found) = judged("yunikorn");
     let (mut list, total) = queues(&of);
     assert_eq!(yunikorn(&list, &total), held(&found));
     assert_eq!(short(&found), ["a"]);
-    // Without the guarantee it would hold its part.
+    // Without the guarantee, the queue would have its fair share.
     list[0].guarantee = Rational::new();
     assert_eq!(yunikorn(&list, &total), due(&found));
 }
 
-/// The shares of Armada for equal weights, not capped and capped by demand: `updateFairShares` in
-/// internal/scheduler/scheduling/context/scheduling.go, v0.22.7.
+/// Returns the shares of Armada for equal weights, first uncapped and then capped by demand, as `updateFairShares` in
+/// internal/scheduler/scheduling/context/scheduling.go, v0.22.7, computes them.
 fn armada(queues: &[Queue], total: &Rational) -> [Vec<Rational>; 2] {
     let n = queues.len();
     let demand: Vec<Rational> = queues.iter().map(|queue| Rational::from(&queue.request / total)).collect();
@@ -221,14 +224,15 @@ fn shares_of_armada_that_demand_does_not_cap_add_up_to_more_than_the_pool() {
     let [uncapped, capped] = armada(&list, &total);
     assert_eq!(uncapped, reported(&of));
     assert_eq!(uncapped.iter().sum::<Rational>(), Rational::from((37, 30)));
-    // Those that demand caps are what is due.
-    let parts: Vec<Rational> = due(&found).iter().map(|due| Rational::from(due / &total)).collect();
-    assert_eq!(capped, parts);
+    // The capped shares are the fair shares.
+    let shares: Vec<Rational> = due(&found).iter().map(|due| Rational::from(due / &total)).collect();
+    assert_eq!(capped, shares);
     assert!(found.is_fair());
 }
 
-/// The fair shares of KAI for equal weights and priorities, no quotas, no use in the past, the oldest first:
-/// `divideOverQuotaResource` in pkg/scheduler/plugins/proportion/resource_division/resource_division.go, v0.20.1.
+/// Returns the fair shares of KAI for equal weights and priorities, without quotas and past usage, for queues sorted by age, the
+/// oldest first. Follows `divideOverQuotaResource` in
+/// pkg/scheduler/plugins/proportion/resource_division/resource_division.go, v0.20.1.
 fn kai(queues: &[Queue], total: &Rational) -> Vec<Rational> {
     let mut share = vec![Rational::new(); queues.len()];
     let mut rest: Vec<Option<Rational>> = vec![None; queues.len()];
@@ -274,14 +278,14 @@ fn kai_gives_what_is_left_over_in_whole_units_to_the_oldest() {
     let (list, total) = queues(&of);
     let shares = kai(&list, &total);
     assert_eq!(shares, reported(&of));
-    // Each holds what it is entitled to, and two are short by a task.
+    // Each queue has what KAI entitles it to, and two queues are below their fair share by a task.
     assert_eq!(shares, held(&found));
     assert_eq!(short(&found), ["b", "c"]);
 }
 
 #[test]
-fn queues_that_take_from_each_other_in_kueue_could_stop_where_neither_is_short() {
-    // The step from one to the other and back is that of `evenhand audit --rule kueue --preemption`.
+fn queues_that_take_from_each_other_in_kueue_could_stop_where_neither_is_below_its_share() {
+    // `evenhand audit --rule kueue --preemption` finds the steps from one snapshot to the other and back.
     let (of, first) = judged("kueue");
     assert_eq!(short(&first), ["a"]);
     let (next, second) = judged("kueue-next");

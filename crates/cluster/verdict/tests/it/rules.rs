@@ -1,4 +1,4 @@
-//! The shares of rules are those by which the mechanism `tree` compares.
+//! Fair shares by the rules of schedulers agree with the mechanism `tree`, and the kernel recomputes them.
 
 use crate::common::{random, refused, snapshot};
 
@@ -11,7 +11,7 @@ use evenhand_problem::snapshot::Snapshot;
 use serde_json::{Value, json};
 
 #[test]
-fn what_is_due_by_a_rule_is_what_the_mechanism_gives() {
+fn fair_shares_by_a_rule_agree_with_the_mechanism() {
     let rules: Vec<Rule> = Rule::NAMES.iter().map(|(name, _)| name.parse().unwrap()).collect();
     let mut differ = 0;
     for seed in 0..60 {
@@ -33,10 +33,10 @@ fn what_is_due_by_a_rule_is_what_the_mechanism_gives() {
     assert!(differ > 60, "{differ}");
 }
 
-/// The kernel fills every resource alone, and the entitlements come from levels that rise: of random trees with priorities,
-/// weights of 0, limits, and guarantees that do not always fit.
+/// The kernel fills each resource separately, while the entitlements of the library come from rising levels. Both agree on random
+/// trees with priorities, weights of 0, limits, and guarantees that do not always fit into the capacity.
 #[test]
-fn what_is_divided_resource_by_resource_is_recomputed() {
+fn the_kernel_recomputes_fair_shares_by_resource() {
     let (mut certified, mut uncertified) = (0, 0);
     for seed in 0..160 {
         let (problem, allocation) = random(seed);
@@ -81,7 +81,7 @@ fn what_is_divided_resource_by_resource_is_recomputed() {
     assert!(certified > 200 && uncertified > 5, "{certified} {uncertified}");
 }
 
-/// A bundle that states other fair shares than its rule gives, as of a scheduler that promises less than it does.
+/// Returns a certificate that states other fair shares than those of its rule.
 fn forged(rule: &str, groups: &Value, users: &Value, queues: &Value) -> String {
     let gpu = |n: u64| json!({"gpu": n.to_string()});
     let problem = json!({"kind": "allocation-problem", "resources": ["gpu"],
@@ -103,16 +103,16 @@ fn forged(rule: &str, groups: &Value, users: &Value, queues: &Value) -> String {
 }
 
 #[test]
-fn the_kernel_asks_whether_shares_can_be_had() {
+fn the_kernel_refuses_impossible_fair_shares() {
     let user = |name: &str, tasks: u32| json!({"name": format!("of {name}"), "group": name, "demand": {"gpu": 1}, "tasks": tasks});
-    // KAI gives 8 and 8 of 10 in full, and nobody can have that, whatever is stated.
+    // KAI entitles both queues to 8 of 10 GPUs, which is impossible, whatever the certificate states.
     let groups = json!([{"name": "a", "guarantee": {"gpu": 8}}, {"name": "b", "guarantee": {"gpu": 8}}]);
     let users = json!([user("a", 9), user("b", 9)]);
     for queues in [json!([5, 5]), json!([8, 8]), json!([8, 2])] {
         let why = refused(&forged("kai", &groups, &users, &queues)).unwrap();
         assert!(why.contains("guarantees exceed what there is, and the rule gives them in full"), "{why}");
     }
-    // A queue has 5 of which its only subqueue, of weight 0, gets nothing.
+    // A queue is entitled to 5 GPUs, and its only subqueue, of weight 0, to none of them.
     let groups = json!([{"name": "p"}, {"name": "c", "parent": "p", "weight": 0}, {"name": "o"}]);
     let users = json!([user("c", 9), user("o", 20)]);
     for queues in [json!([0, 0, 10]), json!([5, 0, 5]), json!([5, 5, 5])] {
@@ -149,7 +149,7 @@ fn a_rule_is_required_by_name() {
                 report.reason
             );
         }
-        // Whatever is not required, the rule is named.
+        // The report always names the rule, required or not.
         let says =
             |claim: &String| claim.starts_with("fair shares: ") && claim.contains(&format!("`{rule}`"));
         assert!(report(&text, rule.name()).unwrap().claims.iter().any(says), "{rule}");
@@ -161,8 +161,8 @@ fn a_rule_is_required_by_name() {
 }
 
 #[test]
-fn guarantees_that_are_only_compared_with_come_not_first() {
-    // YuniKorn: a has used half of its guarantee when b, which has none, has half the cluster.
+fn guarantees_that_are_only_compared_do_not_come_first() {
+    // YuniKorn compares usage over the guarantee; `b` has no guarantee and is compared by its usage of the whole cluster.
     let of = |guarantees: &str| {
         let text = json!({"kind": "allocation-problem", "resources": ["gpu"],
             "servers": [{"name": "s", "capacity": {"gpu": 12}}],
@@ -194,15 +194,16 @@ fn a_dump_of_volcano_that_says_what_queues_deserve_is_of_the_plugin_capacity() {
     };
     let deserved =
         |value: u32| json!([{"group": "test", "what": "deserved", "resource": "cpu", "value": value}]);
-    // Volcano 3990: both deserve 5 of 10, one uses all, a gang of 5 of the other waits. A queue that deserves nothing is not
-    // below its fair share, however long it waits.
+    // Volcano 3990: two queues deserve 5 of 10 cores each. One uses all 10, and a gang of 5 of the other waits. A queue that
+    // deserves nothing is not below its fair share, although its tasks wait.
     let of = snapshot(&document(deserved(5)));
     assert_eq!(rule_of(&of), Some(Rule::VolcanoCapacity));
     let found = Verdict::new(&of, rule_of(&of), &Rational::new()).unwrap();
     assert_eq!(found.queues.iter().map(|row| row.fair_share[0].clone()).collect::<Vec<_>>(), [5, 5, 0]);
     assert_eq!(found.below_fair_share().map(|row| row.queue.name.as_str()).collect::<Vec<_>>(), ["test2"]);
     assert_eq!(refused(&of_verdict(&found, &[]).unwrap()), None);
-    // Without it, and by choice, the plugin is `proportion`, to which nothing is guaranteed: thirds.
+    // Without a deserved amount the rule is that of the plugin `proportion`. It ignores amounts that are only deserved, so each
+    // queue gets a third.
     for reported in [json!([]), deserved(0)] {
         let of = snapshot(&document(reported));
         assert_eq!(rule_of(&of), Some(Rule::Volcano));

@@ -1,6 +1,6 @@
-//! What could start, and what moves do, against plain loops on random snapshots.
+//! Tasks that could start, and moves, compared with the plain loops of the test kit on random snapshots.
 //!
-//! `EVENHAND_SNAPSHOTS=FROM..TO` names other seeds; `make snapshots` runs 10,000.
+//! `EVENHAND_SNAPSHOTS=FROM..TO` chooses other seeds. `make snapshots` runs 10,000 of them.
 
 use crate::common::refused;
 
@@ -57,7 +57,7 @@ fn verdicts_say_what_could_start() {
     assert!(yes > 200 && no > 500 && open * 100 < yes + no, "{yes} {no} {open}");
 }
 
-/// The tasks of a step that start, and those that stop.
+/// Returns the tasks that a move starts, and the tasks that it stops.
 fn tasks(step: &Move) -> (Vec<Task>, Vec<Task>) {
     let each = |of: &std::collections::BTreeMap<usize, evenhand_cluster::moves::Tasks>| {
         let mut all = Vec::new();
@@ -119,7 +119,7 @@ fn moves_do_no_harm() {
         assert!(moves.least <= moves.list.len() || !moves.below[1].is_empty(), "seed {seed}");
         fewest += usize::from(moves.are_fewest() && !moves.list.is_empty());
         assert_eq!(refused(&of_moves(&found, &moves, &[]).unwrap()), None, "seed {seed}");
-        // A start that was not found could not be made without stops.
+        // If there are no moves, no start of a queue below its fair share is possible without stops.
         if moves.list.is_empty() && !moves.below[1].is_empty() {
             let starts = found.starts.as_ref().unwrap();
             for v in &moves.below[1] {

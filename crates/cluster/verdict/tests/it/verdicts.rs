@@ -1,4 +1,4 @@
-//! Verdicts on small clusters, worked out by hand.
+//! Verdicts on small clusters, compared with results that were computed by hand.
 
 use crate::common::{amounts, cluster, judged, random, refused, snapshot};
 
@@ -34,7 +34,7 @@ fn one_queue_three_to_one_ahead_of_an_equal_one() {
 }
 
 #[test]
-fn half_a_task_short_is_not_short_by_a_task() {
+fn lacking_half_a_task_is_not_lacking_a_whole_task() {
     let users = json!([{"name": "a/1", "group": "a", "demand": {"gpu": 1}, "tasks": 4},
                        {"name": "b/1", "group": "b", "demand": {"gpu": 1}, "tasks": 3}]);
     let found = judged(&cluster(3, &two_queues(), &users, &[json!({"a/1": 2, "b/1": 1})]));
@@ -44,8 +44,8 @@ fn half_a_task_short_is_not_short_by_a_task() {
 }
 
 #[test]
-fn who_wants_no_more_is_not_short() {
-    // b has one task and is due two gpus less than its part; a takes the rest.
+fn a_queue_without_waiting_tasks_lacks_nothing() {
+    // `b` has only one task, so its fair share is 1 GPU, and `a` gets the other 3 GPUs.
     let users = json!([{"name": "a/1", "group": "a", "demand": {"gpu": 1}, "tasks": 9},
                        {"name": "b/1", "group": "b", "demand": {"gpu": 1}, "tasks": 1}]);
     let found = judged(&cluster(4, &two_queues(), &users, &[json!({"a/1": 3, "b/1": 1})]));
@@ -67,7 +67,7 @@ fn an_idle_cluster_with_pending_pods_is_not_work_conserving() {
 
 #[test]
 fn a_fragmented_cluster_is_work_conserving_and_says_what_is_short() {
-    // Three servers of 4 with a task of 3 on each: 3 gpus are free, and no server has them.
+    // Each of three servers has 4 GPUs and a task of 3. So 3 GPUs are free, but not on one server.
     let users = json!([{"name": "a/1", "group": "a", "demand": {"gpu": 3}, "tasks": 9},
                        {"name": "b/1", "group": "b", "demand": {"gpu": 1}, "tasks": 0}]);
     let servers = [json!({"a/1": 1}), json!({"a/1": 1}), json!({"a/1": 1})];
@@ -75,7 +75,7 @@ fn a_fragmented_cluster_is_work_conserving_and_says_what_is_short() {
     assert!(found.is_work_conserving());
     assert_eq!(found.claim(Axiom::WorkConserving).unwrap().holds, Some(true));
     assert_eq!(amounts(&found.queues[0].lacking), ["0", "3"]);
-    // What is due is divided, and no server holds it: it is a whole task all the same.
+    // The fair share is divisible, so it counts as a whole task although no server has room for one.
     assert_eq!(found.queues[0].by, Some(0));
     assert!(!found.is_fair());
 }
@@ -91,7 +91,7 @@ fn a_gang_fits_whole_or_not_at_all() {
     assert_eq!(fits(1).len(), 1);
     let found = judged(&cluster(2, &two_queues(), &users(2), &servers));
     assert!(found.starts.as_ref().unwrap().could.is_empty() && found.is_work_conserving());
-    // One of its tasks fits, which is no gang: the axiom holds too.
+    // There is room for one of its tasks, but not for a gang, so the axiom holds, too.
     assert_eq!(found.claim(Axiom::WorkConserving).unwrap().holds, Some(true));
     assert_eq!(refused(&of_verdict(&found, &[]).unwrap()), None);
 }
@@ -105,7 +105,7 @@ fn a_guarantee_that_can_be_met_and_is_not() {
     assert_eq!((found.unmet.len(), found.unmet[0].user), (1, 1));
     assert_eq!(found.unmet[0].tasks, 2);
     assert_eq!(found.guarantees_can_be_met(), Some(true));
-    // Promises beyond the cluster cannot all be kept, and that alone is nobody's fault.
+    // Guarantees that exceed the capacity cannot all be met, so a verdict does not blame the scheduler for them.
     let groups = json!([{"name": "a", "guarantee": {"gpu": 4}}, {"name": "b", "guarantee": {"gpu": 4}}]);
     let found = judged(&cluster(4, &groups, &users, &[json!({"a/1": 2, "b/1": 2})]));
     assert_eq!(found.guarantees_can_be_met(), Some(false));
@@ -113,7 +113,7 @@ fn a_guarantee_that_can_be_met_and_is_not() {
 }
 
 #[test]
-fn what_is_lent_is_named() {
+fn lent_guarantees_are_named() {
     let groups = json!([{"name": "a"}, {"name": "b"}, {"name": "c", "guarantee": {"gpu": 2}}]);
     let users = json!([{"name": "a/1", "group": "a", "demand": {"gpu": 1}, "tasks": 9},
                        {"name": "b/1", "group": "b", "demand": {"gpu": 1}, "tasks": 9},
@@ -125,7 +125,7 @@ fn what_is_lent_is_named() {
 }
 
 #[test]
-fn tolerance_is_a_part_of_what_is_due() {
+fn tolerance_is_a_fraction_of_the_fair_share() {
     let users = json!([{"name": "a/1", "group": "a", "demand": {"gpu": 1}, "tasks": 9},
                        {"name": "b/1", "group": "b", "demand": {"gpu": 1}, "tasks": 9}]);
     let of = cluster(8, &two_queues(), &users, &[json!({"a/1": 5, "b/1": 3})]);
@@ -178,13 +178,13 @@ fn by_the_rules_of_schedulers() {
     assert!(error.is_of_input());
     assert_eq!(
         error.to_string(),
-        "what is due by the rule `kai-sole-queue` has no certificate: the only queue of a priority is due more than it \
-         asks for"
+        "fair shares by the rule `kai-sole-queue` have no certificate: the only queue of a priority may get more than its \
+         tasks demand"
     );
 }
 
 #[test]
-fn kai_promises_in_full_what_there_is_not() {
+fn kai_gives_full_guarantees_beyond_the_capacity() {
     let groups = json!([{"name": "a", "guarantee": {"gpu": 3}}, {"name": "b", "guarantee": {"gpu": 3}}]);
     let users = json!([{"name": "a/1", "group": "a", "demand": {"gpu": 1}, "tasks": 4},
                        {"name": "b/1", "group": "b", "demand": {"gpu": 1}, "tasks": 3}]);
@@ -193,7 +193,7 @@ fn kai_promises_in_full_what_there_is_not() {
     assert_eq!(amounts(&found.queues[0].fair_share), ["0", "3"]);
     assert_eq!(amounts(&found.queues[1].fair_share), ["0", "3"]);
     assert!(found.due.uncertified().is_some() && of_verdict(&found, &[]).is_err());
-    // Volcano gives equal parts of what is promised.
+    // Volcano gives the same fraction of each guarantee.
     let found = Verdict::new(&of, Some(Rule::Volcano), &Rational::new()).unwrap();
     assert_eq!(amounts(&found.queues[0].fair_share), ["0", "2"]);
     assert_eq!(refused(&of_verdict(&found, &[]).unwrap()), None);
@@ -210,7 +210,7 @@ fn certificates_of_random_clusters_are_accepted() {
         short += usize::from(found.below_fair_share().next().is_some());
         fits += usize::from(!found.is_work_conserving());
         unmet += usize::from(!found.unmet.is_empty());
-        // Without gangs nothing fits just where the axiom says so.
+        // Without gangs, the axiom holds if and only if no waiting task could start.
         let alone = (0..problem.n_users()).all(|n| evenhand_cluster::gang(&problem, n) == 1);
         let claim = found.claim(Axiom::WorkConserving).unwrap();
         if let Some(holds) = claim.holds.filter(|_| alone) {
@@ -221,8 +221,9 @@ fn certificates_of_random_clusters_are_accepted() {
 }
 
 #[test]
-fn what_is_kept_back_beyond_a_limit_lets_nobody_start() {
-    // 19 gpus are kept back for a queue of which the cohort may hold 1; more of them would be no more use of the cohort.
+fn capacity_kept_back_beyond_a_limit_starts_no_task() {
+    // 19 GPUs are kept back for the queue, and the limit of its cohort is 1. More tasks of the queue would not raise the usage of
+    // the cohort, which includes the capacity that is kept back, but its tasks alone exceed the limit.
     let groups = json!([{"name": "cohort", "limit": {"gpu": 1}},
                         {"name": "queue", "parent": "cohort", "guarantee": {"gpu": 20}, "lend": {"gpu": 1}}]);
     let users = json!([{"name": "queue/1", "group": "queue", "demand": {"gpu": 1}, "tasks": 20}]);

@@ -1,4 +1,5 @@
-//! Traces read plainly: whole texts, columns by position, users and jobs by name. What is malformed is `None`.
+//! Simple readers of traces for comparison, which keep whole texts in memory and find users and jobs by name. They return `None`
+//! for malformed texts.
 
 use std::collections::HashMap;
 
@@ -8,7 +9,7 @@ use evenhand_problem::{Rational, ServerSpec, UserSpec, number};
 pub struct Plain {
     pub users: Vec<UserSpec>,
     pub notes: Vec<Note>,
-    /// In the order of their arrivals.
+    /// The tasks in the order of arrival.
     pub tasks: Vec<Task>,
 }
 
@@ -20,7 +21,7 @@ pub struct Task {
     pub priority: Option<u8>,
 }
 
-/// The rows after the header; `None` where one has another number of columns.
+/// Returns the rows after the header; `None` if the header differs or a row has another number of columns.
 fn rows<'a>(text: &'a str, header: &str) -> Option<Vec<Vec<&'a str>>> {
     let mut lines = text.lines().filter(|line| !line.trim_ascii_end().is_empty());
     let columns = header.split(',').count();
@@ -44,7 +45,7 @@ fn user(name: String, demand: &[(&str, Rational)], servers: Option<Vec<String>>)
     UserSpec { name, demand, servers, ..UserSpec::default() }
 }
 
-/// The place of a user of that name, which is new where there is none.
+/// Returns the position of the user with the same name, which is added if there is none.
 fn place(users: &mut Vec<UserSpec>, of: UserSpec) -> usize {
     users.iter().position(|known| known.name == of.name).unwrap_or_else(|| {
         users.push(of);
@@ -52,12 +53,12 @@ fn place(users: &mut Vec<UserSpec>, of: UserSpec) -> usize {
     })
 }
 
-/// A number of tasks, and the note of such a number.
+/// A number of tasks, and the function that makes a note of it.
 type Counted = (usize, fn(u64) -> Note);
 
 fn noted(counts: &[Counted]) -> Vec<Note> {
-    let there = counts.iter().filter(|(count, _)| *count > 0);
-    there.map(|(count, note)| note(*count as u64)).collect()
+    let positive = counts.iter().filter(|(count, _)| *count > 0);
+    positive.map(|(count, note)| note(*count as u64)).collect()
 }
 
 pub const PODS: &str = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,\
@@ -136,7 +137,7 @@ pub fn vms(text: &str) -> Option<Plain> {
     times.is_sorted().then_some(plain)
 }
 
-/// Task events, each with all its columns.
+/// Reads task events, with all rows in memory.
 pub fn google(texts: &[&str], by: GoogleUsers) -> Option<Plain> {
     let mut events: Vec<Vec<&str>> = Vec::new();
     for text in texts {
@@ -172,7 +173,7 @@ pub fn google(texts: &[&str], by: GoogleUsers) -> Option<Plain> {
         return None;
     }
     let (mut never, mut nothing, mut again, mut on) = (0, 0, 0, 0);
-    // By user of the trace, or by shape: its tasks' requests; a task's user is its place here.
+    // The users of the trace, or the shapes, and the requests of the tasks of each. The user of a task is a position here.
     let (mut keys, mut sums): (Vec<String>, Vec<Vec<[Rational; 2]>>) = (Vec::new(), Vec::new());
     let mut tasks = Vec::new();
     for key in order {
@@ -180,7 +181,7 @@ pub fn google(texts: &[&str], by: GoogleUsers) -> Option<Plain> {
         let kind = |n: &usize| events[*n][5];
         let placed: Vec<usize> = of_task.iter().copied().filter(|n| kind(n) == "1").collect();
         let updated = of_task.iter().copied().find(|n| kind(n) == "8");
-        // The run is the last one, which may begin with an update of a task that was never placed.
+        // The last run counts. It begins with an update if the task was never placed.
         let Some(start) = placed.last().copied().or(updated) else {
             never += 1;
             continue;

@@ -1,4 +1,4 @@
-//! Each system's dump of a made cluster.
+//! The dumps of a generated cluster in the format of each system.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -9,14 +9,15 @@ use serde_json::{Value, json};
 
 use crate::common::{Amounts, MIB, Made, Task};
 
-/// How a system writes it.
+/// The format of a system.
 pub(super) struct Form {
     pub(super) system: System,
     pub(super) resources: [&'static str; 3],
-    /// What the group of a queue is called, and what that of its tasks.
+    /// Returns the name of the group of a queue.
     pub(super) group: fn(&Made, usize) -> String,
+    /// Returns the name of the group of a queue's tasks.
     pub(super) of_tasks: fn(&Made, usize) -> String,
-    /// What a task is called.
+    /// Returns the name of a task.
     pub(super) task: fn(&Task) -> String,
     pub(super) write: fn(&mut Made) -> Vec<String>,
     pub(super) has_weights: bool,
@@ -145,7 +146,7 @@ fn yunikorn(made: &mut Made) -> Vec<String> {
         let mut application = json!({"applicationID": format!("app-{}", task.name), "partition": "[id]default", "queueName": dotted(made, task.queue),
             "applicationState": "Running"});
         if let Some(s) = task.on {
-            // Newer versions keep the request.
+            // Newer versions also list the request of an allocation.
             application["requests"] = json!([ask]);
             ask["nodeId"] = json!(made.servers[s].name);
             application["allocations"] = json!([ask]);
@@ -190,7 +191,7 @@ fn kubernetes(made: &Made, group: &str, is_fraction: bool) -> Vec<Value> {
     objects
 }
 
-/// A list, in JSON or in YAML, whole or in two files.
+/// Returns a list in JSON or in YAML, split into two files.
 fn files(made: &mut Made, mut objects: Vec<Value>) -> Vec<String> {
     let rest = objects.split_off(made.random.random_range(0..=objects.len()));
     let list =
@@ -200,7 +201,7 @@ fn files(made: &mut Made, mut objects: Vec<Value>) -> Vec<String> {
     vec![text(&list(objects)), text(&list(rest))]
 }
 
-/// A value in YAML: objects in blocks, lists of objects with dashes.
+/// Returns a value in YAML, with objects in blocks and the elements of lists after dashes.
 fn yaml(value: &Value, depth: usize) -> String {
     let space = " ".repeat(depth);
     match value {
@@ -274,7 +275,7 @@ fn kai(made: &mut Made) -> Vec<String> {
     if made.random.random_bool(0.5) {
         return files(made, objects);
     }
-    // As the scheduler itself writes it, without kinds.
+    // The format of the scheduler's own snapshot has no kinds.
     let mut lists: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
     for mut object in objects {
         let kind = object["kind"].as_str().unwrap().to_owned();
