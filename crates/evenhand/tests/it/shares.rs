@@ -1,4 +1,4 @@
-//! Shares: what a rule leaves out of the problem's own, where the root stands, and what is held of time.
+//! Shares: the fields that a rule ignores, the position of the root, and shares of time.
 
 use crate::common;
 
@@ -51,7 +51,7 @@ fn the_root_is_listed_first() {
     assert!(table.contains("all groups       0.5    0.5"), "{table}");
 }
 
-/// Where a class is shared by time a user holds it for a part of the time, whatever its demands would add up to.
+/// On a class that is shared by time, a user's share is its fraction of the time, whatever its demands add up to.
 #[test]
 fn on_a_class_that_is_shared_by_time_shares_are_of_time() {
     let folder = Folder::with(
