@@ -116,7 +116,7 @@ FAULTS = {
     "a name stands twice": """
         const seen = new Set();
         return [...document.querySelectorAll("[id]")].map((e) => e.id).filter((id) => seen.has(id) || !seen.add(id));""",
-    "a link leads nowhere": """
+    "one of its folders is a link that leads nowhere": """
         return [...document.querySelectorAll("a[href^='#']")].filter((e) => !document.getElementById(e.hash.slice(1))).map((e) => e.hash);""",
 }
 #: What a script does: the first column of numbers is sorted, down and up.

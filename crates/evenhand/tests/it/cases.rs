@@ -167,7 +167,7 @@ fn quota_alone_decides_where_no_node_is_known() {
         let found = verdict(&folder, 1);
         assert_eq!((&found["could_start"], &found["below_fair_share"]), (&Value::Null, &below), "{name}");
         let text = folder.run(&["verdict", "snap.json"]).stdout;
-        assert!(text.contains("what could start is not known"), "{text}");
+        assert!(text.contains("it is not known which tasks could start"), "{text}");
         folder.run(&["moves", "snap.json"]).fails_with(2, "no placements");
     }
 }

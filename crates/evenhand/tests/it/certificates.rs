@@ -145,7 +145,7 @@ fn rounding_is_told_from_violation() {
             "Other axioms may be violated at that tolerance.".to_owned(),
         ];
         sentences.iter().for_each(|sentence| assert!(said.contains(sentence), "{sentence}: {said}"));
-        assert_eq!(said.contains("takes `--max-tolerance"), !is_accepted, "{said}");
+        assert_eq!(said.contains("needs `--max-tolerance"), !is_accepted, "{said}");
         examine(x, tolerance).ends_with(0);
         folder.run(&["check", "c.json"]).ends_with(if is_accepted { 0 } else { 1 });
         folder.run(&["check", "c.json", "--max-tolerance", tolerance]).ends_with(0);

@@ -66,7 +66,7 @@ fn explain_names_it() {
     let folder = Folder::with(PROBLEM);
     folder.run(&["solve", "problem.json", "--mechanism", "tree", "-o", "a.json"]).ends_with(0);
     let user = folder.run(&["explain", "problem.json", "a.json", "--user", "x"]).ends_with(0).stdout;
-    assert!(user.contains("x cannot grow as things stand: a group above it stops it."), "{user}");
+    assert!(user.contains("x cannot get more as things stand: a bound of a group stops it."), "{user}");
     assert!(user.contains("outer holds the 3 gpu that it may on new"), "{user}");
     let user = folder
         .run(&["explain", "problem.json", "a.json", "--user", "x", "--format", "json"])

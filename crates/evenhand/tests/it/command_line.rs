@@ -328,8 +328,8 @@ fn outputs_are_examined_before_the_work() {
     folder
         .run(&["certify", "problem.json", "a.json", "-o", "a.json"])
         .fails_with(2, "would replace an input");
-    folder.run(&["ratio", "r.json", "--sweep", "0:1:3", "--plot", "x.png"]).fails_with(2, "only .svg");
-    folder.run(&["ratio", "r.json", "--sweep", "0:1:3", "--plot", "x"]).fails_with(2, "only .svg");
+    folder.run(&["ratio", "r.json", "--sweep", "0:1:3", "--plot", "x.png"]).fails_with(2, "SVG only");
+    folder.run(&["ratio", "r.json", "--sweep", "0:1:3", "--plot", "x"]).fails_with(2, "SVG only");
     folder.run(&["bench", "speed", "-o", "problem.json"]).fails_with(2, "not a folder");
     assert_eq!(folder.read("problem.json"), FIGURE_1);
 }

@@ -122,8 +122,9 @@ fn explain_tells_entitlement_and_prices() {
         assert_eq!(entitled["prices"].as_array().unwrap().len(), 1, "{entitled}");
         let text = folder.run(&["explain", "problem.json", "a.json", "--user", "b"]).ends_with(0).stdout;
         assert!(text.contains("is entitled to 3/10") && text.contains("no justified complaint"), "{text}");
-        let price =
-            text.lines().find_map(|line| line.strip_prefix("What it holds costs, in weight for one unit: "));
+        let price = text
+            .lines()
+            .find_map(|line| line.strip_prefix("Prices of the resources that it uses, in weight per unit: "));
         // An exact price is printed as a fraction.
         assert!(
             price.is_some_and(|price| price.starts_with("r2 on pool") && price.ends_with("0.6.")),

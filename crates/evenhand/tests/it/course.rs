@@ -59,7 +59,7 @@ fn what_is_refused_writes_nothing() {
     let text = example("Divisible allocations over time");
     let folder = Folder::new();
     folder.write("scenario.json", &text);
-    folder.run(&["simulate", "scenario.json", "--resume", "c.json"]).fails_with(2, "keep no checkpoints");
+    folder.run(&["simulate", "scenario.json", "--resume", "c.json"]).fails_with(2, "cannot be resumed");
     for (from, to, expected) in [
         (r#""ps-dsf"}"#, r#""slots"}"#, "policy.mechanism"),
         (r#""leaves": "4""#, r#""leaves": "9""#, "events[0].leaves"),

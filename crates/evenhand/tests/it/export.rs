@@ -135,7 +135,7 @@ fn what_cannot_be_exported() {
         ("false.json", "not valid"),
         ("broken.json", "ends inside"),
         ("problem.json", "certificate"),
-        ("envy.json", "no claim of it"),
+        ("envy.json", "none of its claims is a linear programme"),
         ("nowhere.json", "nowhere.json"),
     ] {
         let output = folder.run(&["export", file, "--to", "vipr", "-o", "out"]).fails_with(2, message);

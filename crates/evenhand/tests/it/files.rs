@@ -115,7 +115,7 @@ fn two_runs_do_not_share_a_checkpoint() {
         folder.run(&["hunt", "--steps", "1", "--resume", name]).fails_with(2, "another run");
     }
     end(first, "TERM", 15);
-    folder.run(&["hunt", "--steps", "1", "--resume", "run.json"]).fails_with(2, "no saved hunt");
+    folder.run(&["hunt", "--steps", "1", "--resume", "run.json"]).fails_with(2, "not a saved hunt");
     folder.run(&["hunt", "--types", "2", "--steps", "1", "--resume", "hunt.json"]).ends_with(0);
     assert_eq!(folder.names(), ["hunt.json", "link.json", "run.json", "s.json"]);
 }
@@ -135,7 +135,9 @@ fn links_that_lead_nowhere_are_refused() {
     }
     folder.write("s.json", LONG.replace("100000", "1"));
     for name in ["out", "out/deeper"] {
-        folder.run(&["simulate", "s.json", "-o", name]).fails_with(2, "a link leads nowhere");
+        folder
+            .run(&["simulate", "s.json", "-o", name])
+            .fails_with(2, "one of its folders is a link that leads nowhere");
     }
     // The name is known only when the file is written, so the error comes late.
     std::fs::create_dir(folder.path().join("results")).unwrap();

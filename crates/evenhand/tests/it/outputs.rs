@@ -58,7 +58,7 @@ fn tables_are_tabular_in_latex() {
     let refused = ["solve", "problem.json", "-m", "drfh", "-o", "a.json"];
     folder.run(&refused).ends_with(0);
     folder.run(&["certify", "problem.json", "a.json", "-o", "c.json"]).ends_with(0);
-    folder.run(&["check", "c.json", "--format", "latex"]).fails_with(2, "latex cannot hold it");
+    folder.run(&["check", "c.json", "--format", "latex"]).fails_with(2, "latex holds only tables");
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn results_have_pictures() {
     assert_eq!(printed, folder.read("compare.svg"));
     folder.run(&["report", "problem.json", "-m", "drfh", "-o", "-", "--plot", "report.svg"]).ends_with(0);
     is_picture(&folder.read("report.svg"), "report");
-    folder.run(&[&compare[..], &["x.png"]].concat()).fails_with(2, "only .svg");
+    folder.run(&[&compare[..], &["x.png"]].concat()).fails_with(2, "SVG only");
     folder.run(&["solve", "problem.json", "-m", "drfh", "--plot", "problem.json"]).fails(2);
 }
 

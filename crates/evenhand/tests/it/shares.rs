@@ -17,9 +17,9 @@ fn a_rule_says_what_it_leaves_out_of_the_share() {
     let folder = Folder::with(SHARED);
     folder.run(&["solve", "problem.json", "-m", "tree", "-o", "a.json"]).ends_with(0);
     for (rule, left_out) in [
-        ("mesos", "leaves out `multipliers` and `zero-weight`"),
-        ("armada", "leaves out `zero-weight`"),
-        ("kai", "leaves out `multipliers`"),
+        ("mesos", "ignores `multipliers` and `zero-weight`"),
+        ("armada", "ignores `zero-weight`"),
+        ("kai", "ignores `multipliers`"),
     ] {
         for command in [
             &["solve", "problem.json", "-m", "tree", "--rule", rule][..],

@@ -208,7 +208,9 @@ fn the_gap_of_a_fair_sum_bounds_every_user() {
     let call = ["certify", &case("pr.p.json"), &case("pr.a.json"), "--axiom", "proportional", "--alpha", "3"];
     let text = folder.run(&call).ends_with(0).stdout;
     assert!(
-        text.contains("the gap leaves most room for b, which has 0 to 10 tasks in the optimum and 9 here"),
+        text.contains(
+            "the gap leaves the widest bounds for b, which has 0 to 10 tasks in the optimum and 9 here"
+        ),
         "{text}"
     );
     let found = folder.run(&[&call[..], &["--format", "json"]].concat()).ends_with(0).json();
