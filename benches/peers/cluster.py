@@ -16,7 +16,7 @@ from common import emit, read_problem, timed
 import cvxpy as cp
 import numpy as np
 
-# What is left of a solver's distance from the wall.
+# Tasks below this count as 0: they are what a solver's distance from the boundary leaves.
 NOTHING = 1e-9
 
 
@@ -33,7 +33,7 @@ def arrays(problem):
 
 def solve(problem, solver, alpha):
     demand, capacity, weights, limit, usable = arrays(problem)
-    # One unit: what the user has when the whole cluster is shared by weights, at most its tasks.
+    # The unit of a variable: the user's tasks if the whole cluster is shared by weights, at most its limit.
     share = weights / weights.sum()
     unit = np.minimum(share / (demand / capacity.sum(0)).max(1), limit)
     y = cp.Variable(usable.shape, nonneg=True)

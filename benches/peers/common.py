@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass
 from fractions import Fraction
 
-# One thread each, before numpy is loaded: OpenBLAS' idle threads spin and spoil the CPU times.
+# One thread each, set before numpy is loaded: idle threads of OpenBLAS spin and distort the CPU times.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 

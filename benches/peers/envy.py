@@ -63,7 +63,7 @@ def integers(problem, x):
     demand = [[int(d * scale) for d in row] for row in problem.demand]
     columns = [list(column) for column in zip(*demand)]
 
-    # S_m/w_m as whole numbers over one denominator, once for every set of classes that occurs
+    # S_m/w_m as whole numbers over one denominator, computed once for every set of allowed classes
     sums = {}
     for allowed in set(problem.allowed):
         sums[allowed] = [sum(x[m][i] for i in allowed) / problem.weights[m] for m in n_users]
@@ -84,7 +84,7 @@ def integers(problem, x):
         else:
             scaled = ([f * d for d in columns[r]] for f, r in zip(factors, wanted))
             worth = [s * least for s, least in zip(values, map(min, *scaled) if len(wanted) > 1 else next(scaled))]
-        # the worth of m's bundle to n is worth[m] times this; n itself is left out
+        # the worth of m's bundle to n is worth[m] times this factor; n itself is left out
         per = problem.weights[n] / (unit * common)
         del worth[n]
         if not worth:

@@ -58,7 +58,7 @@ def main():
     start = time.process_time()
     prices, parts, rounds = discover(rates, weights)
     money = weights[:, None] * parts
-    # Nobody gets more of a class than there is.
+    # The users of a class get at most its capacity.
     spent = money.sum(0)
     tasks = (money / np.maximum(spent, 1e-300) * rates).sum(1)
     cpu = time.process_time() - start

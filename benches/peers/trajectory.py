@@ -17,7 +17,7 @@ from common import emit_pool, read_pool, timed
 import numpy as np
 from scipy.integrate import solve_ivp
 
-# Below this part of a typical number, errors are absolute.
+# Below this fraction of a typical number, errors are absolute.
 FLOOR = 1e-3
 
 

@@ -5,7 +5,7 @@ import os
 import sys
 from fractions import Fraction
 
-# One thread each, before numpy is loaded.
+# One thread each. This must be set before numpy is loaded.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 

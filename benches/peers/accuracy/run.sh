@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Runs `bench accuracy` with programs of Python beside the contenders inside.
+# Runs `bench accuracy` with Python programs next to the compiled-in solvers.
 #
 #   run.sh [OPTION OF bench accuracy]...    (default: --suite small --seconds 20 -o target/accuracy-peers)
 #
-# The Python environment is target/accuracy-peers/venv. What cannot be installed is named and left out.
+# The Python environment is target/accuracy-peers/venv. Packages that cannot be installed are named and left out.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
