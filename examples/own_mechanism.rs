@@ -18,7 +18,7 @@ static PARTITION: Mechanism = Mechanism {
         id: "partition",
         aliases: &[],
         title: "Static partition",
-        equalises: "nothing; each user has its weight's part of every server",
+        equalises: "no quantity; each user gets its weight's fraction of every server",
         guarantees: "sharing incentive; envy-free",
         reference: "the uniform allocation of PS-DSF, section II",
     },

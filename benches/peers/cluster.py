@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Proportional and alpha fairness on a cluster, as one would model it in cvxpy or hand it to Clarabel.
+"""Compute proportional and alpha-fair allocations of a cluster with a straightforward cvxpy or Clarabel model.
 
     cluster.py PROBLEM --solver NAME --alpha A [--answer FILE] [--repetitions N]
 
-max sum_n w_n g_a(x_n), x_n = sum_i x_ni, within the capacities and the tasks; alpha 1, 2 or 1/2. The
-answer is an allocation (FORMATS.md), for `evenhand-benches` to judge. Timed: modelling and solving.
+max sum_n w_n g_a(x_n), x_n = sum_i x_ni, subject to the capacities and the numbers of tasks; alpha is
+1, 2 or 1/2. The answer is an allocation file (FORMATS.md), which `evenhand-benches` checks. The time
+includes modelling and solving.
 """
 
 import argparse

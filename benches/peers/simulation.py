@@ -1,7 +1,7 @@
-"""Best-fit or first-fit DRFH task by task: all tasks wait from the beginning, the k-th task that is placed runs
-for the k-th duration. After every task that ends whatever fits is placed again.
+"""Simulate best-fit or first-fit DRFH task by task.
 
-`incremental` asks only the server that was given something back; `naive` scans all servers for every task.
+All tasks wait from the beginning, and the k-th placed task runs for the k-th duration. Each time a task ends, all tasks that fit
+are placed. `incremental` tries only the server whose capacity was freed; `naive` scans all servers for every task.
 """
 
 import argparse
