@@ -7,7 +7,7 @@
 entitlements of sum 1. `evenhand-benches` checks it. The time includes modelling and solving, but not
 reading the file.
 
-cvxpy-*, clarabel: the conic program, in units in which allocations are near 1.
+cvxpy-*, clarabel: the conic programme, in units in which allocations are near 1.
 newton: the dual problem with one price per resource, x_i = min(cap_i, e_i / sum_j p_j r_ij), by hand in numpy.
 """
 

@@ -73,8 +73,8 @@ pub fn run(law: Law, n_users: usize, n_resources: usize, seed: u64) -> Result<Va
     let lifted = lifted.ok_or("the prices cannot be lifted")?;
     let gap =
         phases.run("gap", || gap(&instance, &one, None, &lifted)).map_err(|refusal| refusal.to_string())?;
-    let examined = phases.run("njc margin", || njc::examine(&instance)).ok_or("nobody is active")?;
-    let (_, feasible) = feasible::tightest(&instance).ok_or("nothing is limited")?;
+    let examined = phases.run("njc margin", || njc::examine(&instance)).ok_or("no user is active")?;
+    let (_, feasible) = feasible::tightest(&instance).ok_or("no user is limited")?;
     let weights: Rational = problem.users().iter().map(|user| user.weight()).sum();
     Ok(json!({
         "users": n_users,

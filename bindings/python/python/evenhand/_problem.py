@@ -362,7 +362,7 @@ class Problem:
         given = rule(self, *arguments, **settings)
         tasks, exact = (given.tasks, given.exact) if isinstance(given, Allocation) else (given, None)
         if tasks is None:
-            raise InputError(f"the rule `{rule.name}` gave nothing: expected tasks", field=rule.name)
+            raise InputError(f"the rule `{rule.name}` returned None; it must return the tasks of the users", field=rule.name)
         made = self.allocation(tasks, mechanism=rule.name, exact=exact, sharing=rule.sharing)
         made._own = rule.axiom
         return made
