@@ -1,8 +1,8 @@
-# Evenhand: `make demo` and `make test` do everything on a fresh machine with Rust and a compiler.
-# One profile (release) serves all of them, so that GMP and HiGHS are compiled once.
+# Evenhand: `make demo` and `make test` need only Rust and a compiler on a fresh machine.
+# All targets use one profile (release), so that GMP and HiGHS are compiled only once.
 
 CARGO ?= cargo
-# Passed to every cargo command that builds; CI sets it to --locked.
+# Passed to every cargo command that builds. CI sets it to --locked.
 CARGO_FLAGS ?=
 
 .DEFAULT_GOAL := help
@@ -13,76 +13,76 @@ PREFIX ?= $(HOME)/.local
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1@\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F@ '{ printf "%-14s %s\n", $$1, $$2 }'
 
-setup: ## find what the native builds need, install what is missing
+setup: ## look for the tools of the native builds, install missing tools
 	@scripts/setup.sh
 
-build: setup ## compile the binaries evenhand and evenhand-check
+build: setup ## compile the programs evenhand and evenhand-check
 	@scripts/build.sh $(CARGO) build --release $(CARGO_FLAGS) -p evenhand -p evenhand-check
 
-install: build ## both programs, manual and completions, into PREFIX (~/.local)
+install: build ## install both programs, the manual and completions into PREFIX (~/.local)
 	@scripts/install.sh "$(PREFIX)"
 
-demo: build ## the Google cluster of the DRFH paper: solved, certified, checked, compared
+demo: build ## solve, certify, check and compare the Google cluster of the DRFH paper
 	@scripts/demo.sh
 
-test: setup ## all tests, of the documentation too
+test: setup ## run all tests, including those of the documentation
 	@scripts/build.sh $(CARGO) test --release --workspace $(CARGO_FLAGS)
 
-wheel: setup ## the Python package with both programs, in target/wheels (installs maturin under target/)
+wheel: setup ## build the Python package with both programs in target/wheels (installs maturin under target/)
 	@CARGO_FLAGS="$(CARGO_FLAGS)" scripts/wheel.sh
 
-dist: wheel ## archive, Debian package, wheel, sources, sums and list of components, in target/dist
+dist: wheel ## pack archive, Debian package, wheel, sources, checksums and list of components in target/dist
 	@scripts/dist.sh
 
-dist-twice: wheel ## the same twice, compiled anew in between, and compared
+dist-twice: wheel ## pack the files of dist twice, with a rebuild in between, and compare them
 	@CARGO_FLAGS="$(CARGO_FLAGS)" scripts/dist.sh --twice
 
-package: ## every crate that may be published, as a registry gets it, in target/package
+package: ## package every crate that may be published in target/package
 	@CARGO_FLAGS="$(CARGO_FLAGS)" scripts/package.sh $(PACKAGE_FLAGS)
 
-# What is not committed yet is packaged as well.
+# Uncommitted changes are packaged as well.
 test-packages: PACKAGE_FLAGS += --allow-dirty
-test-packages: setup package ## programs outside of this workspace, on the packaged crates
+test-packages: setup package ## build and test programs outside this workspace with the packaged crates
 	@scripts/test-packages.sh
 
 # PYTHON names the interpreter, 3.9 or later.
-test-python: wheel ## the tests of the Python package, on the installed wheel (in an environment under target/)
+test-python: wheel ## test the Python package from the installed wheel (in an environment under target/)
 	@scripts/test-python.sh
 
-# Somebody new: a user and an environment of their own, a clean copy.
-test-readme: setup ## run every command of README.md as it is printed
+# Tests the first steps of a new user: a clean copy and a separate environment.
+test-readme: setup ## run every command of README.md and compare its output
 	@scripts/test-readme.sh
 
-doc: setup ## the API documentation, its formulas rendered, in target/doc
+doc: setup ## build the API documentation with rendered formulas in target/doc
 	@RUSTDOCFLAGS="-D warnings --html-in-header $(CURDIR)/docs/katex.html" scripts/build.sh $(CARGO) doc --release --workspace --no-deps $(CARGO_FLAGS)
 
-book: setup ## the book, in target/book (installs mdbook under target/)
+book: setup ## build the book in target/book (installs mdbook under target/)
 	@CARGO_FLAGS="$(CARGO_FLAGS)" scripts/build.sh scripts/book.sh
 
-e2e: setup ## open the pages in a headless Chromium, judge a real Slurm of 30 nodes (installs both); pictures and dumps in target/e2e
+e2e: setup ## test the pages in a headless Chromium and verdicts on a real Slurm of 30 nodes (installs both); results in target/e2e
 	@CARGO_FLAGS="$(CARGO_FLAGS)" scripts/build.sh scripts/e2e.sh
 
-e2e-slurm: setup ## the real Slurm alone
+e2e-slurm: setup ## test only the verdicts on a real Slurm
 	@CARGO_FLAGS="$(CARGO_FLAGS)" scripts/build.sh scripts/e2e.sh slurm
 
-# 10,000 seeds make a million damaged certificates, in about ten minutes of one processor.
+# 10,000 seeds make a million damaged certificates and take about ten minutes on one processor.
 DAMAGE_SEEDS ?= 0 10000
-damage: setup ## judge damaged certificates by the kernel and plainly, a million of them (DAMAGE_SEEDS=FROM TO; goes on where it stopped)
+damage: setup ## check a million damaged certificates with the kernel and with plain code (DAMAGE_SEEDS=FROM TO; resumes a stopped run)
 	@mkdir -p target/damage
 	@scripts/build.sh $(CARGO) build --release $(CARGO_FLAGS) -p evenhand-testkit --features damage --bin damage
 	@$${CARGO_TARGET_DIR:-target}/release/damage $(DAMAGE_SEEDS) --state target/damage/state.json --keep target/damage/kept
 
-# Coq and OCaml , js_of_ocaml and Node, which nothing else needs; PROOF_SETUP=1 lets root install them.
+# Needs Coq, OCaml, js_of_ocaml and Node, which no other target needs. PROOF_SETUP=1 lets root install them.
 proof: build ## prove the rules of certificates in Coq, build evenhand-proof, compare it with evenhand-check
 	@scripts/build.sh $(CARGO) build --release $(CARGO_FLAGS) -p evenhand-testkit --features damage --bin damage
 	@$(MAKE) --no-print-directory -C verification/proof test
 
-# Seeds of random snapshots: 10,000 take some minutes.
+# Seeds of random snapshots. 10,000 seeds take some minutes.
 SNAPSHOTS ?= 0..10000
-snapshots: setup ## hold verdicts and moves of random snapshots against plain loops (SNAPSHOTS=FROM..TO)
+snapshots: setup ## compare verdicts and moves of random snapshots with plain loops (SNAPSHOTS=FROM..TO)
 	@EVENHAND_SNAPSHOTS=$(SNAPSHOTS) scripts/build.sh $(CARGO) test --release $(CARGO_FLAGS) -p evenhand-cluster --test it starts:: -- --nocapture
 
-# Random problems of 18 shapes, other ones for every start; 5,600 of each are 100,000.
+# Random problems of 18 shapes, different in every run. 5,600 problems of each shape are 100,000 in all.
 ANSWERS ?= 5600
 ANSWERS_FIRST ?= $(shell date +%s)
 ANSWERS_OTHERS ?= 1000
@@ -90,42 +90,42 @@ answers: setup ## count the problems without an answer, by shape: max-min (ANSWE
 	@scripts/build.sh $(CARGO) run --release $(CARGO_FLAGS) -p evenhand-benches --bin evenhand-benches -- answers $(ANSWERS) --first $(ANSWERS_FIRST)
 	@scripts/build.sh $(CARGO) run --release $(CARGO_FLAGS) -p evenhand-benches --bin evenhand-benches -- answers $(ANSWERS_OTHERS) --others --first $(ANSWERS_FIRST)
 
-# The Python package is looked at without a Python.
-lint: setup ## formatting, clippy with warnings as errors, licences and sources of dependencies
+# The Python package is checked without a Python interpreter.
+lint: setup ## check formatting, clippy (warnings are errors), licences and sources of dependencies
 	$(CARGO) fmt --all --check
 	$(CARGO) fmt --manifest-path fuzz/Cargo.toml --check
 	@PYO3_NO_PYTHON=1 PYO3_BUILD_EXTENSION_MODULE=1 scripts/build.sh $(CARGO) clippy --workspace --all-targets --release $(CARGO_FLAGS) -- -D warnings
 	@if $(CARGO) deny --version >/dev/null 2>&1; then \
 		set -x; $(CARGO) deny check --hide-inclusion-graph bans licenses sources; \
 		$(CARGO) deny check --hide-inclusion-graph advisories \
-			|| { $(CARGO) deny fetch >/dev/null 2>&1 && exit 1; echo "lint: ADVISORIES NOT CHECKED beyond .ci/advisories.txt: no database"; }; \
+			|| { $(CARGO) deny fetch >/dev/null 2>&1 && exit 1; echo "lint: ADVISORIES NOT CHECKED beyond .ci/advisories.txt: the database cannot be downloaded"; }; \
 	else \
-		echo "lint: licences, bans and sources not checked: cargo-deny is not installed (cargo install cargo-deny)"; \
+		echo "lint: LICENCES, BANS AND SOURCES NOT CHECKED: cargo-deny is not installed; run 'cargo install cargo-deny'"; \
 		echo "lint: ADVISORIES NOT CHECKED beyond .ci/advisories.txt, which is of $$(sed -n 's/.*; commit .* of \(.*\)\.$$/\1/p' .ci/advisories.txt)"; \
 	fi
-	@scripts/advisories.py || echo "lint: Python 3.11 is needed to say which crates .ci/advisories.txt was not asked about"
+	@scripts/advisories.py || echo "lint: CRATES NOT COMPARED with .ci/advisories.txt: Python 3.11 or later is needed"
 
-bench: setup ## time the engine against itself (see benches/README.md for growth and rivals)
+bench: setup ## measure the engine's times (see benches/README.md for growth and comparisons)
 	@scripts/build.sh $(CARGO) bench $(CARGO_FLAGS) -p evenhand-benches
 
-peers: ## time what one would use instead (Python, QSopt_ex, glpsol) on the same problem
+peers: ## measure the times of alternatives (Python, QSopt_ex, glpsol) on the same problem
 	@benches/peers/run.sh
 
-# OPTIONS go to bench accuracy.
-accuracy-peers: build ## solvers of Python against exact answers, beside ours (a Python environment under target/); OPTIONS
+# OPTIONS are passed to `evenhand bench accuracy`.
+accuracy-peers: build ## measure the accuracy of Python solvers and ours against exact answers (Python environment under target/; OPTIONS)
 	@benches/peers/accuracy/run.sh $(OPTIONS)
 
-# Minutes of all targets together.
+# Minutes for all targets together.
 MINUTES ?= 10
-fuzz: setup ## fuzz all targets, MINUTES in all (installs cargo-fuzz where it is missing; see fuzz/README.md)
+fuzz: setup ## fuzz all targets for MINUTES in all (installs cargo-fuzz if it is missing; see fuzz/README.md)
 	@scripts/fuzz.sh -m $(MINUTES)
 
-address: setup ## the tests of the boundary to HiGHS with the address sanitizer (nightly)
+address: setup ## run the tests of the interface to HiGHS with the address sanitizer (nightly compiler)
 	@scripts/fuzz.sh --address
 
-# Programs that are run: about a hundred in a second.
+# The number of program runs, about a hundred per second.
 RUNS ?= 20000
 DRIVE_SEED ?= 0
-drive: build ## attack both programs from outside, RUNS times (goes on where it stopped)
+drive: build ## run both programs with hostile input, RUNS times (resumes a stopped run)
 	@scripts/build.sh $(CARGO) build --release $(CARGO_FLAGS) -p evenhand-oracles --bin drive
 	@$${CARGO_TARGET_DIR:-target}/release/drive $(RUNS) --seed $(DRIVE_SEED) --state target/drive/$(DRIVE_SEED)

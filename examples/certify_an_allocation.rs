@@ -1,5 +1,5 @@
-//! Certifies an allocation that was made elsewhere, by a program that rounds, and lets the kernel check the certificate;
-//! with one task more the kernel refuses it.
+//! Certifies an allocation of another program, which rounds, and has the kernel check the certificate. With one task more, the
+//! kernel refuses it.
 //!
 //! `cargo run --release -p evenhand-examples --bin certify_an_allocation`
 
@@ -8,7 +8,7 @@ use std::error::Error;
 use evenhand::certify::default_tolerance;
 use evenhand::prelude::*;
 
-/// The allocation of DRFH, Figure 3, as a solver in doubles states it: a trillionth too much of one server.
+/// The allocation of DRFH, Figure 3, as a solver in doubles states it. It exceeds one server by a trillionth.
 const ROUNDED: &str = r#"{"kind": "allocation", "mechanism": "drfh",
     "tasks": {"user 1": {"high-memory": 10.000000000001}, "user 2": {"high-cpu": 9.999999999999}}}"#;
 

@@ -1,4 +1,4 @@
-//! The README's library part: a problem from a file, solved, certified, and judged by the kernel.
+//! The library example of the README: a problem from a file, solved, certified, and checked by the kernel.
 
 use evenhand::prelude::*;
 

@@ -1,5 +1,5 @@
-//! What greedy packing of VM types into reserved servers loses against the optimum: with the stated loads, and at worst
-//! over all loads. Both are proven, and the kernel checks the proofs.
+//! The loss of greedy packing of VM types into reserved servers against the optimum: with the stated loads, and at worst over all
+//! loads. Both results are proven, and the kernel checks the proofs.
 //!
 //! `cargo run --release -p evenhand-examples --bin greedy_against_optimal`
 

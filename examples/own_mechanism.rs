@@ -1,5 +1,5 @@
-//! A mechanism of one's own, judged like those that come with the engine: every user gets its own
-//! part of every server, and nobody anything else.
+//! Your own mechanism, judged like the mechanisms of the engine. It gives every user its own fraction of every server, and nothing
+//! else.
 //!
 //! `cargo run --release -p evenhand-examples --bin own_mechanism`
 
@@ -12,13 +12,13 @@ use evenhand::mechanisms::{Info, Late, Outcome};
 use evenhand::problem::{Arithmetic, Problem, Rational, format::Source};
 use evenhand::{Allocation, Axiom, Mechanism, certify, report};
 
-/// Everybody runs on `w_n / sum of weights` of every server.
+/// Every user runs on the fraction `w_n / sum of weights` of every server.
 static PARTITION: Mechanism = Mechanism {
     info: &Info {
         id: "partition",
         aliases: &[],
         title: "Static partition",
-        equalises: "nothing; each user has its weight's part of every server",
+        equalises: "no quantity; each user gets its weight's fraction of every server",
         guarantees: "sharing incentive; envy-free",
         reference: "the uniform allocation of PS-DSF, section II",
     },

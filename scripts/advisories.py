@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Writes .ci/advisories.txt: what RustSec's database says about the crates of both lock files.
+"""Write .ci/advisories.txt: the advisories of RustSec's database about the crates in both lock files.
 
     git clone https://github.com/rustsec/advisory-db FOLDER
     scripts/advisories.py FOLDER
 
-The excerpt lets the tests compare locked versions with known advisories where there is no network.
-`scripts/advisories.py` without a folder says which crates the excerpt has not been asked about.
+With this excerpt, the tests compare locked versions with known advisories without a network. Without a
+folder, `scripts/advisories.py` names the crates that the excerpt does not cover.
 """
 
 import subprocess
@@ -18,7 +18,7 @@ EXCERPT = ROOT / ".ci/advisories.txt"
 
 
 def locked():
-    """Names of the crates from registries in both lock files."""
+    """Return the names of the registry crates in both lock files."""
     names = set()
     for lock in ("Cargo.lock", "fuzz/Cargo.lock"):
         packages = tomllib.loads((ROOT / lock).read_text())["package"]
@@ -57,7 +57,7 @@ def not_asked():
     asked = next(line for line in EXCERPT.read_text().splitlines() if line.startswith("asked ")).split()[1:]
     missing = sorted(locked() - set(asked))
     if missing:
-        print("advisories: .ci/advisories.txt knows nothing about:", *missing)
+        print("advisories: .ci/advisories.txt does not cover these crates; run scripts/advisories.py FOLDER:", *missing)
 
 
 if len(sys.argv) > 1:

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Makes what can be handed out in target/dist, the same bytes for the same commit and tools: an archive of both
-# programs, a Debian package, the Python wheel and its sources, all sources, the list of components and the sums of all.
+# Makes the distribution files in target/dist: an archive of both programs, a Debian package, the Python wheel and its
+# sources, all sources, the list of components and the checksums. The same commit and tools give the same bytes.
 #
-#   scripts/dist.sh           once, of what `make wheel` has built
-#   scripts/dist.sh --twice   twice, the programs and the module compiled and linked anew in between; exit 1 if a byte differs
+#   scripts/dist.sh           packs the build of `make wheel`
+#   scripts/dist.sh --twice   packs twice and rebuilds the programs and the module in between; exit 1 if a byte differs
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -12,7 +12,7 @@ target=${CARGO_TARGET_DIR:-$root/target}
 programs=$target/release
 out=$target/dist
 version=$(sed -n '0,/^version = "\(.*\)"$/s//\1/p' Cargo.toml)
-# All times in archives are that of the commit.
+# All times in archives are the time of the commit.
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 export SOURCE_DATE_EPOCH LC_ALL=C TZ=UTC
 
@@ -27,25 +27,25 @@ if [[ ${1:-} == --twice ]]; then
   first=$target/dist-first
   rm -rf "$first"
   mv "$out" "$first"
-  say "once more, compiled and linked anew"
+  say "second run: compiling and linking again"
   cargo clean --quiet --release -p evenhand -p evenhand-check -p evenhand-python
   "$root/scripts/wheel.sh"
   "$root/scripts/dist.sh" >/dev/null
   if ! diff "$first/SHA256SUMS" "$out/SHA256SUMS"; then
-    fail "the second time these have other bytes; the first are in ${first#"$root"/}"
+    fail "the files above differ between the two runs; the files of the first run are in ${first#"$root"/}"
   fi
   rm -rf "$first"
-  say "twice the same bytes: $(wc -l <"$out/SHA256SUMS") files"
+  say "both runs made identical files: $(wc -l <"$out/SHA256SUMS")"
   exit
 fi
 
-packed() { # folder, archive: its files in order, of nobody
+packed() { # folder, archive: packs the files in a fixed order, without an owner
   tar --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX --format=gnu \
     -C "${1%/*}" -cf - "${1##*/}" |
     gzip -9n >"$2"
 }
 
-# The oldest C library on which both programs run: the newest version of a symbol that they ask for.
+# The oldest C library that can run both programs: the newest symbol version that they require.
 glibc=$(objdump -T "$programs/evenhand" "$programs/evenhand-check" | grep -o 'GLIBC_[0-9][0-9.]*' | sort -uV | tail -n 1)
 glibc=${glibc#GLIBC_}
 platform=$(uname -m)-linux-glibc$glibc
@@ -62,15 +62,15 @@ cp README.md "$made/$name/"
 cp -r "$made/licences" "$made/$name/licences"
 packed "$made/$name" "$out/$name.tar.gz"
 
-# What is in the package is said in crates/evenhand/Cargo.toml; it is Debian's alone.
+# crates/evenhand/Cargo.toml lists the files of the Debian package.
 if command -v dpkg >/dev/null 2>&1; then
   tools=$target/tools
   if ! "$tools/bin/cargo-deb" --version >/dev/null 2>&1; then
-    say "installs cargo-deb into ${tools#"$root"/}"
+    say "installing cargo-deb into ${tools#"$root"/}"
     cargo install --quiet --locked cargo-deb --version '^3' --no-default-features --features gzip --root "$tools" ||
-      fail "cargo could not install cargo-deb (no network?)"
+      fail "cargo could not install cargo-deb; check the network and try again"
   fi
-  # Not $target: the metadata names the folder.
+  # A fixed folder instead of $target, because the metadata of the crate names it.
   deb=$root/target/deb
   rm -rf "$deb"
   DESTDIR=$deb scripts/install.sh /usr >/dev/null
@@ -80,21 +80,21 @@ if command -v dpkg >/dev/null 2>&1; then
   file=evenhand_${version}_$(dpkg --print-architecture).deb
   say "$file"
   "$tools/bin/cargo-deb" --quiet --no-build --no-strip --compress-type gz --manifest-path crates/evenhand/Cargo.toml \
-    --output "$out/$file" >/dev/null || fail "cargo-deb could not make the package"
+    --output "$out/$file" >/dev/null || fail "cargo-deb could not make the package from $deb"
   rm -rf "$deb"
 else
-  say "no Debian package: this is no Debian"
+  say "no Debian package: this machine has no dpkg"
 fi
 
-# What maturin packs for `pip install` to compile; without the programs, which only the wheel carries.
+# The source package that `pip install` compiles. It has no programs; only the wheel contains them.
 say "evenhand-$version.tar.gz: the Python package as sources"
 rm -rf bindings/python/licences
 cp -r "$made/licences" bindings/python/licences
 (cd bindings/python && "$target/python/tools/bin/maturin" sdist --out "$made/sdist") >"$made/log" 2>&1 || {
   cat "$made/log" >&2
-  fail "maturin could not pack the sources (make wheel installs it)"
+  fail "maturin could not pack the sources, see above; 'make wheel' installs maturin"
 }
-# It leaves the time of compression to itself; packed again, the archive has ours.
+# maturin stores the time of compression, so the archive is packed again with the time of the commit.
 mkdir "$made/unpacked"
 tar -xzf "$made/sdist/evenhand-$version.tar.gz" -C "$made/unpacked"
 packed "$made/unpacked/evenhand-$version" "$out/evenhand-$version.tar.gz"

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Opens pages that `evenhand` writes in a headless Chromium, as people do: wide and narrow, light and dark, with and without
-scripts, and says what is wrong with them. Pictures of them are kept.
+"""Open the pages of `evenhand` in a headless Chromium, wide and narrow, light and dark, with and without scripts, and list their
+faults. Pictures of the pages are saved.
 
     scripts/e2e.py PROGRAM EXAMPLES OUT
 
-Needs `chromium` and `chromedriver`, which speaks WebDriver over HTTP; nothing else beside Python."""
+Needs `chromium`, `chromedriver` (WebDriver over HTTP) and Python, but no Python packages."""
 
 import base64
 import json
@@ -17,11 +17,11 @@ import urllib.request
 
 import e2e_check
 
-#: Seconds after which something hangs; no machine is so slow.
+#: Seconds after which an answer counts as missing; even slow machines are faster.
 PATIENCE = 600
 #: Widths of windows in pixels: a phone, a tablet, a screen.
 WIDTHS = (390, 768, 1280)
-#: Problems of which pages are made, with more arguments.
+#: Problems with a page each, and further arguments.
 PAGES = {
     "two-servers": ["two-servers.json"],
     "google-cluster": ["google-cluster.json"],
@@ -31,7 +31,7 @@ PAGES = {
     "nobody": ["<nobody>", "-m", "drfh", "-m", "tsf"],
     "promised": ["queues-promised.json", "-m", "tree", "--allocation", "<held>"],
 }
-#: Other results, each with its command; the page is what `-o` names, or `index.html` in that folder.
+#: Other results, each with its command. `-o` names the page, or the folder whose `index.html` is the page.
 RESULTS = {
     "compared": ["compare", "two-servers.json", "-m", "drfh", "-m", "tsf"],
     "cluster": ["report", "cluster.json"],
@@ -42,12 +42,12 @@ RESULTS = {
     "measured": ["bench", "accuracy", "--problem", "two-servers.json", "--runs", "1", "--seconds", "5"],
     "reproduced": ["reproduce", "kesidis"],
 }
-#: Names of 200 letters, a line of JSON for each user and a row for each run do not fit on paper.
+#: Pages that do not fit on paper: names of 200 letters, a line of JSON for each user, a row for each run.
 TOO_WIDE = ("long-names", "audited", "measured")
-#: Of those the ones that are folders, and the ones that end with another status than 0.
+#: Results that are folders, and commands that end with a status other than 0.
 FOLDERS = ("simulated", "audited", "measured", "reproduced")
 ENDS = {"cluster": 1, "volcano": 1}
-#: What the checker says of each certificate of a page: 0 proven, 3 not all of it is covered.
+#: The checker's status for each certificate of a page: 0 proven, 3 partly not covered.
 STATUSES = {
     "two-servers": [0] * 12,
     "google-cluster": [0] * 10,
@@ -57,7 +57,7 @@ STATUSES = {
     "certificate": [0],
     "cluster": [0, 0],
 }
-#: What must be true of a page whatever its width; each script gives a list of faults.
+#: Faults that no page may have at any width; each script returns a list of them.
 FAULTS = {
     "the body scrolls sideways": """
         const over = document.documentElement.scrollWidth - document.documentElement.clientWidth;
@@ -76,7 +76,7 @@ FAULTS = {
         for (let n = walk.nextNode(); n; n = walk.nextNode()) {
           if (n.parentElement.closest(".hash, script, style")) continue;
           for (const word of n.textContent.matchAll(/[^\\s\\-\\u00ad{}<>\\\\]+/g)) {
-            // A SHA-256 is longer than a line of a phone, and wraps there.
+            // A SHA-256 is longer than a line of a phone and may wrap.
             if (/^[0-9a-f]{64}[:,.]?$/.test(word[0])) continue;
             const range = document.createRange();
             range.setStart(n, word.index);
@@ -113,13 +113,13 @@ FAULTS = {
     "headings skip a level": """
         const levels = [...document.querySelectorAll("h1, h2, h3, h4")].map((e) => [Number(e.tagName[1]), e.textContent]);
         return levels.filter(([level], k) => k > 0 && level > levels[k - 1][0] + 1).map(([, text]) => text);""",
-    "a name stands twice": """
+    "an id is used twice": """
         const seen = new Set();
         return [...document.querySelectorAll("[id]")].map((e) => e.id).filter((id) => seen.has(id) || !seen.add(id));""",
     "a link leads nowhere": """
         return [...document.querySelectorAll("a[href^='#']")].filter((e) => !document.getElementById(e.hash.slice(1))).map((e) => e.hash);""",
 }
-#: What a script does: the first column of numbers is sorted, down and up.
+#: The script of the page must sort the first column of numbers, up and down.
 SORTS = """
     const can = (t) => t.tBodies[0].rows.length > 1 && t.querySelector("th.number");
     const table = [...document.querySelectorAll("table.sorted")].find(can);
@@ -131,13 +131,13 @@ SORTS = """
     const down = (head.querySelector("button").click(), values());
     const sorted = (list) => list.every((v, k) => k === 0 || !(list[k - 1] > v));
     return before > 1 && sorted(up) && sorted([...down].reverse()) ? [] : ["up " + up + " down " + down];"""
-#: Everything that acts is reached by the key Tab.
+#: The key Tab must reach every control.
 REACHES = """return [...document.querySelectorAll("summary, a[href], button, .wide")].filter((e) => e.tabIndex < 0).map((e) => e.outerHTML.slice(0, 60));"""
-#: Cells open without a script of the page.
+#: Cells must open without a script of the page.
 OPENS = """const first = document.querySelector(".matrix summary"); first?.click(); return !first || first.parentElement.open ? [] : ["a cell stays closed"];"""
 
 
-#: Paper cuts off what is wider than it.
+#: Elements that are wider than the paper, which cuts them off.
 CUT = """
     const most = document.documentElement.clientWidth + 1;
     const seen = (e) => e.checkVisibility() && !e.closest("svg") && e.getBoundingClientRect().right > most;
@@ -146,7 +146,7 @@ CUT = """
 PAPER = 718
 
 
-#: A page on which every check of FAULTS finds something: one that finds nothing here would find nothing anywhere.
+#: A page with every fault of FAULTS. A check that finds no fault here does not work.
 FAULTY = """<!DOCTYPE html><title>faulty</title><style>.narrow{width:3em;overflow-wrap:anywhere}</style><h1>one</h1><h3>three</h3>
 <p style="font-size:9px">small</p><p style="color:#999;background:#fff">pale</p><p class="narrow">incomprehensible</p>
 <div style="width:3000px">wide</div><svg class="plot"><text y="20">over</text><text y="22">lap</text></svg>
@@ -154,16 +154,16 @@ FAULTY = """<!DOCTYPE html><title>faulty</title><style>.narrow{width:3em;overflo
 
 
 class Browser:
-    """A window of Chromium that is driven over HTTP."""
+    """A window of Chromium, controlled over HTTP."""
 
     def __init__(self):
-        # The system chooses a port that is free, and the driver says which once it listens.
+        # The system chooses a free port. The driver prints the port as soon as it listens.
         command = ["chromedriver", "--port=0"]
         self.driver = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         said = (re.search(r"started successfully on port (\d+)", line) for line in self.driver.stdout)
         found = next((match for match in said if match), None)
         if found is None:
-            raise OSError("chromedriver does not start")
+            raise OSError("chromedriver does not start: run it by hand to see why")
         self.port, self.session = int(found.group(1)), ""
         flags = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars"]
         wanted = {"goog:chromeOptions": {"args": flags}, "goog:loggingPrefs": {"browser": "ALL"}}
@@ -189,11 +189,11 @@ class Browser:
         self.tool("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
         self.tool("Emulation.setScriptExecutionDisabled", value=not scripts)
         self.ask("POST", "/url", {"url": path.as_uri() + hash})
-        # What drives the page may run even where its own scripts may not.
+        # The scripts of this test run even if the page's own scripts are disabled.
         self.tool("Emulation.setScriptExecutionDisabled", value=False)
 
     def print(self, path):
-        """The page as it is printed."""
+        """Return the elements that paper cuts off when the page is printed."""
         self.open(path, PAPER, "light")
         self.tool("Emulation.setEmulatedMedia", media="print", features=[])
         cut = self.run(CUT)
@@ -223,8 +223,10 @@ SEEN = "\u202eevil\u2066\u200b\x1b[31m\n<script>alert(1)</script>"
 
 
 def files(program, examples, folder):
-    """Problems whose names are long, of another direction, hidden or look like markup; with one user, with nobody who asks for
-    anything; what queues hold; a scenario."""
+    """Write the test files and return their paths by name.
+
+    They are a problem with long, right-to-left, invisible and markup-like names, a problem with one user, a problem without
+    tasks, a scenario and an allocation of queues."""
     name = "a-name-of-a-department-that-never-ends-" * 5
     users = [name, "مجموعة البحث", "<b>bold</b> & \"quoted\"", "漢字の名前", SEEN]
     problem = {
@@ -252,11 +254,11 @@ def run(program, *arguments, status=0):
     command = [str(argument) for argument in (program, *arguments, "--quiet")]
     ended = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     if ended.returncode != status:
-        raise RuntimeError(f"{' '.join(command)} ends with {ended.returncode}: {ended.stderr}")
+        raise RuntimeError(f"{' '.join(command)} ends with status {ended.returncode}, expected {status}: {ended.stderr}")
 
 
 def made(program, examples, folder):
-    """All pages, by name."""
+    """Write all pages and return their paths by name."""
     known = files(program, examples, folder)
     named = lambda word: known.get(word) or (str(examples / word) if word.endswith(".json") else word)
     pages = {}
@@ -284,16 +286,16 @@ def main():
             faulty = folder / "faulty.html"
             faulty.write_text(FAULTY)
             browser.open(faulty, WIDTHS[0], "light")
-            faults += [f"this check finds nothing anywhere: {what}" for what, script in FAULTS.items() if not browser.run(script)]
+            faults += [f"this check does not detect its fault on the faulty page: {what}" for what, script in FAULTS.items() if not browser.run(script)]
             if not browser.print(faulty):
-                faults.append("nothing is cut off on paper, whatever its width")
+                faults.append("the check of printed pages does not detect its fault on the faulty page")
             for name, page in pages.items():
                 for width in WIDTHS:
                     for scheme in ("light", "dark"):
                         browser.open(page, width, scheme)
                         where = f"{name}, {width} pixels, {scheme}"
                         checks.press_check(where)
-                        asked = dict(FAULTS, **{"the keyboard does not reach": REACHES, "tables are not sorted": SORTS})
+                        asked = dict(FAULTS, **{"the keyboard does not reach a control": REACHES, "tables are not sorted": SORTS})
                         for what, script in asked.items():
                             faults += [f"{where}: {what}: {fault}" for fault in browser.run(script)]
                         faults += [f"{where}: {error}" for error in browser.errors()]
@@ -317,7 +319,7 @@ def main():
             for name in ("two-servers", "certificate", "simulated", "audited"):
                 checks.keyboard(name, pages[name])
             if not checks.axe(pages, out):
-                print("e2e: axe-core was not asked: npm does not install it here")
+                print("e2e: axe-core NOT RUN: npm cannot install it here; install npm and check the network")
             faults += checks.faults
         finally:
             browser.close()

@@ -1,4 +1,4 @@
-"""The button that checks a page's certificates, as people press it; scripts/e2e.py runs this."""
+"""Test the button that checks a page's certificates, as a user presses it; scripts/e2e.py runs this."""
 
 import base64
 import gzip
@@ -13,16 +13,16 @@ import unicodedata
 import urllib.parse
 from fractions import Fraction
 
-#: What of a page holds its certificates.
+#: The links of a page that contain its certificates.
 LINKS = """return [...document.querySelectorAll("a[data-certificate]")].map((e) =>
     ({name: e.dataset.certificate, address: e.getAttribute("href"), sharing: e.dataset.sharing}));"""
-#: Whether the page checks certificates.
+#: Tells whether the page can check certificates.
 CHECKS = "return document.getElementById('check') !== null;"
 STATUS = "return document.getElementById('check').dataset.status ?? null;"
-#: What is said of each certificate: its name, and the lines.
+#: The answer for each certificate: its name and the lines.
 SAID = """return [...document.querySelectorAll("#check-said details")].map((e) =>
     [e.querySelector("bdi").textContent, [...e.querySelectorAll("pre > span")].map((line) => line.textContent)]);"""
-#: The tables of verdicts: of each row the axiom, the number as it is shown, and as it is.
+#: The tables of verdicts: for each row the axiom, the displayed number and the exact number.
 TABLES = """return [...document.querySelectorAll("a[data-certificate]")].map((link) => {
     let table = link.closest("p").previousElementSibling;
     while (table && !table.querySelector("table")) table = table.previousElementSibling;
@@ -32,7 +32,7 @@ TABLES = """return [...document.querySelectorAll("a[data-certificate]")].map((li
     return [...table.querySelectorAll("tbody tr")].map((row) =>
       [row.cells[0].textContent, row.cells[head].textContent, row.cells[head].title]);
   });"""
-#: The cells of axioms: the mechanism, the axiom, the word, and the margin as it is shown and as it is; null where none is stated.
+#: The cells of axioms: mechanism, axiom, word, displayed margin and exact margin (null if no margin is stated).
 CELLS = """return [...document.querySelectorAll("table.matrix")].flatMap((table) => {
     const names = [...table.querySelectorAll("thead th")].map((e) => e.textContent);
     return [...table.querySelectorAll("tbody tr")].flatMap((row) => [...row.querySelectorAll("td")].map((cell, k) => {
@@ -41,26 +41,26 @@ CELLS = """return [...document.querySelectorAll("table.matrix")].flatMap((table)
         margin && margin.textContent, margin && margin.title];
     }));
   });"""
-#: The tasks side by side: the mechanism, the user, and the number as it is shown and as it is.
+#: The tables of tasks: mechanism, user, displayed number and exact number.
 TASKS = """return [...document.querySelectorAll("[aria-label^='Tasks that each user gets'] table")].flatMap((table) => {
     const names = [...table.querySelectorAll("thead th")].map((e) => e.textContent);
     return [...table.querySelectorAll("tbody tr")].flatMap((row) => [...row.querySelectorAll("td")].map((cell, k) =>
       [names[k], row.querySelector("th").textContent, cell.textContent, cell.title]));
   });"""
-#: Everything that can be acted on and is seen.
+#: The number of visible controls.
 CONTROLS = """const all = [...document.querySelectorAll("a[href], button, input, summary, [tabindex='0']")];
   return all.filter((e) => e.checkVisibility({visibilityProperty: true}) && !e.disabled).length;"""
-#: Where the focus is, by its place among them.
+#: The number of controls that had the focus so far.
 FOCUS = """window.reached ??= new Set(); if (document.activeElement !== document.body) reached.add(document.activeElement);
   return reached.size;"""
 DROP = """const data = new DataTransfer(); data.items.add(new File([arguments[0]], "given.json"));
   document.body.dispatchEvent(new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true}));"""
-#: axe-core, where npm installs it; what it finds of these degrees is a fault.
+#: The version of axe-core that npm installs, and the impacts that count as faults.
 AXE, SERIOUS = "axe-core@4.14.1", ("serious", "critical")
 
 
 def certificate(link):
-    """The text of the certificate that a link holds."""
+    """Return the text of the certificate in a link."""
     kind, text = re.match(r"data:application/(json|gzip)(?:;base64)?,(.*)$", link["address"], re.S).groups()
     return urllib.parse.unquote(text) if kind == "json" else gzip.decompress(base64.b64decode(text)).decode()
 
@@ -70,18 +70,18 @@ def rational(number):
 
 
 def named(claim):
-    """The name of a claim as the checker prints it; that of a share without its parameter is enough."""
+    """Return the name of a claim as the checker prints it, without the parameter of a share."""
     return claim["axiom"] + (":" + claim["share"] if "share" in claim else "")
 
 
 def titled(claim):
-    """The name of a claim as pages have it."""
+    """Return the name of a claim as pages show it."""
     more = [claim[key] for key in ("share", "alpha") if key in claim]
     return ":".join([claim["axiom"], *(rational(part).__str__() if re.match(r"[\d.]", str(part)) else part for part in more)])
 
 
 def seen(name):
-    """A name as pages write it."""
+    """Return a name as pages show it."""
     ignorable = [(0x34f, 0x34f), (0x115f, 0x1160), (0x17b4, 0x17b5), (0x180b, 0x180f), (0x2060, 0x206f), (0x2800, 0x2800),
                  (0x3164, 0x3164), (0xfe00, 0xfe0f), (0xffa0, 0xffa0), (0xfff0, 0xfff8), (0xe0000, 0xe0fff)]
     hidden = lambda c: (unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp")
@@ -90,7 +90,7 @@ def seen(name):
 
 
 def agrees(text, exact, stated):
-    """Whether a page shows this number: the exact one stands behind a rounded one, unless it is too long."""
+    """Return whether a page shows this number. A rounded number comes with the exact one, unless that is too long."""
     if exact:
         return rational(exact.split(" ")[0]) == stated
     shown = rational(re.sub(r"^.* = ", "", text).split(" ")[0])
@@ -104,7 +104,7 @@ def short(number):
 
 
 class Pages:
-    """Pages in a browser, and what is wrong with them."""
+    """Pages in a browser, and their faults."""
 
     def __init__(self, browser, program, folder):
         self.browser, self.program, self.folder = browser, program, folder
@@ -114,14 +114,14 @@ class Pages:
         self.faults.append(f"{where}: {what}")
 
     def wait(self, where, seconds=600):
-        """The statuses, once all is checked, however slow the machine is."""
+        """Return the statuses after all certificates are checked."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             status = self.browser.run(STATUS)
             if status is not None:
                 return status
             time.sleep(0.05)
-        self.fault(where, "the check does not end")
+        self.fault(where, f"the check does not end within {seconds} seconds")
         return ""
 
     def open(self, page, hash="", **how):
@@ -139,13 +139,13 @@ class Pages:
             self.browser.tool("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code, **more)
 
     def press_check(self, where):
-        """Presses the button where there is one, and waits for what it says."""
+        """Press the button, if there is one, and wait for its result."""
         if self.browser.run(CHECKS):
             self.browser.run("document.getElementById('check-run').click()")
             self.wait(where)
 
     def numbers(self, name, page):
-        """What the certificates of a page state is what its cells say."""
+        """Check that the cells of a page agree with its certificates."""
         self.open(page)
         cells, tasks = self.browser.run(CELLS), self.browser.run(TASKS)
         compared = 0
@@ -156,22 +156,22 @@ class Pages:
                 word = {True: ("holds", "within"), False: ("violated",), None: ("n/a",)}[claim["holds"]]
                 found = [value for (axiom, text), value in words.items() if axiom == titled(claim) and any(w in text for w in word)]
                 if len(found) != 1:
-                    self.fault(name, f"{link['name']}: {titled(claim)}: {len(found)} cells say {word}")
+                    self.fault(name, f"{link['name']}: {titled(claim)}: {len(found)} cells say {word}, expected 1")
                 elif claim.get("margin") is not None and not (found[0][0] and agrees(*found[0], rational(claim["margin"]))):
-                    self.fault(name, f"{link['name']}: {titled(claim)}: the cell says {found[0]}, the certificate {claim['margin']}")
+                    self.fault(name, f"{link['name']}: {titled(claim)}: the cell says {found[0]}, the certificate states {claim['margin']}")
                 compared += 1
             shown = {user: (text, exact) for of, user, text, exact in tasks if of == link["name"]}
             for user in stated["problem"]["users"] if shown else []:
                 held = stated["allocation"]["tasks"].get(user["name"], {})
                 total = sum((rational(value) for value in (held.values() if isinstance(held, dict) else [held])), Fraction(0))
                 if seen(user["name"]) not in shown or not agrees(*shown[seen(user["name"])], total):
-                    self.fault(name, f"{link['name']}: {user['name']}: {shown.get(seen(user['name']))}, and {total} are certified")
+                    self.fault(name, f"{link['name']}: {user['name']}: the page shows {shown.get(seen(user['name']))} tasks, the certificate states {total}")
                 compared += 1
         if cells and not compared:
-            self.fault(name, "no number is compared")
+            self.fault(name, "no number of the page was compared with a certificate")
 
     def proves(self, name, page, expected):
-        """The button, pressed by the keyboard, proves what is expected, and says every number of the certificates."""
+        """Check that the button, pressed by the keyboard, proves the expected certificates and reports all their numbers."""
         where = f"{name}, checked"
         self.open(page)
         self.browser.run("document.getElementById('check-run').focus();")
@@ -180,11 +180,11 @@ class Pages:
         links = self.browser.run(LINKS)
         said = self.browser.run(SAID)
         found = [int(s) for s in status.split()]
-        # What is not covered today may be proven some day.
+        # A better status than expected is fine: later versions may cover more claims.
         if any(s in (1, 2) for s in found) or any(e == 0 and s != 0 for e, s in zip(expected or [], found)):
             self.fault(where, f"status {status}, expected {expected}: {[lines[-1] for _, lines in said if lines]}")
         if len(said) != len(links):
-            self.fault(where, f"{len(said)} answers about {len(links)} certificates")
+            self.fault(where, f"{len(said)} answers for {len(links)} certificates")
         for link, (_, lines), table in zip(links, said, self.browser.run(TABLES)):
             claims = json.loads(certificate(link))["claims"]
             text = "\n".join(lines)
@@ -197,9 +197,9 @@ class Pages:
                     self.fault(where, f"{link['name']}: {row[0]}: the page shows {row[1:]}, the certificate states {margin}")
                 line = [line for line in lines if re.match(rf"(proven|not covered): {re.escape(named(claim))}[ :(]", line)]
                 if not line:
-                    self.fault(where, f"{link['name']}: nothing is said of {named(claim)}: {text[:200]}")
+                    self.fault(where, f"{link['name']}: no line about {named(claim)}: {text[:200]}")
                 elif margin is not None and not any(f"margin {short(margin)}:" in l or l.startswith("not covered") for l in line):
-                    self.fault(where, f"{link['name']}: {named(claim)}: the margin is {margin}, it says {line}")
+                    self.fault(where, f"{link['name']}: {named(claim)}: the margin is {margin}, but the answer is {line}")
         self.errors(where)
 
     def at_once(self, name, page):
@@ -208,13 +208,13 @@ class Pages:
         self.errors(f"{name}, opened with #check")
 
     def refuses(self, name, page, times):
-        """One digit of the allocation, or of a margin, or of the problem, is another one."""
+        """Check that a page with one changed digit in the allocation, a margin or the problem is refused."""
         text = page.read_text()
         link = re.search(r'href="(data:application/json,[^"]*)" data-certificate', text).group(1)
         stated = certificate({"address": link})
         whole = json.loads(stated)
         rng = random.Random(1)
-        # Digits within numbers, outside of names.
+        # Digits in numbers, not in names.
         places = [m.start() for m in re.finditer(r"\d", stated) if re.search(r'[:\[,"/\d.-]$', stated[: m.start()])]
         tried = 0
         while tried < times:
@@ -227,7 +227,7 @@ class Pages:
                 continue
             same = lambda key: now.get(key) == whole.get(key)
             margins = [c.get("margin") for c in now["claims"]] == [c.get("margin") for c in whole["claims"]]
-            # Evidence may prove as well when it is changed; so may another allocation whose repair is the same.
+            # Changed evidence may still be a proof, and so may another allocation with the same repair.
             if same("problem") and margins:
                 continue
             tried += 1
@@ -236,20 +236,20 @@ class Pages:
             self.open(changed, hash="#check")
             status = self.wait(f"{name}, damaged").split()
             if not status or status[0] == "0":
-                self.fault(name, f"proven, although digit {at} was changed: {stated[at - 30 : at + 10]}")
+                self.fault(name, f"the page is proven, although digit {at} was changed: {stated[at - 30 : at + 10]}")
         self.errors(f"{name}, damaged")
 
     def given(self, name, page, text):
-        """A certificate that is dropped on the page, or chosen, is checked."""
+        """Check that the page checks a certificate that is dropped on it or chosen."""
         self.open(page)
         self.browser.ask("POST", "/execute/sync", {"script": DROP, "args": [text]})
         if self.wait(f"{name}, dropped") != "0":
-            self.fault(name, f"a certificate that is dropped is not proven: {self.browser.run(SAID)}")
+            self.fault(name, f"a dropped certificate is not proven: {self.browser.run(SAID)}")
         self.open(page)
         several = '{"kind": "verdict-certificate", "version": 1, "tolerance": "0", "held": %s, "due": {"rule": "kai"}, "queues": []}' % text
         self.browser.ask("POST", "/execute/sync", {"script": DROP, "args": [several]})
         if self.wait(f"{name}, a certificate of a verdict") != "3":
-            self.fault(name, f"a certificate of a verdict is not proven in part: {self.browser.run(SAID)}")
+            self.fault(name, f"a certificate of a verdict is not partly proven: {self.browser.run(SAID)}")
         path = self.folder / "chosen.json"
         path.write_text(text)
         self.browser.run("document.querySelector('#check details').open = true;")
@@ -257,35 +257,35 @@ class Pages:
         self.browser.run("delete document.getElementById('check').dataset.status;")
         self.browser.ask("POST", f"/element/{next(iter(found.values()))}/value", {"text": str(path)})
         if self.wait(f"{name}, chosen") != "0" or self.browser.run(SAID)[0][0] != "chosen.json":
-            self.fault(name, f"a certificate that is chosen is not proven: {self.browser.run(SAID)}")
+            self.fault(name, f"a chosen certificate is not proven: {self.browser.run(SAID)}")
         self.errors(f"{name}, given")
 
     def stops(self, name, page):
         self.open(page)
         self.browser.run("document.getElementById('check-run').click(); document.getElementById('check-stop').click();")
         if self.wait(f"{name}, stopped") != "stopped" or self.browser.run(SAID):
-            self.fault(name, "it does not stop")
+            self.fault(name, "the check does not stop")
         self.browser.run("document.getElementById('check-run').click();")
         if self.wait(f"{name}, after a stop") == "stopped":
-            self.fault(name, "it does not begin again after a stop")
+            self.fault(name, "the check does not start again after a stop")
         self.errors(f"{name}, stopped")
 
     def without_workers(self, name, page, expected):
         made = self.browser.tool("Page.addScriptToEvaluateOnNewDocument", source="delete window.Worker;")
         self.at_once(f"{name}, without workers", page)
         if self.browser.run(STATUS) != expected:
-            self.fault(name, f"without workers it says {self.browser.run(STATUS)}")
+            self.fault(name, f"without workers the status is {self.browser.run(STATUS)}, expected {expected}")
         self.browser.tool("Page.removeScriptToEvaluateOnNewDocument", identifier=made["identifier"])
 
     def without_scripts(self, name, page):
         self.open(page, scripts=False, hash="#check")
         shown = self.browser.run("return document.getElementById('check-run').checkVisibility();")
         if shown or self.browser.run(STATUS) is not None:
-            self.fault(f"{name}, without scripts", "the button is there")
+            self.fault(f"{name}, without scripts", "the page shows the button or a status")
         self.errors(f"{name}, without scripts")
 
     def keyboard(self, name, page):
-        """The key Tab reaches every control, after a check as well."""
+        """Check that the key Tab reaches every control, also after a check."""
         self.open(page, hash="#check")
         if self.browser.run(CHECKS):
             self.wait(name)
@@ -299,7 +299,7 @@ class Pages:
             self.fault(name, f"the keyboard reaches {reached} of {controls} controls")
 
     def axe(self, pages, out):
-        """What axe-core finds; whether it was asked."""
+        """Add the faults that axe-core finds; return whether axe-core could run."""
         source = out / "axe/node_modules/axe-core/axe.min.js"
         if not source.exists():
             npm = shutil.which("npm")
@@ -320,7 +320,7 @@ class Pages:
 
 
 def certified(program, problem, folder):
-    """The smallest page that proves something: a certificate in a page of its own."""
+    """Write a page with a single certificate, the smallest page that can prove a claim; return its path and the certificate."""
     allocation, text, page = folder / "allocation.json", folder / "one.json", folder / "certificate.html"
     run = lambda *arguments: subprocess.run([str(program), *arguments], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     run("solve", str(problem), "-m", "drfh", "-o", str(allocation), "--quiet")

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Starts a real Slurm of 30 nodes on this machine (controller, accounting, node daemons), lets three accounts submit jobs until
-some wait, and holds what `evenhand` says of it against what Slurm says: before and after jobs are stopped and started by `moves`.
+"""Start a real Slurm of 30 nodes on this machine (controller, accounting, node daemons) and compare verdicts of `evenhand` with it.
+
+Three accounts submit jobs until some jobs wait. The verdicts are compared before and after the moves of `evenhand moves`.
 
 A second scene in the same cluster has a job of two nodes, a limit on GPUs of one type and arrays with a throttle. Three verdicts
-are compared with Slurm: while no waiting job has room, while jobs have room and Slurm holds them back, and after Slurm started
-these jobs.
+are compared with Slurm: while no waiting job fits, while jobs fit and Slurm holds them back, and after Slurm started these jobs.
 
     scripts/e2e_slurm.py PROGRAM OUT
 
-Root installs Debian's packages where they are missing; without root, packages or a network the test is skipped, and says so. All
-that is started is ended, and its files are removed, whatever happens; the dumps are kept in OUT."""
+As root, the script installs missing Debian packages. Without root, the packages or a network, the test is skipped with a message.
+All processes are ended and all files removed in every case. The dumps are saved in OUT."""
 
 import collections
 import contextlib
@@ -29,39 +29,39 @@ import time
 
 PACKAGES = "slurmctld slurmd slurm-client slurmdbd slurm-wlm-basic-plugins slurm-wlm-mysql-plugin munge mariadb-server".split()
 PROGRAMS = ["slurmctld", "slurmd", "slurmdbd", "sbatch", "sacctmgr", "munged", "mariadbd", "mariadb-install-db", "mariadb"]
-#: Nodes with GPUs and without: how many, and what each has; memory in mebibytes.
+#: The numbers of nodes with and without GPUs, and the capacity of each node; memory in mebibytes.
 GPU_NODES, CPU_NODES = 20, 10
 GPU_NODE = {"cpu": 64, "memory": 256_000, "gres/gpu": 8}
 CPU_NODE = {"cpu": 128, "memory": 512_000}
 GPU_TYPE = "a100"
 #: The limit of the account `vision` on GPUs of this type, in the second scene.
 TYPED_LIMIT = 4
-#: Tasks of each array in the second scene, and how many of them may run at once.
+#: Tasks of each array in the second scene, and the number of them that may run at once.
 ARRAY_TASKS, THROTTLE = 6, 2
-#: What a job of the partition with GPUs asks for.
+#: The request of a job in the partition with GPUs.
 JOB = {"cpu": 8, "memory": 10_240, "gres/gpu": 4}
-#: Accounts that submit, in this order, and how many jobs each does in a round.
+#: Accounts that submit jobs, in this order, and the number of jobs of each in a round.
 ROUND = {"product": 4, "vision": 1, "speech": 1}
-#: Jobs after which an account has more than its part: a third of the GPUs of all nodes are 13 jobs and a third.
+#: With this many jobs, an account exceeds its fair share: a third of all GPUs is enough for 13 1/3 jobs.
 ENOUGH = 15
-#: What an account is due, worked out by hand: research weighs two, product one, vision and speech share alike.
+#: The fair shares, worked out by hand: research has weight two, product has weight one, vision and speech share equally.
 DUE = {name: fractions.Fraction(GPU_NODES * GPU_NODE["gres/gpu"], 3) for name in ROUND}
 DUE["research"] = DUE["vision"] + DUE["speech"]
-#: Seconds that any single thing may take.
+#: Seconds that a single step may take.
 PATIENCE = 60
 MEBIBYTE = 1024**2
 QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-#: `prctl`: a process that is left alone becomes a child of this one; what this one started ends with it.
+#: Options of `prctl`: orphaned processes become children of this process; started processes end with this process.
 SUBREAPER, WITH_PARENT = 36, 1
 LIBC = ctypes.CDLL(None)
 
 
 class Skipped(Exception):
-    """Why the test cannot be run here."""
+    """The test cannot run here; the message says why."""
 
 
 class Fault(Exception):
-    """What is wrong."""
+    """A disagreement or a failed step."""
 
 
 def check(holds, what):
@@ -80,23 +80,23 @@ def installed():
     os.environ["PATH"] += ":/usr/sbin:/sbin"
     missing = [name for name in PROGRAMS if not shutil.which(name)]
     if os.geteuid() != 0:
-        raise Skipped("to start a cluster takes root")
+        raise Skipped("starting a cluster needs root; run the script as root")
     if not missing:
         return
     if not shutil.which("apt-get"):
-        raise Skipped(f"there is no {missing[0]}, and no apt-get to install it")
-    print(f"e2e: installs {', '.join(PACKAGES)}", flush=True)
-    # In run level 1 no package starts its daemon.
+        raise Skipped(f"{missing[0]} is missing, and there is no apt-get to install it")
+    print(f"e2e: installing {', '.join(PACKAGES)}", flush=True)
+    # In run level 1, packages do not start their daemons.
     environment = dict(os.environ, DEBIAN_FRONTEND="noninteractive", RUNLEVEL="1")
     install = ["apt-get", "install", "-y", "-q", "--no-install-recommends", *PACKAGES]
     if subprocess.run(install, **QUIET, env=environment).returncode:
         subprocess.run(["apt-get", "update", "-q"], **QUIET)
         if subprocess.run(install, **QUIET, env=environment).returncode:
-            raise Skipped(f"apt-get does not install {' '.join(PACKAGES)} (no network?)")
+            raise Skipped(f"apt-get cannot install {' '.join(PACKAGES)}; check the network")
 
 
 def free_ports(count):
-    """The first of so many ports in a row that nobody listens on."""
+    """Return the first of `count` consecutive free ports."""
     for first in range(20_000 + os.getpid() % 1000 * 10, 60_000, count):
         with contextlib.ExitStack() as stack:
             try:
@@ -105,17 +105,17 @@ def free_ports(count):
             except OSError:
                 continue
             return first
-    raise Skipped("there are no free ports")
+    raise Skipped(f"there are no {count} consecutive free ports")
 
 
 class Cluster:
-    """Everything that runs; ended on leaving."""
+    """All processes of the cluster; they are ended on exit."""
 
     def __init__(self, folder):
         self.folder = folder
         self.ports = free_ports(GPU_NODES + CPU_NODES + 3)
         os.environ["SLURM_CONF"] = str(folder / "slurm.conf")
-        # Daemons that leave their parents become children of this process, which ends them.
+        # Daemons that leave their parents become children of this process, so this process can end them.
         LIBC.prctl(SUBREAPER, 1, 0, 0, 0)
 
     def start(self, *command):
@@ -234,7 +234,7 @@ PartitionName=cpu Nodes=c[001-0{CPU_NODES}] MaxTime=INFINITE State=UP
 
 
 def descendants():
-    """All processes below this one that still run."""
+    """Return all descendants of this process that still run."""
     children = collections.defaultdict(list)
     for entry in pathlib.Path("/proc").iterdir():
         with contextlib.suppress(OSError, ValueError):
@@ -263,13 +263,13 @@ def submit(account, *arguments):
 
 
 def sbatch(account, *arguments):
-    """Submits a job and returns its id."""
+    """Submit a job and return its id."""
     files = ["--chdir=/", "--output=/dev/null"]
     return run("sbatch", "--parsable", f"--account={account}", *arguments, *files, "--wrap=exec sleep 600").strip()
 
 
 def jobs():
-    """Returns what `squeue` says of every job and every task of an array."""
+    """Return the fields of `squeue` for every job and every task of an array."""
     form = "JobArrayID:|,Account:|,StateCompact:|,Reason:|,NodeList:|,tres-alloc:|,Name:|,NumNodes:|"
     lines = [line.split("|") for line in run("squeue", "-h", "--array", "-O", form).splitlines()]
     fields = ("id", "account", "state", "reason", "node", "tres", "name", "nodes")
@@ -277,7 +277,7 @@ def jobs():
 
 
 def tres(text):
-    """`cpu=8,mem=10G,node=1,gres/gpu=4` in cores, bytes and pieces."""
+    """Return amounts like `cpu=8,mem=10G,node=1,gres/gpu=4` in cores, bytes and pieces."""
     units = {"M": MEBIBYTE, "G": 1024 * MEBIBYTE, "T": MEBIBYTE**2}
     found = {}
     for part in filter(None, text.split(",")):
@@ -288,7 +288,7 @@ def tres(text):
 
 
 def settled():
-    """Nothing starts or ends any more, in two rounds of the scheduler."""
+    """Wait until no job starts or ends in two rounds of the scheduler."""
 
     def holds():
         before = jobs()
@@ -299,7 +299,7 @@ def settled():
 
 
 def dumped(program, out, name):
-    """A snapshot of the cluster as it is."""
+    """Save the dumps of the cluster and return the path of their snapshot."""
     folder = out / name
     folder.mkdir(parents=True, exist_ok=True)
     files = []
@@ -317,7 +317,7 @@ def dumped(program, out, name):
 
 
 def compare(snapshot, left_out=()):
-    """Checks that the sums of a snapshot are those of `sinfo` and `squeue`, without the waiting jobs with the ids `left_out`."""
+    """Check that a snapshot has the sums of `sinfo` and `squeue`, without the waiting jobs with the ids `left_out`."""
     of = json.loads(snapshot.read_text())
     number = lambda value: fractions.Fraction(str(value))  # noqa: E731
     totals, held, waits = collections.Counter(), collections.Counter(), collections.Counter()
@@ -334,7 +334,7 @@ def compare(snapshot, left_out=()):
                 held[users[user]["group"], resource] += number(tasks) * number(amount)
     for waiting in of.get("waiting", []):
         waits[users[waiting["user"]]["group"]] += int(waiting["tasks"])
-    # sinfo: nodes, and what of them is taken.
+    # sinfo: the capacities of the nodes and their usage.
     said, taken = collections.Counter(), {}
     form = "NodeList:|,CPUsState:|,Memory:|,AllocMem:|,Gres:|,GresUsed:|"
     for line in run("sinfo", "-h", "-N", "-O", form).splitlines():
@@ -347,8 +347,8 @@ def compare(snapshot, left_out=()):
     check(totals == said, f"the snapshot has {dict(totals)}, sinfo says {dict(said)}")
     for node, amounts in taken.items():
         for resource, amount in amounts.items():
-            check(by_node[node][resource] == amount, f"{node}: {by_node[node][resource]} {resource} are taken, sinfo says {amount}")
-    # squeue: what accounts hold and wait for.
+            check(by_node[node][resource] == amount, f"{node}: the snapshot uses {by_node[node][resource]} {resource}, sinfo says {amount}")
+    # squeue: the usage of accounts and their waiting jobs.
     running, pending = collections.Counter(), collections.Counter()
     for job in jobs():
         if job["state"] == "R":
@@ -361,7 +361,7 @@ def compare(snapshot, left_out=()):
 
 
 def judge(program, snapshot, held, pending):
-    """The verdict, which is what follows from what `squeue` says; whether somebody is short."""
+    """Check the verdict against the usage and the waiting jobs of `squeue`; return the accounts below their fair share."""
     certificate = snapshot.with_name("verdict.json")
     held = dict(held, research=held["vision"] + held["speech"])
     waits = dict(pending, research=pending["vision"] + pending["speech"])
@@ -373,9 +373,9 @@ def judge(program, snapshot, held, pending):
     rows = {row["name"]: row for row in found["queues"]}
     for name, due in DUE.items():
         said = {what: fractions.Fraction(rows[name][what].get("gres/gpu", "0")) for what in ("usage", "fair_share")}
-        check(said == {"usage": held[name], "fair_share": due}, f"{name}: {said}, and it uses {held[name]} of {due}")
+        check(said == {"usage": held[name], "fair_share": due}, f"{name}: the verdict says {said}, but squeue says that it uses {held[name]} of its fair share of {due}")
     below = found["below_fair_share"]
-    check(sorted(below) == short, f"below their fair share are {below}, and not {short}")
+    check(sorted(below) == short, f"the verdict puts {below} below their fair share, expected {short}")
     check(found["work_conserving"] is True, f"a waiting job could start: {found['could_start']}")
     return short
 
@@ -390,15 +390,15 @@ def test(program, out):
     before = dumped(program, out, "before")
     held, pending = compare(before)
     short = judge(program, before, held, pending)
-    print(f"e2e: Slurm runs {sum(job['state'] == 'R' for job in jobs())} jobs, {sum(pending.values())} wait; short: {', '.join(short)}", flush=True)
-    check(short, "nobody is short: product came first")
+    print(f"e2e: Slurm runs {sum(job['state'] == 'R' for job in jobs())} jobs, {sum(pending.values())} wait; below their fair share: {', '.join(short)}", flush=True)
+    check(short, "no account is below its fair share, although product submitted its jobs first")
     certificate, after = before.with_name("moves.json"), before.with_name("after.json")
     run(program, "moves", before, "-o", certificate, "--after", after)
     run(program, "check", certificate)
     moves = json.loads(run(program, "moves", before, "--format", "json"))
     script = run(program, "moves", before, "--format", "script")
     (before.with_name("moves.sh")).write_text(script)
-    # What the script says to start goes before all others; what it stops is submitted again, and waits.
+    # Jobs that the script starts get the highest priority. Jobs that it stops are submitted again and wait.
     start = [task["task"] for step in moves["moves"] for task in step["start"]]
     stop = [task["task"] for step in moves["moves"] for task in step["stop"]]
     accounts = {job["id"]: job["account"] for job in jobs()}
@@ -414,21 +414,21 @@ def test(program, out):
     now = dumped(program, out, "after")
     held, pending = compare(now)
     short = judge(program, now, held, pending)
-    check(not short, f"after the moves are short: {short}")
-    # What was promised is what came.
+    check(not short, f"below their fair share after the moves: {short}")
+    # The moves must lead to the predicted usage.
     promised = {row["name"]: row["usage"] for row in json.loads(run(program, "verdict", after, "--format", "json"))["queues"]}
     came = {row["name"]: row["usage"] for row in json.loads(run(program, "verdict", now, "--format", "json"))["queues"]}
-    check(promised == came, f"after the moves queues hold {came}, and {promised} was promised")
-    print(f"e2e: {len(moves['moves'])} moves, {len(stop)} jobs stopped and submitted again: nobody is short by a job", flush=True)
+    check(promised == came, f"after the moves the usage is {came}, but the moves predicted {promised}")
+    print(f"e2e: {len(moves['moves'])} moves, {len(stop)} jobs stopped and submitted again; no account is below its fair share by a whole job", flush=True)
 
 
 def states():
-    """Counts the jobs by name, state and, of waiting jobs, the reason why they wait."""
+    """Count the jobs by name, state and, for waiting jobs, the reason for the wait."""
     return collections.Counter((job["name"], job["state"], job["reason"] if job["state"] == "PD" else "") for job in jobs())
 
 
 def become(expected):
-    """Waits until the jobs of Slurm are in the expected states, and checks that they stay there."""
+    """Wait until the jobs of Slurm are in the expected states, and check that they stay in them."""
     try:
         until(lambda: states() == expected, "jobs are in their expected states")
         settled()
@@ -438,12 +438,12 @@ def become(expected):
 
 
 def waiting_ids(*names):
-    """Returns the ids of the waiting jobs with these names, those of an array in their order."""
+    """Return the ids of the waiting jobs with these names, in order within an array."""
     return [job["id"] for job in jobs() if job["state"] == "PD" and job["name"] in names]
 
 
 def judge_starts(program, snapshot, could_start):
-    """Checks that the verdict names exactly these jobs, each with its number of servers, as jobs that could start now."""
+    """Check that according to the verdict exactly these jobs could start now, each on its number of servers."""
     certificate = snapshot.with_name("verdict.json")
     found = json.loads(said_of(program, "verdict", snapshot, "--format", "json", "-o", certificate))
     run(program, "check", certificate, "--require", "feasible")
@@ -451,22 +451,22 @@ def judge_starts(program, snapshot, could_start):
     for start in found["could_start"]:
         servers[start["task"]].add(start["server"])
     said = {task: len(names) for task, names in servers.items()}
-    check(said == could_start, f"by the verdict {said} could start on so many servers, by Slurm {could_start}")
+    check(said == could_start, f"jobs that could start, with their numbers of servers: the verdict says {said}, Slurm says {could_start}")
     conserving = found["work_conserving"]
-    check(conserving is not bool(could_start), f"work-conserving is {conserving}, and {could_start} could start")
+    check(conserving is not bool(could_start), f"the verdict says work-conserving {conserving}, although the jobs that could start are {could_start}")
     for answer in ("could_start_by_model", "could_start_not_known"):
         check(not found[answer], f"the verdict has {answer}: {found[answer]}")
-    # Slurm starts jobs without a type beyond a limit on a type, and then counts the type that they got.
+    # Slurm may start jobs without a GPU type beyond a limit on a type, and then counts the type that they got.
     typed, used = f"gres/gpu:{GPU_TYPE}", counted("vision")
     usage = {row["name"]: row["usage"].get(typed, "0") for row in found["queues"]}["vision"]
     check(usage == used, f"vision uses {usage} {typed} by the verdict, {used} by Slurm")
     exceeded = [("vision", typed, used, str(TYPED_LIMIT))] if int(used) > TYPED_LIMIT else []
     said = [tuple(row.get(part) for part in ("group", "resource", "usage", "limit")) for row in found["exceeded"]]
-    check(said == exceeded, f"by the verdict {said} are exceeded, by Slurm {exceeded}")
+    check(said == exceeded, f"exceeded limits: the verdict says {said}, Slurm says {exceeded}")
 
 
 def judge_moves(program, snapshot, expected):
-    """Checks that `moves` starts exactly these jobs, each on its number of servers, and stops none."""
+    """Check that `moves` starts exactly these jobs, each on its number of servers, and stops none."""
     certificate = snapshot.with_name("moves.json")
     found = json.loads(said_of(program, "moves", snapshot, "--format", "json", "-o", certificate))
     run(program, "check", certificate)
@@ -474,19 +474,19 @@ def judge_moves(program, snapshot, expected):
     for start in (start for step in found["moves"] for start in step["start"]):
         servers[start["task"]].add(start["server"])
     said = {task: len(names) for task, names in servers.items()}
-    check(said == expected, f"moves start {said} on so many servers, Slurm {expected}")
-    check(found["stopped"] == 0, f"moves stop {found['stopped']} tasks, and there is room for all that start")
+    check(said == expected, f"jobs to start, with their numbers of servers: the moves say {said}, Slurm says {expected}")
+    check(found["stopped"] == 0, f"the moves stop {found['stopped']} tasks, although all jobs to start fit")
 
 
 def said_of(*command):
-    """Returns what `verdict` or `moves` prints, whether the queues have their fair shares (status 0) or not (status 1)."""
+    """Return the output of `verdict` or `moves`, which must end with status 0 (fair shares met) or 1 (not met)."""
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     check(done.returncode in (0, 1), f"{' '.join(map(str, command))}: status {done.returncode}\n{done.stderr}")
     return done.stdout
 
 
 def counted(account):
-    """Returns how many GPUs of the type the account uses, as Slurm counts them against the limit."""
+    """Return the number of GPUs of the type that Slurm counts against the limit of the account."""
     said = run("scontrol", "show", "assoc_mgr", f"accounts={account}", "flags=assoc", "-o")
     found = re.search(rf"GrpTRES=\S*gres/gpu:{GPU_TYPE}={TYPED_LIMIT}\((\d+)\)", said)
     check(found, f"Slurm counts no {GPU_TYPE} of {account} against a limit of {TYPED_LIMIT}: {said}")
@@ -494,16 +494,16 @@ def counted(account):
 
 
 def compare_rules(snapshot, pair, left_out):
-    """Checks what the snapshot says of the job of two nodes, of the limit on a type of GPUs, and of throttles.
+    """Check that the snapshot has the job of two nodes, the limit on a type of GPUs, and the throttles.
 
     `left_out` counts the waiting tasks that the snapshot lists as not modelled, by a word of the reason."""
     of = json.loads(snapshot.read_text())
     gang = [waiting for waiting in of["waiting"] if pair in waiting["names"]]
-    check(len(gang) == 1 and gang[0]["tasks"] == "2", f"the job of two nodes waits as {gang}, and not as two tasks")
+    check(len(gang) == 1 and gang[0]["tasks"] == "2", f"the job of two nodes must wait as two tasks, but the snapshot has {gang}")
     wide = {job["id"] for job in jobs() if int(job["nodes"]) > 1}
     several = {waiting["user"] for waiting in of["waiting"] if wide & set(waiting["names"])}
     distinct = {entry["user"] for entry in of["constraints"] if entry.get("distinct_servers")}
-    check(distinct == several, f"tasks of {distinct} need different servers, and {several} have the jobs of several nodes")
+    check(distinct == several, f"users whose tasks need different servers: the snapshot says {distinct}, the jobs of several nodes are of {several}")
     limits = {group["name"]: group["limit"] for group in of["problem"]["groups"] if group.get("limit")}
     stated = {"vision": {f"gres/gpu:{GPU_TYPE}": str(TYPED_LIMIT)}}
     check(limits == stated, f"the snapshot has the limits {limits}, Slurm has {stated}")
@@ -519,11 +519,11 @@ def test_starts(program, out):
     run("scancel", "--user=root")
     until(lambda: not jobs(), "all jobs end")
     run("sacctmgr", "-i", "modify", "account", "vision", "set", f"GrpTRES=gres/gpu:{GPU_TYPE}={TYPED_LIMIT}")
-    # Memory is always asked for: Slurm gives a job without a request all memory of its node. Time limits let Slurm plan ahead.
+    # Every job requests memory, because Slurm gives a job without a request all memory of its node. Time limits let Slurm plan ahead.
     hour = ["--mem=100M", "--time=60"]
     later = ["--mem=100M", "--time=120"]
     array = f"--array=1-{ARRAY_TASKS}%{THROTTLE}"
-    # One node without GPUs keeps room: for the tasks of an array, and for both tasks of a job that asks for two nodes.
+    # One node without GPUs stays free: for the tasks of an array, and for both tasks of a job that asks for two nodes.
     whole = ["--job-name=filler", "--partition=cpu", f"--cpus-per-task={CPU_NODE['cpu']}"]
     fillers = [sbatch("product", *whole, *hour) for _ in range(CPU_NODES - 1)]
     until(lambda: states() == {("filler", "R", ""): len(fillers)}, "the jobs that fill nodes start")
@@ -542,13 +542,13 @@ def test_starts(program, out):
     judge_starts(program, snapshot, {})
     text = f"a job of two nodes, 2 jobs beyond a limit of {TYPED_LIMIT} {GPU_TYPE}, {beyond} tasks beyond a throttle"
     print(f"e2e: these wait and could not start: {text}", flush=True)
-    # Jobs of a high priority ask for all nodes, and Slurm starts no job that would delay them. A second node gets room.
+    # Jobs with a high priority ask for all nodes, and Slurm starts no job that would delay them. A second node becomes free.
     walls = []
     for partition, nodes, cores in (("cpu", CPU_NODES, CPU_NODE["cpu"]), ("gpu", GPU_NODES, GPU_NODE["cpu"])):
         walls.append(sbatch("product", "--job-name=wall", f"--partition={partition}", f"--nodes={nodes}", "--ntasks-per-node=1",
                             f"--cpus-per-task={cores}", *hour))  # fmt: skip
         run("scontrol", "update", f"JobId={walls[-1]}", "Priority=4000000000")
-    until(lambda: states()["wall", "PD", "Resources"] == len(walls), "jobs of all nodes wait for room")
+    until(lambda: states()["wall", "PD", "Resources"] == len(walls), "the jobs that need all nodes wait")
     untyped = sbatch("vision", "--job-name=untyped", "--gres=gpu:1", *later)
     second = sbatch("product", "--job-name=second", "--partition=cpu", array, *later)
     run("scancel", fillers.pop())
@@ -568,7 +568,7 @@ def test_starts(program, out):
     compare(snapshot, waiting_ids("array", "second"))
     judge_starts(program, snapshot, {})
     text = f"the job of two nodes, a job of a GPU without a type, {THROTTLE} tasks of another array"
-    print(f"e2e: with room these could start, and Slurm starts them: {text}", flush=True)
+    print(f"e2e: these fit and could start, and Slurm starts them: {text}", flush=True)
 
 
 def main():
@@ -585,7 +585,7 @@ def main():
         with tempfile.TemporaryDirectory(prefix="evenhand-slurm-", ignore_cleanup_errors=True) as folder:
             folder = pathlib.Path(folder)
             with contextlib.ExitStack() as stack:
-                # Logs outlive a fault.
+                # The logs are saved even after a fault.
                 stack.callback(lambda: shutil.copytree(folder / "log", out / "log", dirs_exist_ok=True))
                 cluster = Cluster(folder)
                 stack.push(cluster.__exit__)
@@ -593,7 +593,7 @@ def main():
                 test(program, out)
                 test_starts(program, out)
     except Skipped as why:
-        print(f"e2e: a real Slurm is NOT STARTED: {why}")
+        print(f"e2e: NOT RUN: the test with a real Slurm: {why}")
         return
     except (Fault, subprocess.SubprocessError) as fault:
         print(f"e2e: Slurm: {fault}\ne2e: dumps and logs are in {out}")

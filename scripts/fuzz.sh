@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
-# Fuzzes every target for a minute, on the stable compiler: libFuzzer without a sanitizer, for but a few lines are
-# unsafe. What it finds is in fuzz/artifacts, and a target that finds something ends the run with 1. See
-# fuzz/README.md.
+# Fuzzes every target for a minute with the stable compiler: libFuzzer without a sanitizer, because only a few lines are
+# unsafe. Failing inputs are saved in fuzz/artifacts. If a target fails, the script ends with status 1. See fuzz/README.md.
 #
-#   scripts/fuzz.sh [-s SECONDS | -m MINUTES] [TARGET]...    so long for each target, or for all together
-#   scripts/fuzz.sh --address                                the tests of the unsafe lines with the address sanitizer
+#   scripts/fuzz.sh [-s SECONDS | -m MINUTES] [TARGET]...    SECONDS for each target, or MINUTES for all together
+#   scripts/fuzz.sh --address                                runs the tests of the unsafe lines with the address sanitizer
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -17,14 +16,14 @@ address() {
     echo "fuzz: NOT RUN: the address sanitizer needs the nightly compiler (rustup toolchain install nightly)"
     exit 3
   fi
-  echo "fuzz: $(rustc +nightly --version), address sanitizer: compiles GMP and HiGHS once more"
-  # HiGHS keeps some memory until the program ends, and the tables that GCC makes of a switch in a header stand in several of
-  # its objects; neither is a fault.
+  echo "fuzz: $(rustc +nightly --version), address sanitizer: compiling GMP and HiGHS again"
+  # HiGHS keeps some memory until the program ends. GCC puts the jump table of a switch in a header into several object files.
+  # Neither is a fault.
   export ASAN_OPTIONS=detect_leaks=0:detect_odr_violation=0 CARGO_TARGET_DIR=$root/target/address CXXFLAGS=-fsanitize=address
-  # The linker's own runtime of the sanitizer would be a second one.
+  # The linker gets no such option, because it would add a second runtime of the sanitizer.
   RUSTFLAGS=-Zsanitizer=address cargo +nightly test --release --target "$host" -p evenhand-lp --lib --test it -- \
     highs cholesky exact_lp mip
-  echo "fuzz: the address sanitizer found nothing"
+  echo "fuzz: the address sanitizer found no fault"
 }
 
 seconds=60 minutes=
@@ -38,10 +37,10 @@ if ((${#targets[@]} == 0)); then
   targets=(readers certificates importers pipeline tree scenarios checkpoints audit export arguments)
 fi
 if [[ -n $minutes ]]; then seconds=$((minutes * 60 / ${#targets[@]})); fi
-version=0.13.2 # of cargo-fuzz
+version=0.13.2 # the version of cargo-fuzz
 tools=$root/.tools/cargo-fuzz
 
-# Inputs that are in the repository anyway; those in fuzz/corpus come with the target.
+# Further inputs from the repository. The inputs in fuzz/corpus/TARGET are always passed.
 seeds() {
   local certificates=crates/testkit/certificates
   case $1 in
@@ -55,25 +54,25 @@ seeds() {
 if ! cargo fuzz --version >/dev/null 2>&1; then
   export PATH=$tools/bin:$PATH
   if ! cargo fuzz --version >/dev/null 2>&1; then
-    echo "fuzz: installs cargo-fuzz $version into .tools/cargo-fuzz (nothing outside this folder changes)"
+    echo "fuzz: installing cargo-fuzz $version into .tools/cargo-fuzz (only inside this repository)"
     cargo install --quiet --locked --root "$tools" --version "$version" cargo-fuzz
   fi
 fi
 
 options=(--fuzz-dir fuzz --sanitizer none --target "$host")
-echo "fuzz: compiles the targets (the first time GMP and HiGHS, too)"
+echo "fuzz: compiling the targets (the first time, also GMP and HiGHS)"
 cargo fuzz build "${options[@]}"
 if [[ " ${targets[*]} " == *" arguments "* ]]; then
   scripts/build.sh cargo build --release -p evenhand
   export EVENHAND_PROGRAM=${CARGO_TARGET_DIR:-$root/target}/release/evenhand
 fi
 
-# One thread, so that the memory and the time of an input are its own.
+# With one thread, memory and time are measured for each input alone.
 export RAYON_NUM_THREADS=1
 failed=()
 for target in "${targets[@]}"; do
   echo "fuzz: $target, $seconds s"
-  found=fuzz/target/corpus/$target # what covers something new; not in git
+  found=fuzz/target/corpus/$target # inputs that cover new code; not in git
   mkdir -p "$found"
   # shellcheck disable=SC2046
   cargo fuzz run "${options[@]}" "$target" "$found" "fuzz/corpus/$target" $(seeds "$target") -- \
@@ -82,7 +81,7 @@ for target in "${targets[@]}"; do
   grep -E 'stat::(number_of_executed_units|average_exec_per_sec|peak_rss_mb)|ERROR: |panicked at' "$found.log" || true
 done
 if ((${#failed[@]})); then
-  echo "fuzz: found something: ${failed[*]} (fuzz/artifacts, and the logs in fuzz/target/corpus)"
+  echo "fuzz: these targets failed: ${failed[*]}; see fuzz/artifacts for the inputs and fuzz/target/corpus for the logs"
   exit 1
 fi
-echo "fuzz: nothing found"
+echo "fuzz: no target failed"

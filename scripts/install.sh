@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Installs what `make build` has made: both programs, the pages of the manual, the completions of bash, zsh and fish.
+# Installs the build of `make build`: both programs, the manual pages, and the completions for bash, zsh and fish.
 #
-#   scripts/install.sh [PREFIX]     PREFIX: ~/.local when it is not named; DESTDIR goes before it, for packages
-#   PROGRAMS=FOLDER scripts/install.sh ...  programs from there, not from target/release
+#   scripts/install.sh [PREFIX]     PREFIX is ~/.local by default; for packages, DESTDIR is put before it
+#   PROGRAMS=FOLDER scripts/install.sh ...  takes the programs from FOLDER instead of target/release
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -18,10 +18,10 @@ fail() {
 }
 
 for program in evenhand evenhand-check; do
-  [[ -x $programs/$program ]] || fail "$programs/$program is not there: run 'make build' first"
+  [[ -x $programs/$program ]] || fail "$programs/$program does not exist: run 'make build' first"
 done
 
-# Everything is made before anything is installed.
+# All files are made before the first is installed.
 made=$(mktemp -d)
 trap 'rm -rf "$made"' EXIT
 mkdir -p "$made/bin" "$made/share/man/man1" "$made/share/bash-completion/completions" \
@@ -32,17 +32,17 @@ cp "$programs/evenhand" "$programs/evenhand-check" "$made/bin/"
 "$programs/evenhand" completions zsh >"$made/share/zsh/site-functions/_evenhand"
 "$programs/evenhand" completions fish >"$made/share/fish/vendor_completions.d/evenhand.fish"
 
-mkdir -p "$there" 2>/dev/null && [[ -w $there ]] || fail "$there cannot be written to: name another folder with PREFIX=FOLDER"
+mkdir -p "$there" 2>/dev/null && [[ -w $there ]] || fail "$there cannot be written to: choose another folder with PREFIX=FOLDER"
 while IFS= read -r file; do
   mode=644
   if [[ $file == bin/* ]]; then mode=755; fi
   mkdir -p "$there/${file%/*}"
-  # A program that runs is replaced, not written over.
+  # A running program is replaced by a rename, because its file cannot be overwritten.
   install -m "$mode" "$made/$file" "$there/$file.new"
   mv -f "$there/$file.new" "$there/$file"
 done < <(cd "$made" && find . -type f -printf '%P\n' | LC_ALL=C sort)
 
-say "programs in $there/bin, pages of the manual in $there/share/man, completions in $there/share"
+say "installed programs in $there/bin, manual pages in $there/share/man, completions in $there/share"
 if [[ -z ${DESTDIR:-} && :$PATH: != *:$prefix/bin:* ]]; then
-  say "$prefix/bin is not on the PATH: export PATH=\"$prefix/bin:\$PATH\""
+  say "$prefix/bin is not on the PATH: run export PATH=\"$prefix/bin:\$PATH\""
 fi

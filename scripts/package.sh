@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Packages every crate that may be published, as a registry would get it: target/package/NAME-VERSION.crate.
-# Arguments go to `cargo package`, for instance --allow-dirty.
+# Packages every crate that may be published as target/package/NAME-VERSION.crate, the file that a registry gets.
+# Arguments are passed to `cargo package`, for example --allow-dirty.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -13,24 +13,24 @@ fail() {
   exit 1
 }
 
-# Those that say `publish = false` are for this workspace alone.
+# Crates with `publish = false` are for this workspace only.
 mapfile -t crates < <(cargo metadata --no-deps --format-version 1 |
   python3 -c 'import json, sys; print(*(p["name"] for p in json.load(sys.stdin)["packages"] if p["publish"] != []), sep="\n")')
-((${#crates[@]})) || fail "the workspace has no crate to publish"
+((${#crates[@]})) || fail "the workspace has no crate to publish: every Cargo.toml has publish = false"
 
 rm -rf "$out"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-# Without --no-verify each would be compiled once more; `make test-packages` compiles what a user does.
+# Without --no-verify, cargo would compile each crate again. `make test-packages` compiles the packages as a user would.
 cargo package --no-verify ${CARGO_FLAGS:-} "$@" "${crates[@]/#/--package=}" >"$log" 2>&1 || {
   cat "$log" >&2
-  fail "cargo could not package the crates"
+  fail "cargo could not package the crates, see above"
 }
 for crate in "${crates[@]}"; do
   package=("$out/$crate"-[0-9]*.crate)
   held=$(tar -tzf "${package[0]}")
   for file in LICENSE-MIT LICENSE-APACHE README.md; do
-    grep -q "^[^/]*/$file\$" <<<"$held" || fail "${package[0]##*/} holds no $file"
+    grep -q "^[^/]*/$file\$" <<<"$held" || fail "${package[0]##*/} contains no $file: check 'include' in its Cargo.toml"
   done
 done
 rm -rf "$out"/tmp-*

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Finds what the proofs need: Coq, OCaml, ocamlfind, Zarith, Yojson, js_of_ocaml and Node. Nothing else of Evenhand needs
-# them. Where something is missing it is named; root has it installed with apt-get when PROOF_SETUP=1.
+# Looks for the tools of the proofs: Coq, OCaml, ocamlfind, Zarith, Yojson, js_of_ocaml and Node. No other part of Evenhand
+# needs them. Names the missing packages. As root and with PROOF_SETUP=1, installs them with apt-get.
 #
-#   scripts/setup-proof.sh           say what is missing; exit 1 if anything is
-#   PROOF_SETUP=1 scripts/setup-proof.sh   install it
+#   scripts/setup-proof.sh                 names missing packages; exit 1 if there are any
+#   PROOF_SETUP=1 scripts/setup-proof.sh   installs them
 set -euo pipefail
 
 packages=(coq libzarith-ocaml-dev libyojson-ocaml-dev ocaml-findlib ocaml-nox js-of-ocaml)
@@ -32,6 +32,6 @@ if [[ ${PROOF_SETUP:-} == 1 ]] && ((EUID == 0)) && command -v apt-get >/dev/null
   look
   ((${#missing[@]})) || exit 0
 fi
-printf 'set-up: error: the proofs need %s, which is missing here (Debian: apt-get install %s; as root PROOF_SETUP=1 make proof does it)\n' \
+printf 'set-up: error: missing for the proofs: %s; run 'apt-get install %s' (Debian), or 'PROOF_SETUP=1 make proof' as root\n' \
   "${missing[*]}" "${packages[*]}" >&2
 exit 1

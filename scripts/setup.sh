@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Finds what the native builds need (GMP: m4; HiGHS: cmake, a C++ compiler and libclang) and
-# installs what is missing: as root with apt-get, dnf or apk, as anybody with brew, else through
-# pip and `apt-get download` into .tools/, which git ignores. Tools that end up there are named to
-# cargo in .cargo/config.toml, so that a plain `cargo build` finds them. Run again, it changes
-# nothing.
+# Looks for the tools of the native builds (GMP: m4; HiGHS: cmake, a C++ compiler and libclang) and
+# installs missing tools. Root uses apt-get, dnf or apk; any user can use brew. Otherwise pip and
+# `apt-get download` install into .tools/, which git ignores. The script then lists the tools of
+# .tools/ in .cargo/config.toml, so that a plain `cargo build` finds them. A second run changes
+# no file.
 #
-#   scripts/setup.sh                  set up
-#   scripts/setup.sh --check          only say what is missing; exit 1 if anything is
-#   scripts/setup.sh --needs MANAGER  name the packages of apt-get, dnf, apk or brew for all of it
+#   scripts/setup.sh                  installs missing tools
+#   scripts/setup.sh --check          names missing tools; exit 1 if there are any
+#   scripts/setup.sh --needs MANAGER  lists all packages for apt-get, dnf, apk or brew
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -21,14 +21,14 @@ fail() {
   printf 'set-up: error: %s\n' "$*" >&2
   exit 1
 }
-# The last complaint of the command that failed; all its words are in the log.
+# Prints the last error line of the failed command. The log has the full output.
 last_words() { sed -n '/ERROR:\|[Ee]rror:\|^[EW]: /p' "$log" | tail -n 1 | sed "s|\$| (see ${log#"$root"/})|"; }
 have() { command -v "$1" >/dev/null 2>&1; }
 runs() { "$1" --version >/dev/null 2>&1; }
 
-# --- what is here -----------------------------------------------------------------------------
+# --- tools on this machine -----------------------------------------------------------------------------
 
-is_libclang() { # a file that clang-sys would load: libclang-cpp is another library
+is_libclang() { # file: would clang-sys load it? libclang-cpp is a different library
   case ${1##*/} in
     *-cpp.*) return 1 ;;
     libclang.so | libclang-*.so | libclang.so.* | libclang-*.so.* | libclang.dylib) [[ -f $1 && -r $1 ]] ;;
@@ -36,7 +36,7 @@ is_libclang() { # a file that clang-sys would load: libclang-cpp is another libr
   esac
 }
 
-holds_libclang() { # does this folder?
+holds_libclang() { # folder: does it contain a libclang?
   local file
   for file in "$1"/libclang*.so* "$1"/libclang.dylib; do
     if is_libclang "$file"; then return 0; fi
@@ -44,14 +44,14 @@ holds_libclang() { # does this folder?
   return 1
 }
 
-# The folders that clang-sys searches by itself, in its order, each on a line.
+# Prints the folders that clang-sys searches by default, in its order, one on each line.
 clang_sys_folders() {
   local llvm_config=${LLVM_CONFIG_PATH:-llvm-config} prefix folder
   if prefix=$("$llvm_config" --prefix 2>/dev/null); then
     printf '%s\n' "$prefix/bin" "$prefix/lib" "$prefix/lib64"
   fi
   tr ':' '\n' <<<"${LD_LIBRARY_PATH:-}:${LIBRARY_PATH:-}"
-  # The last two are of macOS.
+  # The last two folders exist on macOS.
   for folder in /usr/local/llvm*/lib* /usr/local/lib*/*/* /usr/local/lib*/* /usr/local/lib* \
     /usr/lib*/*/* /usr/lib*/* /usr/lib* \
     /Library/Developer/CommandLineTools/usr/lib /Applications/Xcode.app/Contents/Developer/Toolchains/XcodeDefault.xctoolchain/usr/lib; do
@@ -59,20 +59,20 @@ clang_sys_folders() {
   done
 }
 
-# Folders where a libclang may be that clang-sys does not look into.
+# Prints further folders that may contain a libclang and that clang-sys does not search.
 other_folders() {
   local ldconfig folder
   ldconfig=$(PATH=$PATH:/sbin:/usr/sbin command -v ldconfig || true)
   if [[ -n $ldconfig ]]; then
     "$ldconfig" -p 2>/dev/null | sed -n 's|.*=> \(/.*\)/libclang[-.][^/]*$|\1|p'
   fi
-  # Those of brew do not stand where compilers look.
+  # Compilers do not search the folders of brew by default.
   for folder in /opt/llvm*/lib* /opt/*/lib /opt/homebrew/opt/llvm/lib /usr/local/opt/llvm/lib "$tools/python/clang/native"; do
     if [[ -d $folder ]]; then printf '%s\n' "$folder"; fi
   done
 }
 
-first_with_libclang() { # of the folders on standard input
+first_with_libclang() { # prints the first folder of standard input that contains a libclang
   local folder
   while IFS= read -r folder; do
     if [[ -n $folder ]] && holds_libclang "$folder"; then
@@ -83,19 +83,19 @@ first_with_libclang() { # of the folders on standard input
   return 1
 }
 
-cmake_is_recent() { # HiGHS asks for 3.15
+cmake_is_recent() { # HiGHS needs 3.15
   local version
   version=$("$1" --version 2>/dev/null | sed -n 's/^cmake version \([0-9]*\.[0-9]*\).*/\1/p')
   [[ -n $version ]] && { ((${version%%.*} > 3)) || ((${version%%.*} == 3 && ${version##*.} >= 15)); }
 }
 
-rust_is_recent() { # the version that Cargo.toml asks for
+rust_is_recent() { # at least the version in Cargo.toml
   local version
   version=$(rustc --version 2>/dev/null | sed -n 's/^rustc \([0-9]*\.[0-9]*\).*/\1/p')
   [[ -n $version ]] && { ((${version%%.*} > ${rust%%.*})) || ((${version%%.*} == ${rust%%.*} && ${version##*.} >= ${rust##*.})); }
 }
 
-keg_m4() { # the one of brew, which is not on the PATH
+keg_m4() { # prints the path of brew's m4, which is not on the PATH
   local m4
   for m4 in /opt/homebrew/opt/m4/bin/m4 /usr/local/opt/m4/bin/m4; do
     if [[ -x $m4 ]]; then
@@ -106,8 +106,8 @@ keg_m4() { # the one of brew, which is not on the PATH
   return 1
 }
 
-# Looks for everything. Sets `missing` to the names of what is not here and `settings` to the
-# lines that .cargo/config.toml has to hold for what is here but would not be found.
+# Looks for all tools. Sets `missing` to the names of missing tools. Sets `settings` to the lines
+# that .cargo/config.toml needs for tools that cargo would not find by itself.
 missing=()
 settings=()
 look() {
@@ -119,7 +119,7 @@ look() {
   have make || missing+=(make)
 
   if [[ -n ${CMAKE:-} ]]; then
-    cmake_is_recent "$CMAKE" || fail "the environment variable CMAKE names '$CMAKE', which is not a cmake of version 3.15 or later: correct it or unset it"
+    cmake_is_recent "$CMAKE" || fail "the environment variable CMAKE names '$CMAKE', which is no cmake of version 3.15 or later: correct the variable or unset it"
   elif cmake_is_recent cmake; then
     :
   elif cmake_is_recent "$tools/bin/cmake"; then
@@ -131,7 +131,7 @@ look() {
   local folder
   if [[ -n ${LIBCLANG_PATH:-} ]]; then
     holds_libclang "$LIBCLANG_PATH" || is_libclang "$LIBCLANG_PATH" ||
-      fail "the environment variable LIBCLANG_PATH names '$LIBCLANG_PATH', which holds no libclang: correct it or unset it"
+      fail "the environment variable LIBCLANG_PATH names '$LIBCLANG_PATH', which contains no libclang: correct the variable or unset it"
   elif first_with_libclang < <(clang_sys_folders) >/dev/null; then
     :
   elif folder=$(first_with_libclang < <(other_folders)); then
@@ -145,7 +145,7 @@ look() {
   fi
 
   if [[ -n ${M4:-} ]]; then
-    runs "$M4" || fail "the environment variable M4 names '$M4', which does not run: correct it or unset it"
+    runs "$M4" || fail "the environment variable M4 names '$M4', which does not run: correct the variable or unset it"
   elif have m4 || have gm4 || have gnum4; then
     : # the names that GMP's configure tries
   elif folder=$(keg_m4); then
@@ -161,7 +161,7 @@ is_missing() { [[ " ${missing[*]-} " == *" $1 "* ]]; }
 
 # --- with a package manager -------------------------------------------------------------------
 
-# The first of those that are known here; apt-get, dnf and apk need root, brew refuses it.
+# Prints the first supported manager on this machine. apt-get, dnf and apk need root; brew refuses to run as root.
 manager() {
   local name
   for name in apt-get dnf apk brew; do
@@ -173,7 +173,7 @@ manager() {
   return 1
 }
 
-# libclang1-14 was tried with this bindgen; where the distribution lacks it, its newest.
+# This version of bindgen was tested with libclang1-14. A distribution without it gets its newest libclang.
 libclang_package() {
   local names
   names=$(apt-cache pkgnames libclang1- 2>/dev/null || true)
@@ -184,7 +184,7 @@ libclang_package() {
   fi
 }
 
-# How a manager calls what is missing: cmake, make and m4 have these names everywhere.
+# Prints the manager's package for a tool. cmake, make and m4 have the same name for every manager.
 package_of() { # manager, name
   case $1:$2 in
     apt-get:cc) echo gcc libc6-dev ;;
@@ -192,7 +192,7 @@ package_of() { # manager, name
     dnf:cc) echo gcc ;;
     apt-get:c++ | apk:c++) echo g++ ;;
     dnf:c++) echo gcc-c++ ;;
-    # Compiler and make of macOS come from Apple.
+    # On macOS, Apple provides the compiler and make.
     brew:cc | brew:c++ | brew:make) ;;
     apt-get:libclang) libclang_package ;;
     dnf:libclang) echo clang-libs ;;
@@ -202,13 +202,13 @@ package_of() { # manager, name
   esac
 }
 
-packages_of() { # manager, names ...: on one line
+packages_of() { # manager, names ...: prints the packages on one line
   local with=$1 name
   shift
   for name in "$@"; do package_of "$with" "$name"; done | paste -sd' ' -
 }
 
-# The command that installs these packages.
+# Prints the command that installs these packages.
 command_of() { # manager, packages ...
   local with=$1
   shift
@@ -220,7 +220,7 @@ command_of() { # manager, packages ...
   esac
 }
 
-# What somebody can do by hand, as far as the manager is known.
+# Prints the command to run by hand, or general advice if no manager is known.
 by_hand() { # names ...
   local with
   if with=$(manager); then
@@ -235,21 +235,21 @@ install_with() { # manager
   if [[ $with == apt-get ]]; then
     export DEBIAN_FRONTEND=noninteractive
     say "apt-get update"
-    # A source that cannot be reached is no reason to stop, while the others suffice.
+    # One unreachable source does not stop the set-up, because the other sources may have all packages.
     apt-get update >"$log" 2>&1 || true
   fi
   packages=$(packages_of "$with" "${missing[@]}")
-  [[ -n $packages ]] || fail "the compiler and make of macOS are needed: run 'xcode-select --install'"
+  [[ -n $packages ]] || fail "the C and C++ compiler and make of macOS are missing: run 'xcode-select --install'"
   command=$(command_of "$with" "$packages")
   say "$command"
-  # The names hold no spaces.
-  $command >>"$log" 2>&1 || fail "$command failed (no network?): $(last_words)"
+  # Unquoted on purpose: package names contain no spaces.
+  $command >>"$log" 2>&1 || fail "$command failed; check the network: $(last_words)"
 }
 
 # --- without root -----------------------------------------------------------------------------
 
-# A pip that installs into .tools/python, in `pip`: of a virtual environment where Python can
-# make one (Debian's cannot without python3-venv), else the one of Python itself.
+# Sets `pip` to a pip that can install into .tools/python. Prefers the pip of a virtual environment, if
+# Python can make one (Debian needs python3-venv for it). Otherwise uses the pip of Python itself.
 find_pip() {
   local python=
   for python in python3 python; do
@@ -258,13 +258,13 @@ find_pip() {
     fi
     python=
   done
-  [[ -n $python ]] || fail "no root and no Python 3: run $(by_hand "${missing[@]}"), or install python3 with pip"
+  [[ -n $python ]] || fail "neither root rights nor Python 3 are available: run $(by_hand "${missing[@]}"), or install python3 with pip"
   if "$python" -m venv "$tools/venv" >"$log" 2>&1; then
     pip=("$tools/venv/bin/python" -m pip)
   elif "$python" -m pip --version >/dev/null 2>&1; then
     pip=("$python" -m pip)
   else
-    fail "no root, and this Python has neither venv nor pip: run $(by_hand "${missing[@]}"), or install python3-venv"
+    fail "no root rights, and this Python has neither venv nor pip: run $(by_hand "${missing[@]}"), or install python3-venv"
   fi
 }
 
@@ -274,7 +274,7 @@ install_with_pip() { # names of wheels
   say "pip install $* into .tools/python"
   PIP_USER=0 PIP_REQUIRE_VIRTUALENV=0 "${pip[@]}" install --disable-pip-version-check --no-input --only-binary :all: --upgrade \
     --target "$tools/python" "$@" >"$log" 2>&1 ||
-    fail "pip could not install $* (no network?): $(last_words)"
+    fail "pip could not install $*; check the network: $(last_words)"
   if [[ -x $tools/python/cmake/data/bin/cmake ]]; then
     chmod +x "$tools/python/cmake/data/bin/"*
     ln -sfn ../python/cmake/data/bin/cmake "$tools/bin/cmake"
@@ -282,12 +282,12 @@ install_with_pip() { # names of wheels
   rm -rf "$tools/venv"
 }
 
-# m4 has no wheel (the package of that name on PyPI is something else), so its Debian package is
-# unpacked here. Where the machine's package lists are empty, lists of our own are fetched.
+# m4 has no wheel (the package m4 on PyPI is unrelated), so the Debian package is unpacked here. If the
+# machine's package lists are empty, separate lists are downloaded.
 install_m4() {
   local folder=$tools/m4 lib
   if ! have apt-get || ! have dpkg; then
-    fail "m4 is missing, and without root it can be had only through apt-get and dpkg, which are not here: run $(by_hand m4)"
+    fail "m4 is missing; without root, this script needs apt-get and dpkg to install it, and they are missing too: run $(by_hand m4)"
   fi
   say "apt-get download m4 libsigsegv2 into .tools/m4"
   rm -rf "$folder"
@@ -296,10 +296,10 @@ install_m4() {
   if ! (cd "$folder" && apt-get download m4 libsigsegv2) >"$log" 2>&1; then
     { apt-get "${own_lists[@]}" update &&
       (cd "$folder" && apt-get "${own_lists[@]}" download m4 libsigsegv2); } >>"$log" 2>&1 ||
-      fail "apt-get could not download m4 (no network?): $(last_words)"
+      fail "apt-get could not download m4; check the network: $(last_words)"
   fi
   for package in "$folder"/*.deb; do
-    dpkg -x "$package" "$folder/root" >>"$log" 2>&1 || fail "dpkg could not unpack $package"
+    dpkg -x "$package" "$folder/root" >>"$log" 2>&1 || fail "dpkg could not unpack $package: $(last_words)"
   done
   lib=$(find "$folder/root" -name 'libsigsegv.so.2' -printf '%P\n' -quit)
   rm -rf "$folder/lists" "$folder/cache" "$folder"/*.deb
@@ -309,7 +309,7 @@ root=\$(cd "\$(dirname "\$0")/../m4/root" && pwd)
 LD_LIBRARY_PATH=\$root/${lib%/*}\${LD_LIBRARY_PATH:+:\$LD_LIBRARY_PATH} exec "\$root/usr/bin/m4" "\$@"
 WRAPPER
   chmod +x "$tools/bin/m4"
-  runs "$tools/bin/m4" || fail "the m4 that was unpacked in .tools/m4 does not run on this machine: install m4 by hand"
+  runs "$tools/bin/m4" || fail "the m4 in .tools/m4 does not run on this machine: run $(by_hand m4)"
 }
 
 install_into_tools() {
@@ -319,7 +319,7 @@ install_into_tools() {
     if is_missing "$name"; then compilers+=("$name"); fi
   done
   if ((${#compilers[@]})); then
-    fail "a C and C++ compiler and make are needed, and there is no ${compilers[*]}: run $(by_hand "${compilers[@]}")"
+    fail "missing: ${compilers[*]}; a C and C++ compiler and make are needed: run $(by_hand "${compilers[@]}")"
   fi
   mkdir -p "$tools/bin"
   if is_missing cmake; then wheels+=(cmake); fi
@@ -331,7 +331,7 @@ install_into_tools() {
 # --- telling cargo ----------------------------------------------------------------------------
 
 # Writes .cargo/config.toml for the tools that cargo's build scripts would not find by
-# themselves; says so only when the file changes.
+# themselves. Prints a message only if the file changes.
 tell_cargo() {
   local text names
   if [[ -f $config ]] && ! grep -qxF "$marker" "$config"; then
@@ -340,13 +340,13 @@ tell_cargo() {
       grep -q "^${line%% =*}\b" "$config" || absent+=("$line")
     done
     ((${#absent[@]} == 0)) ||
-      fail ".cargo/config.toml is not ours to change: under [env] it needs $(printf '%s\n' "${absent[@]}" | paste -sd, | sed 's/,/, /g')"
+      fail "this script did not write .cargo/config.toml and does not change it: add under [env] $(printf '%s\n' "${absent[@]}" | paste -sd, | sed 's/,/, /g')"
     return 0
   fi
   if ((${#settings[@]} == 0)); then
     if [[ -f $config ]]; then
       rm "$config"
-      say "removed .cargo/config.toml: the tools it named are no longer needed"
+      say "removed .cargo/config.toml: cargo finds all tools without it"
       changed=1
     fi
     return 0
@@ -376,7 +376,7 @@ main() {
   fi
   case $(uname -s) in
     Linux | Darwin) ;;
-    *) fail "this set-up knows Linux and macOS only: install cmake, libclang and m4 yourself, then call cargo" ;;
+    *) fail "this script supports only Linux and macOS, not $(uname -s): install cmake, libclang and m4 yourself, then run cargo" ;;
   esac
   local rust
   rust=$(sed -n 's/^rust-version = "\(.*\)"$/\1/p' "$root/Cargo.toml")
@@ -393,7 +393,7 @@ main() {
   look
   if [[ ${1:-} == --check ]]; then
     ((${#missing[@]} == 0)) || fail "missing: ${missing[*]}; run $(by_hand "${missing[@]}")"
-    say "everything is here"
+    say "all tools are available"
     return 0
   fi
   if ((${#missing[@]})); then
@@ -410,7 +410,7 @@ main() {
     ((${#missing[@]} == 0)) || fail "still missing after the installation: ${missing[*]}"
   fi
   tell_cargo
-  if ((changed)); then say "done"; else say "everything is here"; fi
+  if ((changed)); then say "done"; else say "all tools are available"; fi
 }
 
 main "$@"

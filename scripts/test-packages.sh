@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Builds two programs outside of this workspace on the packaged crates (`make package`), as those of a library's user:
-# one that solves and certifies as README says, and one that only checks, which must not need HiGHS.
+# Builds two programs outside this workspace with the packaged crates (`make package`), as a user of the library would.
+# The first is the program of README, which solves and certifies. The second only checks, and must not need HiGHS.
 #
-#   scripts/test-packages.sh                 in target/, where GMP and HiGHS are compiled already
-#   scripts/test-packages.sh --cold FEATURE  from nothing, and says how long it took (check, solve, certify, ...)
+#   scripts/test-packages.sh                 builds in target/, which already has GMP and HiGHS
+#   scripts/test-packages.sh --cold FEATURE  builds from scratch and prints the time (check, solve, certify, ...)
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -18,15 +18,15 @@ fail() {
 }
 
 packages=("$target"/package/*.crate)
-[[ -f ${packages[0]} ]] || fail "there is no package: make package"
+[[ -f ${packages[0]} ]] || fail "$target/package contains no package: run 'make package' first"
 rm -rf "$place"
 mkdir -p "$place/crates"
-# Files in a package are all as old as 2006: as they come, cargo takes what it compiled of an earlier one for this one.
+# All files in a package are dated 2006. With these dates, cargo would reuse the build of an earlier package (hence -m).
 for package in "${packages[@]}"; do tar -xzmf "$package" -C "$place/crates"; done
 rm -rf "$place"/crates/*/Cargo.lock
 
-# A crate that depends on the packages, which stand where a registry's would. The compiled parts of others are those of
-# the workspace: the same versions and the same profile. Ours are compiled quickly, for they run for a moment only.
+# Makes a crate that depends on the packages as if they came from a registry. Dependencies have the same versions and the
+# same profile as in the workspace, so their builds are reused. Our packages are not optimised, because the programs are short.
 new_crate() { # name, feature
   mkdir -p "$place/$1/src"
   cp Cargo.lock "$place/$1/"
@@ -48,24 +48,24 @@ new_crate() { # name, feature
   } >"$place/$1/Cargo.toml"
 }
 
-build() { # name; a patch that a feature does not use is no news, so that cargo is quiet
-  (cd "$place/$1" && cargo build --release --offline --quiet) || fail "$1 does not build on the packages"
+build() { # name; --quiet hides cargo's warnings about patches that a feature does not use
+  (cd "$place/$1" && cargo build --release --offline --quiet) || fail "$1 does not build with the packages, see above"
 }
 
-needs() { # name: the crates of which its program is made, and by which
+needs() { # name: prints the crates that its program contains or that build it
   (cd "$place/$1" && cargo tree --offline --quiet --edges normal,build --prefix none) | cut -d' ' -f1 | LC_ALL=C sort -u
 }
 
 if [[ ${1:-} == --cold ]]; then
-  feature=${2:?name a feature}
+  feature=${2:?give the name of a feature}
   new_crate "cold-$feature" "$feature" cold
   echo 'pub use evenhand::prelude::*;' >"$place/cold-$feature/src/lib.rs"
-  # The cache of GMP is turned off, too.
+  # GMP's own cache is turned off as well.
   export CARGO_TARGET_DIR=$place/cold GMP_MPFR_SYS_CACHE=_
   rm -rf "$CARGO_TARGET_DIR"
   start=$SECONDS
   build "cold-$feature"
-  say "feature $feature, cold, on $(nproc) processors: $((SECONDS - start)) s"
+  say "feature $feature, built from scratch on $(nproc) processors: $((SECONDS - start)) s"
   exit
 fi
 
@@ -73,13 +73,13 @@ export CARGO_TARGET_DIR=$target
 certificate=$place/drfh.cert.json
 
 new_crate certifier certify
-# The program of README, which also hands its certificate on.
+# The program of README, with one more line that writes its certificate to a file.
 write='    std::fs::write(std::env::args().nth(1).expect("a path"), \&file.text)?;'
 sed -n '/^## As a library/,/^## /{/^```rust/,/^```$/{/^```/d;p}}' README.md | sed "s|^    println!|$write\n&|" >"$place/certifier/src/main.rs"
 build certifier
-said=$("$target/release/outside-certifier" "$certificate") || fail "README's example does not certify outside of this workspace"
-[[ $said == "tasks [10, 10], refused: None" ]] || fail "README's example says: $said"
-needs certifier | grep -qx highs-sys || fail "the feature certify should need HiGHS, and does not: this test sees nothing"
+said=$("$target/release/outside-certifier" "$certificate") || fail "README's example fails outside this workspace, see above"
+[[ $said == "tasks [10, 10], refused: None" ]] || fail "README's example must print 'tasks [10, 10], refused: None', but prints: $said"
+needs certifier | grep -qx highs-sys || fail "the feature certify must need HiGHS, but 'cargo tree' does not list it; this test cannot detect HiGHS"
 
 new_crate checker check
 cat >"$place/checker/src/main.rs" <<'RUST'
@@ -93,13 +93,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     assert_eq!(good.reason, None);
     assert!(good.claims.iter().any(|claim| claim == "sharing-incentive holds, margin 1/3"), "{:?}", good.claims);
     let bad = verdict(text.replace("\"1/3\"", "\"1/2\"")).map_err(|unusable| unusable.what)?;
-    assert!(bad.reason.is_some(), "a margin that is not true passes");
+    assert!(bad.reason.is_some(), "a wrong margin is accepted");
     assert!(verdict("{}".to_owned()).is_err_and(|unusable: Unusable| unusable.status == 2));
     Ok(())
 }
 RUST
 build checker
-"$target/release/outside-checker" "$certificate" || fail "the feature check does not check the certificate"
+"$target/release/outside-checker" "$certificate" || fail "the program with the feature check does not accept the certificate, see above"
 unwanted=$(needs checker | grep -E '^(highs|highs-sys|cmake|bindgen|clang-sys|evenhand-levels|evenhand-lp)$' || true)
-[[ -z $unwanted ]] || fail "the feature check needs ${unwanted//$'\n'/, }"
-say "both programs build on the packages, the one that checks of $(needs checker | wc -l) crates without HiGHS, and do what they should"
+[[ -z $unwanted ]] || fail "the feature check must not need ${unwanted//$'\n'/, }"
+say "both programs build with the packages and work; the checking program needs $(needs checker | wc -l) crates and no HiGHS"

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Runs the commands and the Python of a page in one shell, in their order; scripts/test-readme.sh calls it.
+"""Run the commands and Python programs of a page in one shell, in their order; scripts/test-readme.sh calls it.
 
-A block whose lines begin with `$ ` is a session: what a command prints on standard output has to be what stands below it,
-but that a line `...` stands for lines that are left out.
-Any other block without a language is a list of commands, each of which has to succeed. A block of Python is a program.
+A block with lines that begin with `$ ` is a session: the standard output of each command must be the text below it. A line
+`...` in this text stands for any omitted lines. Any other block without a language is a list of commands, and each command
+must succeed. A block of Python is a program.
 """
 
 import pathlib
@@ -17,7 +17,7 @@ END = "-- end of a command --"
 
 
 def steps(text):
-    """What is to be run, with what it has to print (None: anything)."""
+    """Yield each command with the output that it must print (None: any output)."""
     for language, block in re.findall(r"^```(\w*)\n(.*?)^```$", text, re.M | re.S):
         if language == "python":
             yield "python3 -c " + shlex.quote(block), None
@@ -35,7 +35,7 @@ def lines(text):
 
 
 def shows(printed, said):
-    """Whether a page shows what was said; a line `...` of it stands for any lines."""
+    """Return whether the page shows this output; a line `...` of the page stands for any lines."""
     pattern = "".join(r"(.*\n)*" if line == "..." else re.escape(line) + r"\n" for line in printed)
     return re.fullmatch(pattern, "".join(line + "\n" for line in said)) is not None
 
@@ -59,12 +59,12 @@ def main(page):
             sys.exit(f"test-readme: error: the shell ended at `{shown}`")
         said = "".join(said)
         if printed is not None and not shows(lines(printed), lines(said)):
-            sys.exit(f"test-readme: error: `{shown}` prints\n{said}\nand {page} says\n{printed}")
+            sys.exit(f"test-readme: error: `{shown}` prints\n{said}\nbut {page} shows\n{printed}")
         if printed is None and status != 0:
             sys.exit(f"test-readme: error: `{shown}` ends with status {status}:\n{said[-4000:]}")
         print(f"test-readme:   {time.monotonic() - start:.0f} s", flush=True)
         count += 1
-    print(f"test-readme: {count} commands ran as {page} prints them")
+    print(f"test-readme: all {count} commands of {page} ran and printed the text of the page")
 
 
 main(sys.argv[1])

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Says what the Python wheel holds: wheel-contents.py LICENCES SBOM.
+"""Describe the contents of the Python wheel: wheel-contents.py LICENCES SBOM.
 
-The folder gets the licences of everything in it: texts come from the sources that cargo has unpacked, and a crate
-without one is named with its licence. The file gets the list of components (CycloneDX 1.5).
+The folder LICENCES gets the licences of all components. The texts come from the sources that cargo unpacked. A crate
+without a text is listed with the name of its licence. The file SBOM gets the list of components (CycloneDX 1.5).
 """
 
 import json
@@ -34,7 +34,7 @@ def main() -> None:
 
 
 def linked() -> list:
-    """The crates of others whose code is in the wheel, not those that only build or test it."""
+    """Return the third-party crates that are linked into the wheel, without crates that only build or test it."""
     which = [argument for name in PACKAGES for argument in ("-p", name)]
     form = ["-e", "normal,no-proc-macro", "--prefix", "none", "--format", "{p}"]
     lines = cargo("tree", *which, *form).splitlines()
@@ -56,7 +56,7 @@ def host() -> str:
 
 
 def components(crates: list) -> dict:
-    """The crates, and the libraries in C and C++ that crates bring along."""
+    """Return the list of components: the crates, and the C and C++ libraries that crates contain."""
     version = next(line.split('"')[1] for line in (ROOT / "Cargo.toml").read_text().splitlines() if line.startswith("version"))
     listed = [
         {
@@ -118,13 +118,13 @@ def highs_version(sources: Path) -> str:
 
 def mimalloc_version(sources: Path) -> str:
     lines = (sources / "include/mimalloc.h").read_text(encoding="utf-8").splitlines()
-    # The major version, and two digits each of the others.
+    # The major version, then two digits each for the minor version and the patch.
     number = next(int(line.split()[2]) for line in lines if line.startswith("#define MI_MALLOC_VERSION"))
     return f"{number // 10000}.{number // 100 % 100}.{number % 100}"
 
 
 def third_party(crates: list) -> str:
-    parts = ["What this package holds of others, each under the licence that is named.\n"]
+    parts = ["Third-party components of this package, each with its licence.\n"]
     known = {}
     for crate in crates:
         name = f"{crate['name']} {crate['version']}"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Makes the wheel of Python in target/wheels: the module, both programs, licence texts and the list of what is in it.
-# maturin is installed into target/python/tools where it is not there; nothing outside target/ and the folders of
-# bindings/python that git ignores is written.
+# Makes the Python wheel in target/wheels: the module, both programs, licence texts and the list of components.
+# Installs maturin into target/python/tools if it is missing. Writes only inside target/ and the folders of
+# bindings/python that git ignores.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -16,16 +16,16 @@ fail() {
 }
 
 python=${PYTHON:-python3}
-"$python" -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null || fail "'$python' is no Python of 3.9 or later: name one by PYTHON"
+"$python" -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null || fail "'$python' is not Python 3.9 or later: set PYTHON to an interpreter of version 3.9 or later"
 if ! "$tools/bin/maturin" --version >/dev/null 2>&1; then
-  say "installs maturin into ${tools#"$root"/}"
-  "$python" -m venv "$tools" || fail "$python makes no virtual environment (Debian: apt-get install python3-venv)"
-  "$tools/bin/python" -m pip install --quiet --disable-pip-version-check 'maturin>=1.9,<2' || fail "pip could not install maturin (no network?)"
+  say "installing maturin into ${tools#"$root"/}"
+  "$python" -m venv "$tools" || fail "$python cannot create a virtual environment; install venv (Debian: apt-get install python3-venv)"
+  "$tools/bin/python" -m pip install --quiet --disable-pip-version-check 'maturin>=1.9,<2' || fail "pip could not install maturin; check the network and try again"
 fi
 
-say "compiles both programs and the module"
+say "compiling both programs and the module"
 export PYO3_PYTHON=$tools/bin/python
-# The times of what is packed, if nothing else is said: of the commit.
+# Packed files get the time of the commit by default.
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git -C "$root" log -1 --format=%ct 2>/dev/null || echo 315532800)}
 export SOURCE_DATE_EPOCH
 

@@ -1,4 +1,4 @@
-//! The weighted lexicographic DRFH allocation of the Google table with finite tasks.
+//! Benchmark of the weighted lexicographic DRFH allocation of the Google table with finite tasks.
 
 use divan::Bencher;
 use evenhand_benches::instances::{Tasks, google};

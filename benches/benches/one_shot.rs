@@ -1,4 +1,4 @@
-//! DRFH of the Google table with unlimited tasks: one linear programme, one level.
+//! Benchmark of DRFH of the Google table with unlimited tasks: one linear programme, one level.
 
 use divan::Bencher;
 use evenhand_benches::instances::{Tasks, google};

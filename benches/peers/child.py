@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Runs a program and says what it cost: its CPU time alone (wait4), its peak of memory, how it ended.
+"""Run a program and report its CPU time (wait4), its peak memory and its exit status.
 
     child.py LIMIT PROGRAM ARGUMENT...
 
-LIMIT: seconds of CPU time after which it is ended. Its standard output is thrown away.
+LIMIT is in seconds of CPU time; the program is killed after that. Its standard output is discarded.
 """
 
 import json

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Proportional and alpha fairness on a cluster, as one would model it in cvxpy or hand it to Clarabel.
+"""Compute proportional and alpha-fair allocations of a cluster with a straightforward cvxpy or Clarabel model.
 
     cluster.py PROBLEM --solver NAME --alpha A [--answer FILE] [--repetitions N]
 
-max sum_n w_n g_a(x_n), x_n = sum_i x_ni, within the capacities and the tasks; alpha 1, 2 or 1/2. The
-answer is an allocation (FORMATS.md), for `evenhand-benches` to judge. Timed: modelling and solving.
+max sum_n w_n g_a(x_n), x_n = sum_i x_ni, subject to the capacities and the numbers of tasks; alpha is
+1, 2 or 1/2. The answer is an allocation file (FORMATS.md), which `evenhand-benches` checks. The time
+includes modelling and solving.
 """
 
 import argparse
@@ -16,7 +17,7 @@ from common import emit, read_problem, timed
 import cvxpy as cp
 import numpy as np
 
-# What is left of a solver's distance from the wall.
+# Tasks below this count as 0: they are what a solver's distance from the boundary leaves.
 NOTHING = 1e-9
 
 
@@ -33,7 +34,7 @@ def arrays(problem):
 
 def solve(problem, solver, alpha):
     demand, capacity, weights, limit, usable = arrays(problem)
-    # One unit: what the user has when the whole cluster is shared by weights, at most its tasks.
+    # The unit of a variable: the user's tasks if the whole cluster is shared by weights, at most its limit.
     share = weights / weights.sum()
     unit = np.minimum(share / (demand / capacity.sum(0)).max(1), limit)
     y = cp.Variable(usable.shape, nonneg=True)

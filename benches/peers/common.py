@@ -1,7 +1,7 @@
-"""What the peers share: reading a problem, clocks, and the one JSON line that each prints.
+"""Shared code of the peers: reading a problem, timing, and the one JSON line that each peer prints.
 
-Index letters as in THEORY.md: user n, server class i, resource r. Everything read is exact
-(`Fraction`); the floating-point peers take their arrays from `shares`.
+Index letters as in THEORY.md: user n, server class i, resource r. All numbers are read exactly
+(`Fraction`). The floating-point peers take their arrays from `Shares`.
 """
 
 import json
@@ -12,14 +12,14 @@ import time
 from dataclasses import dataclass
 from fractions import Fraction
 
-# One thread each, before numpy is loaded: OpenBLAS' idle threads spin and spoil the CPU times.
+# One thread each, set before numpy is loaded: idle threads of OpenBLAS spin and distort the CPU times.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 @dataclass
 class Problem:
-    """An allocation problem (FORMATS.md), as far as the peers understand it."""
+    """An allocation problem (FORMATS.md), restricted to the fields that the peers understand."""
 
     name: str
     resources: list
@@ -34,7 +34,7 @@ class Problem:
 
 
 def number(value):
-    """A JSON number (the decimal it is written as) or a string "p/q" or decimal."""
+    """Return the exact value of a JSON number (as its decimal text) or of a string, "p/q" or a decimal."""
     return Fraction(value)
 
 
@@ -76,7 +76,7 @@ def read_problem(path):
 
 
 def totals(problem):
-    """Total capacity of each resource: sum_i k_i c_ir."""
+    """Return the total capacity of each resource: sum_i k_i c_ir."""
     return [
         sum(k * c[r] for k, c in zip(problem.counts, problem.capacity))
         for r in range(len(problem.resources))
@@ -84,15 +84,17 @@ def totals(problem):
 
 
 def dominant_shares(problem):
-    """mu_n = 1 / sigma_n of DRFH: the dominant share that one task is worth."""
+    """Return mu_n = 1 / sigma_n of DRFH: the dominant share of one task."""
     total = totals(problem)
     return [max(d / t for d, t in zip(demand, total) if d > 0) for demand in problem.demand]
 
 
 @dataclass
 class Shares:
-    """The DRFH LP in floating point. The unit is the dominant share times the number of servers
-    (else the numbers are tiny): y[n][i] = x_ni mu_n scale."""
+    """The DRFH LP in floating point.
+
+    The unit is the dominant share times the number of servers, because plain shares are tiny numbers:
+    y[n][i] = x_ni mu_n scale."""
 
     scale: float
     mu: "numpy.ndarray"  # users
@@ -135,17 +137,17 @@ def shares(problem):
 
 
 def rounds(lp, solve, mode):
-    """Weighted lexicographic max-min by rounds, as one writes it on top of an LP library.
+    """Return the weighted lexicographic max-min solution, computed by rounds on top of an LP library.
 
     `solve(active, fixed)` maximises g with sum_i y_ni = w_n g for the active users and = fixed[n]
-    for the others, and returns (g, y, duals of the level rows). A user that has all its tasks
-    below the level is fixed, all such users at once. When there is none, the level is final; the
-    blocked users are those with a dual, or all of them where every user demands everything and may
-    go everywhere (then only Pareto-optimal points have the highest level).
+    for the others, and returns (g, y, duals of the level rows). Users that have all their tasks
+    below the level are fixed together. If there are no such users, the level is final. The blocked
+    users are then the users with a nonzero dual. If every user demands every resource and may use
+    every class, all users are blocked, because only Pareto-optimal points have the highest level.
     """
     import numpy as np
 
-    active = lp.usable.any(1)  # who fits nowhere has nothing
+    active = lp.usable.any(1)  # users without a usable class get no tasks
     fixed = np.zeros(len(lp.mu))
     count = 0
     while True:
@@ -169,7 +171,7 @@ def rounds(lp, solve, mode):
 
 
 def worst_violation(lp, y):
-    """Of the capacity rows, relative to the row."""
+    """Return the largest violation of a capacity row, relative to its capacity."""
     use = y.T @ lp.demand
     rows = lp.capacity > 0
     return float(max(0.0, ((use - lp.capacity)[rows] / lp.capacity[rows]).max()))
@@ -177,7 +179,7 @@ def worst_violation(lp, y):
 
 @dataclass
 class Pool:
-    """One pool in doubles, as `evenhand-benches pool-file` writes it."""
+    """One pool in doubles, in the format that `evenhand-benches pool-file` writes."""
 
     R: "numpy.ndarray"  # users x resources, in units of the capacities
     e: "numpy.ndarray"  # users; sum 1
@@ -196,8 +198,9 @@ def read_pool(path):
 
 
 def timed(run, repetitions, limit=600.0):
-    """Calls `run` up to `repetitions` times, not longer than about `limit` seconds.
-    Returns its last result and the wall and CPU seconds of each call."""
+    """Call `run` up to `repetitions` times, for about `limit` seconds at most.
+
+    Return its last result and the wall and CPU seconds of each call."""
     wall, cpu, start = [], [], time.perf_counter()
     while True:
         w, c = time.perf_counter(), time.process_time()
@@ -213,7 +216,7 @@ def peak_mib(who=resource.RUSAGE_SELF):
 
 
 def emit(peer, problem, seconds, cpu_seconds, **rest):
-    """The one line on standard output."""
+    """Print the JSON line for a cluster problem."""
     sizes = {
         "problem": problem.name,
         "users": len(problem.users),
@@ -224,12 +227,12 @@ def emit(peer, problem, seconds, cpu_seconds, **rest):
 
 
 def emit_pool(peer, pool, seconds, cpu_seconds, **rest):
-    """The same about a pool."""
+    """Print the JSON line for a pool."""
     emit_line(peer, dict(zip(("users", "resources"), pool.R.shape)), seconds, cpu_seconds, **rest)
 
 
 def emit_reservation(peer, problem, seconds, cpu_seconds, **rest):
-    """The same about a reservation problem."""
+    """Print the JSON line for a reservation problem."""
     emit_line(peer, {"problem": problem.name, "types": len(problem.types)}, seconds, cpu_seconds, **rest)
 
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""DRFH as one would model it in cvxpy, solved by HiGHS.
+"""Compute a DRFH allocation with a straightforward cvxpy model, solved by HiGHS.
 
     drfh_cvxpy.py PROBLEM [--variant parameters|rebuild|primal] [--mode lex|one] [--repetitions N]
 
-parameters: one problem whose round is in parameters (cvxpy compiles it once); rebuild: a new
-problem for every round; primal: rebuild, with HiGHS' primal simplex and no presolve.
-Timed: modelling, cvxpy's compilation and all rounds; not reading the file.
+parameters: one problem, whose parameters change each round (cvxpy compiles it once); rebuild: a new
+problem for every round; primal: as rebuild, with HiGHS' primal simplex and no presolve.
+The time includes modelling, cvxpy's compilation and all rounds, but not reading the file.
 """
 
 import argparse
@@ -23,7 +23,7 @@ OPTIONS = {
 
 
 def levels(lp, active, fixed, with_parameters):
-    """The problem whose level rows are sum_i y_ni = active_n w_n g + fixed_n."""
+    """Return the problem with the level rows sum_i y_ni = active_n w_n g + fixed_n."""
     y = cp.Variable(lp.usable.shape, nonneg=True)
     g = cp.Variable()
     level = cp.sum(y, axis=1) == cp.multiply(active, g) + fixed if with_parameters else (

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""The exact optimum of the one-shot DRFH LP (largest common level g, tasks taken as unlimited).
+"""Compute the exact optimum of the one-shot DRFH LP: the largest common level g, with unlimited tasks.
 
     drfh_exact.py PROBLEM [--solver esolver|glpsol] [--columns shares|tasks] [--repetitions N]
                   [--time-limit S] [-o ALLOCATION]
 
-esolver is QSopt_ex' (rationals, from a floating-point basis), glpsol is `glpsol --exact`. The
-formulation matters a great deal to esolver: with columns in shares its floating-point basis is
-right at once, with columns in tasks (all coefficients whole, g tiny) it falls back on 128-bit
-floats. glpsol reads doubles, so only the whole numbers reach it unrounded.
-Timed: the whole process, which includes reading its file; not writing the file.
-The solution of esolver can be kept as an allocation with exact numbers.
+esolver is the program of QSopt_ex, which computes rationals from a floating-point basis. glpsol is
+`glpsol --exact`. The formulation matters a great deal to esolver. With columns in shares, its first
+floating-point basis is right. With columns in tasks (whole coefficients, tiny g), it falls back on
+128-bit floats. glpsol reads doubles, so only whole numbers reach it without rounding.
+The time is that of the whole process: it includes reading the file, but not writing it.
+`-o` saves the solution of esolver as an allocation with exact numbers.
 """
 
 import argparse
@@ -26,11 +26,11 @@ from common import dominant_shares, emit, peak_mib, read_problem, timed, totals
 
 
 def rows(problem, in_shares):
-    """(name, {column: coefficient}, sense, right-hand side); columns are (n, i) and "g".
+    """Return rows as (name, {column: coefficient}, sense, right-hand side); columns are (n, i) and "g".
 
-    In shares, as the floating-point peers have it: column (n, i) is the dominant share times the
-    number of servers, coefficients are rationals about 1. Else it is tasks, all coefficients are
-    whole numbers, and g is tiny."""
+    With `in_shares`, column (n, i) is the dominant share times the number of servers, as in the
+    floating-point peers, and the coefficients are rationals near 1. Otherwise column (n, i) is a
+    number of tasks, all coefficients are whole numbers, and g is tiny."""
     mu = dominant_shares(problem)
     total = totals(problem)
     scale = sum(problem.counts)
@@ -79,7 +79,7 @@ def write_lp(problem, file, in_shares):
 
 
 def call(command, time_limit):
-    """(output, wall seconds, CPU seconds)"""
+    """Run the command; return its output and its wall and CPU seconds."""
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=time_limit, check=False)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""DRFH with HiGHS through highspy: one model, changed in place between rounds.
+"""Compute a DRFH allocation with HiGHS through highspy: one model, changed in place between rounds.
 
     drfh_highspy.py PROBLEM [--variant default|primal|ipm] [--mode lex|one] [--repetitions N]
 
-lex is the weighted lexicographic optimum with finite tasks, one the single LP that ignores them.
-Timed: building the model and all rounds; not reading the file.
+lex is the weighted lexicographic optimum with finite tasks; one is the single LP that ignores finite
+tasks. The time includes building the model and all rounds, but not reading the file.
 """
 
 import argparse
@@ -22,7 +22,7 @@ OPTIONS = {
 
 
 def model(lp):
-    """Columns: y_ni for the usable pairs, then g. Rows: capacities, then a level row per user."""
+    """Return the model. Columns: y_ni for the usable pairs, then g. Rows: capacities, then a level row for each user."""
     user, server = np.nonzero(lp.usable)
     n_users, n_classes = lp.usable.shape
     n_resources = lp.capacity.shape[1]

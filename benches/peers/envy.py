@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Weighted envy-freeness of an exact allocation, in Python integers.
+"""Check the weighted envy-freeness of an exact allocation with Python integers.
 
     envy.py PROBLEM ALLOCATION [--repetitions N] [--plain]
 
 THEORY.md section 7: x_n >= min(T_n, sum_i min_r (w_n/w_m) x_mi d_mr/d_nr) for all m != n, over the
-classes i that n may use and the resources r with d_nr > 0. A demand that does not depend on the
-class leaves the sum: (w_n/w_m) S_m min_r d_mr/d_nr, where S_m = sum of x_mi over the classes of n.
-With one common denominator for the S_m/w_m, whole demands, and L_n = lcm of the d_nr, a pair costs
-one product per resource and a comparison. --plain is the formula as it stands, in `Fraction`.
-Timed: from the parsed files to the verdict.
+classes i that n may use and the resources r with d_nr > 0. A demand is the same on all classes, so it
+can be moved out of the sum: (w_n/w_m) S_m min_r d_mr/d_nr, where S_m = sum of x_mi over the classes
+of n. With one common denominator for the S_m/w_m, whole demands, and L_n = lcm of the d_nr, a pair
+costs one product per resource and a comparison. --plain evaluates the formula as written, with
+`Fraction`. The time runs from the parsed files to the verdict.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from common import emit, number, read_json, read_problem, timed
 
 
 def read_allocation(path, problem):
-    """x[n][i]"""
+    """Return the allocation x[n][i]."""
     user = {name: n for n, name in enumerate(problem.users)}
     server = {name: i for i, name in enumerate(problem.servers)}
     x = [[Fraction(0)] * len(problem.servers) for _ in problem.users]
@@ -30,7 +30,7 @@ def read_allocation(path, problem):
 
 
 def takes_part(problem, n):
-    """A user without tasks, or that fits nowhere, has no complaint."""
+    """Return whether the user can envy: it has tasks, and at least one class can run them."""
     fits = any(
         all(d == 0 or c > 0 for d, c in zip(problem.demand[n], problem.capacity[i])) for i in problem.allowed[n]
     )
@@ -38,7 +38,7 @@ def takes_part(problem, n):
 
 
 def plain(problem, x):
-    """The least slack over all pairs, and the number of pairs with slack 0; the formula itself."""
+    """Return the least slack over all pairs and the number of pairs with slack 0, by the formula as written."""
     worst, ties = None, 0
     for n, demand in enumerate(problem.demand):
         if not takes_part(problem, n):
@@ -57,13 +57,13 @@ def plain(problem, x):
 
 
 def integers(problem, x):
-    """The same result as `plain`."""
+    """Return the same result as `plain`, computed with integers."""
     n_users = range(len(problem.users))
     scale = lcm(*(d.denominator for demand in problem.demand for d in demand))
     demand = [[int(d * scale) for d in row] for row in problem.demand]
     columns = [list(column) for column in zip(*demand)]
 
-    # S_m/w_m as whole numbers over one denominator, once for every set of classes that occurs
+    # S_m/w_m as whole numbers over one denominator, computed once for every set of allowed classes
     sums = {}
     for allowed in set(problem.allowed):
         sums[allowed] = [sum(x[m][i] for i in allowed) / problem.weights[m] for m in n_users]
@@ -84,7 +84,7 @@ def integers(problem, x):
         else:
             scaled = ([f * d for d in columns[r]] for f, r in zip(factors, wanted))
             worth = [s * least for s, least in zip(values, map(min, *scaled) if len(wanted) > 1 else next(scaled))]
-        # the worth of m's bundle to n is worth[m] times this; n itself is left out
+        # the worth of m's bundle to n is worth[m] times this factor; n itself is left out
         per = problem.weights[n] / (unit * common)
         del worth[n]
         if not worth:

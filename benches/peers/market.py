@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Price discovery for a linear Fisher market, after cvxgrp's resource allocation by prices: only the m class prices are unknown,
-all users answer a price vector at once with the class that is best for them, and prices follow the excess demand. It is
-re-coded here with numpy alone; the package needs torch.
+"""Discover prices of a linear Fisher market, after cvxgrp's resource allocation by prices.
 
-    market.py PROBLEM.json     one JSON line: CPU seconds (without reading), iterations, tasks by user
+Only the m class prices are unknown. All users answer a price vector at once with their best class, and the prices follow the
+excess demand. This version uses numpy only; the original package needs torch.
 
-Users answer softly, exp(log value / temperature), so that demand is a function of the prices; the temperature falls with
-the steps. It stops when the excess is 1e-3 of the supply, or after 300 rounds.
+    market.py PROBLEM.json     one JSON line: CPU seconds (without reading the file), iterations, tasks by user
+
+Users answer softly, with exp(log value / temperature), so that demand is a function of the prices. The temperature falls
+with the steps. The program stops when the excess is 1e-3 of the supply, or after 300 rounds.
 """
 
 import json
@@ -30,7 +31,7 @@ def read(path):
 
 
 def discover(rates, weights, rounds=300, enough=1e-3):
-    """Prices, parts of each user's money by class, and rounds; every class has one unit."""
+    """Return the prices, the fraction of each user's money spent on each class, and the rounds; every class has one unit."""
     logs = np.log(rates)
     prices = np.full(rates.shape[1], weights.sum() / rates.shape[1])
     prices *= np.exp(np.median(logs - logs.mean(1)[:, None], axis=0))
@@ -58,7 +59,7 @@ def main():
     start = time.process_time()
     prices, parts, rounds = discover(rates, weights)
     money = weights[:, None] * parts
-    # Nobody gets more of a class than there is.
+    # The users of a class get at most its capacity.
     spent = money.sum(0)
     tasks = (money / np.maximum(spent, 1e-300) * rates).sum(1)
     cpu = time.process_time() - start

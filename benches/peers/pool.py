@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Proportional fairness on one pool: max sum_i e_i log x_i with R^T x <= 1 and x <= cap.
+"""Compute the proportionally fair allocation of one pool: max sum_i e_i log x_i with R^T x <= 1 and x <= cap.
 
     pool.py FILE --solver NAME [--answer FILE] [--repetitions N]
 
-FILE is what `evenhand-benches pool-file` writes. The answer (x, then prices for entitlements of sum 1)
-goes out as doubles; `evenhand-benches` judges it. Timed: modelling and solving, not reading.
+`evenhand-benches pool-file` writes FILE. The answer is written as doubles: x, then prices for
+entitlements of sum 1. `evenhand-benches` checks it. The time includes modelling and solving, but not
+reading the file.
 
 cvxpy-*, clarabel: the conic programme, in units in which allocations are near 1.
-newton: the dual with one price per resource, x_i = min(cap_i, e_i / sum_j p_j r_ij), by hand in numpy.
+newton: the dual problem with one price per resource, x_i = min(cap_i, e_i / sum_j p_j r_ij), by hand in numpy.
 """
 
 import argparse
@@ -18,7 +19,7 @@ import numpy as np
 
 
 def unit(pool):
-    """A typical allocation: what users have of the resource they ask most of, when shared by e."""
+    """Return a typical allocation: each user's most demanded resource, shared in proportion to e."""
     return float(np.median(np.minimum(pool.cap, pool.e / pool.R.max(1))))
 
 
@@ -34,7 +35,7 @@ def cvxpy(pool, solver, options):
 
 
 def clarabel(pool, tolerance=None):
-    """minimise -sum_i n e_i t_i, (t_i, 1, y_i) in the exponential cone."""
+    """Minimise -sum_i n e_i t_i with (t_i, 1, y_i) in the exponential cone."""
     import clarabel as solver
     import scipy.sparse as sp
 
@@ -62,8 +63,10 @@ def clarabel(pool, tolerance=None):
 
 
 def newton(pool):
-    """Primal-dual interior point method on min sum_j p_j + sum_i phi_i(sum_j p_j r_ij), p >= 0, then
-    Newton's method on the bottlenecks; phi_i' = -x_i. The matrix is only m x m."""
+    """Run a primal-dual interior-point method, then Newton's method on the bottlenecks.
+
+    The problem is min sum_j p_j + sum_i phi_i(sum_j p_j r_ij), p >= 0, with phi_i' = -x_i. The matrix
+    is only m x m."""
     R, e, cap = pool.R, pool.e, pool.cap
     m = R.shape[1]
     p, s = np.full(m, 1.0 / m), np.ones(m)

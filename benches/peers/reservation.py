@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""The configuration LP and the greedy placement of a reservation problem, as one writes them in Python.
+"""Solve the configuration LP or run the greedy placement of a reservation problem in plain Python.
 
     reservation.py PROBLEM [--solver enumeration|columns|greedy] [--servers L] [--repetitions K]
 
 enumeration  all maximal configurations by numba, one LP by highspy
 columns      column generation: highspy, pricing by a knapsack over the grid of capacities (numba)
-greedy       the greedy placement on L servers, best configurations by the same knapsack in pure
-             Python: no dependencies
+greedy       the greedy placement on L servers; best configurations by the same knapsack in pure
+             Python, without dependencies
 
-One pool of two resources with whole capacities and demands, for which these are at their best.
-Duals and stopping tests are floating point: nothing here is proven. Compilation is not timed.
+The problem is one pool of two resources with whole capacities and demands, the best case for these
+methods. Duals and stopping tests are in floating point, so no result is proven. The time does not
+include compilation.
 """
 
 import argparse
@@ -54,7 +55,7 @@ def numba_kernels():
 
     @nb.njit
     def enumerate_maximal(types, cpu, memory, out):
-        """Writes every configuration to which no job can be added; returns how many there are."""
+        """Write every configuration to which no job can be added; return their number."""
         n = types.shape[0]
         k = np.zeros(n, np.int64)
         c, m, count = cpu, memory, 0
@@ -119,7 +120,7 @@ def quiet_model():
 
 
 def rows(model, problem):
-    """Slots of each type, sum_k x_k k_j - y_j >= 0, then the servers, sum_k x_k <= 1; then y."""
+    """Add the rows and the columns y: slots of each type, sum_k x_k k_j - y_j >= 0, then the servers, sum_k x_k <= 1."""
     import highspy
     import numpy as np
 
@@ -185,7 +186,7 @@ def columns(problem, kernels):
 
 
 def best_configuration(problem, remaining):
-    """MaxReward of the remaining types; ties of the knapsack's own making."""
+    """Return the MaxReward configuration of the remaining types; the knapsack decides ties."""
     cpu, memory = problem.capacity
     types = [(problem.types[j], float(problem.reward[j]), j) for j in remaining if problem.reward[j] > 0]
     best = [[0.0] * (memory + 1) for _ in range(cpu + 1)]

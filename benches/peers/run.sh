@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Times the peers on problems, each on its own, and prints a table. The lines go to
-# .tools/peers/results.jsonl as well.
+# Times the peers on problems, each by itself, and prints a table. The lines are also appended to
+# .tools/peers/results.jsonl.
 #
 #   run.sh                               the Google table with 300 and 900 users; pools and a cluster
-#   run.sh PROBLEM[=ALLOCATION]...       problem files; the allocation (exact) is for envy.py,
-#                                        which otherwise gets the one that esolver finds
-# REPETITIONS (default 5) and TIME_LIMIT (seconds for one run of an exact solver, default 120).
+#   run.sh PROBLEM[=ALLOCATION]...       problem files; the (exact) allocation is for envy.py,
+#                                        which otherwise gets the allocation that esolver computes
+# Environment: REPETITIONS (default 5) and TIME_LIMIT (seconds for one run of an exact solver, default 120).
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -22,7 +22,7 @@ time_limit=${TIME_LIMIT:-120}
 mkdir -p "$instances"
 : >"$results"
 
-# A peer that fails (not installed, time limit) says why and is left out.
+# A peer that fails (not installed, time limit) reports the reason and is left out.
 peer() {
   local script=$1
   shift

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes the Python environment of the peers in .tools/peers (ignored by git), and installs the two
-# exact LP solvers when that is possible. What cannot be had is named; its peers are skipped.
+# Creates the Python environment of the peers in .tools/peers (ignored by git), and installs the two exact
+# LP solvers if that is possible. Packages that cannot be installed are named, and their peers are skipped.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)

@@ -1,7 +1,7 @@
-"""Best-fit or first-fit DRFH task by task: all tasks wait from the beginning, the k-th task that is placed runs
-for the k-th duration. After every task that ends whatever fits is placed again.
+"""Simulate best-fit or first-fit DRFH task by task.
 
-`incremental` asks only the server that was given something back; `naive` scans all servers for every task.
+All tasks wait from the beginning, and the k-th placed task runs for the k-th duration. Each time a task ends, all tasks that fit
+are placed. `incremental` tries only the server whose capacity was freed; `naive` scans all servers for every task.
 """
 
 import argparse
@@ -70,7 +70,7 @@ def simulate(C, D, unit, tasks, durations, incremental, best_fit):
                 if f0[freed] >= d0 and f1[freed] >= d1:
                     server = freed
             elif best_fit:
-                # |d1/d0 - f1/f0| d0 as a fraction x/f0, compared crosswise: equal ones stay equal.
+                # |d1/d0 - f1/f0| d0 as a fraction x/f0, compared crosswise, so that equal values compare as equal.
                 x_of_best, f_of_best = 1, 0
                 for q in range(S):
                     if f0[q] >= d0 and f1[q] >= d1:
@@ -122,7 +122,7 @@ def main():
     problem = read_problem(call.problem)
     C = np.repeat(np.array(problem.capacity, dtype=np.int64), problem.counts, axis=0)
     D = np.array(problem.demand, dtype=np.int64)
-    # Weighted dominant shares times one number that makes them integers: equal shares stay equal.
+    # Weighted dominant shares times a common factor that makes them integers, so that equal shares stay equal.
     total, weights = [int(c) for c in C.sum(0)], [int(w) for w in problem.weights]
     common = math.lcm(*weights)
     unit = [max(int(d[0]) * total[1], int(d[1]) * total[0]) * common // w for d, w in zip(D, weights)]

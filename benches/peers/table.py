@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints the lines of results.jsonl as a table: table.py RESULTS"""
+"""Print the lines of results.jsonl as a table: table.py RESULTS"""
 
 import json
 import sys

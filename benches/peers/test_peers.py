@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The peers agree with each other: .tools/peers/bin/python -m unittest benches/peers/test_peers.py
+"""Test that the peers agree with each other: .tools/peers/bin/python -m unittest benches/peers/test_peers.py
 
-Random small problems with placement constraints, zero demands and finite tasks, which the timed
-instances do not have.
+The problems are small, random, and have placement constraints, zero demands and finite tasks. The
+timed instances have none of these.
 """
 
 import os

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""The trajectory of No Justified Complaints, equation 13, by scipy's Runge-Kutta methods.
+"""Integrate the trajectory of No Justified Complaints (equation 13) with scipy's Runge-Kutta methods.
 
     trajectory.py FILE --c-max C [--method RK45|DOP853] [--solves woodbury|dense]
         [--state literal|plain|slacks] [--tolerance T] [--answer FILE] [--repetitions N]
 
 x_i (sum_j r_ij / s_j + 1 / (cap_i - x_i)) = c e_i, s = 1 - R^T x, from x(0) = 0 in c up to 1, then in
-ln c. literal: the state is x, and c the variable to the end; plain: the state is x, so that errors are relative to x alone; slacks: the state has the slacks
-and the distances from the caps in it as well, so that errors are relative to them too.
-Timed: the integration, not reading the file.
+ln c. literal: the state is x, and c stays the variable to the end. plain: the state is x, so errors are
+relative to x only. slacks: the state also has the slacks and the distances from the caps, so errors
+are relative to these too. The time includes the integration, but not reading the file.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from common import emit_pool, read_pool, timed
 import numpy as np
 from scipy.integrate import solve_ivp
 
-# Below this part of a typical number, errors are absolute.
+# Below this fraction of a typical number, errors are absolute.
 FLOOR = 1e-3
 
 

@@ -1,56 +1,56 @@
 //! Random clusters with placement constraints, the same on every machine for the same arguments.
 //!
-//! Whole numbers alone: demands from 1 to 32 of each of three resources, weights from 1 to 10, classes of
-//! 16 to 256 of each resource and up to 199 servers. Who may run where is what makes them different.
+//! All numbers are whole: demands from 1 to 32 of each of three resources, weights from 1 to 10, classes with 16 to 256 of each
+//! resource and up to 199 servers. The clusters differ in the classes on which users may run.
 
 use evenhand_problem::{Problem, ProblemError, ProblemSpec, Rational, ServerSpec, UserSpec};
 
 use crate::instances::Random;
 
 const N_RESOURCES: usize = 3;
-/// Machine attributes of [`Eligibility::Attributes`].
+/// The number of machine attributes of [`Eligibility::Attributes`].
 const N_ATTRIBUTES: usize = 6;
-/// Values of an attribute; smaller ones are more frequent (Zipf, exponent 1.6).
+/// The number of values of an attribute; smaller values are more frequent (Zipf, exponent 1.6).
 const N_VALUES: u64 = 8;
 
-/// On which classes users may run.
+/// The classes on which users may run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Eligibility {
-    /// On all.
+    /// All classes.
     Everywhere,
-    /// On a number of classes between these, any of them.
+    /// A random set of classes, whose size is between these numbers.
     Few(usize, usize),
-    /// A quarter of the users ask for a value of a machine attribute, of each of them.
+    /// For each machine attribute, a quarter of the users asks for one of its values.
     Attributes,
-    /// Within one of many pools of five classes, one in twenty in two of them.
+    /// One of many pools of five classes; one user in twenty may run in two pools.
     Pools,
 }
 
-/// What a cluster is like.
+/// The parameters of a random cluster.
 #[derive(Debug, Clone, Copy)]
 pub struct Shape {
-    /// Users.
+    /// The number of users.
     pub n_users: usize,
-    /// Server classes.
+    /// The number of server classes.
     pub n_classes: usize,
-    /// On which classes users may run.
+    /// The classes on which users may run.
     pub eligibility: Eligibility,
-    /// Percent of the users that have a number of tasks, around what they would get.
+    /// The percentage of the users with a finite number of tasks, around the number they would get.
     pub finite: u64,
-    /// Percent of the demands that are 0.
+    /// The percentage of the demands that are 0.
     pub zero: u64,
-    /// Of how many kinds the users are, alike in all but their weights; each is of its own where that is not said.
+    /// The number of kinds of users. Users of one kind differ only in their weights. `None` means a kind for each user.
     pub kinds: Option<usize>,
 }
 
 impl Shape {
-    /// Positive demands, unlimited tasks.
+    /// Returns a shape with positive demands and unlimited tasks.
     #[must_use]
     pub const fn new(n_users: usize, n_classes: usize, eligibility: Eligibility) -> Self {
         Self { n_users, n_classes, eligibility, finite: 0, zero: 0, kinds: None }
     }
 
-    /// As in tables: `1000x300 attributes`.
+    /// Returns the name in tables, such as `1000x300 attributes`.
     #[must_use]
     pub fn name(&self) -> String {
         let kind = match self.eligibility {
@@ -65,10 +65,10 @@ impl Shape {
         format!("{}x{} {kind}{finite}{zero}{kinds}", self.n_users, self.n_classes)
     }
 
-    /// The problem of a seed.
+    /// Returns the problem of a seed.
     ///
     /// # Errors
-    /// [`ProblemError`] without a class.
+    /// [`ProblemError`] if there is no class.
     pub fn problem(&self, seed: u64) -> Result<Problem, ProblemError> {
         let mut random = Random::new(seed, (self.n_users * 1_000_003 + self.n_classes) as u64);
         let capacity: Vec<(u64, Vec<u64>)> = (0..self.n_classes)
@@ -164,7 +164,7 @@ impl Shape {
     }
 }
 
-/// `k` members of a list, ascending; the whole list where it is shorter.
+/// Returns `k` random members of a list in ascending order, or the whole list if it is shorter.
 fn some_of(mut list: Vec<usize>, k: usize, random: &mut Random) -> Vec<usize> {
     while list.len() > k {
         list.swap_remove(random.below(list.len()));
@@ -173,9 +173,9 @@ fn some_of(mut list: Vec<usize>, k: usize, random: &mut Random) -> Vec<usize> {
     list
 }
 
-/// A number from 1 to [`N_VALUES`].
+/// Returns a number from 1 to [`N_VALUES`].
 fn zipf(random: &mut Random) -> u64 {
-    // 1/k^1.6 in thousandths.
+    // The weights 1/k^1.6 in thousandths.
     const WEIGHTS: [u64; N_VALUES as usize] = [1000, 330, 172, 109, 76, 57, 44, 36];
     let mut at = random.between(1, WEIGHTS.iter().sum());
     for (k, &weight) in (1..).zip(&WEIGHTS) {

@@ -4,11 +4,11 @@
 //! | | |
 //! |---|---|
 //! | [`pools`] | pools in whole numbers, and their files |
-//! | [`kkt`] | one yardstick for the answers of all programs |
-//! | [`once`] | one program of ours on one pool, timed in a process of its own |
-//! | [`phases`] | a million users as a library: every step, its time and memory |
-//! | [`race`] | contenders that take turns |
-//! | [`pool`], [`trajectory`], [`cluster`] | ours and the peers |
+//! | [`kkt`] | one measure for the answers of all programs |
+//! | [`once`] | one program of this repository on one pool, timed in its own process |
+//! | [`phases`] | a million users through the library: time and memory of every step |
+//! | [`race`] | programs that run in turn |
+//! | [`pool`], [`trajectory`], [`cluster`] | the engine and the peers |
 //! | [`growth`] | proportional fairness, exact NJC and exact PS-DSF against users and classes |
 
 pub mod cluster;
@@ -27,25 +27,25 @@ use serde_json::Value;
 use crate::growth::Settings;
 use crate::peers::Scripts;
 
-/// A part of the measurements.
+/// A group of measurements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Part {
-    /// One pool, 100 and 10,000 users, with peers.
+    /// One pool with 100 and 10,000 users, with peers.
     Pool,
-    /// One pool, 10,000 to 1,000,000 users, from numbers to a certified answer.
+    /// One pool with 10,000 to 1,000,000 users, from numbers to a certified answer.
     Phases,
     /// The literal trajectory, with peers.
     Trajectory,
     /// Proportional and alpha fairness on a cluster, with peers.
     Cluster,
-    /// How everything grows.
+    /// Growth of time with the sizes.
     Growth,
 }
 
-/// Measures one part and returns its tables as Markdown; lines of numbers go to `keep` as well.
+/// Measures one group and returns its tables as Markdown. Lines of numbers are also passed to `keep`.
 ///
 /// # Errors
-/// A file cannot be written or read. What fails or takes too long is in the tables.
+/// A file cannot be written or read. Failures and timeouts of programs are reported in the tables.
 pub fn measure(
     part: Part,
     passes: usize,

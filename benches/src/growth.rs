@@ -1,7 +1,7 @@
-//! Time and memory against the numbers of users, classes and resources.
+//! Growth of time and memory with the numbers of users, classes and resources.
 //!
-//! Each measurement is a process of its own, so that its peak of memory is its own; what takes
-//! longer than the limit is ended and said to take longer.
+//! Each measurement is a separate process, so that its peak of memory is its own. A process that takes longer than the limit is
+//! ended, and the table says so.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -18,26 +18,26 @@ use crate::instances::{Tasks, general, google};
 use crate::measure::Question;
 use crate::table::{markdown, seconds};
 
-/// A measurement in another process: its line, or why there is none.
+/// The result of a measurement in another process: its line, or the reason why there is none.
 pub type Outcome = Result<Value, String>;
 
 const TOO_LONG: &str = "more than";
 const NO_INPUT: &str = "not measured: an earlier step has no result";
 
-/// How measurements are run.
+/// The settings of measurements.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// Where problems, allocations and certificates are kept.
+    /// The folder for problems, allocations and certificates.
     pub folder: PathBuf,
-    /// Most runs of each question.
+    /// The most runs of each question.
     pub repetitions: usize,
-    /// After this many seconds a process is ended.
+    /// The seconds after which a process is ended.
     pub limit: f64,
-    /// Threads of each process; absent: as many as it likes.
+    /// The number of threads of each process; `None` leaves it to the process.
     pub threads: Option<usize>,
 }
 
-/// The questions of one row, in this order: later ones need what earlier ones write.
+/// The questions of one row. The order matters, because later questions need the output of earlier ones.
 const QUESTIONS: [Question; 7] = [
     Question::Parse,
     Question::Float,
@@ -54,7 +54,7 @@ struct Row {
     problem: Problem,
 }
 
-/// Which tables are made.
+/// The tables to make.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Axis {
     /// 10, 100, 1,000, 10,000 users of the Google table.
@@ -72,7 +72,7 @@ pub enum Axis {
 }
 
 impl Axis {
-    /// What the table shows.
+    /// Returns the title of the table.
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
@@ -113,10 +113,10 @@ impl Axis {
     }
 }
 
-/// Measures one table and returns its Markdown; every line of numbers goes to `keep` as well.
+/// Measures one table and returns it as Markdown. Every line of numbers is also passed to `keep`.
 ///
 /// # Errors
-/// A file cannot be written, or an answer is wrong. What fails or takes too long is in the table.
+/// A file cannot be written, or an answer is wrong. Failures and timeouts of processes are reported in the table.
 pub fn table(
     axis: Axis,
     at_most: usize,
@@ -188,10 +188,10 @@ fn measure_row(axis: Axis, row: &Row, settings: &Settings) -> Result<Vec<Outcome
     Ok(outcomes)
 }
 
-/// Writes `problem` where other processes find it.
+/// Writes `problem` to a file for other processes.
 ///
 /// # Errors
-/// It cannot be written.
+/// The file cannot be written.
 pub fn write_problem(problem: &Problem, path: &Path) -> Result<(), String> {
     fs::write(path, problem_to_json(problem)).map_err(|error| format!("{}: {error}", path.display()))
 }
@@ -205,7 +205,7 @@ pub fn measured(question: Question, file: &Path, arguments: &[&Path], settings: 
     run(measuring(question, file, arguments, settings), settings.limit)
 }
 
-/// The command of [`measured`].
+/// Returns the command that [`measured`] runs.
 #[must_use]
 pub fn measuring(question: Question, file: &Path, arguments: &[&Path], settings: &Settings) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap_or_default());
@@ -217,7 +217,7 @@ pub fn measuring(question: Question, file: &Path, arguments: &[&Path], settings:
     command
 }
 
-/// Runs `command` for at most `limit` seconds and reads the last line of its output as JSON.
+/// Runs `command` for at most `limit` seconds, and reads the last line of its output as JSON.
 pub fn run(mut command: Command, limit: f64) -> Outcome {
     let mut child = command
         .stdin(Stdio::null())
@@ -249,7 +249,7 @@ fn collect(stream: Option<impl Read + Send + 'static>) -> thread::JoinHandle<Str
     })
 }
 
-/// Whether it succeeded; `None` when it had to be ended.
+/// Returns whether the process succeeded; `None` if it had to be ended.
 fn wait(child: &mut Child, limit: f64) -> Result<Option<bool>, String> {
     let start = Instant::now();
     loop {
@@ -265,7 +265,7 @@ fn wait(child: &mut Child, limit: f64) -> Result<Option<bool>, String> {
     }
 }
 
-/// Whether the tables themselves say it.
+/// Returns whether the table shows this reason itself.
 fn is_told(why: &str) -> bool {
     why.starts_with(TOO_LONG) || why == NO_INPUT
 }
@@ -280,13 +280,13 @@ fn cells(label: &str, outcomes: &[Outcome], name: &str, show: &dyn Fn(f64) -> St
     cells
 }
 
-/// A number of a line.
+/// Returns a number of a line.
 #[must_use]
 pub fn field(outcome: &Outcome, name: &str) -> Option<f64> {
     outcome.as_ref().ok()?.get(name)?.as_f64()
 }
 
-/// `line` with one more field.
+/// Returns `line` with one more field.
 #[must_use]
 pub fn with(line: &Value, name: &str, value: Value) -> Value {
     let mut line = line.clone();
@@ -294,13 +294,13 @@ pub fn with(line: &Value, name: &str, value: Value) -> Value {
     line
 }
 
-/// The name on the command line.
+/// Returns the name on the command line.
 #[must_use]
 pub fn name_of(question: Question) -> String {
     question.to_possible_value().map_or(String::new(), |value| value.get_name().to_owned())
 }
 
-/// With commas.
+/// Returns a number with commas between thousands.
 #[must_use]
 pub fn thousands(value: usize) -> String {
     if value < 1000 { value.to_string() } else { format!("{},{:03}", thousands(value / 1000), value % 1000) }

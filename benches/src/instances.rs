@@ -1,9 +1,9 @@
 //! Random problems, the same on every machine for the same arguments.
 //!
-//! Demands are whole numbers in 1/10000 of the largest server, log-normal as observed for cluster
-//! traces; weights 1 to 5; tasks around the fair level, so that a part of the users is satisfied
-//! before it. Only additions, multiplications and divisions of doubles are used, which every
-//! machine rounds alike; the normal distribution is a sum of twelve uniform ones.
+//! Demands are whole numbers in 1/10000 of the largest server, with a log-normal distribution as observed in cluster traces.
+//! Weights are 1 to 5. Numbers of tasks are around the fair level, so that some of the users are satisfied before it. Only
+//! additions, multiplications and divisions of doubles are used, which every machine rounds in the same way. The normal
+//! distribution is approximated by a sum of twelve uniform numbers.
 
 use evenhand_problem::{
     Problem, ProblemError, ProblemSpec, Quantities, Rational, ServerClass, ServerSpec, UserSpec,
@@ -11,7 +11,7 @@ use evenhand_problem::{
 use rand::RngCore;
 use rand_pcg::Pcg64;
 
-/// DRFH, Table I: servers, CPU and memory in hundredths of the largest server.
+/// DRFH, Table I: the number of servers, and CPU and memory in hundredths of the largest server.
 pub const TABLE_I: [(u64, u64, u64); 10] = [
     (6732, 50, 50),
     (3863, 50, 25),
@@ -24,25 +24,25 @@ pub const TABLE_I: [(u64, u64, u64); 10] = [
     (3, 100, 50),
     (1, 50, 6),
 ];
-/// Units of demands in a hundredth of the largest server.
+/// The number of demand units in a hundredth of the largest server.
 pub const UNIT: u64 = 100;
 
-/// Whether users have a number of tasks.
+/// The numbers of tasks of users.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tasks {
-    /// Around what the fair level gives.
+    /// Finite, around the number at the fair level.
     Finite,
-    /// As many as it gets: the lexicographic optimum is that of one linear programme.
+    /// Unlimited, so that the lexicographic optimum is that of one linear programme.
     Unlimited,
 }
 
-/// A number of servers, and the capacity of one by resource in hundredths.
+/// A number of servers, and the capacity of one server by resource, in hundredths.
 type Class = (u64, Vec<u64>);
 
-/// The Google cluster of the DRFH paper with `n_users` random users.
+/// Returns the Google cluster of the DRFH paper with `n_users` random users.
 ///
 /// # Errors
-/// None: the numbers made here are those of a problem.
+/// Never: the generated numbers are those of a valid problem.
 pub fn google(n_users: usize, seed: u64, tasks: Tasks) -> Result<Problem, ProblemError> {
     let classes: Vec<Class> =
         TABLE_I.iter().map(|&(count, cpu, memory)| (count, vec![cpu, memory])).collect();
@@ -52,10 +52,10 @@ pub fn google(n_users: usize, seed: u64, tasks: Tasks) -> Result<Problem, Proble
     problem(name, &classes, n_users, tasks, &mut random)
 }
 
-/// `n_classes` random classes with `n_resources` resources, and `n_users` users.
+/// Returns a problem with `n_classes` random classes, `n_resources` resources and `n_users` users.
 ///
 /// # Errors
-/// [`ProblemError`] without a class or a resource.
+/// [`ProblemError`] if there is no class or no resource.
 pub fn general(
     n_classes: usize,
     n_resources: usize,
@@ -76,10 +76,10 @@ pub fn general(
     problem(name, &classes, n_users, tasks, &mut random)
 }
 
-/// So many users and as many classes of one resource, each user on a class of its own.
+/// Returns `n` users and `n` classes with one resource, where each user has its own class.
 ///
 /// # Errors
-/// [`ProblemError`] without a class.
+/// [`ProblemError`] if there is no class.
 pub fn own_classes(n: usize) -> Result<Problem, ProblemError> {
     let one = || vec![("c".to_owned(), Rational::from(1))];
     let servers = (0..n).map(|i| ServerSpec { name: format!("s{i}"), count: None, capacity: one() });
@@ -98,10 +98,10 @@ pub fn own_classes(n: usize) -> Result<Problem, ProblemError> {
     })
 }
 
-/// So many users on one class with as many resources, each with a resource of its own.
+/// Returns `n` users on one class with `n` resources, where each user has its own resource.
 ///
 /// # Errors
-/// [`ProblemError`] without a resource.
+/// [`ProblemError`] if there is no resource.
 pub fn own_resources(n: usize) -> Result<Problem, ProblemError> {
     let resources: Vec<String> = (0..n).map(|r| format!("r{r}")).collect();
     let capacity = resources.iter().map(|r| (r.clone(), Rational::from(1))).collect();
@@ -115,10 +115,10 @@ pub fn own_resources(n: usize) -> Result<Problem, ProblemError> {
     Problem::new(ProblemSpec { name: format!("own-resources-{n}"), resources, servers, users })
 }
 
-/// [`general`] with unlimited tasks, each user allowed on a random half of the classes.
+/// Returns a problem like [`general`] with unlimited tasks, where each user may run on a random half of the classes.
 ///
 /// # Errors
-/// [`ProblemError`] without a class or a resource.
+/// [`ProblemError`] if there is no class or no resource.
 pub fn half(
     n_classes: usize,
     n_resources: usize,
@@ -191,7 +191,7 @@ fn problem(
     Problem::new(ProblemSpec { name, servers, users, resources })
 }
 
-/// Tasks around nine tenths of the level that the resources in total allow.
+/// Returns numbers of tasks around nine tenths of the level that the total resources allow.
 fn limits(classes: &[Class], demands: &[Vec<u64>], weights: &[u64], random: &mut Random) -> Vec<u64> {
     let n_resources = classes.first().map_or(0, |(_, capacity)| capacity.len());
     let total: Vec<f64> = (0..n_resources)
@@ -229,7 +229,7 @@ impl Random {
         Self(Pcg64::new(u128::from(seed), u128::from(size)))
     }
 
-    /// From 0 to below 1.
+    /// Returns a number from 0 to below 1.
     fn uniform(&mut self) -> f64 {
         (self.0.next_u64() >> 11) as f64 / (1u64 << 53) as f64
     }
@@ -238,22 +238,22 @@ impl Random {
         least + (self.uniform() * (most - least + 1) as f64) as u64
     }
 
-    /// From 0 to below `n`.
+    /// Returns a whole number from 0 to below `n`.
     pub(crate) fn below(&mut self, n: usize) -> usize {
         (self.uniform() * n as f64) as usize
     }
 
-    /// Around 1, by up to that many orders of magnitude more or less.
+    /// Returns a number around 1 that differs from it by up to `magnitudes` orders of magnitude.
     pub(crate) fn spread(&mut self, magnitudes: f64) -> f64 {
         exp((2.0 * self.uniform() - 1.0) * magnitudes * std::f64::consts::LN_10)
     }
 
-    /// Mean 0, variance 1, within 6 of the mean.
+    /// Returns a number with mean 0 and variance 1, within 6 of the mean.
     fn normal(&mut self) -> f64 {
         (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0
     }
 
-    /// CPU like, memory like, CPU like, and so on.
+    /// Returns a demand: like CPU for even resources, like memory for odd ones.
     pub(crate) fn demand(&mut self, r: usize) -> u64 {
         let (mean, deviation) = if r.is_multiple_of(2) { (-3.6, 0.9) } else { (-3.9, 1.0) };
         let share = exp(mean + deviation * self.normal()).clamp(1e-3, 0.5);
@@ -261,7 +261,7 @@ impl Random {
     }
 }
 
-/// `e^x` for `|x|` below 20 from additions and products alone: libraries differ in the last digit.
+/// Computes `e^x` for `|x|` below 20 from additions and products only, because libraries differ in the last digit.
 fn exp(x: f64) -> f64 {
     let small = x / 64.0;
     let series = (1..=16).rev().fold(1.0, |sum, k| 1.0 + sum * small / f64::from(k));

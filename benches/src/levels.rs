@@ -1,5 +1,5 @@
-//! Lexicographic max-min on clusters with placement constraints: CPU time in doubles, in rationals, and in
-//! rationals with a verified proof.
+//! Lexicographic max-min on clusters with placement constraints: CPU times in doubles, in rationals, and in rationals with a
+//! verified proof.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::constrained::{Eligibility, Shape};
 use crate::machine::Clock;
 use crate::table::{markdown, seconds};
 
-/// The instances of the table, smaller ones first.
+/// The instances of the table, in ascending size.
 pub const SHAPES: &[Shape] = &[
     Shape::new(400, 30, Eligibility::Few(1, 3)),
     Shape { zero: 40, ..Shape::new(400, 30, Eligibility::Few(1, 3)) },
@@ -32,11 +32,11 @@ pub const SHAPES: &[Shape] = &[
     Shape::new(1_000, 1_000, Eligibility::Everywhere),
 ];
 
-/// A table of the shapes with at most so many placements; each problem is also written to `folder`, for
-/// other programs and other versions.
+/// Returns a table of the shapes with at most `most_placements` placements. Each problem is also written to `folder`, for other
+/// programs and versions.
 ///
 /// # Errors
-/// When a file cannot be written, or an answer is not proven.
+/// A file cannot be written, or an answer is not proven.
 pub fn table(seed: u64, most_placements: usize, folder: Option<&Path>) -> Result<String, String> {
     let mut rows = Vec::new();
     for shape in SHAPES {

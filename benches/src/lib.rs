@@ -1,27 +1,27 @@
-//! How fast the engine is: instances, questions that are timed, growth, and peers.
+//! Measurements of the engine's speed: instances, timed questions, growth, and comparisons with other programs.
 //!
 //! | | |
 //! |---|---|
 //! | [`instances`] | random problems: the Google table of the DRFH paper, and any size |
-//! | [`proof`] | an exact optimum and its certificate in one go |
-//! | [`measure`] | one question about one file, timed in a process of its own |
-//! | [`growth`] | tables of time and memory against users, classes and resources |
-//! | [`constrained`], [`levels`] | clusters with placement constraints, and how long max-min takes on them |
+//! | [`proof`] | an exact optimum together with its certificate |
+//! | [`measure`] | one question about one file, timed in a separate process |
+//! | [`growth`] | tables of time and memory by users, classes and resources |
+//! | [`constrained`], [`levels`] | clusters with placement constraints, and the times of max-min on them |
 //! | [`answers`] | how often max-min has no answer, by shape of problem |
-//! | [`continuous`] | the same for proportional and alpha fairness, NJC and PS-DSF |
-//! | [`filling`] | a million whole tasks by every rule, and the plain scan |
-//! | [`markets`] | time-shared classes as a market, exactly, and price discovery |
-//! | [`ps_dsf`] | PS-DSF: plain sweeps against the accelerated solver, exact answers, time sharing |
+//! | [`continuous`] | proportional and alpha fairness, NJC and PS-DSF |
+//! | [`filling`] | a million whole tasks by every rule, compared with a plain scan |
+//! | [`markets`] | exact time-shared classes as a market, compared with price discovery |
+//! | [`ps_dsf`] | PS-DSF: plain sweeps and the accelerated solver, exact answers, time sharing |
 //! | [`queues`] | hierarchical filling of queues on clusters, its certificate and the check |
-//! | [`peers`] | ours and the Python scripts of `peers/` on the same files in one run |
-//! | [`processes`] | `solve`, `certify` and `check` as whole processes, medians and worst of several seeds |
+//! | [`peers`] | the engine and the Python scripts of `peers/` on the same files |
+//! | [`processes`] | `solve`, `certify` and `check` as whole processes, median and worst of several seeds |
 //! | [`reservation`] | the configuration programme, greedy and the worst load |
-//! | [`reservation_peers`] | the same beside Python scripts |
-//! | [`running`] | the dump of a running cluster: import, verdict, check, page |
-//! | [`scale`] | max-min on many classes, levels and users: another build beside this one, HiGHS, intervals |
-//! | [`simulation`] | a million tasks that come and finish, beside Python |
+//! | [`reservation_peers`] | the reservation programmes compared with Python scripts |
+//! | [`running`] | a running cluster: import of its dump, verdict, check, page |
+//! | [`scale`] | max-min on many classes, levels and users: two builds, HiGHS, intervals |
+//! | [`simulation`] | a million tasks that arrive and finish, compared with Python |
 //!
-//! `benches/` holds the same questions for divan. Nothing here fails because it is slow.
+//! `benches/` measures the same questions with divan. Slowness never causes a failure here.
 #![forbid(unsafe_code)]
 
 pub mod answers;

@@ -1,4 +1,4 @@
-//! What the numbers were measured on, and the clocks.
+//! The description of the machine, and the clocks.
 
 use std::fs;
 use std::process::Command;
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-/// Processors, CPU model, date, commit and load.
+/// Returns the processors, the CPU model, the date, the commit and the load.
 #[must_use]
 pub fn description() -> Value {
     let cpu = field("/proc/cpuinfo", "model name").unwrap_or_default();
@@ -21,14 +21,14 @@ pub fn description() -> Value {
     })
 }
 
-/// The load average of the last minute.
+/// Returns the load average of the last minute.
 #[must_use]
 pub fn load() -> f64 {
     let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     text.split(' ').next().and_then(|first| first.parse().ok()).unwrap_or(f64::NAN)
 }
 
-/// Most memory that this process has held so far, in MiB.
+/// Returns the peak memory of this process so far, in MiB.
 #[must_use]
 pub fn peak_mib() -> Option<f64> {
     let text = field("/proc/self/status", "VmHWM")?;
@@ -36,7 +36,7 @@ pub fn peak_mib() -> Option<f64> {
     Some(kib / 1024.0)
 }
 
-/// Wall and CPU time so far; the CPU time of all threads that are there.
+/// The wall and CPU times at one moment. The CPU time is that of all threads that exist.
 #[derive(Debug, Clone, Copy)]
 pub struct Clock {
     wall: Instant,
@@ -44,19 +44,19 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// Now.
+    /// Returns the current times.
     #[must_use]
     pub fn now() -> Self {
         Self { cpu: cpu_time(), wall: Instant::now() }
     }
 
-    /// Wall seconds since `self`.
+    /// Returns the wall seconds since `self`.
     #[must_use]
     pub fn wall(&self) -> f64 {
         self.wall.elapsed().as_secs_f64()
     }
 
-    /// Wall and CPU seconds since `self`.
+    /// Returns the wall and CPU seconds since `self`.
     #[must_use]
     pub fn elapsed(&self) -> (f64, Option<f64>) {
         let wall = self.wall.elapsed().as_secs_f64();

@@ -1,4 +1,4 @@
-//! `evenhand-benches`: growth tables, the comparison with peers, and what they consist of.
+//! `evenhand-benches`: tables of growth, comparisons with other programs, and their single measurements.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -21,7 +21,7 @@ use evenhand_benches::{
 use evenhand_problem::format::problem_to_json;
 use serde_json::{Value, json};
 
-/// Measures the engine. Numbers go to standard output as Markdown.
+/// Measures the engine. Results are written to standard output as Markdown.
 #[derive(Parser)]
 #[command(version)]
 struct Arguments {
@@ -31,22 +31,22 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Time and memory against users, classes and resources.
+    /// Growth of time and memory with users, classes and resources
     Growth {
-        /// The tables to make; all of them when none is named.
+        /// Tables to make (default: all)
         axes: Vec<Axis>,
-        /// Leave larger sizes out.
+        /// Leave out larger sizes
         #[arg(long, default_value_t = usize::MAX, hide_default_value = true)]
         at_most: usize,
         #[command(flatten)]
         common: Common,
     },
-    /// Ours and the Python peers on the same files.
+    /// Compare the engine with the Python peers on the same files
     Peers {
-        /// Numbers of users.
+        /// Numbers of users
         #[arg(default_values_t = [300, 900])]
         users: Vec<usize>,
-        /// How often to go round all programs.
+        /// Number of rounds over all programs
         #[arg(long, default_value_t = 3)]
         passes: usize,
         #[command(flatten)]
@@ -54,11 +54,11 @@ enum Command {
         #[command(flatten)]
         common: Common,
     },
-    /// The continuous solvers, ours and the peers, and how they grow.
+    /// Compare the continuous solvers with the peers, and measure their growth
     Continuous {
-        /// The parts to measure; all of them when none is named.
+        /// Groups of measurements (default: all)
         parts: Vec<Part>,
-        /// How often to go round all programs.
+        /// Number of rounds over all programs
         #[arg(long, default_value_t = 3)]
         passes: usize,
         #[command(flatten)]
@@ -66,41 +66,41 @@ enum Command {
         #[command(flatten)]
         common: Common,
     },
-    /// Progressive filling by every rule, and against the scan of everybody for every task.
+    /// Progressive filling by every rule, compared with a scan of all users for every task
     Fill {
         #[arg(long, default_value_t = 300)]
         users: usize,
         #[arg(long, default_value_t = 2000)]
         servers: u64,
-        /// Only rules whose name contains this.
+        /// Only rules whose name contains this text
         #[arg(long, default_value = "", hide_default_value = true)]
         only: String,
     },
-    /// PS-DSF: in doubles, exact answers, the time-shared form.
+    /// PS-DSF: in doubles, exact answers, the time-shared form
     PsDsf {
-        /// Numbers of users.
+        /// Numbers of users
         #[arg(default_values_t = [100, 300, 1000])]
         users: Vec<usize>,
-        /// Instances of each size.
+        /// Number of instances of each size
         #[arg(long, default_value_t = 5)]
         seeds: u64,
-        /// Seed of the first one.
+        /// Seed of the first instance
         #[arg(long, default_value_t = 100)]
         first: u64,
-        /// Random classes instead of the openb ones.
+        /// Use random classes instead of those of the openb trace
         #[arg(long)]
         random: bool,
-        /// The same, and users with unlimited tasks.
+        /// Use random classes, and users with unlimited tasks
         #[arg(long)]
         unlimited: bool,
-        /// Look for exact answers too.
+        /// Also compute exact answers
         #[arg(long)]
         exact: bool,
-        /// Folder of the openb data; random classes without it.
+        /// Folder of the openb data; without it, classes are random
         #[arg(long, default_value = "../shared/data/alibaba_gpu2023_openb")]
         data: PathBuf,
     },
-    /// A million tasks that come and finish, task by task, beside Python.
+    /// A million tasks that arrive and finish, one by one, compared with Python
     Simulate {
         #[arg(long, default_value_t = 12_583)]
         servers: u64,
@@ -108,7 +108,7 @@ enum Command {
         users: usize,
         #[arg(long, default_value_t = 1_000_000)]
         tasks: u64,
-        /// How often to go round both programs.
+        /// Number of rounds over both programs
         #[arg(long, default_value_t = 3)]
         passes: usize,
         #[arg(long, default_value_t = 3)]
@@ -116,137 +116,137 @@ enum Command {
         #[command(flatten)]
         scripts: ScriptFolders,
     },
-    /// Max-min on clusters with placement constraints: CPU time, levels, proofs.
+    /// Max-min on clusters with placement constraints: CPU times, levels, proofs
     Levels {
         #[arg(long, default_value_t = 1)]
         seed: u64,
-        /// Leave out problems with more placements of users on classes.
+        /// Leave out problems with more placements of users on classes
         #[arg(long, default_value_t = 200_000)]
         at_most: usize,
-        /// Write the problems to this folder.
+        /// Write the problems to this folder
         #[arg(long)]
         folder: Option<PathBuf>,
     },
-    /// Max-min on many classes, levels and users: CPU time of two builds of evenhand, and of highspy.
+    /// Max-min on many classes, levels and users: CPU times of two builds of evenhand, and of highspy
     Scale {
-        /// The program to measure; the one beside this program when it is not named.
+        /// Program to measure (default: the one next to this program)
         #[arg(long)]
         now: Option<PathBuf>,
-        /// The program of an earlier build.
+        /// Program of an earlier build
         #[arg(long)]
         before: Option<PathBuf>,
-        /// HiGHS through highspy as well.
+        /// Also measure HiGHS through highspy
         #[arg(long)]
         highspy: bool,
-        /// Only instances whose name contains this.
+        /// Only instances whose name contains this text
         #[arg(long, default_value = "", hide_default_value = true)]
         only: String,
-        /// How often to go round all programs; long ones once.
+        /// Number of rounds over all programs; long programs run once
         #[arg(long, default_value_t = 3)]
         passes: usize,
-        /// End a process after so many seconds of CPU time.
+        /// End a process after this many seconds of CPU time
         #[arg(long, default_value_t = 120)]
         limit: u32,
         #[arg(long, default_value_t = 1)]
         seed: u64,
-        /// Where the problems go.
+        /// Folder for the problems
         #[arg(long, default_value = "target/benches")]
         folder: PathBuf,
-        /// Add the raw numbers, a line of JSON each, to this file.
+        /// Append the raw numbers to this file, one line of JSON each
         #[arg(long)]
         results: Option<PathBuf>,
         #[command(flatten)]
         scripts: ScriptFolders,
     },
-    /// `solve`, `certify` and `check` as whole processes, from file to file: medians and worst of several seeds.
+    /// `solve`, `certify` and `check` as whole processes, from file to file: median and worst of several seeds
     Processes {
-        /// The folder of the programs to measure; that of this program when it is not named.
+        /// Folder of the programs to measure (default: the folder of this program)
         #[arg(long)]
         programs: Option<PathBuf>,
-        /// Other programs as well: HiGHS through highspy, QSopt_ex, price discovery.
+        /// Also measure other programs: HiGHS through highspy, QSopt_ex, price discovery
         #[arg(long)]
         peers: bool,
-        /// `solve` with one thread and with two as well, and how much faster two are on the clock.
+        /// Also run `solve` with one thread and with two threads, and compare their wall times
         #[arg(long)]
         threads: bool,
-        /// Only instances whose name contains this.
+        /// Only instances whose name contains this text
         #[arg(long, default_value = "", hide_default_value = true)]
         only: String,
-        /// Seeds 1 to this.
+        /// Number of seeds, from 1
         #[arg(long, default_value_t = 5)]
         seeds: u64,
-        /// End a process after so many seconds of CPU time.
+        /// End a process after this many seconds of CPU time
         #[arg(long, default_value_t = 120)]
         limit: u32,
-        /// Where the files go.
+        /// Folder for the files
         #[arg(long, default_value = "target/benches")]
         folder: PathBuf,
-        /// Add the raw numbers, a line of JSON each, to this file.
+        /// Append the raw numbers to this file, one line of JSON each
         #[arg(long)]
         results: Option<PathBuf>,
         #[command(flatten)]
         scripts: ScriptFolders,
     },
-    /// Queues on clusters: hierarchical filling, its certificate, the check.
+    /// Queues on clusters: hierarchical filling, its certificate, the check
     Queues {
-        /// What clusters are like: teams, deep, open, promised, anywhere, on-classes; all of them when none is named.
+        /// Kinds of clusters: teams, deep, open, promised, anywhere, on-classes (default: all)
         kinds: Vec<String>,
         #[arg(long, default_value_t = 1)]
         seed: u64,
-        /// Leave the axiom `tree` out.
+        /// Leave out the axiom `tree`
         #[arg(long)]
         without_axiom: bool,
-        /// Leave out problems with more shapes of tasks.
+        /// Leave out problems with more shapes of tasks
         #[arg(long, default_value_t = usize::MAX, hide_default_value = true)]
         at_most: usize,
-        /// Write the problems to this folder.
+        /// Write the problems to this folder
         #[arg(long)]
         folder: Option<PathBuf>,
     },
-    /// Time-shared classes as a market: exact answers, beside price discovery.
+    /// Time-shared classes as a market: exact answers, compared with price discovery
     Markets {
-        /// Leave larger numbers of users out.
+        /// Leave out larger numbers of users
         #[arg(long, default_value_t = 100_000)]
         at_most: usize,
         #[arg(long, default_value_t = 1)]
         seed: u64,
-        /// Python with numpy; without it the peer is left out.
+        /// Python interpreter with numpy; without it, the peer is left out
         #[arg(long)]
         python: Option<PathBuf>,
-        /// Folder of the peers.
+        /// Folder of the peers
         #[arg(long, default_value = "benches/peers")]
         scripts: PathBuf,
     },
-    /// How often there is no answer, by shape of problem: of max-min, or of the other mechanisms.
+    /// How often there is no answer, by shape of problem, for max-min or for the other mechanisms
     Answers {
-        /// Not max-min: `proportional`, `alpha`, `njc`, `ps-dsf`, `ps-dsf-tdm`; and large clusters, one seed for 200 problems.
+        /// Other mechanisms: `proportional`, `alpha`, `njc`, `ps-dsf`, `ps-dsf-tdm`; also large clusters, one seed for 200 problems
         #[arg(long)]
         others: bool,
-        /// Problems of each shape.
+        /// Number of problems of each shape
         #[arg(default_value_t = 1000)]
         problems: u64,
-        /// Seed of the first one.
+        /// Seed of the first problem
         #[arg(long, default_value_t = 0)]
         first: u64,
-        /// Most users of a problem.
+        /// Largest number of users of a problem
         #[arg(long, default_value_t = 12)]
         users: usize,
-        /// Only shapes whose name contains this.
+        /// Only shapes whose name contains this text
         #[arg(long, default_value = "", hide_default_value = true)]
         only: String,
-        /// Of the others, only mechanisms whose name contains this.
+        /// With --others: only mechanisms whose name contains this text
         #[arg(long, default_value = "", hide_default_value = true, requires = "others")]
         mechanism: String,
-        /// How wide the proven bounds of max-min levels are where there is no time for exact ones.
+        /// Measure the widths of the proven bounds on max-min levels if there is no time for exact ones
         #[arg(long, conflicts_with = "others")]
         widths: bool,
     },
-    /// The configuration programme against the number of job types.
+    /// The configuration programme for growing numbers of job types
     Reservation {
-        /// Numbers of types.
+        /// Numbers of types
         #[arg(default_values_t = [6, 8, 10, 15, 20, 50, 100])]
         types: Vec<usize>,
-        /// Enumerate all configurations up to so many types.
+        /// Enumerate all configurations up to this many types
         #[arg(long, default_value_t = 10)]
         enumerate: usize,
         #[arg(long, default_value_t = 5)]
@@ -256,27 +256,27 @@ enum Command {
         #[command(flatten)]
         scripts: ScriptFolders,
     },
-    /// Time one program on one pool; prints one line of JSON.
+    /// Time one program on one pool; prints one line of JSON
     Pool {
         program: Program,
-        /// What `pool-file` writes.
+        /// Pool file, as `pool-file` writes it
         file: PathBuf,
-        /// Where the answer goes, as doubles.
+        /// File for the answer, as doubles
         #[arg(long)]
         answer: Option<PathBuf>,
         #[arg(long, default_value_t = 5)]
         repetitions: usize,
-        /// Begin no further run after this many seconds.
+        /// Start no further run after this many seconds
         #[arg(long, default_value_t = 10.0)]
         seconds: f64,
-        /// Relative tolerance of the trajectory.
+        /// Relative tolerance of the trajectory
         #[arg(long, default_value_t = 1e-8)]
         tolerance: f64,
-        /// End of the trajectory.
+        /// End of the trajectory
         #[arg(long, default_value_t = 1e6)]
         c_max: f64,
     },
-    /// Write a random pool as doubles, for `pool` and peers/pool.py.
+    /// Write a random pool as doubles, for `pool` and peers/pool.py
     PoolFile {
         law: pools::Law,
         users: usize,
@@ -286,7 +286,7 @@ enum Command {
         #[arg(short, long)]
         output: PathBuf,
     },
-    /// A pool from numbers to a certified answer, step by step; prints one line of JSON.
+    /// Run a pool from numbers to a certified answer, step by step; prints one line of JSON
     Phases {
         law: pools::Law,
         users: usize,
@@ -294,25 +294,25 @@ enum Command {
         #[arg(long, default_value_t = 1)]
         seed: u64,
     },
-    /// Time one question about one file; prints one line of JSON.
+    /// Time one question about one file; prints one line of JSON
     Measure {
         question: Question,
-        /// The problem; the certificate for read-certificate and check.
+        /// Problem file, or certificate file for read-certificate and check
         file: PathBuf,
         #[arg(long)]
         allocation: Option<PathBuf>,
         #[command(flatten)]
         mechanism: Mechanism,
-        /// Where the allocation or certificate that is found goes.
+        /// File for the computed allocation or certificate
         #[arg(long)]
         output: Option<PathBuf>,
         #[arg(long, default_value_t = 5)]
         repetitions: usize,
-        /// Begin no further run after this many seconds.
+        /// Start no further run after this many seconds
         #[arg(long, default_value_t = 10.0)]
         seconds: f64,
     },
-    /// Write a problem.
+    /// Write a problem
     Instance {
         law: Law,
         users: usize,
@@ -322,10 +322,10 @@ enum Command {
         resources: usize,
         #[arg(long, default_value_t = 1)]
         seed: u64,
-        /// Users without a number of tasks.
+        /// Users have unlimited tasks
         #[arg(long)]
         unlimited: bool,
-        /// Of how many kinds the users of a constrained cluster are, alike in all but their weights.
+        /// Number of kinds of users of a constrained cluster; users of one kind differ only in their weights
         #[arg(long)]
         kinds: Option<usize>,
         #[arg(short, long)]
@@ -335,23 +335,23 @@ enum Command {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Law {
-    /// The cluster of DRFH, Table I: 10 classes, 2 resources.
+    /// The cluster of DRFH, Table I: 10 classes, 2 resources
     Google,
-    /// Random classes.
+    /// Random classes
     General,
-    /// Random classes, of which a user may run on 5 to 20; 3 resources.
+    /// Random classes with 3 resources; a user may run on 5 to 20 of them
     Constrained,
 }
 
-/// Percent of the users of [`Law::Constrained`] that have a number of tasks: most, as in the traces.
+/// The percentage of the users of [`Law::Constrained`] with a finite number of tasks. It is high, as in the traces.
 const MOSTLY_FINITE: u64 = 70;
 
 #[derive(Args)]
 struct ScriptFolders {
-    /// Folder of the scripts.
+    /// Folder of the scripts
     #[arg(long, default_value = "benches/peers")]
     scripts: PathBuf,
-    /// The interpreter with highspy, cvxpy and the conic solvers.
+    /// Python interpreter with highspy, cvxpy and the conic solvers
     #[arg(long, default_value = ".tools/peers/bin/python")]
     python: PathBuf,
 }
@@ -364,16 +364,16 @@ impl From<ScriptFolders> for peers::Scripts {
 
 #[derive(Args)]
 struct Common {
-    /// Where the files that are measured go.
+    /// Folder for the measured files
     #[arg(long, default_value = "target/benches")]
     folder: PathBuf,
-    /// Most runs of a question in one process.
+    /// Largest number of runs of a question in one process
     #[arg(long, default_value_t = 7)]
     repetitions: usize,
-    /// End a process after this many seconds.
+    /// End a process after this many seconds
     #[arg(long, default_value_t = 60.0)]
     limit: f64,
-    /// Add the raw numbers, a line of JSON each, to this file.
+    /// Append the raw numbers to this file, one line of JSON each
     #[arg(long)]
     results: Option<PathBuf>,
 }
@@ -390,7 +390,7 @@ impl Common {
     }
 }
 
-/// The file of raw numbers, with a line about the machine.
+/// Opens the file of raw numbers, and appends a line about the machine.
 fn open(path: Option<&PathBuf>) -> Result<Option<File>, String> {
     let open = |path: &PathBuf| {
         let file = File::options().create(true).append(true).open(path);
@@ -550,7 +550,7 @@ fn say(text: &str) -> Result<(), String> {
     writeln!(std::io::stdout(), "{text}").map_err(|error| error.to_string())
 }
 
-/// What it is measured on.
+/// Returns the heading with the description of the machine.
 fn heading() -> String {
     let machine = machine::description();
     let text = |name: &str| machine[name].as_str().unwrap_or("?").to_owned();
@@ -566,7 +566,7 @@ fn heading() -> String {
 
 fn keep(file: &mut Option<File>, line: &Value) {
     if let Some(file) = file {
-        // A full disk must not cost the tables.
+        // An error such as a full disk must not lose the tables.
         let _ = writeln!(file, "{line}");
     }
 }

@@ -1,9 +1,9 @@
-//! Time-shared classes as a linear Fisher market: exact answers of `ps-dsf-tdm` beside price discovery by best
-//! responses, which answers to two or three digits.
+//! Time-shared classes as a linear Fisher market: exact answers of `ps-dsf-tdm` next to price discovery by best responses, whose
+//! answers are right to two or three digits.
 //!
-//! The law of the instances: user `n` has `a_nk` tasks in a unit of time of class `k`, six random digits between a tenth and
-//! the best of the class; better classes are scarcer in what they are best for, and class `k` has `R_k` units of time, all
-//! together about a tenth of the users. Weights are 1, tasks unlimited.
+//! The law of the instances: user `n` runs `a_nk` tasks in a unit of time of class `k`. These are numbers with six random digits
+//! between a tenth of the best of the class and the best. Better classes are scarcer, and class `k` has `R_k` units of time. All
+//! classes together have about a tenth of a unit for each user. Weights are 1, and tasks are unlimited.
 
 use std::path::Path;
 use std::process::Command;
@@ -17,14 +17,14 @@ use crate::instances::Random;
 use crate::machine::Clock;
 use crate::table::{markdown, seconds};
 
-/// Users and classes, smaller instances first.
+/// The numbers of users and classes, in ascending size.
 pub const SIZES: &[(usize, usize)] =
     &[(1_000, 50), (10_000, 10), (10_000, 50), (100_000, 4), (100_000, 10), (1_000_000, 4), (1_000_000, 10)];
 
-/// One instance.
+/// Returns one instance.
 ///
 /// # Errors
-/// None: the numbers made here are those of a problem.
+/// Never: the generated numbers are those of a valid problem.
 pub fn market(n_users: usize, n_classes: usize, seed: u64) -> Result<Problem, String> {
     let mut random = Random::new(seed, (n_users * n_classes) as u64);
     let names: Vec<String> = (0..n_classes).map(|k| format!("c{k}")).collect();
@@ -47,10 +47,11 @@ pub fn market(n_users: usize, n_classes: usize, seed: u64) -> Result<Problem, St
     Problem::new(spec).map_err(|error| error.to_string())
 }
 
-/// A table of the sizes with at most so many users; with a Python, the peer of `scripts` on the same instances.
+/// Returns a table of the sizes with at most `most_users` users. With a Python interpreter, the peer in `scripts` runs on the same
+/// instances.
 ///
 /// # Errors
-/// An instance without an exact answer, or a file that cannot be written.
+/// An instance has no exact answer, or a file cannot be written.
 pub fn table(most_users: usize, seed: u64, scripts: &Path, python: Option<&Path>) -> Result<String, String> {
     let mechanism = registry::find("ps-dsf-tdm").ok_or("there is no ps-dsf-tdm")?;
     let mut rows = Vec::new();
@@ -81,7 +82,7 @@ pub fn table(most_users: usize, seed: u64, scripts: &Path, python: Option<&Path>
     Ok(markdown(&head, &rows, 1))
 }
 
-/// CPU time of the peer, and the largest relative error of a user's tasks.
+/// Returns the CPU time of the peer, and the largest relative error of a user's tasks.
 fn discovered(
     problem: &Problem,
     totals: &[f64],

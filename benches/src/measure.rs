@@ -1,7 +1,7 @@
-//! One question about one file, timed in this process, as one line of JSON.
+//! One question about one file, timed in this process and reported as one line of JSON.
 //!
-//! The fields are those that the peers print (`peers/common.py`). The peak of memory is that of the
-//! process after the first run, with the file in it.
+//! The fields are those of the peers (`peers/common.py`). The peak of memory is that of the process after the first run, including
+//! the file.
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ use crate::machine::{self, Clock};
 use crate::proof;
 use crate::table::median;
 
-/// What is timed.
+/// The question to time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Question {
     /// Parsing and checking the text of a problem.
@@ -26,7 +26,7 @@ pub enum Question {
     Float,
     /// The lexicographic DRFH allocation in rationals.
     Exact,
-    /// The same, proven feasible, max-min and Pareto optimal, every claim verified.
+    /// The exact allocation, proven feasible, max-min and Pareto optimal, with every claim verified.
     Proven,
     /// Evidence for the usual axioms of a given allocation, from solving again to verified claims.
     Certify,
@@ -38,54 +38,54 @@ pub enum Question {
     ReadCertificate,
     /// The kernel's verdict on a certificate, from its text.
     Check,
-    /// Whether a given allocation is envy-free, and by what margin, with the preparation of integers.
+    /// Whether a given allocation is envy-free, and its margin, including the preparation of integers.
     Envy,
 }
 
-/// A measurement.
+/// The settings of a measurement.
 #[derive(Debug, Clone)]
 pub struct Measurement {
-    /// What is timed.
+    /// The question to time.
     pub question: Question,
-    /// The problem; the certificate for what is about one.
+    /// The problem, or the certificate for questions about a certificate.
     pub file: PathBuf,
-    /// The allocation, for what is about one.
+    /// The allocation, for questions about an allocation.
     pub allocation: Option<PathBuf>,
-    /// The mechanism, for what is about one.
+    /// The mechanism, for questions about a mechanism.
     pub mechanism: Mechanism,
-    /// Where the allocation or certificate that is found goes.
+    /// The file for the computed allocation or certificate.
     pub output: Option<PathBuf>,
-    /// Most runs.
+    /// The most runs.
     pub repetitions: usize,
-    /// No further run is begun after this time.
+    /// The seconds after which no further run is started.
     pub seconds: f64,
 }
 
-/// A mechanism and what is asked of it.
+/// A mechanism and its settings.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Mechanism {
-    /// The mechanism of `allocate`.
+    /// Mechanism of `allocate`
     #[arg(long = "mechanism")]
     pub name: Option<String>,
-    /// An exact answer.
+    /// Solve exactly
     #[arg(long)]
     pub exact: bool,
-    /// The exponent of `alpha`.
+    /// Exponent of `alpha`
     #[arg(long)]
     pub alpha: Option<String>,
 }
 
-/// Times of the runs.
+/// The result and the times of the runs.
 struct Timed<T> {
     result: T,
     wall: Vec<f64>,
-    /// Mean over the runs: the system's clock of CPU time is coarse.
+    /// The mean over the runs, because the system's clock of CPU time is coarse.
     cpu: Option<f64>,
     peak_mib: Option<f64>,
 }
 
 impl Measurement {
-    /// Measures; the answer is checked where that is possible.
+    /// Measures the question. The answer is checked if that is possible.
     ///
     /// # Errors
     /// A file cannot be read, a solver fails, or an answer is wrong.
@@ -285,12 +285,12 @@ fn own_requests(allocation: &Allocation) -> Result<Vec<Request>, String> {
     Ok(vec![Request::of(Axiom::Feasible), Request { axiom, parameters }])
 }
 
-/// Bits of the widest denominator.
+/// Returns the number of bits of the widest denominator.
 fn widest(tasks: &[Vec<(usize, Rational)>]) -> u32 {
     tasks.iter().flatten().map(|(_, x)| x.denom().significant_bits()).max().unwrap_or(0)
 }
 
-/// Four digits.
+/// Returns a number rounded to four digits.
 pub(crate) fn significant(value: f64) -> f64 {
     format!("{value:.3e}").parse().unwrap_or(value)
 }

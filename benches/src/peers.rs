@@ -1,7 +1,7 @@
-//! Ours beside what one would use instead, on the same files in one run.
+//! The engine next to the programs that people would use instead, on the same files in one run.
 //!
-//! The passes go round all of them, so that a disturbance of the machine hits everybody; the median
-//! is over all runs of all passes. One thread each. A peer that is not there is said to be missing.
+//! Each pass runs all programs in turn, so that a disturbance of the machine affects all of them. The median is over all runs of
+//! all passes. Every program has one thread. A missing peer is reported.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,10 +15,10 @@ use crate::instances::{Tasks, google};
 use crate::measure::Question;
 use crate::table::{markdown, median, seconds};
 
-/// Shares and levels of solvers in doubles agree with ours up to this part.
+/// The relative difference up to which shares and levels of solvers in doubles agree with those of the engine.
 const AGREEMENT: f64 = 1e-6;
 
-/// What two programs answer alike.
+/// A question that several programs answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Task {
     /// The weighted lexicographic optimum with finite tasks.
@@ -48,7 +48,7 @@ struct Contender {
 
 enum How {
     Ours(Question),
-    /// Script and arguments.
+    /// The script and its arguments.
     Python(&'static str, &'static [&'static str]),
 }
 
@@ -86,7 +86,7 @@ struct Files {
     finite: PathBuf,
     unlimited: PathBuf,
     allocation: PathBuf,
-    /// Sum of the weights: what turns a level into a sum of shares.
+    /// The sum of the weights, which turns a level into a sum of shares.
     weights: f64,
 }
 
@@ -106,17 +106,17 @@ impl Files {
     }
 }
 
-/// Where the Python scripts and their environment are.
+/// The locations of the Python scripts and of their environment.
 #[derive(Debug, Clone)]
 pub struct Scripts {
-    /// The interpreter.
+    /// The Python interpreter.
     pub python: PathBuf,
     /// The folder of the scripts.
     pub folder: PathBuf,
 }
 
 impl Scripts {
-    /// Runs a script.
+    /// Returns a command that runs a script.
     #[must_use]
     pub fn command(&self, script: &str) -> Command {
         let mut command = Command::new(&self.python);
@@ -145,7 +145,7 @@ impl Row {
     }
 }
 
-/// Runs everything for `users` and returns the table and what was reached, as Markdown.
+/// Runs all programs for `users`, and returns the table and the values for the targets as Markdown.
 ///
 /// # Errors
 /// A file cannot be written, or two programs disagree about an answer.
@@ -206,7 +206,7 @@ fn contest(contender: &Contender, files: &Files, settings: &Settings, scripts: &
             if contender.task == Task::EnvyFree {
                 command.arg(&files.allocation);
             }
-            // It takes seconds.
+            // A single run of an exact solver takes seconds.
             let repetitions =
                 settings.repetitions.min(if contender.name.starts_with("glpsol") { 2 } else { usize::MAX });
             command.args(arguments).arg("--repetitions").arg(repetitions.to_string());
@@ -215,7 +215,7 @@ fn contest(contender: &Contender, files: &Files, settings: &Settings, scripts: &
     }
 }
 
-/// All answers to one question are the same.
+/// Checks that all answers to one question agree.
 fn agree(rows: &[Row], weights: f64) -> Result<(), String> {
     let mut known: BTreeMap<Task, (&str, f64)> = BTreeMap::new();
     for row in rows.iter().filter(|row| row.task != Task::EnvyFree) {
@@ -261,7 +261,7 @@ fn show(rows: &[Row]) -> String {
     markdown(&head, &cells.collect::<Vec<_>>(), 2)
 }
 
-/// What issue 2 asks for, and what this run reached.
+/// Returns the targets of issue 2, and the values of this run.
 fn targets(users: usize, rows: &[Row]) -> String {
     let of = |task: Task, name: &str| {
         let matching = rows.iter().filter(|row| row.task == task && row.name.starts_with(name));

@@ -1,9 +1,9 @@
-//! What one waits for: `solve`, `certify` and `check` as whole processes, from file to file, on several seeds; and what is done
-//! with a running cluster.
+//! The times that users wait for: `solve`, `certify` and `check` as whole processes, from file to file, on several seeds; and the
+//! commands for a running cluster.
 //!
-//! Every number is the CPU time of a process (`peers/child.py`): starting, reading and writing included. Rows of one seed
-//! have misled, so each has the median and the worst of its seeds. Where another program is asked, the processes take turns
-//! with its own, and the time of its modelling and solving alone is a row besides, with the time of `solve` in terms of it.
+//! Every number is the CPU time of a process (`peers/child.py`), including its start, reading and writing. Rows of a single seed
+//! have been misleading, so each row has the median and the worst of its seeds. If another program is asked, the processes take
+//! turns with it. The time for its modelling and solving alone is an additional row, relative to the time of `solve`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,34 +22,34 @@ use crate::scale::{PATIENCE, child};
 use crate::table::{markdown, median, seconds};
 use crate::{queues, running};
 
-/// What is run.
+/// The settings of the measurements.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// Where the programs `evenhand` and `evenhand-check` are.
+    /// The folder of the programs `evenhand` and `evenhand-check`.
     pub programs: PathBuf,
-    /// Where problems, allocations and certificates are kept.
+    /// The folder for problems, allocations and certificates.
     pub folder: PathBuf,
-    /// Seconds of CPU time after which a process is ended.
+    /// The seconds of CPU time after which a process is ended.
     pub limit: u32,
-    /// Seeds 1 to this.
+    /// The number of seeds, from 1.
     pub seeds: u64,
-    /// Only instances whose name contains this.
+    /// Only instances whose name contains this text.
     pub only: String,
-    /// Whether the other programs run beside.
+    /// Whether the other programs run as well.
     pub peers: bool,
-    /// Whether `solve` runs with one thread and with two as well, on the clock.
+    /// Whether `solve` is also timed by wall time with one thread and with two.
     pub threads: bool,
 }
 
-/// An instance and what is done with it.
+/// An instance and the commands on it.
 struct Row {
     name: &'static str,
     text: fn(u64) -> Result<String, String>,
-    /// Arguments of `solve`.
+    /// The arguments of `solve`.
     solve: &'static [&'static str],
-    /// Arguments of `certify`; nothing is certified without.
+    /// The arguments of `certify`; `None` certifies nothing.
     certify: Option<&'static [&'static str]>,
-    /// What is asked beside.
+    /// The other program for the same question.
     peer: Option<Peer>,
 }
 
@@ -58,11 +58,11 @@ struct Row {
 struct Peer {
     name: &'static str,
     script: &'static str,
-    /// Arguments after the problem.
+    /// The arguments after the problem.
     options: &'static [&'static str],
-    /// The time of its work alone, among what it prints.
+    /// The name of the printed field with the time of its work alone.
     alone: &'static str,
-    /// Whether its answer is what `solve` and `certify` together find.
+    /// Whether its answer corresponds to that of `solve` and `certify` together.
     proven: bool,
 }
 
@@ -92,7 +92,7 @@ fn tree(kind: queues::Kind, seed: u64) -> Result<String, String> {
     Ok(queues::Shape { kind, queues: 200, shapes: 2_000, classes: 300 }.json(seed).to_string())
 }
 
-/// A cluster that is stated server by server: so many servers of each class.
+/// Returns a cluster that is stated server by server, with `each` servers of each class.
 fn one_by_one(shape: Shape, each: usize, seed: u64) -> Result<String, String> {
     let mut problem: Value =
         serde_json::from_str(&constrained(shape, seed)?).map_err(|error| error.to_string())?;
@@ -259,7 +259,7 @@ struct Step {
     outcomes: Vec<Outcome>,
 }
 
-/// The table; every line of numbers goes to `keep` as well.
+/// Returns the table. Every line of numbers is also passed to `keep`.
 ///
 /// # Errors
 /// A problem cannot be written.
@@ -297,7 +297,7 @@ pub fn table(settings: &Settings, scripts: &Scripts, keep: &mut dyn FnMut(Value)
     Ok(markdown(&["instance", "process", "CPU time, median", "worst", "MiB", "without answer"], &cells, 2))
 }
 
-/// The processes of a seed in turn.
+/// Runs the processes of a seed in turn.
 fn measured(
     row: &Row,
     seed: u64,
@@ -312,7 +312,7 @@ fn measured(
         let outcome = child(scripts, settings.limit, &settings.programs.join(program), &arguments);
         let is_well = field(&outcome, "status") == Some(0.0);
         match &outcome {
-            // A program that was never started has no time either.
+            // A program that never started has no time either.
             Err(why) => eprintln!("processes: {name}, seed {seed}: not measured: {why}"),
             Ok(line) if !is_well => {
                 let complaint = line["complaint"].as_str().unwrap_or_default();
@@ -355,10 +355,10 @@ fn measured(
     Ok(found)
 }
 
-/// `solve` with so many threads, as it is named.
+/// The names of `solve` with one and two threads, and their numbers of threads.
 const THREADS: [(&str, &str); 2] = [("`solve`, one thread", "1"), ("`solve`, two threads", "2")];
 
-/// How many times as long `solve` takes on the clock with one thread as with two, where both ran.
+/// Returns the ratios of the wall times of `solve` with one thread and with two, if both ran.
 fn gain(instance: &str, steps: &[Step]) -> Option<Vec<String>> {
     let [one, two] = THREADS.map(|(name, _)| steps.iter().find(|step| step.name == name));
     let (one, two) = (&one?.outcomes, &two?.outcomes);
@@ -368,14 +368,14 @@ fn gain(instance: &str, steps: &[Step]) -> Option<Vec<String>> {
     Some(row_of_ratios(instance, "on the clock: one thread / two".to_owned(), &ratios))
 }
 
-/// The median of the ratios, and the least.
+/// Returns the median of the ratios, and the least one.
 fn row_of_ratios(instance: &str, name: String, ratios: &[f64]) -> Vec<String> {
     let worst = ratios.iter().copied().min_by(f64::total_cmp);
     let show = |ratio: Option<f64>| ratio.map_or("–".to_owned(), |ratio| format!("{ratio:.2} times"));
     vec![instance.to_owned(), name, show(median(ratios)), show(worst), String::new(), String::new()]
 }
 
-/// How many times as long the peer takes, in the order of the seeds: as a process, and its work alone.
+/// Returns how many times as long the peer takes, by seed: as a process, and for its work alone.
 fn times(row: &Row, steps: &[Step], [process, alone]: [&Step; 2]) -> Vec<Vec<String>> {
     let Some(peer) = row.peer else { return Vec::new() };
     let ours: &[&str] = if peer.proven { &["`solve`", "`certify`"] } else { &["`solve`"] };

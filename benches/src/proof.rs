@@ -1,6 +1,6 @@
-//! An exact optimum and its certificate in one go: the duals that the solver leaves are the evidence.
+//! An exact optimum together with its certificate: the duals of the solver are the evidence.
 //!
-//! `evenhand_certify::certify` takes any allocation, so it solves again to find the evidence.
+//! `evenhand_certify::certify` accepts any allocation, so it solves again to compute the evidence.
 
 use std::collections::HashSet;
 
@@ -11,27 +11,27 @@ use evenhand_exact::{
 use evenhand_levels::level::{LevelDual, LexicographicOptimum, Settings, lexicographic, lexicographic_float};
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing};
 
-/// The DRFH allocation in doubles.
+/// Computes the DRFH allocation in doubles.
 ///
 /// # Errors
-/// What the solver says.
+/// Returns the error of the solver.
 pub fn drfh_float(problem: &Problem) -> Result<LexicographicOptimum<f64>, String> {
     let coefficients = Share::Dominant.coefficients(problem).map_err(text)?;
     let constraints = Constraints::new(problem, Sharing::Rdm);
     lexicographic_float(&constraints, &coefficients, &Settings::default()).map_err(text)
 }
 
-/// The DRFH allocation in rationals, with the duals that prove its levels.
+/// Computes the DRFH allocation in rationals, with the duals that prove its levels.
 ///
 /// # Errors
-/// What the solver says.
+/// Returns the error of the solver.
 pub fn drfh_exact(problem: &Problem) -> Result<LexicographicOptimum<Rational>, String> {
     let coefficients = Share::Dominant.coefficients(problem).map_err(text)?;
     let constraints = Constraints::new(problem, Sharing::Rdm);
     lexicographic(&constraints, &coefficients, &Settings::default()).map_err(text)
 }
 
-/// [`drfh_exact`] as an allocation.
+/// Returns the result of [`drfh_exact`] as an allocation.
 #[must_use]
 pub fn allocation(optimum: LexicographicOptimum<Rational>) -> Allocation {
     Allocation {
@@ -42,11 +42,11 @@ pub fn allocation(optimum: LexicographicOptimum<Rational>) -> Allocation {
     }
 }
 
-/// The exact DRFH allocation, proven feasible, max-min and Pareto optimal with tolerance 0: every
-/// claim has been verified by the exact crate when this returns.
+/// Computes the exact DRFH allocation, proven feasible, max-min and Pareto optimal with tolerance 0. The exact crate has verified
+/// every claim when this returns.
 ///
 /// # Errors
-/// What the solver says, or which claim is refused.
+/// Returns the error of the solver, or the claim that is refused.
 pub fn drfh_proven(problem: &Problem) -> Result<Certificate, String> {
     let coefficients = Share::Dominant.coefficients(problem).map_err(text)?;
     let constraints = Constraints::new(problem, Sharing::Rdm);
@@ -77,7 +77,7 @@ pub fn drfh_proven(problem: &Problem) -> Result<Certificate, String> {
     Ok(Certificate { problem, allocation, problem_sha256: None, tolerance, claims, not_checked })
 }
 
-/// The level duals, each with the users that are blocked at it: those with a weight in it.
+/// Returns the level duals, each with the users that it blocks: those with a positive weight in it.
 fn levels(
     instance: &Instance<'_>,
     coefficients: &ShareCoefficients,
@@ -91,8 +91,8 @@ fn levels(
     Ok(duals.into_iter().map(level).collect())
 }
 
-/// The level duals added up: positive weights for everybody. A user that is blocked at no level has
-/// all its tasks, so that a price on its limit carries its weight.
+/// Returns the sum of the level duals, which has positive weights for all users. A user that no level blocks has all its tasks, so
+/// a price on its limit carries its weight.
 fn pareto_prices(
     instance: &Instance<'_>,
     duals: &[LevelDual],
@@ -111,7 +111,7 @@ fn pareto_prices(
     prices
 }
 
-/// Makes every weight at least 1 over what its user would have alone: one factor for all prices.
+/// Scales all prices by one factor so that every weight is at least 1 over what its user would have alone.
 fn raise(instance: &Instance<'_>, prices: &mut Prices) {
     let weights = prices.user_weights.iter().enumerate().filter(|(n, _)| instance.is_active(*n));
     let needed = weights.map(|(n, weight)| Rational::from(weight * instance.scale(n)).recip()).max();
@@ -121,7 +121,7 @@ fn raise(instance: &Instance<'_>, prices: &mut Prices) {
     }
 }
 
-/// The sum over all users of the dominant share, of an allocation in doubles.
+/// Returns the sum of the dominant shares of all users, for an allocation in doubles.
 ///
 /// # Errors
 /// The share is not defined.
@@ -133,7 +133,7 @@ pub fn shares_float(problem: &Problem, tasks: &[Vec<(usize, f64)>]) -> Result<f6
     Ok(tasks.iter().enumerate().map(share).sum())
 }
 
-/// The same of an exact allocation, rounded user by user.
+/// Returns the sum of the dominant shares for an exact allocation, rounded user by user.
 ///
 /// # Errors
 /// The share is not defined.

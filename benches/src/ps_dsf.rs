@@ -1,7 +1,7 @@
-//! PS-DSF in doubles, how often the exact answer is identified, and the time-shared form as a Fisher market.
+//! PS-DSF in doubles, the frequency of exact answers, and the time-shared form as a Fisher market.
 //!
-//! Clusters are the node shapes of the openb trace (27 classes) where the data is there, random
-//! classes elsewhere. Times in doubles are CPU times. Users are pods of the trace drawn at random, their requests varied.
+//! The clusters are the node shapes of the openb trace (27 classes) if the data is there, and otherwise random classes. Times in
+//! doubles are CPU times. The users are random pods of the trace with varied requests.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -14,24 +14,24 @@ use crate::instances::{Random, Tasks, general};
 use crate::machine::Clock;
 use crate::table::{markdown, median, seconds};
 
-/// What is measured.
+/// The settings of the measurements.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// Folder of the openb data.
+    /// The folder of the openb data.
     pub data: PathBuf,
-    /// Numbers of users.
+    /// The numbers of users.
     pub users: Vec<usize>,
-    /// Instances of each size.
+    /// The number of instances of each size.
     pub seeds: u64,
-    /// Seed of the first one.
+    /// The seed of the first instance.
     pub first: u64,
-    /// Random classes also where the openb data is.
+    /// The tasks of users on random classes, which are then used even if the openb data is there.
     pub random: Option<Tasks>,
-    /// Whether to look for exact answers too.
+    /// Whether to compute exact answers as well.
     pub exact: bool,
 }
 
-/// The cluster of the openb trace with `n_users` random users.
+/// Returns the cluster of the openb trace with `n_users` random users.
 ///
 /// # Errors
 /// The data cannot be read.
@@ -76,10 +76,10 @@ fn instance(settings: &Settings, n_users: usize, seed: u64) -> Result<Problem, S
     }
 }
 
-/// Runs all and returns the tables as Markdown.
+/// Runs all measurements and returns the tables as Markdown.
 ///
 /// # Errors
-/// The data cannot be read, or an exact answer is none.
+/// The data cannot be read, or an exact answer is wrong.
 pub fn run(settings: &Settings) -> Result<String, String> {
     let mechanism = registry::find("ps-dsf").ok_or("there is no ps-dsf")?;
     let mut rows = Vec::new();
@@ -118,7 +118,7 @@ pub fn run(settings: &Settings) -> Result<String, String> {
     Ok(markdown(&head, &rows, 1) + "\n" + &time_shared(settings)?)
 }
 
-/// The time-shared form: 100 random classes, exact.
+/// Measures the time-shared form with 100 random classes, exactly.
 fn time_shared(settings: &Settings) -> Result<String, String> {
     let mechanism = registry::find("ps-dsf-tdm").ok_or("there is no ps-dsf-tdm")?;
     let mut rows = Vec::new();

@@ -1,4 +1,4 @@
-//! Queues on clusters: hierarchical filling in rationals, its certificate and the check of it, at growing sizes.
+//! Queues on clusters: hierarchical filling in rationals, its certificate and the check, at growing sizes.
 
 mod cluster;
 
@@ -20,7 +20,7 @@ const fn shape(kind: Kind, queues: usize, shapes: usize, classes: usize) -> Shap
     Shape { kind, queues, shapes, classes }
 }
 
-/// The instances of the table, smaller ones first.
+/// The instances of the table, in ascending size.
 pub const SHAPES: &[Shape] = &[
     shape(Kind::Teams, 20, 100, 20),
     shape(Kind::Teams, 50, 300, 50),
@@ -34,7 +34,7 @@ pub const SHAPES: &[Shape] = &[
     shape(Kind::OnClasses, 200, 2_000, 300),
 ];
 
-/// Those of the table of the axiom `tree`, which is examined at this size only where it is asked for.
+/// The instances of the table of the axiom `tree`, which is examined at this size only on request.
 pub const TREES: &[Shape] = &[
     shape(Kind::Teams, 60, 300, 50),
     shape(Kind::Deep, 60, 300, 50),
@@ -43,15 +43,15 @@ pub const TREES: &[Shape] = &[
     shape(Kind::OnClasses, 60, 300, 50),
 ];
 
-/// Whether a kind is asked for; all are where none is named.
+/// Returns whether a kind is asked for. An empty list asks for all kinds.
 fn is_one(shape: &Shape, kinds: &[String]) -> bool {
     kinds.is_empty() || kinds.iter().any(|kind| kind == shape.kind.name())
 }
 
-/// A table of the sizes with at most so many shapes of tasks; each problem is also written to `folder`.
+/// Returns a table of the sizes with at most `most_shapes` shapes of tasks. Each problem is also written to `folder`.
 ///
 /// # Errors
-/// When a file cannot be written, or an answer is not proven.
+/// A file cannot be written, or an answer is not proven.
 pub fn table(
     seed: u64,
     most_shapes: usize,
@@ -115,10 +115,10 @@ fn row(shape: &Shape, text: &str) -> Result<Vec<String>, String> {
     ])
 }
 
-/// A table of the axiom `tree`: the filling found, certified, and run once more by both checkers.
+/// Returns a table of the axiom `tree`: the filling is computed, certified, and run again by both checkers.
 ///
 /// # Errors
-/// When an answer is not proven.
+/// An answer is not proven.
 pub fn trees(seed: u64, kinds: &[String]) -> Result<String, String> {
     let rows: Vec<Vec<String>> = TREES
         .iter()

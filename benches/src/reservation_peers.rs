@@ -1,4 +1,4 @@
-//! The configuration programme and the greedy placement beside Python scripts on the same files.
+//! The configuration programme and the greedy placement, compared with Python scripts on the same files.
 
 use std::path::Path;
 
@@ -11,22 +11,22 @@ use crate::peers::Scripts;
 use crate::reservation::{instance, timed};
 use crate::table::{markdown, seconds};
 
-/// Servers of the greedy placement.
+/// The number of servers of the greedy placement.
 const SERVERS: u32 = 1000;
-/// Types up to which a script enumerates all configurations.
+/// The number of types up to which a script enumerates all configurations.
 const ENUMERATED: usize = 10;
-/// Values in doubles agree with ours up to this part.
+/// The relative difference up to which values in doubles agree with those of the engine.
 const AGREEMENT: f64 = 1e-6;
 
-/// A table of ours and theirs on the same problems, each the median of `repetitions`.
+/// Returns a table of the engine and the scripts on the same problems, each with the median of `repetitions`.
 ///
 /// # Errors
-/// A message, should a solver of ours fail or a value differ. A script that is missing is left out.
+/// Returns a message if a solver of the engine fails or a value differs. A missing script is left out.
 pub fn table(sizes: &[usize], scripts: &Scripts, repetitions: usize, seed: u64) -> Result<String, String> {
     let folder = std::env::temp_dir().join(format!("evenhand-reservation-{}", std::process::id()));
     std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
     let rows = rows(sizes, scripts, repetitions, seed, &folder);
-    // Nobody needs the files any more; a leftover does no harm.
+    // A leftover of these temporary files does no harm.
     let _ = std::fs::remove_dir_all(&folder);
     Ok(markdown(
         &["types", "question", "evenhand", "Python", "time", "times", "its value over ours"],
@@ -63,7 +63,7 @@ fn rows(
             let field = |name: &str| line.get(name).and_then(Value::as_f64);
             let (Some(time), Some(found)) = (field("median"), field("value")) else { continue };
             let over_ours = found / value.to_f64();
-            // Where configurations are equally good the script's greedy may take another one, and earn another reward.
+            // If configurations are equally good, the script's greedy may take another one and earn another reward.
             if solver != "greedy" && (over_ours - 1.0).abs() > AGREEMENT {
                 return Err(format!("{n_types} types, {solver}: {found}, ours {}", value.to_f64()));
             }
@@ -81,7 +81,7 @@ fn rows(
     Ok(rows)
 }
 
-/// What greedy earns per server with whole jobs on whole servers, best configurations included.
+/// Returns the earnings of greedy per server with whole jobs on whole servers, including the best configurations.
 fn placed(problem: &Reservation) -> Result<Rational, String> {
     let jobs: Vec<Integer> = problem
         .loads()

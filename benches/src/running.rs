@@ -1,4 +1,4 @@
-//! A running cluster as whole processes: its dump read, the verdict with its certificate, the check, the page.
+//! A running cluster as whole processes: import of its dump, the verdict with its certificate, the check, the page.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -12,12 +12,12 @@ use crate::peers::Scripts;
 use crate::processes::Settings;
 use crate::scale::child;
 
-/// What it is called.
+/// The name of the instance.
 pub const NAME: &str = "Kueue, 5,000 nodes, 40,000 pods, 300 queues";
 const SIZE: ClusterSize =
     ClusterSize { nodes: 5_000, pods: 40_000, queues: 300, kueue: Some("v1beta2"), odd: false };
 
-/// The processes of a seed in turn.
+/// Runs the processes of a seed in turn.
 ///
 /// # Errors
 /// The dump cannot be written.
@@ -37,7 +37,7 @@ pub fn measured(seed: u64, settings: &Settings, scripts: &Scripts) -> Result<Vec
         let arguments: Vec<String> = arguments.iter().map(|&argument| argument.to_owned()).collect();
         let outcome = child(scripts, settings.limit, &settings.programs.join(program), &arguments);
         let status = field(&outcome, "status");
-        // Of a verdict, 1 says that somebody is short.
+        // The status 1 of a verdict says that a queue lacks its fair share.
         let is_answer = status == Some(0.0) || name == "`verdict`" && status == Some(1.0);
         let outcome = if is_answer { outcome.map(|line| with(&line, "status", json!(0))) } else { outcome };
         found.push((name.to_owned(), outcome));

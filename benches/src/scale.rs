@@ -1,9 +1,9 @@
-//! Max-min on many classes, levels and users: another build of the program beside this one, and HiGHS through
-//! highspy, on the same files in one run.
+//! Max-min on many classes, levels and users: two builds of the program, and HiGHS through highspy, on the same files in one
+//! run.
 //!
-//! What is compared is the CPU time of processes (`peers/child.py`): of `evenhand solve` in doubles and in
-//! rationals, reading and printing included, and of the exact optimum with its certificate, every claim
-//! verified. The builds take turns; a run beyond the limit ends a question.
+//! The tables compare the CPU times of processes (`peers/child.py`): of `evenhand solve` in doubles and in rationals, including
+//! reading and printing, and of the exact optimum with its certificate, with every claim verified. The builds take turns. A run
+//! beyond the limit ends its question.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,44 +19,44 @@ use crate::table::{markdown, median, seconds};
 
 mod intervals;
 
-/// Seconds of CPU time of one round of an instance after which no further round is begun.
+/// The CPU seconds of a round of an instance above which no further round is started.
 const LONG: f64 = 10.0;
-/// Wall time of a process beside the CPU time that it may take: other work shares the machine.
+/// The wall time of a process in units of its CPU limit. It is larger because other work shares the machine.
 pub(crate) const PATIENCE: f64 = 20.0;
 
-/// What is run.
+/// The settings of the measurements.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// The program of this build.
     pub now: PathBuf,
-    /// The program of an earlier one.
+    /// The program of an earlier build.
     pub before: Option<PathBuf>,
-    /// Where problems are kept.
+    /// The folder for problems.
     pub folder: PathBuf,
-    /// Seconds of CPU time after which a process is ended.
+    /// The seconds of CPU time after which a process is ended.
     pub limit: u32,
-    /// Rounds over all questions of an instance.
+    /// The number of rounds over all questions of an instance.
     pub passes: usize,
-    /// Seed of the instances.
+    /// The seed of the instances.
     pub seed: u64,
-    /// Only instances whose name contains this.
+    /// Only instances whose name contains this text.
     pub only: String,
-    /// Whether HiGHS through highspy runs beside.
+    /// Whether HiGHS runs as well, through highspy.
     pub highspy: bool,
 }
 
-/// What is asked of an instance: doubles, and exact numbers with the certificate.
+/// The targets of an instance: for doubles, and for exact numbers with the certificate.
 #[derive(Debug, Clone, Copy)]
 enum Needed {
     Seconds(f64, f64),
     Times(f64, f64),
 }
 
-/// An instance and what is asked of it.
+/// An instance and its targets.
 struct Row {
     shape: Shape,
     needed: Needed,
-    /// Whether proven intervals will do for an exact answer.
+    /// Whether proven intervals are accepted instead of an exact answer.
     intervals: bool,
 }
 
@@ -82,7 +82,7 @@ fn rows() -> Vec<Row> {
     .collect()
 }
 
-/// A process that is timed, and its lines.
+/// A timed process, and its lines.
 struct Question {
     arguments: Vec<String>,
     program: PathBuf,
@@ -96,7 +96,7 @@ impl Question {
         Self { program: program.to_owned(), arguments, outcomes: Vec::new() }
     }
 
-    /// Runs once more, unless a run before has failed.
+    /// Runs the process once more, unless an earlier run has failed.
     fn ask(&mut self, settings: &Settings, scripts: &Scripts) -> f64 {
         if self.outcomes.last().is_some_and(|last| cpu(last).is_none()) {
             return 0.0;
@@ -107,7 +107,7 @@ impl Question {
         taken
     }
 
-    /// The median of its CPU times, where all runs came to an end.
+    /// Returns the median of the CPU times, if all runs succeeded.
     fn cpu(&self) -> Option<f64> {
         let times: Option<Vec<f64>> = self.outcomes.iter().map(cpu).collect();
         median(&times?)
@@ -128,7 +128,7 @@ impl Question {
     }
 }
 
-/// The CPU time of a process that has succeeded.
+/// Returns the CPU time of a process that has succeeded.
 fn cpu(outcome: &Outcome) -> Option<f64> {
     (field(outcome, "status") == Some(0.0)).then(|| field(outcome, "cpu")).flatten()
 }
@@ -140,10 +140,10 @@ pub(crate) fn child(scripts: &Scripts, limit: u32, program: &Path, arguments: &[
     run(command, f64::from(limit) * PATIENCE)
 }
 
-/// The tables; every line of numbers goes to `keep` as well.
+/// Returns the tables. Every line of numbers is also passed to `keep`.
 ///
 /// # Errors
-/// A problem cannot be written, or a number here is no problem.
+/// A problem cannot be written, or generated numbers are not those of a problem.
 pub fn tables(settings: &Settings, scripts: &Scripts, keep: &mut dyn FnMut(Value)) -> Result<String, String> {
     let mut cells = Vec::new();
     let mut intervals = Vec::new();
@@ -247,7 +247,7 @@ fn measured(
     ]
 }
 
-/// All rounds by HiGHS, the model kept warm: CPU seconds without reading, by variant; the limit is wall time.
+/// Runs all rounds by HiGHS with a warm model. Returns the CPU seconds without reading, by variant. The limit is wall time.
 fn highspy(
     name: &str,
     file: &Path,

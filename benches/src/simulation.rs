@@ -1,5 +1,5 @@
-//! Task by task: a million tasks that wait from the beginning, run and finish, beside Python on the same
-//! instance; the hashes of all placements must be the same.
+//! Simulation task by task: a million tasks that wait from the beginning, run and finish, compared with Python on the same
+//! instance. The hashes of all placements must be equal.
 
 use std::path::{Path, PathBuf};
 
@@ -15,19 +15,19 @@ use crate::machine::Clock;
 use crate::peers::Scripts;
 use crate::table::{markdown, median, seconds};
 
-/// Least demand in units: a task of less would fit thousands of times.
+/// The least demand, in units. A task with less would fit thousands of times on a server.
 const LEAST: u64 = 20;
-/// Mean running time.
+/// The mean running time.
 const MEAN: f64 = 100.0;
 
-/// What is measured.
+/// The sizes of an instance.
 #[derive(Debug, Clone)]
 pub struct Sizes {
-    /// Servers drawn from Table I.
+    /// The number of servers drawn from Table I.
     pub servers: u64,
-    /// Users.
+    /// The number of users.
     pub users: usize,
-    /// Tasks of all users together.
+    /// The number of tasks of all users together.
     pub tasks: u64,
 }
 
@@ -36,7 +36,7 @@ struct Instance {
     durations: Vec<f64>,
 }
 
-/// Servers drawn from Table I, users with lognormal demands as in the peers' instances.
+/// Returns servers drawn from Table I, and users with lognormal demands as in the peers' instances.
 fn instance(sizes: &Sizes, seed: u64) -> Result<Instance, String> {
     let mut random = Random::new(seed, sizes.servers << 32 | sizes.users as u64);
     let resources = vec!["cpu".to_owned(), "memory".to_owned()];
@@ -78,7 +78,7 @@ fn instance(sizes: &Sizes, seed: u64) -> Result<Instance, String> {
     Ok(Instance { problem: problem.map_err(|error| error.to_string())?, durations })
 }
 
-/// All tasks at time 0.
+/// An arrival process in which all tasks arrive at time 0.
 struct AtOnce<'a> {
     problem: &'a Problem,
     next: usize,
@@ -113,17 +113,17 @@ fn ours(instance: &Instance, server: ServerRule) -> Result<(Run, f64), String> {
     Ok((run.map_err(|error| error.to_string())?, cpu.unwrap_or(wall)))
 }
 
-/// Ours and theirs by best fit and first fit, one after the other in every pass: medians of CPU times, one
-/// thread each.
+/// Runs the engine and the script by best fit and first fit, one after the other in every pass. Returns medians of CPU times with
+/// one thread each.
 ///
 /// # Errors
-/// A message: a file cannot be written, a run fails, or the placements differ. A script that does not run
-/// is left out, and the table says so.
+/// Returns a message if a file cannot be written, a run fails, or the placements differ. A script that does not run is left out,
+/// and the table says so.
 pub fn table(sizes: &Sizes, scripts: &Scripts, passes: usize, seed: u64) -> Result<String, String> {
     let folder = std::env::temp_dir().join(format!("evenhand-simulation-{}", std::process::id()));
     std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
     let rows = rows(sizes, scripts, passes, seed, &folder);
-    // Nobody needs the files any more; a leftover does no harm.
+    // A leftover of these temporary files does no harm.
     let _ = std::fs::remove_dir_all(&folder);
     let head = ["server rule", "tasks", "placements", "evenhand", "per task", "numba incremental", "times"];
     let Sizes { servers, users, tasks } = sizes;

@@ -1,6 +1,6 @@
 //! Markdown tables.
 
-/// A table; all columns but the first `left` are numbers and stand to the right.
+/// Returns a table. All columns except the first `left` are numbers, and are aligned to the right.
 #[must_use]
 pub fn markdown(head: &[&str], rows: &[Vec<String>], left: usize) -> String {
     let mut widths: Vec<usize> = head.iter().map(|cell| cell.chars().count()).collect();
@@ -31,7 +31,7 @@ pub fn markdown(head: &[&str], rows: &[Vec<String>], left: usize) -> String {
     text
 }
 
-/// Seconds with three digits, in milliseconds below one.
+/// Returns seconds with three digits, in milliseconds below one second.
 #[must_use]
 pub fn seconds(value: f64) -> String {
     if value >= 10.0 {
@@ -47,7 +47,7 @@ pub fn seconds(value: f64) -> String {
     }
 }
 
-/// The middle of the values; the mean of both middles of an even number.
+/// Returns the median of the values, which is the mean of the two middle ones if their number is even.
 #[must_use]
 pub fn median(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();

@@ -1,6 +1,6 @@
 #!/bin/bash
-# A sweep by GNU parallel, on all cores of this machine; with MACHINES=FILE (an ssh login on every line, one folder on a
-# shared disk) on those. Run again, it goes on where it stopped.
+# Runs a sweep with GNU parallel on all cores of this machine. With MACHINES=FILE (an ssh login on every line, with the folder on a
+# shared disk), it runs on those machines. Run the script again to resume an interrupted sweep.
 set -eu
 parts=${1:-64}
 mkdir -p out

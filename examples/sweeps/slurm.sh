@@ -5,7 +5,7 @@
 #SBATCH --mem=2500M
 #SBATCH --time=04:00:00
 #SBATCH --requeue
-# sbatch slurm.sh; a task that was ended goes on behind its last line when it is queued again.
+# Submit with: sbatch slurm.sh. A task that was ended resumes after its last line when it is queued again.
 set -eu
 mkdir -p out
 out=out/$SLURM_ARRAY_TASK_ID.jsonl

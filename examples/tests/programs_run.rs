@@ -3,7 +3,7 @@
 use std::process::Command;
 
 fn run(program: &str, says: &str) {
-    // Where `cargo run` starts them.
+    // The examples run in the folder in which `cargo run` starts them.
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
     let output = Command::new(program).current_dir(root).output().expect("the example starts");
     let text = String::from_utf8_lossy(&output.stdout);

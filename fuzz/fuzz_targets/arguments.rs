@@ -5,10 +5,10 @@ use std::sync::LazyLock;
 
 use libfuzzer_sys::{fuzz_mutator, fuzz_target};
 
-/// Of so many inputs one is a new command line.
+/// One of this many inputs is a new command line.
 const NEW: u32 = 4;
 
-/// The program, which `scripts/fuzz.sh` names.
+/// The program, whose path `scripts/fuzz.sh` sets.
 static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
     std::env::var_os("EVENHAND_PROGRAM").expect("EVENHAND_PROGRAM names the program").into()
 });

@@ -2,7 +2,7 @@
 
 use libfuzzer_sys::{fuzz_mutator, fuzz_target};
 
-/// Of so many changes one is of bytes, which packed files and traces need.
+/// One of this many changes is a change of bytes, which packed files and traces need.
 const BYTES: u32 = 4;
 
 fuzz_target!(|bytes: &[u8]| evenhand_oracles::importers(bytes));

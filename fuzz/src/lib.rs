@@ -1,9 +1,9 @@
-//! How libFuzzer changes inputs that are JSON documents: as documents, and now and then as bytes.
+//! The mutations of libFuzzer for JSON documents: mostly of the document, and sometimes of its bytes.
 
-/// Of so many changes one is of bytes.
+/// One of this many changes is a change of bytes.
 const BYTES: u32 = 5;
 
-/// Changes the input in place; its new size.
+/// Changes the input in place, and returns its new size.
 pub fn mutate(data: &mut [u8], size: usize, max_size: usize, seed: u32) -> usize {
     let document = if seed % BYTES == 0 { None } else { evenhand_oracles::mutated(&data[..size], seed) };
     match document {
@@ -12,7 +12,7 @@ pub fn mutate(data: &mut [u8], size: usize, max_size: usize, seed: u32) -> usize
     }
 }
 
-/// Writes a document in place of the input; its size. One that is too long is cut.
+/// Replaces the input by a document, and returns its size. A document that is too long is cut.
 pub fn put(document: &[u8], data: &mut [u8], max_size: usize) -> usize {
     let size = document.len().min(max_size).min(data.len());
     data[..size].copy_from_slice(&document[..size]);

@@ -1,11 +1,11 @@
-"""What programs of `bench accuracy --solver` share: a problem as arrays, and answers as files."""
+"""Shared code of the programs of `bench accuracy --solver`: a problem as arrays, and answers as files."""
 
 import json
 import os
 import sys
 from fractions import Fraction
 
-# One thread each, before numpy is loaded.
+# One thread each. This must be set before numpy is loaded.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
@@ -16,7 +16,7 @@ NOT_MINE = 77  # the exit status of a program that does not take the kind
 
 
 class Cluster:
-    """max sum_n w_n u(x_n) over A x <= b, x >= 0, x_n = (S x)_n; `places[k]` are user and class of variable k."""
+    """The problem max sum_n w_n u(x_n) over A x <= b, x >= 0, x_n = (S x)_n; `places[k]` is the user and class of variable k."""
 
     def __init__(self, path, kind):
         number = lambda value: float(Fraction(value))

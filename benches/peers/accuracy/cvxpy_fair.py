@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Sums of utilities by cvxpy: cvxpy_fair.py SOLVER PROBLEM ANSWER KIND ALPHA, SOLVER one of CLARABEL, SCS, ECOS."""
+"""Maximise sums of utilities with cvxpy: cvxpy_fair.py SOLVER PROBLEM ANSWER KIND ALPHA, SOLVER one of CLARABEL, SCS, ECOS."""
 
 import sys
 from fractions import Fraction

@@ -1,5 +1,10 @@
 #!/usr/bin/env python3
-"""The most tasks by weight by cvxpy: cvxpy_linear.py SOLVER PROBLEM ANSWER KIND, SOLVER one of CLARABEL, SCS, ECOS, OSQP."""
+"""Maximise the weighted number of tasks with cvxpy.
+
+    cvxpy_linear.py SOLVER PROBLEM ANSWER KIND
+
+SOLVER is one of CLARABEL, SCS, ECOS, OSQP.
+"""
 
 import sys
 

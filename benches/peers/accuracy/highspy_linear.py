@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A linear programme by highspy: highspy_linear.py SOLVER MPS ANSWER, SOLVER one of simplex, ipm, pdlp."""
+"""Solve a linear programme with highspy: highspy_linear.py SOLVER MPS ANSWER, SOLVER one of simplex, ipm, pdlp."""
 
 import sys
 

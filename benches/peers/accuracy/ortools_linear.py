@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A linear programme by PDLP of OR-tools: ortools_linear.py TOLERANCE MPS ANSWER."""
+"""Solve a linear programme with PDLP of OR-tools: ortools_linear.py TOLERANCE MPS ANSWER."""
 
 import sys
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Runs `bench accuracy` with programs of Python beside the contenders inside.
+# Runs `bench accuracy` with Python programs next to the compiled-in solvers.
 #
 #   run.sh [OPTION OF bench accuracy]...    (default: --suite small --seconds 20 -o target/accuracy-peers)
 #
-# The Python environment is target/accuracy-peers/venv. What cannot be installed is named and left out.
+# The Python environment is target/accuracy-peers/venv. Packages that cannot be installed are named and left out.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -19,7 +19,7 @@ mkdir -p "$folder"
 for module in numpy scipy highspy cvxpy clarabel scs ecos osqp ortools; do
   "$python" -c "import $module" 2>/dev/null ||
     "$python" -m pip install --disable-pip-version-check --quiet "$module" >"$folder/pip.log" 2>&1 ||
-    say "$module cannot be installed (see target/accuracy-peers/pip.log): what needs it is left out"
+    say "$module cannot be installed (see target/accuracy-peers/pip.log); the programs that need it are left out"
 done
 has() { for module in "$@"; do "$python" -c "import $module" 2>/dev/null || return 1; done; }
 
@@ -42,7 +42,7 @@ for solver in CLARABEL SCS ECOS OSQP; do
   fi
   solvers+=(--solver "$name-linear='$python' '$here/cvxpy_linear.py' $solver {problem} {answer} {kind}")
 done
-((${#solvers[@]})) || { say "error: no program of Python is there"; exit 1; }
+((${#solvers[@]})) || { say "error: no Python program is available; see target/accuracy-peers/pip.log"; exit 1; }
 
 options=("$@")
 ((${#options[@]})) || options=(--suite small --seconds 20 -o "$folder/run")

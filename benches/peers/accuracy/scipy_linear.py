@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A linear programme by scipy.optimize.linprog: scipy_linear.py METHOD MPS ANSWER, METHOD one of highs-ds, highs-ipm."""
+"""Solve a linear programme with scipy.optimize.linprog: scipy_linear.py METHOD MPS ANSWER, METHOD one of highs-ds, highs-ipm."""
 
 import sys
 

@@ -1,4 +1,4 @@
-//! How often there is no answer on large clusters with placement constraints, and how long one takes.
+//! How often large clusters with placement constraints have no answer, and how long an answer takes.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use crate::constrained::{Eligibility, Shape};
 use crate::machine::Clock;
 use crate::table::{markdown, median, seconds};
 
-/// Small problems for which one large one is solved: it takes as long as thousands of them.
+/// The number of small problems for each large one, which takes as long as thousands of them.
 const SMALL_ONES: u64 = 200;
 
 /// The rows of the table for every cluster.
@@ -23,14 +23,14 @@ const ASKED: &[Asked] = &[
 
 const UNLIMITED: Shape = Shape::new(1_000, 100, Eligibility::Few(5, 20));
 
-/// The clusters.
+/// The shapes of the clusters.
 const SHAPES: &[Shape] = &[UNLIMITED, Shape { finite: 70, ..UNLIMITED }];
 
-/// A table by cluster and mechanism, over one seed for every `SMALL_ONES` of these; of the clusters and of the mechanisms
-/// whose names contain what is stated.
+/// Returns a table by cluster and mechanism, over one seed for every `SMALL_ONES` of `seeds`. It has only the clusters whose names
+/// contain `only`, and the mechanisms whose names contain `mechanism`.
 ///
 /// # Errors
-/// None: the numbers made here are those of a problem.
+/// Never: the generated numbers are those of a valid problem.
 pub fn table(seeds: &Range<u64>, only: &str, mechanism: &str) -> Result<String, String> {
     let n_seeds = ((seeds.end - seeds.start) / SMALL_ONES).max(1);
     // The first seed is 1, as in the tables of times.

@@ -1,7 +1,7 @@
-//! How often the mechanisms that are no linear programmes give no answer, by shape of problem and by magnitude.
+//! How often the mechanisms that are not linear programmes give no answer, by shape of problem and by magnitude.
 //!
-//! No answer: a solver that fails, or that ends before what it returns is proven (the status `limit` or
-//! `left-the-domain`). A problem to which a mechanism does not apply does not count.
+//! There is no answer if a solver fails, or stops before its result is proven (the status `limit` or `left-the-domain`). A problem
+//! to which a mechanism does not apply does not count.
 
 use std::ops::Range;
 
@@ -11,12 +11,12 @@ use rayon::prelude::*;
 
 use super::shape::{Numbers, PLAIN, Placement, Shape};
 
-/// What is asked for: a mechanism, and a flag with its value where it needs one.
+/// A mechanism, with a flag and its value if it needs one.
 #[derive(Debug, Clone, Copy)]
 pub struct Asked {
-    /// As on the command line.
+    /// The name on the command line.
     pub mechanism: &'static str,
-    /// A flag and its value.
+    /// The flag and its value.
     pub flag: Option<(&'static str, &'static str)>,
 }
 
@@ -61,25 +61,25 @@ pub const SHAPES: &[Shape] = &[
     Shape { name: "near ties", placement: Placement::Half, numbers: Numbers::NearTies, ..PLAIN },
 ];
 
-/// What came of one mechanism on one shape.
+/// The results of one mechanism on one shape.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Count {
-    /// Problems to which the mechanism applies.
+    /// The number of problems to which the mechanism applies.
     pub problems: usize,
-    /// Seeds without an answer, and why.
+    /// The seeds without an answer, with the reasons.
     pub missing: Vec<(u64, String)>,
 }
 
 impl Asked {
-    /// As in the table.
+    /// Returns the name in the table.
     #[must_use]
     pub fn name(&self) -> String {
         self.flag
             .map_or_else(|| self.mechanism.to_owned(), |(_, value)| format!("{} {value}", self.mechanism))
     }
 
-    /// Why there is no answer to the problem; `None` within when there is one, `None` when the mechanism does not
-    /// apply.
+    /// Returns the reason why there is no answer to the problem. The inner value is `None` if there is an answer, the outer one if
+    /// the mechanism does not apply.
     #[must_use]
     pub fn lacks(&self, problem: &Problem) -> Option<Option<String>> {
         let mechanism = registry::find(self.mechanism)?;
@@ -108,8 +108,8 @@ impl Asked {
     }
 }
 
-/// A table of how many problems of each shape had no answer, by mechanism, and the first of them with the reason;
-/// of the shapes and of the mechanisms whose names contain what is stated.
+/// Returns a table of the number of problems of each shape without an answer, by mechanism, and the first of them with the reason.
+/// It has only the shapes whose names contain `only`, and the mechanisms whose names contain `mechanism`.
 #[must_use]
 pub fn table(seeds: &Range<u64>, most_users: usize, only: &str, mechanism: &str) -> String {
     let shapes: Vec<&Shape> = SHAPES.iter().filter(|shape| shape.name.contains(only)).collect();
@@ -134,7 +134,7 @@ pub fn table(seeds: &Range<u64>, most_users: usize, only: &str, mechanism: &str)
 mod tests {
     use super::{ASKED, SHAPES};
 
-    /// Problems on which doubles alone end with `limit`: mechanism, shape and seed.
+    /// Problems on which doubles alone stop with `limit`: mechanism, shape and seed.
     const HARD: &[(&str, &str, u64)] = &[
         ("proportional", "far apart", 82),
         ("proportional", "weights 10^12 apart", 72),

@@ -1,5 +1,5 @@
-//! How often max-min has no answer, by shape of problem: random problems of every shape, solved exactly
-//! and in doubles. The exact answer counts when its own duals prove it to the checker's arithmetic.
+//! How often max-min has no answer, by shape of problem: random problems of every shape are solved exactly and in doubles. An exact
+//! answer counts if its own duals prove it in the arithmetic of the checker.
 
 pub mod large;
 pub mod mechanisms;
@@ -13,21 +13,21 @@ use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, S
 
 pub use self::shape::{Numbers, Placement, SHAPES, Shape};
 
-/// Relative difference of a user's tasks from the exact ones that doubles may have.
+/// The relative error that a user's tasks may have in doubles.
 const FLOAT_TOLERANCE: f64 = 1e-6;
 
-/// What came of the problems of one shape.
+/// The results of the problems of one shape.
 #[derive(Debug, Clone, Default)]
 pub struct Census {
-    /// Problems to which the share applies.
+    /// The number of problems to which the share applies.
     pub problems: usize,
-    /// Seeds without an exact answer, or without one that is proven, and why.
+    /// The seeds without a proven exact answer, with the reasons.
     pub failures: Vec<(u64, String)>,
-    /// Seeds whose answer in doubles is wrong by more than 1e-6, or missing.
+    /// The seeds whose answer in doubles is missing, or wrong by more than 1e-6.
     pub float_failures: Vec<u64>,
-    /// Problems that needed exact pivots.
+    /// The number of problems that needed exact pivots.
     pub repaired: usize,
-    /// Those pivots.
+    /// The number of those pivots.
     pub pivots: usize,
 }
 
@@ -63,10 +63,10 @@ impl Shape {
     }
 }
 
-/// Whether its duals prove the optimum, with tolerance and margin 0.
+/// Checks that the duals of a solution prove the optimum, with tolerance and margin 0.
 ///
 /// # Errors
-/// Why they do not.
+/// Returns the reason why they do not.
 pub fn prove(
     problem: &Problem,
     share: Share,
@@ -90,7 +90,7 @@ pub fn prove(
     }
 }
 
-/// A table of how often there was no answer, over these seeds and with up to so many users.
+/// Returns a table of how often there was no answer, over these seeds and with at most `most_users` users.
 #[must_use]
 pub fn table(seeds: &std::ops::Range<u64>, most_users: usize, only: &str) -> String {
     let mut rows = Vec::new();
@@ -110,7 +110,7 @@ pub fn table(seeds: &std::ops::Range<u64>, most_users: usize, only: &str) -> Str
     crate::table::markdown(&head, &rows, 1)
 }
 
-/// The duals as evidence: each covers the users that it blocks.
+/// Returns the duals as evidence. Each covers the users that it blocks.
 fn levels(instance: &Instance<'_>, share: Share, duals: &[LevelDual]) -> Result<Vec<Level>, String> {
     let problem = instance.problem();
     let coefficients = share.coefficients(problem).map_err(|e| e.to_string())?;
@@ -127,7 +127,7 @@ fn levels(instance: &Instance<'_>, share: Share, duals: &[LevelDual]) -> Result<
     Ok(duals.iter().map(&mut level).collect())
 }
 
-/// Whether every user has the same number of tasks, within [`FLOAT_TOLERANCE`].
+/// Returns whether every user has the same number of tasks, within [`FLOAT_TOLERANCE`].
 fn agree(problem: &Problem, float: &[Vec<(usize, f64)>], exact: &[Vec<(usize, Rational)>]) -> bool {
     (0..problem.n_users()).all(|n| {
         let mine: f64 = float[n].iter().map(|(_, x)| x).sum();

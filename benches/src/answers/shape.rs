@@ -5,56 +5,56 @@ use evenhand_problem::{Problem, ProblemError, ProblemSpec, Rational, ServerSpec,
 
 use crate::instances::Random;
 
-/// Where users may run.
+/// The classes on which users may run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Placement {
-    /// On all classes.
+    /// All classes.
     Everywhere,
-    /// On one to three classes.
+    /// One to three classes.
     Few,
-    /// On each class with odds of one half.
+    /// Each class with probability one half.
     Half,
-    /// Within pools of three classes, one in ten in two of them.
+    /// Pools of three classes; one user in ten may run in two pools.
     Pools,
 }
 
-/// The size of numbers.
+/// The magnitude of numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Numbers {
-    /// 1 or 2: ties.
+    /// 1 or 2, which causes ties.
     Tied,
     /// Up to 64.
     Small,
-    /// Fractions with three digits above and below.
+    /// Fractions with three digits above and below the line.
     Fractions,
-    /// Demands, capacities and weights up to twelve orders of magnitude apart.
+    /// Demands, capacities and weights that differ by up to twelve orders of magnitude.
     FarApart,
-    /// Up to 64, and weights from 1 to 10 to that power.
+    /// Up to 64, with weights from 1 to 10 to this power.
     Weights(usize),
-    /// Up to 4, and up to 1e-12 of it off: ties that doubles cannot tell.
+    /// Up to 4, and off by up to 1e-12 of it: near ties that doubles cannot tell apart.
     NearTies,
 }
 
-/// What problems are like.
+/// The shape of random problems.
 #[derive(Debug, Clone, Copy)]
 pub struct Shape {
-    /// As in the table.
+    /// The name in the table.
     pub name: &'static str,
-    /// Where users may run.
+    /// The classes on which users may run.
     pub placement: Placement,
-    /// The size of numbers.
+    /// The magnitude of numbers.
     pub numbers: Numbers,
-    /// Percent of the demands and capacities that are 0.
+    /// The percentage of the demands and capacities that are 0.
     pub zero: u64,
-    /// Percent of the users with finite tasks.
+    /// The percentage of the users with finite tasks.
     pub finite: u64,
-    /// Percent of the users with other demands on some class, or with a criterion by class.
+    /// The percentage of the users with other demands on some class, or with a criterion by class.
     pub by_class: u64,
-    /// What is equalised.
+    /// The share that is equalised.
     pub share: Share,
 }
 
-/// The plainest of them.
+/// The plainest shape.
 pub(super) const PLAIN: Shape = Shape {
     name: "",
     placement: Placement::Everywhere,
@@ -116,10 +116,10 @@ pub const SHAPES: &[Shape] = &[
 ];
 
 impl Shape {
-    /// The problem of a seed: up to `most_users` users.
+    /// Returns the problem of a seed, with up to `most_users` users.
     ///
     /// # Errors
-    /// None: the numbers made here are those of a problem.
+    /// Never: the generated numbers are those of a valid problem.
     pub fn problem(&self, seed: u64, most_users: usize) -> Result<Problem, ProblemError> {
         let mut random = Random::new(seed, self.name.len() as u64);
         let n_users = 1 + random.below(most_users);
@@ -195,7 +195,7 @@ impl Shape {
         }
     }
 
-    /// Amounts, one of them not 0.
+    /// Returns an amount for each resource, at least one of them not 0.
     fn vector(&self, resources: &[String], unit: u64, random: &mut Random) -> Vec<(String, Rational)> {
         let kept = random.below(resources.len());
         let amount = |(r, name): (usize, &String)| {

@@ -1,6 +1,6 @@
-//! How wide the bounds of max-min levels are where the time for exact ones is up (`solve --seconds`), by shape of problem.
+//! The widths of the bounds on max-min levels when the time for exact ones is up (`solve --seconds`), by shape of problem.
 //!
-//! A failure: an answer that is not feasible, an exact level outside of its bounds, or bounds wider than [`WIDEST`].
+//! A failure is an infeasible answer, an exact level outside of its bounds, or bounds wider than [`WIDEST`].
 
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -14,13 +14,13 @@ use rayon::prelude::*;
 
 use super::shape::{SHAPES, Shape};
 
-/// Width, as a part of what a user would have with everything to itself, up to which bounds count as an answer.
+/// The largest width of bounds that count as an answer, as a fraction of what a user would have alone.
 pub const WIDEST: f64 = 1e-6;
 
-/// How long exact rounds take, and how large parts may be that are solved exactly all the same.
+/// The time for exact rounds, and the size up to which components are solved exactly nevertheless.
 #[derive(Debug, Clone, Copy)]
 struct Way {
-    /// As in the table.
+    /// The name in the table.
     name: &'static str,
     micros: u64,
     small: Option<usize>,
@@ -28,19 +28,19 @@ struct Way {
 
 const WAYS: [Way; 3] = [
     Way { name: "0 s", micros: 0, small: None },
-    // As problems are solved that are too large for exact rounds.
+    // The settings for problems that are too large for exact rounds.
     Way { name: "0 s, doubles alone", micros: 0, small: Some(0) },
     Way { name: "1 ms, doubles after it", micros: 1000, small: Some(0) },
 ];
 
-/// What came of the problems of one shape in one way.
+/// The results of the problems of one shape under one setting.
 #[derive(Debug, Clone, Default)]
 pub struct Widths {
-    /// Problems to which the share applies.
+    /// The number of problems to which the share applies.
     pub problems: usize,
-    /// The widest bounds, with the seed.
+    /// The widest bounds, with their seed.
     pub widest: (f64, u64),
-    /// Seeds that failed, and why.
+    /// The seeds that failed, with the reasons.
     pub failures: Vec<(u64, String)>,
 }
 
@@ -70,10 +70,10 @@ impl Shape {
     }
 }
 
-/// The width of the bounds that one way gives.
+/// Returns the width of the bounds under one setting.
 ///
 /// # Errors
-/// What is wrong with them.
+/// Returns the defect of the bounds.
 fn width(problem: &Problem, coefficients: &ShareCoefficients, way: Way) -> Result<f64, String> {
     let constraints = Constraints::new(problem, Sharing::Rdm);
     let plain = Settings::default();
@@ -103,7 +103,7 @@ fn width(problem: &Problem, coefficients: &ShareCoefficients, way: Way) -> Resul
     Ok(to_f64(&LevelIntervals::width(&found)))
 }
 
-/// A table of the widest bounds, of the shapes whose names contain what is stated.
+/// Returns a table of the widest bounds, for the shapes whose names contain `only`.
 #[must_use]
 pub fn table(seeds: &Range<u64>, most_users: usize, only: &str) -> String {
     let mut rows = Vec::new();

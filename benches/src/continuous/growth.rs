@@ -1,5 +1,5 @@
-//! Proportional and alpha fairness with their proven gaps, NJC and PS-DSF in exact numbers, and the
-//! checking of their certificates, against the numbers of users and classes.
+//! The growth of times with the numbers of users and classes: proportional and alpha fairness with their proven gaps, exact NJC and
+//! PS-DSF, and the checks of their certificates.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ use crate::table::{markdown, seconds};
 struct Column {
     title: &'static str,
     arguments: &'static [&'static str],
-    /// Whether its certificate is checked as well.
+    /// Whether the certificate is checked as well.
     checked: bool,
 }
 
@@ -29,11 +29,11 @@ const COLUMNS: [Column; 5] = [
 ];
 
 enum Axis {
-    /// 10 classes, 3 resources.
+    /// Growing users, with 10 classes and 3 resources.
     Users,
-    /// 300 users, 3 resources.
+    /// Growing classes, with 300 users and 3 resources.
     Classes,
-    /// One pool of 16 resources, one task each.
+    /// Growing users on one pool of 16 resources, with one task each.
     Pool,
 }
 
@@ -72,7 +72,7 @@ impl Axis {
     }
 }
 
-/// All tables as Markdown.
+/// Returns all tables as Markdown.
 ///
 /// # Errors
 /// A file cannot be written.
@@ -93,7 +93,7 @@ fn table(axis: &Axis, settings: &Settings, keep: &mut dyn FnMut(Value)) -> Resul
             let outcomes = measure(axis, size, &file, column, settings);
             for (outcome, what) in outcomes.iter().zip(["allocate", "check"]) {
                 time.push(match outcome {
-                    // It has given up: its time says nothing.
+                    // The time of a run that gave up has no meaning.
                     Ok(line) if line["status"] == "limit" => "limit".to_owned(),
                     Ok(_) => field(outcome, "median").map_or("–".to_owned(), seconds),
                     Err(why) if why.starts_with("more than") => why.clone(),
@@ -140,7 +140,7 @@ fn table(axis: &Axis, settings: &Settings, keep: &mut dyn FnMut(Value)) -> Resul
     Ok(text + "\n")
 }
 
-/// The allocation, and the check of its certificate where there is to be one.
+/// Measures the allocation, and the check of its certificate if the column has one.
 fn measure(axis: &Axis, size: usize, file: &Path, column: &Column, settings: &Settings) -> Vec<Outcome> {
     let path = |kind: &str| -> PathBuf {
         settings.folder.join(format!(

@@ -1,9 +1,9 @@
-//! How far an answer is from the optimum: one yardstick for all programs, with compensated sums, so
-//! that it measures the answer and not itself.
+//! The distance of an answer from the optimum: the same measure for all programs, with compensated sums, so that the measure's own
+//! rounding does not count.
 
 use evenhand_ode::pool::Pool;
 
-/// Violations of the optimality conditions of `max sum_i e_i log x_i`, for entitlements of sum 1.
+/// The violations of the optimality conditions of `max sum_i e_i log x_i`, for entitlements that sum to 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Residual {
     /// `max_j (usage_j - 1)+` and `max_i (x_i / cap_i - 1)+`.
@@ -16,19 +16,19 @@ pub struct Residual {
 }
 
 impl Residual {
-    /// The largest.
+    /// Returns the largest violation.
     #[must_use]
     pub fn worst(&self) -> f64 {
         self.primal.max(self.complementarity).max(self.stationarity)
     }
 }
 
-/// The greater one; infinite where something is no number.
+/// Returns the greater number, or infinity if `b` is not a number.
 fn greater(a: f64, b: f64) -> f64 {
     if b.is_nan() { f64::INFINITY } else { a.max(b) }
 }
 
-/// Of the allocation `x` with `prices`.
+/// Returns the violations of the allocation `x` with `prices`.
 #[must_use]
 pub fn residual(pool: &Pool, x: &[f64], prices: &[f64]) -> Residual {
     let total = pool.total_entitlement();
@@ -52,8 +52,8 @@ pub fn residual(pool: &Pool, x: &[f64], prices: &[f64]) -> Residual {
     found
 }
 
-/// How far `x` is from the point of the trajectory at `c`: the largest
-/// `|x_i (sum_j r_ij / s_j + 1 / (cap_i - x_i)) / (c e_i) - 1|`. Infinite outside of the domain.
+/// Returns the distance of `x` from the point of the trajectory at `c`: the largest
+/// `|x_i (sum_j r_ij / s_j + 1 / (cap_i - x_i)) / (c e_i) - 1|`. It is infinite outside of the domain.
 #[must_use]
 pub fn off_trajectory(pool: &Pool, x: &[f64], c: f64) -> f64 {
     let total = pool.total_entitlement();
@@ -82,7 +82,7 @@ fn usage(pool: &Pool, x: &[f64]) -> Vec<Sum> {
     usage
 }
 
-/// A sum of products as if in twice the digits (Ogita, Rump, Oishi: "Accurate Sum and Dot Product",
+/// A sum of products computed as if with twice the digits (Ogita, Rump, Oishi: "Accurate Sum and Dot Product",
 /// algorithm 5.3).
 #[derive(Debug, Clone, Copy, Default)]
 struct Sum {
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn residual_of_a_known_optimum_and_of_what_is_none() {
-        // One resource, entitlements 3 to 1: shares 3/4 and 1/4; the price of everything is 1.
+        // One resource and entitlements 3 to 1 give the shares 3/4 and 1/4 and the price 1.
         let pool = Pool::new(1, vec![1.0, 0.5], vec![3.0, 1.0], vec![1.0, 1.0]).unwrap();
         assert_eq!(residual(&pool, &[0.75, 0.5], &[1.0]).worst(), 0.0);
         let off = residual(&pool, &[0.75, 0.75], &[1.0]);
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn the_trajectory_of_one_user() {
-        // x (1 / (1 - x) + 1 / (1 - x)) = c  at x = 1/2 for c = 2.
+        // x (1 / (1 - x) + 1 / (1 - x)) = c has the solution x = 1/2 for c = 2.
         let pool = Pool::new(1, vec![1.0], vec![1.0], vec![1.0]).unwrap();
         assert_eq!(off_trajectory(&pool, &[0.5], 2.0), 0.0);
         assert_eq!(off_trajectory(&pool, &[0.5], 1.0), 1.0);

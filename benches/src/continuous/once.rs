@@ -1,4 +1,4 @@
-//! One program of ours on one pool, timed in this process.
+//! One program of this repository on one pool, timed in this process.
 
 use std::hint::black_box;
 use std::path::PathBuf;
@@ -16,48 +16,48 @@ use crate::machine::{self, Clock};
 use crate::measure::significant;
 use crate::table::median;
 
-/// What is timed.
+/// The program to time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Program {
     /// From vectors of numbers to the optimum: the checks of the pool, and the path.
     Path,
-    /// The path alone.
+    /// Only the path.
     PathAlone,
-    /// The trajectory, order 5.
+    /// The trajectory by the method of order 5.
     Dopri5,
-    /// The trajectory, order 8.
+    /// The trajectory by the method of order 8.
     Dop853,
-    /// Adding up the requests: how fast memory is read.
+    /// A sum of all requests, which shows the speed of memory.
     Read,
 }
 
-/// Wall seconds of every run, mean CPU seconds, and the peak of memory in MiB before the runs.
+/// The wall seconds of every run, the mean CPU seconds, and the peak of memory in MiB before the runs.
 type Times = (Vec<f64>, Option<f64>, Option<f64>);
 
-/// A measurement.
+/// The settings of a measurement.
 #[derive(Debug, Clone)]
 pub struct Once {
-    /// What is timed.
+    /// The program to time.
     pub program: Program,
-    /// The pool.
+    /// The file of the pool.
     pub file: PathBuf,
-    /// Where the answer goes.
+    /// The file for the answer.
     pub answer: Option<PathBuf>,
-    /// Most runs.
+    /// The most runs.
     pub repetitions: usize,
-    /// No further run is begun after this time.
+    /// The seconds after which no further run is started.
     pub seconds: f64,
-    /// Relative tolerance of the trajectory.
+    /// The relative tolerance of the trajectory.
     pub tolerance: f64,
-    /// End of the trajectory.
+    /// The end of the trajectory.
     pub c_max: f64,
 }
 
 impl Once {
-    /// Measures. A last run, untimed, gives the answer.
+    /// Measures the program. A last, untimed run gives the answer.
     ///
     /// # Errors
-    /// The file is no pool, or the answer cannot be written.
+    /// The file is not a pool, or the answer cannot be written.
     pub fn run(&self) -> Result<Value, String> {
         let numbers = PoolFile::read(&self.file)?;
         let pool = numbers.clone().pool()?;
@@ -125,8 +125,8 @@ impl Once {
         Ok(line)
     }
 
-    /// Wall time of every run, the peak of memory before, and the mean CPU time: the system's clock of CPU time is too coarse
-    /// for one.
+    /// Returns the wall time of every run, the peak of memory before the runs, and the mean CPU time. The system's clock of CPU
+    /// time is too coarse for a single run.
     fn timed<I, T>(&self, input: impl Fn() -> I, run: impl Fn(I) -> T) -> Times {
         let peak = machine::peak_mib();
         let inputs: Vec<I> = (0..self.repetitions).map(|_| input()).collect();
@@ -144,7 +144,7 @@ impl Once {
     }
 }
 
-/// The sum of all requests, by all threads.
+/// Returns the sum of all requests, computed by all threads.
 fn sum(pool: &Pool) -> f64 {
     let lanes = |part: &[f64]| {
         let mut lanes = [0.0; 32];

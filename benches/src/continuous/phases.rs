@@ -1,4 +1,4 @@
-//! Very many users on one pool, used as a library: every step with its time and the peak of memory.
+//! Very many users on one pool through the library: the time and the peak of memory of every step.
 
 use std::process::Command;
 use std::time::Instant;
@@ -19,8 +19,8 @@ use crate::machine;
 use crate::measure::significant;
 use crate::table::{markdown, median, seconds};
 
-/// Allocations are multiplied by this, more than rounding usually adds to a usage, so that they are
-/// feasible exactly; the margin that is reported tells.
+/// The factor that scales allocations down so that they are exactly feasible. It exceeds the rounding that usually adds to a usage;
+/// the reported margin shows whether it suffices.
 const WITHIN: f64 = 1.0 - 2e-15;
 
 /// The names of the steps, in order.
@@ -40,10 +40,10 @@ impl Phases {
     }
 }
 
-/// Floating point first, then the exact problem and what is proven about the answer.
+/// Runs the floating-point steps, then builds the exact problem and proves the answer.
 ///
 /// # Errors
-/// A step fails, in words.
+/// A step fails; the error is in words.
 pub fn run(law: Law, n_users: usize, n_resources: usize, seed: u64) -> Result<Value, String> {
     let mut phases = Phases(Map::new());
     let numbers = phases.run("numbers", || WholePool::random(law, n_users, n_resources, seed));
@@ -73,8 +73,8 @@ pub fn run(law: Law, n_users: usize, n_resources: usize, seed: u64) -> Result<Va
     let lifted = lifted.ok_or("the prices cannot be lifted")?;
     let gap =
         phases.run("gap", || gap(&instance, &one, None, &lifted)).map_err(|refusal| refusal.to_string())?;
-    let examined = phases.run("njc margin", || njc::examine(&instance)).ok_or("nobody is active")?;
-    let (_, feasible) = feasible::tightest(&instance).ok_or("nothing is limited")?;
+    let examined = phases.run("njc margin", || njc::examine(&instance)).ok_or("no user is active")?;
+    let (_, feasible) = feasible::tightest(&instance).ok_or("no user is limited")?;
     let weights: Rational = problem.users().iter().map(|user| user.weight()).sum();
     Ok(json!({
         "users": n_users,
@@ -93,14 +93,14 @@ pub fn run(law: Law, n_users: usize, n_resources: usize, seed: u64) -> Result<Va
     }))
 }
 
-/// Numbers of users.
+/// The numbers of users.
 const USERS: [usize; 3] = [10_000, 100_000, 1_000_000];
 const RESOURCES: usize = 16;
 
-/// [`run`] in processes of their own, medians over `passes`, as Markdown.
+/// Runs [`run`] in separate processes and returns the medians over `passes` as Markdown.
 ///
 /// # Errors
-/// None; what fails is in the table.
+/// Never: failures are reported in the table.
 pub fn table(passes: usize, settings: &Settings, keep: &mut dyn FnMut(Value)) -> Result<String, String> {
     let mut lines: Vec<Vec<Outcome>> = USERS.iter().map(|_| Vec::new()).collect();
     for pass in 0..passes {
@@ -109,7 +109,7 @@ pub fn table(passes: usize, settings: &Settings, keep: &mut dyn FnMut(Value)) ->
             let mut command = Command::new(std::env::current_exe().unwrap_or_default());
             let sizes = [users.to_string(), RESOURCES.to_string()];
             command.args(["phases", Law::Mixed.name()]).args(sizes);
-            // The exact problem of a million users is not made in a second.
+            // Building the exact problem of a million users takes more than a second.
             let line = command_line(command, settings.limit.max(300.0));
             if let Ok(line) = &line {
                 keep(with(line, "table", json!("phases")));

@@ -1,4 +1,4 @@
-//! Proportional fairness on one pool: ours, conic solvers, and Newton's method by hand.
+//! Proportional fairness on one pool: the engine, conic solvers, and a hand-written Newton method.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::growth::{Settings, field, run, with};
 use crate::peers::Scripts;
 use crate::table::markdown;
 
-/// A size, and how often each program runs in a pass.
+/// A size, and the number of runs of each program in a pass.
 struct Size {
     users: usize,
     resources: usize,
@@ -26,7 +26,7 @@ const SIZES: [Size; 2] = [
 
 #[derive(Clone, Copy)]
 enum How {
-    /// Program and threads.
+    /// The program and its number of threads.
     Ours(&'static str, usize),
     Peer(&'static str),
 }
@@ -87,7 +87,7 @@ fn table(
         contender("Clarabel 1e-12", How::Peer("clarabel-tight"), size.peers),
     ];
     if size.users < 1000 {
-        // With more it does not end within its 60 s.
+        // With more users, SCS does not end within its 60 s.
         contenders.push(contender("cvxpy SCS", How::Peer("cvxpy-scs"), size.peers.min(3)));
     }
     let rows = race(&title, &contenders, passes, settings.limit);
@@ -121,7 +121,7 @@ fn table(
     Ok(text + "\n")
 }
 
-/// What issue 3 asks for, and what this run reached.
+/// Returns the targets of issue 3, and the values of this run.
 fn reached(size: &Size, rows: &[Row]) -> String {
     let (asked_conic, asked_newton) = if size.users >= 10_000 { (">= 100", ">= 3") } else { (">= 60", "") };
     let row = |what: &str, asked: &str, name: &str| {
@@ -136,7 +136,7 @@ fn reached(size: &Size, rows: &[Row]) -> String {
     markdown(&["ratio", "asked for", "CPU", "wall"], &cells, 2)
 }
 
-/// How far the path is from reading its numbers as often as it does at the speed of memory.
+/// Compares the path with the time to read its numbers as often as it does at the speed of memory.
 fn bandwidth(
     file: &Path,
     settings: &Settings,
@@ -151,7 +151,7 @@ fn bandwidth(
     }
     let found = field(&line, "bytes").zip(field(&line, "bytes_per_second"));
     let Some((bytes, speed)) = found else { return Ok(String::new()) };
-    // One pass for the sums of each step, one to pack the users, one for the answer.
+    // One pass for the sums of each step, one to pack the users, and one for the answer.
     let passes = field(&rows[0].line, "steps").unwrap_or(0.0) + 3.0;
     let bound = passes * bytes / speed;
     let cpu = rows[0].cpu();

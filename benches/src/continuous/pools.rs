@@ -1,4 +1,4 @@
-//! Pools in whole numbers, the same for floating point, for exact problems and for the peers.
+//! Pools in whole numbers, which are identical for floating point, for exact problems and for the peers.
 
 use std::fs;
 use std::io::{BufWriter, Write};
@@ -11,18 +11,18 @@ use serde_json::{Value, json};
 
 use crate::instances::Random;
 
-/// How much is asked for.
+/// The amount of the requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Law {
-    /// Users of 64 sizes ask for 1 to 5 times what there is: some get all they ask for, and some
-    /// resources are no bottlenecks.
+    /// Users of 64 sizes request 1 to 5 times the capacity: some get everything they request, and some resources are no
+    /// bottlenecks.
     Mixed,
-    /// Every user asks for a good part of the whole pool, so that nobody gets all it asks for.
+    /// Every user requests a large fraction of the whole pool, so that no user gets everything it requests.
     Scarce,
 }
 
 impl Law {
-    /// Name on the command line.
+    /// Returns the name on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -32,8 +32,8 @@ impl Law {
     }
 }
 
-/// Users on one pool, in whole numbers. A user asks for 7 resources in 10 and has one task, so that
-/// no allocation is above 1.
+/// Users on one pool, in whole numbers. A user requests 7 in 10 of the resources and has one task, so that no allocation is above
+/// 1.
 #[derive(Debug, Clone)]
 pub struct WholePool {
     n_resources: usize,
@@ -44,7 +44,7 @@ pub struct WholePool {
 }
 
 impl WholePool {
-    /// A random pool.
+    /// Returns a random pool.
     #[must_use]
     pub fn random(law: Law, n_users: usize, n_resources: usize, seed: u64) -> Self {
         let mut random = Random::new(seed, ((n_resources as u64) << 32) + n_users as u64);
@@ -74,13 +74,13 @@ impl WholePool {
         Self { n_resources, requests, capacity, weights }
     }
 
-    /// Number of users.
+    /// Returns the number of users.
     #[must_use]
     pub fn n_users(&self) -> usize {
         self.weights.len()
     }
 
-    /// Requests in units of the capacities, entitlements as they are, caps 1: what [`Pool::new`] takes.
+    /// Returns the input of [`Pool::new`]: requests in units of the capacities, unchanged entitlements, and caps of 1.
     #[must_use]
     pub fn in_doubles(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
         let part = |(k, &request): (usize, &u64)| request as f64 / self.capacity[k % self.n_resources] as f64;
@@ -89,10 +89,10 @@ impl WholePool {
         (requests, weights, vec![1.0; self.n_users()])
     }
 
-    /// The pool as one server.
+    /// Returns the pool as a problem with one server.
     ///
     /// # Errors
-    /// None: the numbers made here are those of a problem.
+    /// Never: the generated numbers are those of a valid problem.
     pub fn problem(&self) -> Result<Problem, ProblemError> {
         let names: Vec<String> = (0..self.n_resources).map(|r| format!("r{r}")).collect();
         let by_name = |amounts: &[u64]| -> Vec<(String, Rational)> {
@@ -113,8 +113,8 @@ impl WholePool {
         Problem::new(ProblemSpec { name, resources: names, servers: vec![server], users })
     }
 
-    /// Writes the pool in doubles: a line of JSON, then requests row by row, entitlements and caps
-    /// as little-endian doubles.
+    /// Writes the pool in doubles: a line of JSON, then the requests row by row, the entitlements and the caps as little-endian
+    /// doubles.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -133,24 +133,24 @@ impl WholePool {
     }
 }
 
-/// The numbers of a file that [`WholePool::write`] wrote.
+/// The content of a file that [`WholePool::write`] wrote.
 #[derive(Debug, Clone)]
 pub struct PoolFile {
-    /// Number of resources.
+    /// The number of resources.
     pub n_resources: usize,
-    /// `users x resources`, in units of the capacities.
+    /// The requests as `users x resources`, in units of the capacities.
     pub requests: Vec<f64>,
-    /// One per user.
+    /// The entitlements, by user.
     pub entitlements: Vec<f64>,
-    /// One per user.
+    /// The caps, by user.
     pub caps: Vec<f64>,
 }
 
 impl PoolFile {
-    /// Reads a pool.
+    /// Reads a pool from a file.
     ///
     /// # Errors
-    /// The file cannot be read or is of another kind.
+    /// The file cannot be read, or is not a pool.
     pub fn read(path: &Path) -> Result<Self, String> {
         let told = |error: &str| format!("{}: {error}", path.display());
         let bytes = fs::read(path).map_err(|error| told(&error.to_string()))?;
@@ -167,22 +167,22 @@ impl PoolFile {
         Ok(Self { n_resources, requests: values, entitlements, caps })
     }
 
-    /// The checked pool.
+    /// Returns the checked pool.
     ///
     /// # Errors
-    /// The numbers are those of no pool.
+    /// The numbers are not those of a pool.
     pub fn pool(self) -> Result<Pool, String> {
         Pool::new(self.n_resources, self.requests, self.entitlements, self.caps)
             .map_err(|error| error.to_string())
     }
 }
 
-/// Little-endian doubles.
+/// Returns the little-endian doubles in some bytes.
 fn doubles(bytes: &[u8]) -> Vec<f64> {
     bytes.as_chunks().0.iter().map(|eight| f64::from_le_bytes(*eight)).collect()
 }
 
-/// Writes an answer: `x`, then prices for entitlements of sum 1, as little-endian doubles.
+/// Writes an answer: `x`, then the prices for entitlements that sum to 1, as little-endian doubles.
 ///
 /// # Errors
 /// The file cannot be written.
@@ -191,7 +191,7 @@ pub fn write_answer(path: &Path, x: &[f64], prices: &[f64]) -> Result<(), String
     fs::write(path, bytes).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// Reads what [`write_answer`] or a peer wrote.
+/// Reads an answer that [`write_answer`] or a peer wrote.
 ///
 /// # Errors
 /// The file cannot be read, or has another number of users.

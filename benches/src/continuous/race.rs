@@ -1,4 +1,4 @@
-//! Contenders that take turns, so that a disturbance of the machine hits everybody.
+//! Programs that run in turn, so that a disturbance of the machine affects all of them.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,16 +10,16 @@ use crate::table::{median, seconds};
 
 /// A program with its arguments.
 pub struct Contender {
-    /// Name in tables.
+    /// The name in tables.
     pub name: String,
-    /// Where its answer goes.
+    /// The file for its answer.
     pub answer: PathBuf,
-    /// Makes the command.
+    /// A function that makes the command.
     pub command: Box<dyn Fn() -> Command>,
 }
 
 impl Contender {
-    /// A program whose answer goes to a file of that name in `folder`, which `command` is told.
+    /// Returns a contender whose answer goes to a file in `folder`. The name of the file is passed to `command`.
     pub fn new(name: &str, folder: &Path, command: impl Fn(&Path) -> Command + 'static) -> Self {
         let file: String = name.chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect();
         let answer = folder.join(format!("answer-{file}"));
@@ -28,7 +28,7 @@ impl Contender {
     }
 }
 
-/// This program, with so many threads.
+/// Returns a command that runs this program with a number of threads.
 #[must_use]
 pub fn own(arguments: &[&str], file: &Path, threads: usize) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap_or_default());
@@ -39,30 +39,30 @@ pub fn own(arguments: &[&str], file: &Path, threads: usize) -> Command {
 /// All runs of one contender.
 #[derive(Debug)]
 pub struct Row {
-    /// Name in tables.
+    /// The name in tables.
     pub name: String,
-    /// Its last line, or why there is none.
+    /// The last line of the program, or the reason why there is none.
     pub line: Outcome,
-    /// Seconds of every run.
+    /// The wall seconds of every run.
     pub wall: Vec<f64>,
-    /// CPU seconds, one number per process.
+    /// The CPU seconds, one number for each process.
     pub cpu: Vec<f64>,
 }
 
 impl Row {
-    /// Median over all runs.
+    /// Returns the median over all runs.
     #[must_use]
     pub fn median(&self) -> Option<f64> {
         median(&self.wall)
     }
 
-    /// Median of the CPU time over the processes.
+    /// Returns the median of the CPU time over the processes.
     #[must_use]
     pub fn cpu(&self) -> Option<f64> {
         median(&self.cpu)
     }
 
-    /// The median as a cell of a table, or why there is none.
+    /// Returns the median as a cell of a table, or the reason why there is none.
     #[must_use]
     pub fn time(&self) -> String {
         match &self.line {
@@ -75,7 +75,7 @@ impl Row {
         }
     }
 
-    /// Its line with the times of all runs.
+    /// Returns the last line with the times of all runs.
     #[must_use]
     pub fn kept(&self, table: &str) -> Option<Value> {
         let line = self.line.as_ref().ok()?;
@@ -91,7 +91,7 @@ impl Row {
     }
 }
 
-/// Runs everybody `passes` times in turn; who fails is not run again. Old answers are removed.
+/// Runs all contenders `passes` times in turn. A contender that fails is not run again. Old answers are removed.
 pub fn race(title: &str, contenders: &[Contender], passes: usize, limit: f64) -> Vec<Row> {
     let row =
         |c: &Contender| Row { name: c.name.clone(), line: Err(String::new()), wall: vec![], cpu: vec![] };
@@ -118,19 +118,19 @@ pub fn race(title: &str, contenders: &[Contender], passes: usize, limit: f64) ->
     rows
 }
 
-/// Seconds, in microseconds where milliseconds are too coarse.
+/// Returns seconds as text, in microseconds if milliseconds are too coarse.
 #[must_use]
 pub fn micro(value: f64) -> String {
     if value < 1e-3 { format!("{:.1} µs", value * 1e6) } else { seconds(value) }
 }
 
-/// The least number of the contenders whose names begin so.
+/// Returns the least value of the contenders whose names begin with `name`.
 #[must_use]
 pub fn best(rows: &[Row], name: &str, time: impl Fn(&Row) -> Option<f64>) -> Option<f64> {
     rows.iter().filter(|row| row.name.starts_with(name)).filter_map(time).min_by(f64::total_cmp)
 }
 
-/// `above / below`.
+/// Returns `above / below` as text.
 #[must_use]
 pub fn ratio(above: Option<f64>, below: Option<f64>) -> String {
     above.zip(below).map_or("–".to_owned(), |(a, b)| format!("{:.1}", a / b))

@@ -1,4 +1,4 @@
-//! The literal trajectory to a given `c`: ours, and scipy's Runge-Kutta methods on the same equations.
+//! The literal trajectory to a given `c`: the engine, and scipy's Runge-Kutta methods on the same equations.
 
 use serde_json::{Value, json};
 
@@ -11,18 +11,18 @@ use crate::table::markdown;
 
 const USERS: usize = 200;
 const RESOURCES: usize = 4;
-/// Ends of the integration.
+/// The ends of the integration.
 const ENDS: [&str; 2] = ["1e3", "1e6"];
 
 #[derive(Clone, Copy)]
 enum How {
-    /// Program, tolerance.
+    /// The program and the tolerance.
     Ours(&'static str, &'static str),
-    /// Method, tolerance, how Newton's matrix is solved, state.
+    /// The method, the tolerance, the solver of Newton's matrix, and the state.
     Scipy(&'static str, &'static str, &'static str, &'static str),
 }
 
-/// Runs all and returns the tables as Markdown.
+/// Runs all programs and returns the tables as Markdown.
 ///
 /// # Errors
 /// A file cannot be written.
@@ -98,7 +98,7 @@ fn table(
         let c = field(&row.line, "c");
         let error = answer.zip(c).map(|((x, _), c)| off_trajectory(&pool, &x, c));
         if let (Some(line), Some(error)) = (row.kept(&title), error) {
-            // JSON has no infinity: outside of the domain.
+            // JSON has no infinity, which means outside of the domain.
             keep(with(&line, "error", json!(error)));
         }
         let shown =
@@ -140,7 +140,7 @@ fn table(
     Ok(text)
 }
 
-/// The least ratio of a peer's CPU time to that of our fastest run with an error that is not greater.
+/// Returns the least ratio of a peer's CPU time to that of the engine's fastest run with an error that is not greater.
 fn fastest_as_accurate(rows: &[Row], errors: &[Option<f64>], kind: &str) -> Option<f64> {
     let timed = |ours: bool| {
         let named = rows.iter().zip(errors).filter(move |(row, _)| row.name.starts_with("evenhand") == ours);

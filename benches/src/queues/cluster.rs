@@ -4,37 +4,38 @@ use serde_json::{Map, Value, json};
 
 use crate::instances::Random;
 
-/// Teams of a department and queues of a team, at most.
+/// The most teams of a department.
 const TEAMS_OF_A_DEPARTMENT: usize = 8;
+/// The most queues of a team.
 const QUEUES_OF_A_TEAM: usize = 5;
-/// Queues of a division of [`Kind::Deep`].
+/// The number of queues of a division of [`Kind::Deep`].
 const QUEUES_OF_A_DIVISION: usize = 20;
 const RESOURCES: [&str; 3] = ["cpu", "memory", "gpu"];
 
-/// What a cluster with queues is like.
+/// The kind of a cluster with queues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// A tree of depth 3, queues with guarantees (seven tenths of them) and limits (three tenths), shapes with 5 to 20
-    /// classes each, half of them with a number of tasks; two fifths of the classes have gpus, and the shapes that ask
-    /// for them run only there.
+    /// A tree of depth 3. Seven tenths of the queues have guarantees, and three tenths have limits. A shape of tasks has 5 to 20
+    /// classes, and half of the shapes have a finite number of tasks. Two fifths of the classes have GPUs, and the shapes that
+    /// demand GPUs run only there.
     Teams,
-    /// The same at depth 4 with weights from 1 to 100, guarantees of divisions besides, priorities of a tenth of the queues
-    /// and 2 to 6 neighbouring classes for each shape.
+    /// A tree like that of teams, but of depth 4, with weights from 1 to 100, guarantees also of divisions, priorities of a tenth
+    /// of the queues, and 2 to 6 neighbouring classes for each shape.
     Deep,
-    /// Queues without promises beside each other, all shapes without an end on 30 to 120 classes each.
+    /// Sibling queues without guarantees; all shapes have unlimited tasks and 30 to 120 classes each.
     Open,
-    /// Shares of surplus over what is lendable (as Kueue's): every queue is promised four tenths to all of an equal part,
-    /// has a limit, half of them lend a part only; a tenth has the weight 0.
+    /// Shares of surplus over the lendable amount, as in Kueue. Every queue has a guarantee of four tenths to all of an equal
+    /// share, and a limit. Half of the queues lend only a part, and a tenth has the weight 0.
     Promised,
-    /// Queues of ten departments, half of them with a guarantee and a third with a limit; half of the shapes run on every
-    /// class, the others on a half, a quarter or a tenth of them, and most have few tasks.
+    /// Queues of ten departments, half of them with a guarantee and a third with a limit. Half of the shapes run on every class,
+    /// the others on a half, a quarter or a tenth of the classes. Most shapes have few tasks.
     Anywhere,
-    /// As [`Kind::Teams`], with limits of three tenths of the queues on a tenth of the classes.
+    /// A tree like [`Kind::Teams`], with limits of three tenths of the queues on a tenth of the classes.
     OnClasses,
 }
 
 impl Kind {
-    /// As in tables.
+    /// Returns the name in tables.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -47,7 +48,7 @@ impl Kind {
         }
     }
 
-    /// On how many of so many classes a shape runs.
+    /// Returns the number of classes, out of `all`, on which a shape runs.
     fn classes(self, all: usize, random: &mut Random) -> usize {
         let between = |random: &mut Random, least, most| random.between(least, most) as usize;
         match self {
@@ -59,21 +60,21 @@ impl Kind {
     }
 }
 
-/// A random cluster.
+/// The parameters of a random cluster.
 #[derive(Debug, Clone, Copy)]
 pub struct Shape {
-    /// What it is like.
+    /// The kind of the cluster.
     pub kind: Kind,
-    /// Queues without subgroups.
+    /// The number of queues without subgroups.
     pub queues: usize,
-    /// Users.
+    /// The number of users.
     pub shapes: usize,
-    /// Server classes.
+    /// The number of server classes.
     pub classes: usize,
 }
 
 impl Shape {
-    /// The problem of a seed, as a file.
+    /// Returns the problem of a seed, as a file.
     #[must_use]
     pub fn json(&self, seed: u64) -> Value {
         let mut random = Random::new(seed, (self.shapes * 1_000_003 + self.classes) as u64);
@@ -108,14 +109,14 @@ impl Shape {
         problem
     }
 
-    /// As in tables: `teams: 200 queues, 2000 shapes, 300 classes`.
+    /// Returns the name in tables, such as `teams: 200 queues, 2000 shapes, 300 classes`.
     #[must_use]
     pub fn name(&self) -> String {
         let Self { kind, queues, shapes, classes } = self;
         format!("{}: {queues} queues, {shapes} shapes, {classes} classes", kind.name())
     }
 
-    /// A short name for a file.
+    /// Returns a short name for a file.
     #[must_use]
     pub fn file(&self) -> String {
         format!("queues-{}-{}-{}.json", self.kind.name(), self.shapes, self.classes)
@@ -209,7 +210,7 @@ impl Shape {
         if self.kind == Kind::Anywhere && random.between(1, 10) <= 7 {
             user["tasks"] = json!(random.between(1, 200));
         } else if !matches!(self.kind, Kind::Open | Kind::Anywhere) && random.between(1, 2) == 1 {
-            // Around an equal part of the resource that it asks for most of.
+            // The number of tasks is around an equal share of the resource that a task needs most.
             let parts = demand.iter().zip(total).filter(|(d, _)| **d > 0).map(|(d, total)| total / d);
             let equal = parts.min().unwrap_or(1) / self.shapes as u64;
             user["tasks"] = json!((equal * random.between(1, 30) / 10).max(1));

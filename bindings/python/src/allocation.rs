@@ -15,22 +15,22 @@ use crate::problem::Problem;
 use crate::shown::Shown;
 use crate::workshop::{self, Granted, Size};
 
-/// `(class, tasks)` of a user.
+/// The `(class, tasks)` pairs of a user.
 type Row<'py> = Vec<(usize, Bound<'py, PyAny>)>;
 
-/// What a document says of an allocation of a problem.
+/// An allocation of a problem, as its document states it.
 #[pyclass(frozen, module = "evenhand._evenhand")]
 pub struct Allocation {
     pub problem: Arc<evenhand::Problem>,
     pub file: Arc<AllocationFile>,
-    /// The document.
+    /// The text of the document.
     pub text: String,
-    /// What the mechanism has to say, where it was one of ours that made it.
+    /// The outcome of the mechanism, if a mechanism of the library made the allocation.
     pub outcome: Option<Box<Outcome>>,
 }
 
 impl Allocation {
-    /// Reads a document, which messages call `name`.
+    /// Reads a document. Messages call it `name`.
     pub fn read(problem: &Arc<evenhand::Problem>, name: &str, text: String) -> Result<Self, Failure> {
         let file = Source { name, text: &text }.allocation(problem)?;
         if !file.is_for(problem) {
@@ -47,7 +47,7 @@ impl Allocation {
 
 #[pymethods]
 impl Allocation {
-    /// Reads a text, which messages call `name`.
+    /// Reads a text. Messages call it `name`.
     #[staticmethod]
     fn parse(
         py: Python<'_>,
@@ -87,13 +87,13 @@ impl Allocation {
         self.of().sharing.name()
     }
 
-    /// How an iterative method ended.
+    /// Returns the status in which an iterative method stopped.
     #[getter]
     fn status(&self) -> Option<&'static str> {
         self.outcome.as_ref()?.findings.status.map(|status| status.name())
     }
 
-    /// By user: `(class, tasks)`, without zeros.
+    /// Returns the `(class, tasks)` pairs of each user, without zeros.
     fn tasks<'py>(&self, py: Python<'py>) -> PyResult<Vec<Row<'py>>> {
         let row = |row: &Vec<(usize, _)>| {
             let stated = row.iter().filter(|(_, x): &&(usize, evenhand::problem::Rational)| !x.is_zero());
@@ -102,7 +102,7 @@ impl Allocation {
         self.of().tasks.iter().map(row).collect()
     }
 
-    /// `(user, class, tasks)` in doubles, without zeros.
+    /// Returns `(user, class, tasks)` in doubles, without zeros.
     fn doubles(&self) -> Vec<(usize, usize, f64)> {
         let rows = self.of().tasks.iter().enumerate();
         let all = rows.flat_map(|(n, row)| row.iter().map(move |(i, x)| (n, *i, to_f64(x))));
@@ -113,20 +113,20 @@ impl Allocation {
         self.of().totals().iter().map(|total| numbers::fraction(py, total)).collect()
     }
 
-    /// By user: its dominant share of the whole cluster.
+    /// Returns the dominant share of each user in the whole cluster.
     fn dominant_shares<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let shares =
             py.detach(|| (0..self.problem.n_users()).map(|n| dominant_share(&self.problem, self.of(), n)));
         shares.map(|share| numbers::fraction(py, &share)).collect()
     }
 
-    /// By resource: the part of the whole cluster that is used; none where there is none of it.
+    /// Returns the fraction of each resource of the cluster that is used; `None` if no server has the resource.
     fn utilisation<'py>(&self, py: Python<'py>) -> PyResult<Vec<Option<Bound<'py, PyAny>>>> {
         let used = py.detach(|| by_resource(&self.problem, self.of()));
         used.iter().map(|used| numbers::optional(py, used.as_ref())).collect()
     }
 
-    /// As the program shows it.
+    /// Returns the page and the document of the allocation.
     fn shown(&self, py: Python<'_>) -> Shown {
         py.detach(|| {
             let of_file = || Outcome::of(self.of().clone());
@@ -135,7 +135,7 @@ impl Allocation {
         })
     }
 
-    /// Who holds what of every server class, as SVG; none where no class has any capacity.
+    /// Returns the use of every server class by user as SVG; `None` if no class has any capacity.
     fn picture(&self, py: Python<'_>) -> PyResult<Option<String>> {
         let drawn: Option<Result<String, plot::PlotError>> =
             py.detach(|| report::holdings(&self.problem, self.of()).map(|bars| bars.to_svg()));

@@ -1,4 +1,4 @@
-//! Small problems on which a mechanism, of the library or in Python, breaks an axiom.
+//! Audits: search for small problems on which a mechanism of the library or in Python violates an axiom.
 
 use std::sync::Arc;
 
@@ -16,17 +16,17 @@ use crate::shown::Shown;
 use crate::solve;
 use crate::workshop::{self, Granted};
 
-/// A smallest problem that violates an axiom, what the mechanism gives there, and the proof.
+/// A smallest problem that violates an axiom, the allocation of the mechanism, and the proof.
 type Broken = (Problem, Allocation, Examination);
-/// Two problems that refute a property: in words how they differ, who is concerned, and its tasks in both.
+/// Two problems that refute a property: the change in words, the user concerned, and its tasks in both problems.
 type Refuted = (Problem, Problem, String, String, String, String);
-/// An axiom or a property: name, of how many it was decided, how many violate it, and the example.
+/// The result for an axiom or a property: its name, how often it was decided and violated, and the example.
 type Found<E> = (String, u64, u64, Option<E>);
 
-/// What was found, of axioms and of properties.
+/// The page, and the results for axioms and for properties.
 type Audited = (Shown, Vec<Found<Broken>>, Vec<Found<Refuted>>);
 
-/// Searches; `rule` stands in place of a named mechanism.
+/// Searches for violations. `rule` replaces a named mechanism.
 #[pyfunction]
 #[pyo3(signature = (mechanism, rule, settings, axioms, properties, instances, seed, size, granted, progress = None))]
 pub fn audit(

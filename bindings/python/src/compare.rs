@@ -20,7 +20,7 @@ use crate::shown::Shown;
 use crate::solve;
 use crate::workshop::{self, Granted, Size};
 
-/// What was compared.
+/// A finished comparison.
 #[pyclass(frozen, module = "evenhand._evenhand")]
 pub struct Comparison {
     problem: Arc<evenhand::Problem>,
@@ -54,7 +54,7 @@ impl Column {
         })
     }
 
-    /// The examination, which the kernel has accepted.
+    /// Returns the examination, after the kernel has accepted its certificate.
     fn examination(&self, py: Python<'_>) -> PyResult<Examination> {
         let (mut found, granted) = (self.judged()?.examination.clone(), self.granted);
         workshop::run(py, (granted.limits(), Size::Large), None, move |_| {
@@ -78,7 +78,7 @@ impl Column {
 
 #[pymethods]
 impl Comparison {
-    /// By column: its name, and why there is nothing in it or what is in it.
+    /// Returns the columns: each name, and either the reason why there is no allocation or the column.
     fn columns(&self) -> Vec<(String, Option<String>, Option<Column>)> {
         let of = |(at, column): (usize, &Compared)| {
             let (problem, columns) = (Arc::clone(&self.problem), Arc::clone(&self.columns));
@@ -101,7 +101,7 @@ impl Comparison {
         })
     }
 
-    /// The page of `report`, with plots and certificates.
+    /// Returns the page of `report`, with plots and certificates.
     #[pyo3(signature = (all_users = false))]
     fn page(&self, py: Python<'_>, all_users: bool) -> PyResult<String> {
         let (problem, columns) = (Arc::clone(&self.problem), Arc::clone(&self.columns));
@@ -116,7 +116,7 @@ impl Comparison {
     }
 }
 
-/// Runs mechanisms, and judges what they and others allocate. The columns stand in the order of `order`: names of
+/// Runs mechanisms, and judges their allocations and the given ones. The columns are in the order of `order`, which lists names of
 /// mechanisms and of allocations.
 #[pyfunction]
 #[pyo3(signature = (problem, mechanisms, allocations, order, axioms, alpha, exact, tolerance, seconds, granted,

@@ -1,4 +1,4 @@
-//! Examinations of allocations, with their certificates, and what the kernel says of these.
+//! Examinations of allocations, their certificates, and the verdicts of the kernel on these.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -21,25 +21,25 @@ use crate::request;
 use crate::shown::Shown;
 use crate::workshop::{self, Granted, Size};
 
-/// Time for the least tolerances of a page. What HiGHS does counts no steps.
+/// The time for the least tolerances of a page. A time limit is needed because the work of HiGHS is not counted in steps.
 const MOST_TIME: Duration = Duration::from_secs(10);
 
-/// What came of an examination.
+/// A finished examination.
 #[pyclass(frozen, module = "evenhand._evenhand")]
 pub struct Examination {
     pub found: Arc<evenhand::certify::Examination>,
-    /// What the axioms share, for questions that come later.
+    /// The optima that axioms share, for later questions.
     pub optima: Optima,
     limits: Limits,
-    /// Steps that the examination took.
+    /// The steps of work that the examination took.
     spent: u64,
-    /// The same with least tolerances, once they have been computed.
+    /// The examination with least tolerances, after they have been computed.
     shown: OnceLock<Arc<evenhand::certify::Examination>>,
-    /// Axioms that were asked for and not looked at, since the allocation is infeasible.
+    /// The axioms that were requested but not examined, because the allocation is infeasible.
     skipped: Vec<Request>,
 }
 
-/// A verdict: name, whether it holds, its word, margin, margin in tasks, why, whether the margin is a bound.
+/// A verdict: name, whether it holds, outcome, margin, margin in tasks, reason, whether the margin is a bound.
 type Verdict<'py> = (
     String,
     Option<bool>,
@@ -62,8 +62,8 @@ impl Examination {
         }
     }
 
-    /// Returns the examination with the least tolerances at which violated axioms hold, as far as they are found with no more
-    /// work than the examination took.
+    /// Returns the examination with the least tolerances at which violated axioms hold, as far as they can be computed with as much
+    /// work as the examination took.
     fn with_least_tolerances(&self, py: Python<'_>) -> PyResult<Arc<evenhand::certify::Examination>> {
         if let Some(shown) = self.shown.get() {
             return Ok(Arc::clone(shown));
@@ -82,7 +82,7 @@ impl Examination {
         match computed {
             Ok(found) => Ok(Arc::clone(self.shown.get_or_init(|| Arc::new(found)))),
             Err(error) if error.is_instance_of::<PyKeyboardInterrupt>(py) => Err(error),
-            // The table then lacks these tolerances.
+            // If the computation fails, the table has no least tolerances.
             Err(_) => Ok(Arc::clone(&self.found)),
         }
     }
@@ -121,7 +121,7 @@ impl Examination {
         Ok(verdicts)
     }
 
-    /// The least tolerance at which an axiom holds; none where there is none below 1.
+    /// Returns the least tolerance at which an axiom holds; `None` if no tolerance below 1 suffices.
     #[pyo3(signature = (name, progress = None))]
     fn least_tolerance<'py>(
         &self,
@@ -149,7 +149,7 @@ impl Examination {
         numbers::fraction(py, &self.found.certificate.tolerance)
     }
 
-    /// The largest change that makes the allocation feasible, as a part of what a user would have alone.
+    /// Returns the largest change that makes the allocation feasible, as a fraction of what a user would have alone.
     #[getter]
     fn repair<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         numbers::fraction(py, &self.found.repair)
@@ -165,16 +165,16 @@ impl Examination {
         self.found.infeasible
     }
 
-    /// Why the kernel gave no verdict on the certificate.
+    /// Returns the reason why the kernel gave no verdict on the certificate.
     #[getter]
     fn unchecked(&self) -> Option<&str> {
         self.found.unchecked.as_deref()
     }
 
-    /// The certificate.
+    /// Returns the text of the certificate.
     fn to_json(&self, py: Python<'_>) -> PyResult<String> {
         if self.found.certificate.claims.is_empty() {
-            return Err(Failure::solver("no axiom was decided, so that there is nothing to certify").into());
+            return Err(Failure::solver("no axiom was decided, so there is nothing to certify").into());
         }
         Ok(py.detach(|| self.found.certificate.to_json()))
     }
@@ -185,7 +185,7 @@ impl Examination {
     }
 }
 
-/// Examines axioms of an allocation; none named: the usual ones, and those that are named beside them.
+/// Examines axioms of an allocation: the named ones, or else the usual ones and those in `also`.
 #[pyfunction]
 #[pyo3(signature = (allocation, axioms, also, tolerance, share, alpha, seconds, granted, progress = None))]
 pub fn certify(
@@ -230,7 +230,7 @@ pub fn certify(
     })
 }
 
-/// Whether a certificate is true, and what was asked for: why not, the verdict in words and as a document.
+/// Checks a certificate and the requirements. Returns the reason for a refusal, and the verdict in words and as a document.
 #[pyfunction]
 pub fn check(
     py: Python<'_>,

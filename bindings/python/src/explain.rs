@@ -1,4 +1,4 @@
-//! Why users and groups have what they have.
+//! Explanations of the allocation to users and groups.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ fn of(allocation: &Allocation) -> (Arc<evenhand::Problem>, Tasks) {
     (Arc::clone(&allocation.problem), allocation.file.allocation.clone())
 }
 
-/// Why a user has what it has, and what one more unit would bring.
+/// Explains the allocation of a user, and the gain from one more unit of a resource.
 #[pyfunction]
 pub fn explain(py: Python<'_>, allocation: &Allocation, user: &str, granted: Granted) -> PyResult<Shown> {
     let (problem, tasks) = of(allocation);
@@ -41,7 +41,7 @@ fn settings(rule: Option<&str>, whole: bool) -> Result<tree::Settings, Failure> 
     Ok(tree::Settings { rule, whole, ..tree::Settings::default() })
 }
 
-/// Where a group stands, what stops it and who holds that.
+/// Explains the level of a group, the bounds that stop it, and the users that hold that capacity.
 #[pyfunction]
 pub fn explain_group(
     py: Python<'_>,
@@ -60,7 +60,7 @@ pub fn explain_group(
     })
 }
 
-/// Where every group and user stands.
+/// Returns the level of every group and user.
 #[pyfunction]
 pub fn explain_levels(
     py: Python<'_>,

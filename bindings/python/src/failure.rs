@@ -1,4 +1,4 @@
-//! Why there is no result, as exceptions of `evenhand._errors`.
+//! The reasons why there is no result, as exceptions of `evenhand._errors`.
 
 use std::any::Any;
 
@@ -14,20 +14,20 @@ use pyo3::types::PyDict;
 
 use crate::workshop::give_back_memory;
 
-/// Why there is no result.
+/// The reason why there is no result.
 #[derive(Debug)]
 pub enum Failure {
-    /// Input that cannot be read, or states what cannot be.
+    /// Input that cannot be read, or that makes no sense.
     Input { what: String, field: Option<String>, place: Option<(String, usize, usize)> },
-    /// A mechanism that is not defined for the problem.
+    /// The mechanism is not defined for the problem.
     NotApplicable(String),
-    /// A limit of work, memory or time.
+    /// A limit of work, memory or time was reached.
     Limit(String),
     /// A solver failed.
     Solver(String),
-    /// A fault of this package.
+    /// A defect of this package.
     Defect(String),
-    /// What Python raised within.
+    /// An exception that Python code raised.
     Raised(PyErr),
 }
 
@@ -44,14 +44,14 @@ impl Failure {
         Self::Defect(what.to_string())
     }
 
-    /// What unwound a computation: a limit that was reached, or a panic.
+    /// Returns the failure of a computation that unwound: a limit was reached, or it panicked.
     pub fn of_panic(payload: &(dyn Any + Send)) -> Self {
         if let Some(exceeded) = exceeded(payload) {
             return Self::Limit(exceeded.to_string());
         }
         let words = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
         let words = words.or_else(|| payload.downcast_ref::<String>().cloned());
-        Self::Defect(words.unwrap_or_else(|| "it stopped without a word".to_owned()))
+        Self::Defect(words.unwrap_or_else(|| "it stopped without a message".to_owned()))
     }
 }
 
@@ -79,7 +79,7 @@ impl From<ReadError> for Failure {
     }
 }
 
-/// Returns what Python itself raises where the system refuses a file: an `OSError` with the number, the reason and the name.
+/// Returns the exception that Python itself raises for a refused file: an `OSError` with the number, the reason and the name.
 fn of_system(file: &str, error: &std::io::Error) -> PyErr {
     let reason = error.to_string();
     match error.raw_os_error() {

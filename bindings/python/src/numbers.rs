@@ -1,4 +1,4 @@
-//! Exact numbers of both languages.
+//! Conversion of exact numbers between Rust and Python.
 
 use evenhand::problem::{Integer, Rational, number};
 use pyo3::prelude::*;
@@ -9,7 +9,7 @@ use crate::failure::Failure;
 
 static FRACTION: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 
-/// A `fractions.Fraction`.
+/// Returns a number as a `fractions.Fraction`.
 pub fn fraction<'py>(py: Python<'py>, value: &Rational) -> PyResult<Bound<'py, PyAny>> {
     let class = FRACTION.import(py, "fractions", "Fraction")?;
     match value.is_integer() {
@@ -22,16 +22,16 @@ pub fn optional<'py>(py: Python<'py>, value: Option<&Rational>) -> PyResult<Opti
     value.map(|value| fraction(py, value)).transpose()
 }
 
-/// Of any length: Python refuses decimal texts of more than 4300 digits.
+/// Returns an integer of any length. Python refuses decimal texts of more than 4300 digits.
 fn integer<'py>(py: Python<'py>, value: &Integer) -> PyResult<Bound<'py, PyAny>> {
     if let Some(small) = value.to_i64() {
         return Ok(small.into_pyobject(py)?.into_any());
     }
-    // Texts of sixteen have no limit.
+    // Hexadecimal texts have no limit.
     py.get_type::<PyInt>().call1((value.to_string_radix(16), 16))
 }
 
-/// The number that Python wrote down for `field`.
+/// Reads the number that Python wrote for `field`.
 pub fn parse(field: &str, text: &str) -> Result<Rational, Failure> {
     number::parse(text).map_err(|error| Failure::field(field, error))
 }

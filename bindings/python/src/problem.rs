@@ -1,4 +1,4 @@
-//! Problems.
+//! Allocation problems.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ pub struct Problem(pub Arc<evenhand::Problem>);
 
 #[pymethods]
 impl Problem {
-    /// Reads a text, which messages call `name`.
+    /// Reads a text. Messages call it `name`.
     #[staticmethod]
     fn parse(py: Python<'_>, name: String, text: String, granted: Granted) -> PyResult<Self> {
         workshop::run(py, (granted.limits(), Size::Small), None, move |_| {
@@ -36,7 +36,7 @@ impl Problem {
         })
     }
 
-    /// The canonical text.
+    /// Returns the canonical text.
     fn to_json(&self, py: Python<'_>) -> String {
         py.detach(|| problem_to_json(&self.0))
     }
@@ -75,7 +75,7 @@ impl Problem {
         self.0.warnings().iter().map(ToString::to_string).collect()
     }
 
-    /// By user: the tasks that it would have alone, `min(T_n, gamma_n)`.
+    /// Returns the tasks that each user would have alone, `min(T_n, gamma_n)`.
     fn alone<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let users = self.0.users().iter().enumerate();
         let alone = users.map(|(n, user)| {
@@ -85,7 +85,7 @@ impl Problem {
         alone.collect()
     }
 
-    /// What every user would run on its own part of the servers.
+    /// Returns the tasks that each user would run on its own fraction of the servers.
     fn dedicated(&self, py: Python<'_>, whole: bool, granted: Granted) -> PyResult<Allocation> {
         let problem = Arc::clone(&self.0);
         workshop::run(py, (granted.limits(), Size::of(&self.0)), None, move |_| {

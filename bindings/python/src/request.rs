@@ -1,4 +1,4 @@
-//! The mechanisms, axioms and properties that there are, and those that Python names.
+//! The lists of mechanisms, axioms and properties, and the readers of their names from Python.
 
 use evenhand::certify::{self, Request};
 use evenhand::exact::Axiom;
@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use crate::failure::Failure;
 use crate::numbers;
 
-/// A mechanism: name, title, what it equalises, guarantees, reference, names of its settings.
+/// A mechanism: its name, title, what it equalises, its guarantees, reference, and the names of its settings.
 type Row = (&'static str, &'static str, &'static str, &'static str, &'static str, Vec<&'static str>);
 
 #[pyfunction]
@@ -35,14 +35,14 @@ pub fn properties() -> Vec<&'static str> {
     Property::ALL.into_iter().map(Property::name).collect()
 }
 
-/// The mechanism of that name.
+/// Returns the mechanism of that name.
 pub fn mechanism(name: &str) -> Result<&'static Mechanism, Failure> {
     let hint = || hint(name, registry::names());
     registry::find(name)
         .ok_or_else(|| Failure::field("mechanism", format!("there is no mechanism `{name}`{}", hint())))
 }
 
-/// What is asked of a mechanism, `(name of the setting, text)`.
+/// Returns the flags of a mechanism. The settings are pairs of a name and a text.
 pub fn flags(
     mechanism: &'static Mechanism,
     exact: bool,
@@ -64,7 +64,7 @@ pub fn flags(
     Ok(flags)
 }
 
-/// An axiom with its parameter after a colon, where it has one.
+/// Reads an axiom with its parameter after a colon, if it has one.
 pub fn request(text: &str, problem: &Problem) -> Result<Request, Failure> {
     Request::parse(text, problem).map_err(|error| Failure::field("axioms", error))
 }
@@ -73,7 +73,7 @@ pub fn requests(axioms: &[String], problem: &Problem) -> Result<Vec<Request>, Fa
     axioms.iter().map(|text| request(text, problem)).collect()
 }
 
-/// What a share says of the requests.
+/// Applies a share to the requests.
 pub fn apply_share(
     requests: &mut Vec<Request>,
     share: Option<&str>,
@@ -85,7 +85,7 @@ pub fn apply_share(
     certify::apply_share(requests, share, is_default).map_err(|error| Failure::field("share", error))
 }
 
-/// What an exponent says of the requests.
+/// Applies an exponent to the requests.
 pub fn apply_alpha(
     requests: &mut Vec<Request>,
     alpha: Option<Rational>,
@@ -95,7 +95,7 @@ pub fn apply_alpha(
     certify::apply_alpha(requests, alpha, is_default).map_err(|error| Failure::field("alpha", error))
 }
 
-/// The exponent that Python wrote down.
+/// Reads the exponent that Python wrote.
 pub fn alpha(text: Option<&str>) -> Result<Option<Rational>, Failure> {
     let Some(text) = text else { return Ok(None) };
     let alpha = numbers::parse("alpha", text)?;
@@ -103,10 +103,10 @@ pub fn alpha(text: Option<&str>) -> Result<Option<Rational>, Failure> {
     Ok(Some(alpha))
 }
 
-/// Characters of a number that a message shows.
+/// The most characters of a number in a message.
 const MOST_SHOWN: usize = 40;
 
-/// The tolerance that Python wrote down: from 0 to below 1.
+/// Reads the tolerance that Python wrote, from 0 to below 1.
 pub fn tolerance(text: Option<&str>) -> Result<Option<Rational>, Failure> {
     let Some(text) = text else { return Ok(None) };
     let tolerance = numbers::parse("tolerance", text)?;
@@ -115,7 +115,7 @@ pub fn tolerance(text: Option<&str>) -> Result<Option<Rational>, Failure> {
         false => {
             let shown: String = text.chars().take(MOST_SHOWN).collect();
             let more = if shown.len() < text.len() { "..." } else { "" };
-            let what = format!("found {shown}{more}: expected a number from 0 to below 1");
+            let what = format!("found {shown}{more}: expected a number of at least 0 and below 1");
             Err(Failure::field("tolerance", what))
         }
     }

@@ -1,4 +1,4 @@
-//! Reservations: greedy packing against the optimum.
+//! Reservations: greedy packing compared with the optimum.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::workshop::{self, Granted, Size};
 #[pyclass(frozen, module = "evenhand._evenhand")]
 pub struct Reservation(Arc<evenhand::problem::Reservation>);
 
-/// The result, the certificate and why the kernel gave no verdict on it.
+/// The result, the certificate, and the reason why the kernel gave no verdict on it.
 type Proven = (Shown, String, Option<String>);
 
 #[pymethods]
@@ -45,7 +45,7 @@ impl Reservation {
     }
 }
 
-/// Greedy, the optimum and their ratio.
+/// Computes greedy, the optimum and their ratio.
 #[pyfunction]
 #[pyo3(signature = (problem, granted, progress = None))]
 pub fn ratio(
@@ -63,7 +63,7 @@ pub fn ratio(
     })
 }
 
-/// The smallest part of the optimum that greedy earns, over all loads.
+/// Computes the smallest fraction of the optimum that greedy earns, over all loads.
 #[pyfunction]
 #[pyo3(signature = (problem, granted, progress = None))]
 pub fn worst_load(
@@ -95,7 +95,7 @@ fn one_pool(problem: &evenhand::problem::Reservation) -> Result<(), Failure> {
     }
 }
 
-/// Whether more load never earns greedy less: the answer, and the certificates of a no.
+/// Decides whether more load never earns greedy less. Returns the answer, and the certificates if it may.
 #[pyfunction]
 pub fn monotone(
     py: Python<'_>,
@@ -116,7 +116,7 @@ pub fn monotone(
     })
 }
 
-/// Greedy and the optimum while the load grows.
+/// Computes greedy and the optimum for multiples of the load.
 #[pyfunction]
 #[pyo3(signature = (problem, multiples, granted, progress = None))]
 pub fn ratio_sweep(

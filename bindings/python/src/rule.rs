@@ -1,7 +1,7 @@
 //! Rules in Python as mechanisms of the library.
 //!
-//! A mechanism is a row of functions without state, so that the one row for all rules finds its rule by a number among
-//! its settings.
+//! A mechanism is a row of functions without state. One row serves all rules: it looks up its rule by a number among its
+//! settings.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,11 +17,11 @@ use pyo3::types::PyType;
 use crate::allocation::Allocation;
 use crate::problem::Problem;
 
-/// The setting that says which rule it is.
+/// The setting with the number of the rule.
 const NUMBER: Flag =
     Flag { name: "python-rule", takes: Takes::Count("N"), help: "python: number of the rule" };
 
-/// Every rule in Python.
+/// The mechanism that runs a rule in Python.
 pub static PYTHON: Mechanism = Mechanism {
     info: &Info {
         id: "python",
@@ -40,9 +40,9 @@ pub static PYTHON: Mechanism = Mechanism {
     solve,
 };
 
-/// A rule that is in use, and what it has raised.
+/// A rule in use, and the exception that it has raised.
 struct Rule {
-    /// Takes a problem and gives an allocation, both native.
+    /// A function from a native problem to a native allocation.
     function: Py<PyAny>,
     raised: Mutex<Option<PyErr>>,
 }
@@ -54,7 +54,7 @@ fn rules<T>(with: impl FnOnce(&mut HashMap<u64, Arc<Rule>>) -> T) -> T {
     with(RULES.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(HashMap::new))
 }
 
-/// A rule as long as it is used.
+/// The registration of a rule, which ends when it is dropped.
 pub struct Used(u64);
 
 impl Used {
@@ -64,12 +64,12 @@ impl Used {
         Self(number)
     }
 
-    /// The settings that name the rule.
+    /// Returns the settings with the number of the rule.
     pub fn flags(&self, flags: Flags) -> Flags {
         flags.with(NUMBER.name, self.0.to_string())
     }
 
-    /// What the rule has raised.
+    /// Returns the exception that the rule has raised.
     pub fn raised(&self) -> Option<PyErr> {
         let rule = rules(|rules| rules.get(&self.0).cloned())?;
         rule.raised.lock().unwrap_or_else(PoisonError::into_inner).take()
@@ -99,7 +99,7 @@ fn solve(problem: &evenhand::Problem, flags: &Flags) -> Result<Outcome, Mechanis
     Ok(Outcome::of(given?))
 }
 
-/// What a rule raises ends the search, unless it says that it is not defined for the problem.
+/// Turns an exception of a rule into an error. It ends the search, unless the rule is not defined for the problem.
 fn of_rule(py: Python<'_>, rule: &Rule, error: PyErr) -> MechanismError {
     let class = || {
         py.import("evenhand._errors")?.getattr("NotApplicable")?.extract::<Py<PyType>>().map_err(PyErr::from)

@@ -1,4 +1,4 @@
-//! Results that are documents, and pages for people.
+//! Results as documents and as pages for people.
 
 use evenhand::report::json::{text_with_decimals, with_decimals};
 use evenhand::report::{Form, Page, Terminal};
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::failure::Failure;
 
-/// A document, with the page that shows it.
+/// A document, and the page that shows it.
 #[pyclass(frozen, module = "evenhand._evenhand")]
 #[derive(Clone)]
 pub struct Shown {
@@ -27,18 +27,18 @@ impl Shown {
 
 #[pymethods]
 impl Shown {
-    /// The document, as the program writes it with `--format json`.
+    /// Returns the document, as the program writes it with `--format json`.
     fn to_json(&self) -> &str {
         &self.text
     }
 
-    /// The document with a decimal beside each exact number, as the program writes it with `--decimals`.
+    /// Returns the document with a decimal for each exact number, as the program writes it with `--decimals`.
     fn with_decimals(&self, py: Python<'_>) -> PyResult<String> {
         let document = py.detach(|| serde_json::from_str(&self.text)).map_err(Failure::defect)?;
         Ok(py.detach(|| format!("{:#}\n", with_decimals(document))))
     }
 
-    /// The page in one of the forms `text`, `csv`, `markdown`, `latex` and `html`.
+    /// Returns the page in one of the forms `text`, `csv`, `markdown`, `latex` and `html`.
     fn render(&self, form: &str) -> Option<String> {
         let form = match form {
             "text" => Form::Text(Terminal::default()),
@@ -52,7 +52,7 @@ impl Shown {
     }
 }
 
-/// The document of an allocation with a decimal beside each exact number.
+/// Returns the document of an allocation with a decimal for each exact number.
 #[pyfunction]
 pub fn allocation_with_decimals(py: Python<'_>, text: &str) -> PyResult<String> {
     Ok(py.detach(|| text_with_decimals(text)).map_err(Failure::defect)?)

@@ -13,10 +13,10 @@ use crate::failure::Failure;
 use crate::shown::Shown;
 use crate::workshop::{self, Granted, Size, Tell};
 
-/// What came of the runs: the summary, notes, and by run its seed and its tables.
+/// The results of the runs: the summary, the notes, and the seed and the tables of each run.
 type Simulated = (Shown, Vec<String>, Vec<(u64, Vec<(&'static str, String)>)>);
 
-/// Runs a scenario, of a file or a text that messages call `name`, once for each of the seeds.
+/// Runs a scenario, from a file or from a text that messages call `name`, once for each seed.
 #[pyfunction]
 #[pyo3(signature = (path, name, text, folder, seeds, seconds, granted, progress = None))]
 pub fn simulate(

@@ -1,4 +1,4 @@
-//! Mechanisms at work.
+//! Runs mechanisms on problems.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -16,7 +16,7 @@ use crate::request;
 use crate::shown::Shown;
 use crate::workshop::{self, Granted, Size};
 
-/// What a mechanism gives: an allocation, or what groups are entitled to.
+/// The answer of a mechanism: an allocation, or the fair shares of groups.
 #[derive(IntoPyObject)]
 pub enum Given {
     Allocation(Allocation),
@@ -53,7 +53,7 @@ fn given(problem: &Arc<evenhand::Problem>, mechanism: &Mechanism, flags: &Flags)
     allocation(problem, outcome, Some(started.elapsed().as_secs_f64())).map(Given::Allocation)
 }
 
-/// The allocation as its document states it: numbers of floating point are the decimals that are written.
+/// Returns the allocation as its document states it. Floating-point numbers become the decimals that are written.
 pub fn allocation(
     problem: &Arc<evenhand::Problem>,
     outcome: Outcome,
@@ -66,7 +66,7 @@ pub fn allocation(
     Ok(Allocation { outcome: Some(Box::new(outcome)), ..read })
 }
 
-/// The exact answer of a mechanism that is nearest to the allocation, and how far it is.
+/// Computes the exact answer of a mechanism that is nearest to the allocation, and its distance.
 #[pyfunction]
 #[pyo3(signature = (allocation, mechanism, seed, settings, granted, progress = None))]
 pub fn polish(

@@ -1,4 +1,4 @@
-//! The lines of sweeps: the library owns them, so that the program writes the same.
+//! The lines of sweeps. The library formats them, so that the program writes the same lines.
 
 use std::sync::Arc;
 
@@ -12,13 +12,13 @@ use crate::problem::Problem;
 use crate::request;
 use crate::workshop::{self, Granted, Size};
 
-/// What a line is about: the number of the problem, the mechanism, and its settings as JSON.
+/// The subject of a line: the number of the problem, the mechanism, and its settings as JSON.
 type About = (u64, String, String);
 
-/// How allocations are judged: whether at all, the axioms, the tolerance.
+/// The judgement of allocations: whether to certify, the axioms, the tolerance.
 type Judge = (bool, Option<Vec<String>>, Option<String>);
 
-/// The line of a mechanism of the library.
+/// Returns the line of a mechanism of the library.
 #[pyfunction]
 pub fn sweep_line(
     py: Python<'_>,
@@ -43,7 +43,7 @@ pub fn sweep_line(
     })
 }
 
-/// The line of an allocation that a rule in Python has made; `also` names axioms to examine beside the usual ones.
+/// Returns the line of an allocation that a rule in Python has made. `also` names axioms to examine besides the usual ones.
 #[pyfunction]
 pub fn sweep_judged(
     py: Python<'_>,
@@ -63,7 +63,7 @@ pub fn sweep_judged(
     })
 }
 
-/// The line of a rule in Python that gave no allocation; without a cause it is not defined for the problem.
+/// Returns the line of a rule in Python that gave no allocation. Without a cause, the rule is not defined for the problem.
 #[pyfunction]
 pub fn sweep_failed(problem: &Problem, about: About, cause: Option<&str>, what: String) -> PyResult<String> {
     let cause = cause.map(|name| name.parse().unwrap_or(Cause::Solver));
@@ -74,7 +74,7 @@ fn judging((certify, axioms, tolerance): Judge) -> Result<Judging, Failure> {
     Ok(Judging { certify, axioms, tolerance: request::tolerance(tolerance.as_deref())? })
 }
 
-/// What is wrong with what was asked for is wrong for every problem, and an exception.
+/// Returns the text of a line. Wrong input is wrong for every problem, so it becomes an exception.
 fn text(
     subject: &Subject,
     (number, mechanism, settings): About,

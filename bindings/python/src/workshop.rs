@@ -1,8 +1,7 @@
-//! Where calls are computed: on threads of their own, without Python's lock, within limits.
+//! The execution of calls: on threads of their own, without Python's lock, within limits.
 //!
-//! A call takes a pool of threads that serves it alone, as the program's pool serves one command, so that what every
-//! thread does is charged to the call. The thread of Python waits, looks for signals and hands progress on; a call that
-//! is interrupted ends with its next charge. What panics becomes an exception.
+//! A call takes a pool of threads that serves it alone, so that the work of every thread is charged to the call. The Python thread
+//! waits, checks for signals and passes progress on. An interrupted call ends with its next charge. A panic becomes an exception.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
@@ -16,71 +15,71 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::failure::Failure;
 
-/// Stack of every thread, in bytes: the proofs of packings are trees.
+/// The stack size of every thread, in bytes. It is large because the proofs of packings are trees.
 const STACK: usize = 1 << 26;
-/// Time between two looks for signals.
+/// The time between two checks for signals.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
-/// How long a call that was stopped is waited for.
+/// The time to wait for a call that was stopped.
 const TO_STOP: Duration = Duration::from_secs(2);
-/// Pools that are kept for the next calls.
+/// The most idle pools that are kept for the next calls.
 const MOST_KEPT: usize = 8;
-/// Part of the memory that is kept free, for what is touched between two looks.
+/// The divisor of the memory limit that gives the memory kept free for what is touched between two checks.
 const HEADROOM: u64 = 16;
 
-/// Threads of a pool; 0: as many as there are cores.
+/// The number of threads of a pool; 0 means one for each core.
 static THREADS: AtomicUsize = AtomicUsize::new(0);
 
-/// Pools that no call uses, each with the threads that were asked for, and the process that made them: a forked one has
-/// none of their threads.
+/// The idle pools, each with the requested number of threads, and the process that created them. A forked process has none of
+/// their threads.
 static FREE: Mutex<(u32, Vec<Kept>)> = Mutex::new((0, Vec::new()));
 type Kept = (usize, Arc<ThreadPool>);
 
-/// How many threads a call may use; 0: as many as there are cores.
+/// Sets the number of threads of a call; 0 means one for each core.
 #[pyfunction]
 pub fn set_threads(threads: usize) {
     THREADS.store(threads, Ordering::Relaxed);
     FREE.lock().unwrap_or_else(PoisonError::into_inner).1.clear();
 }
 
-/// The process in which the library has made threads for all calls, which it does where it starts threads by itself.
+/// The process in which the library created threads for all calls. This happens when the library itself starts threads.
 static FIRST: AtomicU32 = AtomicU32::new(0);
 
-/// Refuses what would wait for threads of another process for ever.
+/// Refuses a call that would wait forever for threads of another process.
 pub fn same_process() -> Result<(), Failure> {
     let process = std::process::id();
     match FIRST.compare_exchange(0, process, Ordering::Relaxed, Ordering::Relaxed) {
         Err(first) if first != process => Err(Failure::Solver(
-            "this process was forked after a comparison, whose threads it has not: start processes by spawn or loky"
+            "this process was forked after a comparison and has none of its threads: start processes by spawn or loky"
                 .to_owned(),
         )),
         _ => Ok(()),
     }
 }
 
-/// What a call may cost.
+/// The limits of a call.
 #[derive(Debug, Clone, Copy, Default, FromPyObject)]
 pub struct Granted {
-    /// Steps of work.
+    /// The most steps of work.
     #[pyo3(item)]
     pub work: Option<u64>,
-    /// Bytes.
+    /// The most bytes of memory.
     #[pyo3(item)]
     pub memory: Option<u64>,
 }
 
 impl Granted {
-    /// The limits of the program, where nothing else is said.
+    /// Returns these limits, with the defaults of the program.
     pub fn limits(self) -> Limits {
         Limits { work: self.work, memory: self.memory, ..Limits::by_input() }
     }
 
-    /// Without a limit of work, where the caller says how much there is to do.
+    /// Returns the limits without a limit of work, for callers that state the amount of work.
     pub fn endless(self) -> Limits {
         Limits { work: self.work.or(Some(u64::MAX / 4)), ..self.limits() }
     }
 }
 
-/// What a call is about: to share little among threads takes longer than to do it.
+/// The size of a problem. Sharing a small one among threads takes longer than computing it on one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Size {
     Small,
@@ -88,7 +87,7 @@ pub enum Size {
 }
 
 impl Size {
-    /// Numbers of tasks and resources up to which a problem is small.
+    /// The largest product of the numbers of users, classes and resources of a small problem.
     const MOST_SMALL: usize = 1 << 12;
 
     pub fn of(problem: &evenhand::Problem) -> Self {
@@ -115,7 +114,7 @@ enum Message<T> {
     Done(std::thread::Result<Result<T, Failure>>),
 }
 
-/// Tells how far a call is, from any thread.
+/// A function that reports the progress of a call from any thread.
 pub struct Tell(Box<dyn Fn(Step) + Send + Sync>);
 
 impl Tell {
@@ -124,7 +123,7 @@ impl Tell {
     }
 }
 
-/// Computes `work` within the limits while this thread waits; `progress` is called now and then.
+/// Computes `work` within the limits while this thread waits. `progress` is called from time to time.
 pub fn run<T: Send + 'static>(
     py: Python<'_>,
     (limits, size): (Limits, Size),
@@ -143,7 +142,7 @@ pub fn run<T: Send + 'static>(
     Ok(waited.map_err(|exceeded| Failure::Limit(exceeded.to_string()))??)
 }
 
-/// Panics are told by exceptions, and not on standard error too.
+/// Silences panics on standard error, because exceptions report them.
 fn keep_quiet() {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| std::panic::set_hook(Box::new(|_| ())));
@@ -164,7 +163,7 @@ fn start<T: Send + 'static>(
         let done = catch_unwind(AssertUnwindSafe(|| work(&tell)));
         own.broadcast(|_| outside.adopt());
         give_back(size.threads(), own);
-        // The receiver is gone where the call was stopped and has not ended in time. Its memory is free only now.
+        // If the call was stopped and did not end in time, the receiver is gone. The memory of the call is freed only now.
         if let Err(unsent) = sender.send(Message::Done(done)) {
             drop(unsent);
             Python::try_attach(give_back_memory);
@@ -173,7 +172,7 @@ fn start<T: Send + 'static>(
     Ok(())
 }
 
-/// Gives memory that has been freed back to the system, as far as that is possible.
+/// Returns freed memory to the system, as far as that is possible.
 pub fn give_back_memory(py: Python<'_>) {
     let _kept = py.import("evenhand._limits").and_then(|limits| limits.call_method0("give_back"));
 }
@@ -182,7 +181,7 @@ fn take(threads: usize) -> Result<Arc<ThreadPool>, Failure> {
     let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
     let process = std::process::id();
     if free.0 != process {
-        // Nothing waits for the threads of another process.
+        // Threads of another process are not waited for.
         std::mem::forget(std::mem::take(&mut free.1));
         free.0 = process;
     }
@@ -204,7 +203,7 @@ fn give_back(threads: usize, pool: Arc<ThreadPool>) {
     }
 }
 
-/// The thread of Python while a call runs.
+/// The Python thread while a call runs.
 struct Waiting<'a> {
     inside: Handle,
     limits: Limits,
@@ -228,7 +227,7 @@ impl Waiting<'_> {
                 Ok(Message::Step(step)) => self.tell(py, step),
                 Err(RecvTimeoutError::Timeout) => self.look(py),
                 Err(RecvTimeoutError::Disconnected) => {
-                    return Err(Failure::defect("a thread ended without a word"));
+                    return Err(Failure::defect("a thread ended without a message"));
                 }
             };
             if let Err(failure) = looked {
@@ -245,7 +244,7 @@ impl Waiting<'_> {
             && resident_bytes().saturating_sub(self.resident) > limit - limit / HEADROOM
         {
             let limit = limit >> 20;
-            return Err(Failure::Limit(format!("this takes more memory than {limit} MiB allow")));
+            return Err(Failure::Limit(format!("this takes more memory than the limit of {limit} MiB")));
         }
         self.tell(py, (self.begun.elapsed().as_secs_f64(), None, "seconds".to_owned()))
     }
@@ -258,7 +257,7 @@ impl Waiting<'_> {
         Ok(())
     }
 
-    /// Takes away what the call has left, so that it ends with its next charge, and waits for that a little.
+    /// Takes away the remaining work of the call, so that it ends with its next charge, and waits a little for that.
     fn stop<T: Send + 'static>(&self, py: Python<'_>, receiver: Receiver<Message<T>>) {
         let all = || self.inside.enter(|| charge(u64::MAX / 2, "a call that was stopped"));
         drop(catch_unwind(AssertUnwindSafe(all)));
@@ -271,7 +270,7 @@ impl Waiting<'_> {
     }
 }
 
-/// Memory of this process; 0 where the system does not say it.
+/// Returns the resident memory of this process in bytes; 0 if the system does not report it.
 fn resident_bytes() -> u64 {
     let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let pages = text.split_whitespace().nth(1).and_then(|pages| pages.parse::<u64>().ok());

@@ -1,4 +1,4 @@
-"""What the tests share: the installed package, and problems."""
+"""Shared fixtures: the installed package, and problems."""
 
 import importlib
 import pathlib
@@ -18,7 +18,7 @@ settings.load_profile("default")
 
 
 def pytest_sessionstart(session):
-    """The tests are about what is installed, not about these sources."""
+    """Checks that the tests use the installed package, and not these sources."""
     found = pathlib.Path(importlib.import_module("evenhand").__file__).resolve()
     assert ROOT / "bindings" not in found.parents, f"evenhand comes from {found}, which is not installed"
 
@@ -31,7 +31,7 @@ def two_servers():
 
 @pytest.fixture
 def binary():
-    """Runs one of the programs that the wheel brought along."""
+    """Returns a function that runs a program of the wheel."""
 
     def run(program, *arguments, status=0):
         path = pathlib.Path(sys.executable).parent / program

@@ -13,7 +13,7 @@ def amounts(most):
 
 @st.composite
 def parts(draw, users=4, servers=3, resources=3):
-    """The arguments of ``from_arrays``."""
+    """Draws the arguments of ``from_arrays``."""
     m = draw(st.integers(1, resources))
     k = draw(st.integers(1, servers))
     n = draw(st.integers(1, users))

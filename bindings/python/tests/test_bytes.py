@@ -1,4 +1,4 @@
-"""Documents are those of the program, byte for byte."""
+"""Documents are the same as those of the program, byte for byte."""
 
 import json
 import re
@@ -11,7 +11,7 @@ from conftest import EXAMPLES
 
 
 def without_time(text):
-    """How long it took is all that may differ."""
+    """Removes the running time, the only difference allowed."""
     return re.sub(r'"seconds": [0-9.e+-]+', '"seconds": 0', text)
 
 

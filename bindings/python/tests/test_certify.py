@@ -79,7 +79,7 @@ def test_judging_an_array(two_servers):
     strict = two_servers.judge(x, tolerance=0)
     assert strict.infeasible and strict.verdicts["feasible"].holds is False
     assert strict.verdicts["envy-free"].holds is None and strict.verdicts["envy-free"].outcome == "not-checked"
-    # The least tolerance says what would have to be granted, for the others as well.
+    # The least tolerance is the tolerance that the axiom needs, also for the other axioms.
     least = strict.verdicts["feasible"].least_tolerance
     assert least == -strict.verdicts["feasible"].margin > 0
     assert strict.verdicts["envy-free"].least_tolerance == least
@@ -162,7 +162,7 @@ AXIOMS = ["feasible", "work-conserving", "pareto-optimal", "envy-free", "sharing
 
 @given(problems(), st.lists(st.integers(0, 40), min_size=12, max_size=12))
 def test_the_least_tolerance_is_the_least(p, numerators):
-    """At the least tolerance an axiom holds, and a little below it does not."""
+    """An axiom holds at its least tolerance, but not a little below it."""
     shape = len(p.users), len(p.servers)
     x = [[Fraction(numerators[n * shape[1] + i], 8) for i in range(shape[1])] for n in range(shape[0])]
     a = p.allocation(x)
@@ -173,7 +173,7 @@ def test_the_least_tolerance_is_the_least(p, numerators):
             continue
         least = verdict.least_tolerance
         if least is None:
-            # No tolerance below 1 would do.
+            # No tolerance below 1 suffices.
             assert a.certify([name], Fraction(999_999, 1_000_000)).verdicts[name].holds is not True
             continue
         at = a.certify([name], least).verdicts[name]

@@ -1,4 +1,4 @@
-"""Sweeps on clusters of two workers, one of which is killed on the way: the same bytes in the end."""
+"""Sweeps on clusters of two workers, one of which is killed: the final bytes are the same."""
 
 import os
 import signal
@@ -40,7 +40,7 @@ def test_a_worker_that_is_killed_changes_nothing(backend, tmp_path):
 
     @eh.mechanism("slow")
     def slow(problem):
-        """The answer of drfh, which tells where it was computed, and takes a while."""
+        """Computes the answer of drfh slowly, and records the process that computed it."""
         with open(os.path.join(str(folder), str(os.getpid())), "a") as file:
             file.write("x")
         time.sleep(0.05)
@@ -50,7 +50,7 @@ def test_a_worker_that_is_killed_changes_nothing(backend, tmp_path):
     killed = []
 
     def kill():
-        """One of two workers, once both are at work."""
+        """Kills one of two workers, after both have begun to work."""
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline and not killed:
             workers = [path for path in folder.iterdir() if path.stat().st_size >= 3]

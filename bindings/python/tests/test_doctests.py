@@ -1,4 +1,4 @@
-"""Every example of the documentation, and the ten lines of the README."""
+"""Runs every example of the docstrings, and the ten lines of the README."""
 
 import doctest
 import importlib

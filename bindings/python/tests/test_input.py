@@ -1,4 +1,4 @@
-"""Bad input: an exception that names the place, and never an end of the process."""
+"""Bad input raises an exception that names the place, and never ends the process."""
 
 import itertools
 import math

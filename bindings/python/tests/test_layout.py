@@ -1,17 +1,17 @@
-"""How the files of the package import each other."""
+"""Imports between the files of the package."""
 
 import ast
 from pathlib import Path
 
 import evenhand
 
-#: Files that may import each other in a circle at most: `_problem`, `_allocation` and `_compare` make each other, and `_rules`
-#: names the type of problems.
+#: The most files in a cycle of imports: `_problem`, `_allocation` and `_compare` create each other's objects, and `_rules` names the
+#: type of problems.
 MOST = 4
 
 
 def imports(path):
-    """The files of the package that one imports anywhere, for annotations too."""
+    """Yields the files of the package that a file imports anywhere, also for annotations."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom) and node.level == 1:
             yield from [node.module] if node.module else [name.name for name in node.names]

@@ -1,4 +1,4 @@
-"""The notebooks run from the first cell to the last, and are kept without their outputs."""
+"""The notebooks run from the first cell to the last, and are stored without outputs."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Plots and what notebooks show."""
+"""Plots, and the HTML for notebooks."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -19,7 +19,7 @@ def test_a_comparison_is_drawn(two_servers):
 def test_allocations_and_certificates_are_drawn(two_servers):
     a = two_servers.solve("drfh")
     ax = a.plot()
-    # A bar for each user, of the cpu and the memory of both classes.
+    # There is a bar for each user, for the cpu and the memory of both classes.
     heights = [bar.get_height() for bar in ax.patches]
     assert len(heights) == 8 and np.allclose(heights[:2], [1, 10 / 12])
     assert {text.get_text() for text in ax.get_legend().get_texts()} == {"user 1", "user 2"}

@@ -1,4 +1,4 @@
-"""Problems: where they come from and what they say."""
+"""Problems: reading, writing and properties."""
 
 import copy
 import pickle

@@ -1,4 +1,4 @@
-"""What the package promises of errors, warnings, memory and files that it writes."""
+"""The promises of the package about errors, warnings, memory and written files."""
 
 import os
 import stat
@@ -33,7 +33,7 @@ def test_problems_of_sweeps_and_measurements_are_problems(two_servers):
     with pytest.raises(eh.InputError) as caught:
         eh.sweep([3], ["drfh"], backend="sequential")
     assert caught.value.field == "problems"
-    # One problem alone is a sweep of one.
+    # A single problem is a sweep of one problem.
     assert len(eh.sweep(two_servers, ["drfh"], backend="sequential")) == 1
 
 
@@ -121,10 +121,10 @@ def test_a_rule_that_gives_more_than_fits_is_warned_of(two_servers):
     with pytest.warns(eh.EvenhandWarning, match="`generous` gives more than fits") as caught:
         allocation = two_servers.solve(generous)
     assert caught[0].filename == __file__
-    # It is there all the same, to be judged.
+    # The allocation is returned nevertheless, so that it can be judged.
     assert allocation.certify(["feasible"]).verdicts["feasible"].holds is False
     assert two_servers.solve(generous, times=1).totals == {"user 1": 10, "user 2": 10}
-    # What rounding leaves is none of it.
+    # An excess by rounding causes no warning.
     assert two_servers.solve(generous, 1 + 1e-12).totals
 
 
@@ -135,14 +135,14 @@ def test_rules_get_the_settings_that_they_take(two_servers):
 
     assert not two_servers.solve(seeded).tasks["user 1"]
     assert two_servers.solve(seeded, seed=5, exact=False).to_numpy()[0, 0] == 0.05
-    # A rule that takes none of these is called without them.
+    # A rule that takes none of the general arguments is called without them.
     assert two_servers.solve(lambda problem: np.zeros((2, 2)), seed=3, exact=False, progress=print).totals
     with pytest.raises(eh.InputError, match="named"):
         two_servers.solve("alpha", 2)
 
 
 def test_memory_is_given_back_after_a_limit():
-    """In a process of its own, so that nothing else holds memory."""
+    """Runs in its own process, so that nothing else uses memory."""
     script = """
         import os, time
         import numpy as np
@@ -170,7 +170,7 @@ def test_memory_is_given_back_after_a_limit():
                     raise SystemExit("there was no limit")
             except eh.LimitError:
                 pass
-        # What a solver has begun it ends first: a call is stopped between its steps.
+        # A call stops only between steps, so the solver first ends its current step.
         for _ in range(600):
             left = resident() - before
             if left < 64 << 20:
@@ -204,7 +204,7 @@ def test_the_umask_is_obeyed_and_never_changed(tmp_path, two_servers, monkeypatc
 
 
 def test_files_of_other_threads_get_their_own_permissions(tmp_path, two_servers):
-    """While one thread writes, another one makes files: none of them may be open to all."""
+    """While one thread writes, another thread creates files: none of them may be readable by everyone."""
     before, wrong, stop = os.umask(0o077), [], threading.Event()
 
     def make():
@@ -230,7 +230,7 @@ def test_files_of_other_threads_get_their_own_permissions(tmp_path, two_servers)
 
 
 def test_verdicts_say_from_where_they_hold(two_servers):
-    """As `evenhand certify`: rounding is told from a violation, and the least tolerance stands beside the verdict."""
+    """As in `evenhand certify`, rounding is told from a violation, and the verdict names the least tolerance."""
     rounded = two_servers.judge([[10 - 3.72e-5, 0], [0, 10]])
     shown = str(rounded)
     assert "VIOLATED at 1e-6; holds from 3.1e-6" in shown

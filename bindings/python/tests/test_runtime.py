@@ -33,7 +33,7 @@ def test_a_thousand_small_problems_in_two_seconds():
         assert problem.solve("drfh").certify().verdicts["max-min:drfh"].holds
     seconds = time.perf_counter() - begun
     print(f"1,000 problems solved and certified in {seconds:.2f} s")
-    # Machines differ and do other things: the goal of 2 s is for an idle one.
+    # Machines differ and may be busy; the goal of 2 s is for an idle machine.
     assert seconds < 6
 
 
@@ -119,7 +119,7 @@ def test_limits_are_kept():
 
 
 def test_nothing_leaks():
-    """Over 100,000 calls; memory of the process is looked at after the first tenth and at the end."""
+    """Makes 100,000 calls, and compares the memory of the process after the first tenth and at the end."""
     problem = small(1)
     allocation = problem.solve("drfh")
 
@@ -166,7 +166,7 @@ def compared(seed):
 
 
 def test_a_comparison_after_a_fork_says_so():
-    """It would wait for threads that a forked process has not."""
+    """A comparison would wait for threads that the forked process does not have."""
     assert compared(0) is None
     with multiprocessing.get_context("fork").Pool(1) as pool:
         assert "forked" in pool.map_async(compared, [0]).get(60)[0]

@@ -1,4 +1,4 @@
-"""Against cvxpy and highspy on random problems."""
+"""Comparisons with cvxpy and highspy on random problems."""
 
 import cvxpy as cp
 import highspy
@@ -35,7 +35,7 @@ def test_proportional_fairness_is_that_of_cvxpy(seed):
     assert np.allclose(theirs, exact, rtol=1e-3, atol=1e-4)
     c = p.judge(x.value, 1e-4, axioms=["feasible", "proportional:1"])
     assert c.verdicts["proportional:1"].holds
-    # The least tolerance tells rounding from violation.
+    # The least tolerance tells rounding from a violation.
     assert c.verdicts["proportional:1"].least_tolerance < 1e-4
     c.check(require=["proportional:1"])
 
@@ -52,7 +52,7 @@ def test_the_least_share_is_that_of_cvxpy(seed):
     cp.Problem(cp.Maximize(level), [*limits, *rows]).solve(solver=cp.CLARABEL)
     ours = p.solve("drfh")
     found = [float(ours.totals[p.users[n]]) * shares[n] for n in unlimited]
-    # Users that reach their limits may be lower, and leave more to the others than an equal level would.
+    # Users at their limits may be below the common level, and leave more to the others.
     assert min(found) >= level.value - 1e-6 or any(np.isfinite(p.task_limits))
     assert min(found) <= level.value + 1e-6
 
@@ -79,7 +79,7 @@ def test_the_most_tasks_are_those_of_highspy(seed):
 
 
 def test_most_optima_of_cvxpy_hold_within_a_small_tolerance():
-    """A solver rounds; what it finds holds at a tolerance that says how much."""
+    """The axioms hold for a solver's answer at a tolerance that measures its rounding."""
     least = []
     for seed in range(20):
         p = random_problem(100 + seed)
@@ -90,7 +90,7 @@ def test_most_optima_of_cvxpy_hold_within_a_small_tolerance():
 
 
 def test_what_cvxpy_rounds_is_not_called_a_violation():
-    """At the default tolerance most optima of cvxpy miss an axiom; every one is told from a violation, and from where it holds."""
+    """Most optima of cvxpy miss an axiom at the default tolerance. Each is told from a violation, with its least tolerance."""
     missed = 0
     for seed in range(30):
         p = random_problem(300 + seed)
@@ -103,7 +103,7 @@ def test_what_cvxpy_rounds_is_not_called_a_violation():
         assert ("This is a solver's rounding rather than a violation" in shown) == bool(violated), shown
         missed += bool(violated)
     assert missed >= 15, missed
-    # A user that gets half of its tasks is no rounding.
+    # Halving the tasks of a user is no rounding.
     half = x.value.copy()
     half[np.argmax(half.sum(axis=1))] /= 2
     assert "This is a violation, not a solver's rounding" in str(p.judge(half))

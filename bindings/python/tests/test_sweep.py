@@ -1,4 +1,4 @@
-"""Sweeps: the same lines whatever runs them."""
+"""Sweeps: the lines are the same on every backend."""
 
 import json
 
@@ -38,7 +38,7 @@ def test_every_backend_writes_the_same_bytes(tmp_path):
 
 
 def test_backends_that_give_all_at_once(monkeypatch, tmp_path):
-    """As Ray does: joblib refuses a generator, and results come in blocks."""
+    """A backend like Ray: joblib refuses a generator, and results come in blocks."""
     import joblib
 
     import evenhand._sweep as module
@@ -83,7 +83,7 @@ def test_limits_hold_in_workers():
 
 
 def test_the_program_writes_the_same_bytes(tmp_path, binary):
-    """Also for problems of which nothing can be said, settings of every kind, and floats."""
+    """The lines agree also for problems without results, settings of every kind, and floats."""
     problems = [small(seed) for seed in range(8)] + [eh.Problem.from_file(EXAMPLES / "queues.json")]
     paths = [tmp_path / f"p{number}.json" for number in range(len(problems))]
     for path, problem in zip(paths, problems):

@@ -65,7 +65,7 @@ def test_instances_of_fairpyx_and_back():
     )
     p = eh.Problem.from_fairpyx(instance)
     assert p.users == ("Alice", "Bob") and p.servers == ("c1", "c2", "c3")
-    # Everybody has the value of everything.
+    # Each agent alone has the value of all goods.
     assert p.alone() == {"Alice": 8 + 2 * 6, "Bob": 6 + 2 * 8 + 4}
     a = p.solve("ps-dsf-tdm")
     c = a.certify(["feasible", "envy-free", "pareto-optimal"])

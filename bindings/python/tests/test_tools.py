@@ -1,4 +1,4 @@
-"""Comparisons, audits, accuracy, reservations, simulations, and rules of one's own."""
+"""Comparisons, audits, accuracy, reservations, simulations, and rules in Python."""
 
 import json
 from fractions import Fraction
@@ -12,7 +12,7 @@ from conftest import EXAMPLES
 
 @eh.mechanism("serial-dictator")
 def serial_dictator(problem):
-    """Users take all that they can, in the order of the file."""
+    """Gives each user as many tasks as possible, in the order of the file."""
     left, tasks = problem.capacity * problem.counts[:, None], np.zeros((len(problem.users), len(problem.servers)))
     for n in range(tasks.shape[0]):
         limit = problem.task_limits[n]
@@ -27,7 +27,7 @@ def serial_dictator(problem):
 
 @eh.mechanism("parts", axiom="sharing-incentive")
 def parts(problem):
-    """Everybody has its part of every server."""
+    """Gives each user its fraction of every server."""
     active = [user for user in problem.to_dict()["users"] if problem.alone()[user["name"]]]
     total = sum(Fraction(user.get("weight", 1)) for user in active)
     rows = {}
@@ -94,7 +94,7 @@ def test_a_rule_is_solved_certified_and_named(two_servers):
         eh.mechanism("drfh")(parts)
     with pytest.raises(eh.InputError) as caught:
         two_servers.solve(lambda problem: None)
-    assert "gave nothing" in str(caught.value)
+    assert "returned None" in str(caught.value)
 
 
 def test_audits_of_ours_and_of_rules():
@@ -121,7 +121,7 @@ def test_audits_of_ours_and_of_rules():
 def test_properties_of_rules_are_refuted():
     @eh.mechanism("proportional-to-demand")
     def boastful(problem):
-        """Whoever says that it needs more has more."""
+        """Gives more to users that state a larger demand."""
         needs = problem.demand.sum(axis=-1).reshape(len(problem.users), -1).sum(axis=1)
         rows = {}
         for n, (user, alone) in enumerate(problem.alone().items()):

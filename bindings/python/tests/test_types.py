@@ -1,4 +1,4 @@
-"""Type checkers accept good programs, find every mistake of bad ones, and know the names that the library has."""
+"""Type checkers accept good programs, find every mistake of bad ones, and know the names of the library."""
 
 import ast
 import inspect
@@ -18,13 +18,13 @@ FOLDER = Path(__file__).parent / "typing"
 
 
 def marked(checker):
-    """The lines of `bad.py` in which a checker finds a mistake."""
+    """Returns the lines of `bad.py` that are marked for a checker."""
     lines = enumerate((FOLDER / "bad.py").read_text().splitlines(), 1)
     return {number for number, line in lines if re.search(rf"# bad(: {checker})?$", line)}
 
 
 def mypy(name):
-    """The lines with errors, by the messages of mypy."""
+    """Returns the lines with errors, from the messages of mypy."""
     pytest.importorskip("mypy", reason="mypy is not installed")
     call = [sys.executable, "-m", "mypy", "--strict", "--no-incremental", "--cache-dir", "/dev/null", name]
     done = subprocess.run(call, cwd=FOLDER, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -39,7 +39,7 @@ def pyright(name):
     try:
         found = json.loads(done.stdout)["generalDiagnostics"]
     except ValueError:
-        # The package brings no Node and no pyright along: it downloads them when it first runs.
+        # The package contains neither Node nor pyright: it downloads them when it first runs.
         pytest.skip(f"pyright does not start: {done.stderr[-300:]}")
     return {each["range"]["start"]["line"] + 1 for each in found if each["severity"] == "error"}, done.stdout
 
@@ -70,7 +70,7 @@ def test_the_names_of_types_are_those_of_the_library():
     problem = eh.Problem.from_arrays([[1]], [[1]])
     for name in other_names:
         problem.solve(name)
-    # The program lists the names where it is given one that is none.
+    # The program lists the valid names in the error for an unknown name.
     for setting, names in [
         ("score", choices(_types.Score)), ("server", choices(_types.ServerRule)), ("ties", choices(_types.Ties)),
         ("select", choices(_types.Goal)), ("rule", choices(_types.TaskRule) | choices(_types.EntitlementRule)),
@@ -81,7 +81,7 @@ def test_the_names_of_types_are_those_of_the_library():
 
 
 def test_the_settings_of_the_overloads_are_those_of_the_library():
-    """By the text of the module: Python keeps no overloads before 3.11."""
+    """Reads the text of the module, because Python keeps no overloads before 3.11."""
     found = {}
     for node in ast.walk(ast.parse(inspect.getsource(_problem))):
         if isinstance(node, ast.FunctionDef) and node.name == "solve" and node.args.kwonlyargs:

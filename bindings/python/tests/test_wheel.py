@@ -1,4 +1,4 @@
-"""What is installed beside the module."""
+"""The files that are installed with the module."""
 
 import json
 from importlib.metadata import distribution, files

@@ -1,4 +1,4 @@
-//! Why the program ends without a verdict, and with which status.
+//! The reasons why the program ends without a verdict, and their exit statuses.
 
 use std::fmt::Display;
 use std::io::{IsTerminal, Write};
@@ -16,63 +16,63 @@ use crate::arguments::Arguments;
 use crate::arguments::names::nearest;
 use crate::output;
 
-/// An end without a verdict. On standard error `error: ...` comes first; then what helps to mend it.
+/// An end without a verdict. Standard error gets a line `error: ...`, followed by help on how to mend it.
 #[derive(Debug)]
 pub struct Failure {
     status: u8,
     message: String,
-    /// Lines after the first: the offending line, drawn; tips; usage.
+    /// The lines after the first: the offending line with a mark, tips, usage.
     help: String,
 }
 
 impl Failure {
-    /// Usage, unreadable or malformed input, input of the wrong kind.
+    /// Returns the failure of wrong usage, or of input that is unreadable, malformed or of the wrong kind.
     pub fn input(message: impl Display) -> Self {
         Self { status: 2, message: message.to_string(), help: String::new() }
     }
 
-    /// A solver failed or a limit was reached.
+    /// Returns the failure of a solver, or of a limit that was reached.
     pub fn solver(message: impl Display) -> Self {
         Self { status: 3, message: message.to_string(), help: String::new() }
     }
 
-    /// Malformed input, shown in `text`, or input beyond the reader's budget.
+    /// Returns the failure of malformed input, which is shown in `text`, or of input beyond the budget of the reader.
     pub fn format(error: &FormatError, text: &str) -> Self {
         let help = excerpt(error, text).unwrap_or_default();
         let status = if error.is_too_large { 3 } else { 2 };
         Self { status, message: error.to_string(), help }
     }
 
-    /// Whether it is the input that is to blame, and no limit.
+    /// Returns whether the input is to blame, and not a limit.
     pub fn is_of_input(&self) -> bool {
         self.status == 2
     }
 
-    /// Adds a line on what to do about it.
+    /// Adds a line that says what to do.
     #[must_use]
     pub fn tip(mut self, tip: impl AsRef<str>) -> Self {
         self.help.push_str(&format!("  tip: {}\n", printable(tip.as_ref())));
         self
     }
 
-    /// Adds lines that another process has said about it.
+    /// Adds lines that another process wrote to standard error.
     #[must_use]
     pub fn note(mut self, lines: &str) -> Self {
         self.help.push_str(lines);
         self
     }
 
-    /// Says it on standard error.
+    /// Writes the failure to standard error, and returns its exit status.
     pub fn report(self) -> ExitCode {
-        // One line, whatever the message holds.
+        // The message becomes a single line, whatever it holds.
         let words: Vec<&str> = self.message.split_whitespace().collect();
         let mut text = format!("error: {}\n", printable(&words.join(" ")));
         for line in self.help.lines() {
-            // There is one line that begins so, whatever somebody has typed or a file holds.
+            // Only the first line begins with `error: `, whatever names or files contain.
             let indent = if line.starts_with("error: ") { "  " } else { "" };
             text.push_str(&format!("{indent}{}\n", printable(line)));
         }
-        // Nothing is left to be done when standard error is gone.
+        // An error is ignored: there is no other place to report it.
         let _ = std::io::stderr().write_all(text.as_bytes());
         ExitCode::from(self.status)
     }
@@ -120,10 +120,10 @@ impl From<RatioError> for Failure {
     }
 }
 
-/// Names that are listed where none is alike.
+/// The number of names that are listed if none is similar.
 const LISTED: usize = 12;
 
-/// A failure of usage: there is no `what` of that name. Its tip is the nearest name, or the first few.
+/// Returns the failure of a name that does not exist, where `what` is its kind. The tip is the nearest name, or the first few.
 pub fn unknown<'a>(what: &str, name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Failure {
     let candidates: Vec<&str> = candidates.into_iter().collect();
     let failure = Failure::input(format!("there is no {what} `{name}`"));
@@ -137,7 +137,7 @@ pub fn unknown<'a>(what: &str, name: &str, candidates: impl IntoIterator<Item = 
     }
 }
 
-/// Help and version are no failures; a usage error begins with one line as every failure does.
+/// Prints help or the version, which are no failures. Returns the failure of a usage error; its first line is like that of others.
 pub fn of_usage(error: &clap::Error) -> Result<ExitCode, Failure> {
     use clap::error::ErrorKind;
     let rendered = error.render();
@@ -165,8 +165,7 @@ pub fn of_usage(error: &clap::Error) -> Result<ExitCode, Failure> {
     }
 }
 
-/// Returns what to type instead, where clap does not say it: the mechanisms where none is named, and the nearest command after
-/// `help`.
+/// Returns a tip that clap does not give: the mechanisms if none is named, or the nearest command after `help`.
 fn tip_of_usage(error: &clap::Error) -> Option<String> {
     use clap::error::{ContextKind, ContextValue, ErrorKind};
     match (error.kind(), error.get(ContextKind::InvalidArg), error.get(ContextKind::InvalidSubcommand)) {
@@ -186,9 +185,9 @@ fn tip_of_usage(error: &clap::Error) -> Option<String> {
     }
 }
 
-/// The line of an error with the offending piece marked.
+/// Returns the line of an error with the offending piece marked.
 fn excerpt(error: &FormatError, text: &str) -> Option<String> {
-    /// Characters of a line that are shown before and after the start of the piece.
+    /// The number of characters that are shown before and after the start of the piece.
     const AROUND: usize = 60;
     let line = text.lines().nth(error.line.checked_sub(1)?)?;
     let characters: Vec<char> = line.chars().collect();

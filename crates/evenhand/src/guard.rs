@@ -1,8 +1,8 @@
-//! Limits of the shell (`ulimit`): a command that exceeds them ends with a message and status 3, not by a signal.
+//! Limits of the shell (`ulimit`): a command that exceeds one ends with a message and status 3, not by a signal.
 //!
-//! The signal of a file that grows too large is caught, so that the write fails and says why. No code can run on behalf of a
-//! process that gets no more memory: the allocator, GMP and HiGHS abort. Under a limit of memory or processor time the command
-//! therefore runs in a second process, and the first one says how it ended.
+//! The signal of a file that grows too large is caught, so that the write fails with an error. No code can run for a process that
+//! gets no more memory, because the allocator, GMP and HiGHS abort. Under a limit of memory or processor time the command
+//! therefore runs in a second process, and the first process reports how the second one ended.
 
 use std::env;
 use std::io::{IsTerminal, Read, Write};
@@ -19,32 +19,33 @@ use signal_hook::low_level::emulate_default_handler;
 use crate::failure::Failure;
 use crate::files::ignored_signals;
 
-/// The environment variable of the second process: the number of the first one.
+/// The environment variable that marks the second process. Its value is the process id of the first one.
 const MARK: &str = "EVENHAND_UNDER_LIMITS";
 
-/// The least limit of memory under which this program starts, in bytes: its code, and the pieces of 32 MiB that the allocator
-/// reserves for each thread.
+/// The least limit of memory under which this program starts, in bytes. It covers the code, and the pieces of 32 MiB that the
+/// allocator reserves for each thread.
 const LEAST_MEMORY: u64 = 160 << 20;
-/// The message for less memory than that. Nothing may be allocated there.
+/// The message for a smaller limit. It is written without an allocation.
 const TOO_LITTLE: &[u8] =
     b"error: the shell allows less than the 160 MiB of memory that evenhand needs to start (ulimit -v)\n";
 
-/// Bytes of standard error that wait until it is known whether an error line comes first.
+/// The most bytes of standard error that wait until it is known whether an error line has to come first.
 const MOST_WAITING: usize = 1 << 16;
 
-/// Runs this command in a second process where the shell has set limits that end a process by a signal. Returns the status of
-/// that process, or `None` if this process is to run the command itself.
+/// Runs this command in a second process if the shell has set limits that end a process by a signal. Returns the status of
+/// the second process, or `None` if this process is to run the command itself.
 pub fn run() -> Option<ExitCode> {
     let limits = Limits::of_this_process();
     if limits.memory.is_some_and(|bytes| bytes < LEAST_MEMORY) {
-        // Nothing is left to be done when standard error is gone.
+        // An error is ignored: there is no other place to report it.
         let _gone = std::io::stderr().write_all(TOO_LITTLE);
         return Some(ExitCode::from(3));
     }
-    // A caught signal makes the write fail. Ignored, it would stay ignored in the programs that `bench` starts.
+    // Catching the signal makes the write fail. Ignoring it would also ignore it in the programs that `bench` starts.
     let _not_caught = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
     if let Some(first) = env::var_os(MARK) {
-        // The first process cannot pass KILL on. Processes that this one starts have other parents.
+        // The first process cannot pass KILL on, so the system sends TERM to this process when the first one ends. Programs that
+        // this process starts inherit the mark, but have another parent.
         #[cfg(target_os = "linux")]
         if first == parent().as_str() {
             let _stays = rustix::process::set_parent_process_death_signal(Some(Signal::TERM));
@@ -54,7 +55,7 @@ pub fn run() -> Option<ExitCode> {
     if !limits.is_any() {
         return None;
     }
-    // Where no second process can be had, this one does without.
+    // If no second process can be started, this process runs the command itself.
     let mut command = Command::new(env::current_exe().ok()?);
     command.args(env::args_os().skip(1)).env(MARK, std::process::id().to_string());
     let is_terminal = std::io::stderr().is_terminal();
@@ -69,7 +70,7 @@ pub fn run() -> Option<ExitCode> {
     Some(limits.end(status, &said))
 }
 
-/// Returns the number of the parent of this process.
+/// Returns the process id of the parent of this process.
 #[cfg(target_os = "linux")]
 fn parent() -> String {
     rustix::process::getppid().map_or_else(String::new, |parent| parent.as_raw_nonzero().to_string())
@@ -77,9 +78,9 @@ fn parent() -> String {
 
 /// The limits that the shell has set.
 struct Limits {
-    /// Bytes.
+    /// The limit of memory, in bytes.
     memory: Option<u64>,
-    /// Seconds.
+    /// The limit of processor time, in seconds.
     processor_time: Option<u64>,
 }
 
@@ -93,7 +94,7 @@ impl Limits {
         self.memory.is_some() || self.processor_time.is_some()
     }
 
-    /// Ends this process as the second one ended.
+    /// Ends this process in the same way as the second one ended, or with a message if a limit ended it.
     fn end(&self, status: ExitStatus, said: &[u8]) -> ExitCode {
         let signal = std::os::unix::process::ExitStatusExt::signal(&status);
         let message = match (signal, self.memory, self.processor_time) {
@@ -102,7 +103,7 @@ impl Limits {
                     "this takes more than the {seconds} seconds of processor time that the shell allows (ulimit -t)"
                 )
             }
-            // The system kills the process where `ulimit -t` sets both of its limits, and does not say why.
+            // The system kills the process without a reason if `ulimit -t` has set the soft and the hard limit to the same value.
             (Some(signal), _, Some(seconds)) if signal == Signal::KILL.as_raw() => {
                 format!(
                     "the process was killed, as by the limit of {seconds} seconds of processor time that the shell sets \
@@ -114,7 +115,7 @@ impl Limits {
                 format!("this takes more memory than the {limit} MiB that the shell allows (ulimit -v)")
             }
             (signal, ..) => {
-                // Nothing is left to be done when standard error is gone.
+                // An error is ignored: there is no other place to report it.
                 let _gone = std::io::stderr().write_all(said);
                 if let Some(signal) = signal {
                     // This does not end the process for KILL, which has no handler to emulate.
@@ -130,7 +131,7 @@ impl Limits {
     }
 }
 
-/// Returns whether programs that get no memory end by this signal: they abort, or use what they did not get.
+/// Returns whether programs that get no memory end by this signal: they abort, or use an address they did not get.
 fn is_of_memory(signal: i32) -> bool {
     [Signal::ABORT, Signal::SEGV, Signal::BUS, Signal::ILL, Signal::TRAP]
         .iter()
@@ -147,25 +148,25 @@ fn wait(child: &mut Child) -> Option<ExitStatus> {
     }
 }
 
-/// Passes on the signals that end a command, as far as the parent of this process does not ignore them.
+/// Passes on the signals that end a command, except those that the parent of this process ignores.
 fn pass_signals_on(child: &Child) {
     let ignored = ignored_signals();
     let ends =
         [SIGHUP, SIGINT, SIGQUIT, SIGTERM].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
     let Ok(mut signals) = Signals::new(ends) else { return };
     let Some(to) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) else { return };
-    // Without a thread the second process ends by itself when this one does.
+    // If no thread can be started, the second process still ends by itself when this process ends.
     let _none = thread::Builder::new().spawn(move || {
         for signal in signals.forever() {
             if let Some(signal) = Signal::from_named_raw(signal) {
-                // It has ended already where this fails.
+                // This fails if the second process has ended already.
                 let _ended = kill_process(to, signal);
             }
         }
     });
 }
 
-/// Reads standard error of the second process. Returns it where it is short; else it is passed on as it comes.
+/// Reads standard error of the second process. Returns it if it is short, and otherwise passes it on as it arrives.
 fn gather(mut errors: impl Read) -> Vec<u8> {
     let (mut waiting, mut piece) = (Vec::new(), [0; 4096]);
     while let Ok(length @ 1..) = errors.read(&mut piece) {

@@ -1,13 +1,13 @@
 //! Fair allocations of several resources, computed and proven in exact arithmetic.
 //!
-//! Given server classes with capacities and users with demands, find `x_ni >= 0`, the tasks of user
+//! Given server classes with capacities and users with demands, compute `x_ni >= 0`, the tasks of user
 //! `n` on class `i`, such that
 //!
 //! $$\sum_n x_{ni} d_{nir} \le k_i c_{ir} \qquad \text{for every class } i \text{ and resource } r$$
 //!
-//! and the tasks are shared fairly, in one of the senses of the [`mechanisms`]. Solvers work in
-//! floating point and are never believed: results are lifted to rationals, and a [`Certificate`]
-//! carries what anybody needs to check them without a solver.
+//! and the tasks are shared fairly by the rule of one of the [`mechanisms`]. A fast solver proposes an
+//! answer in floating point. Evenhand then proves or repairs it in exact fractions, and a
+//! [`Certificate`] carries the evidence, which can be checked without a solver.
 //!
 #![cfg_attr(feature = "certify", doc = "```")]
 #![cfg_attr(not(feature = "certify"), doc = "```ignore")]
@@ -25,32 +25,32 @@
 //!
 //! let requests = default_requests(&problem, &outcome.allocation);
 //! let found = certify(&problem, &outcome.allocation, &requests, &Rational::new())?;
-//! // The kernel reads the text of the certificate, and shares no code with what wrote it.
+//! // The kernel reads the text of the certificate. It shares no code with the crates that wrote it.
 //! let file = File { name: "certificate".to_owned(), text: found.certificate.to_json() };
 //! let report = check(&file, &CheckOptions::default()).map_err(|unusable| unusable.what)?;
 //! assert_eq!(report.reason, None);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! | module | feature | holds |
+//! | module | feature | content |
 //! |---|---|---|
-//! | [`kernel`] | `check` | whether a certificate is true, from the definitions alone; needs no solver |
+//! | [`kernel`] | `check` | checks a certificate from the definitions alone; needs no solver |
 //! | [`problem`] | `solve` | problems and allocations in exact numbers, file formats |
 //! | [`exact`] | `solve` | axioms and certificates in fast exact arithmetic; links no solver |
 //! | [`mechanisms`] | `solve` | the allocation rules |
 //! | [`lp`] | `solve` | linear programmes, solved by HiGHS and proved or repaired in exact fractions |
 //! | [`levels`] | `solve` | max-min levels, allocations without justified complaints and placements, by linear programmes |
-//! | [`packing`] | `solve` | reservation: greedy and optimal packings, worst loads |
+//! | [`packing`] | `solve` | reservations: greedy and optimal packings, worst loads |
 //! | [`ode`] | `solve` | continuous solvers: path following, the trajectory |
-//! | [`certify`](mod@certify) | `certify` | finds the evidence of certificates; `explain`, `compare`, `ratio` |
+//! | [`certify`](mod@certify) | `certify` | computes the evidence of certificates; `explain`, `compare`, `ratio` |
 //! | [`dumps`] | `cluster` | readers of the dumps of schedulers |
 //! | [`cluster`] | `cluster` | running clusters: verdicts, changes, moves |
 //! | [`import`] | `simulate` | readers of cluster traces and price lists |
 //! | [`simulate`] | `simulate` | discrete-event simulation of task scheduling |
 //! | [`report`] | `report` | tables and plots for people |
 //!
-//! `certify` brings `check` and `solve`, `cluster` brings `certify`, `report` brings everything. The default, `program`, is the command line on top; a
-//! program that uses the library turns it off: `default-features = false, features = ["certify"]`.
+//! The feature `certify` includes `check` and `solve`, `cluster` includes `certify`, and `report` includes all others. The default, `program`, adds the
+//! command line. A program that uses the library turns the default off: `default-features = false, features = ["certify"]`.
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "certify")]
@@ -91,7 +91,7 @@ pub use evenhand_mechanisms::Mechanism;
 #[cfg(feature = "solve")]
 pub use evenhand_problem::{Allocation, Problem};
 
-/// What a program needs that solves, certifies and checks, as far as the features bring it.
+/// The items that a program needs to solve, certify and check, as far as the enabled features provide them.
 pub mod prelude {
     #[cfg(feature = "certify")]
     pub use evenhand_certify::{certify, default_requests};

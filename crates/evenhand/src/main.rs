@@ -38,8 +38,8 @@ fn main() -> ExitCode {
     end(status)
 }
 
-/// Ends the process where all is well: the system takes its memory back as a whole, which handlers at its end would do piece by
-/// piece, in a sixth of the time that three users take.
+/// Ends the process at once if all is well. The system then frees the memory as a whole; the usual exit handlers free it piece
+/// by piece, which costs a sixth of the running time of a problem with three users.
 #[cfg(unix)]
 fn end(status: ExitCode) -> ExitCode {
     if status == ExitCode::SUCCESS && std::io::stdout().flush().is_ok() {
@@ -53,7 +53,7 @@ fn end(status: ExitCode) -> ExitCode {
     status
 }
 
-/// Runs it; a panic is a defect, which is said like every other failure.
+/// Runs the program. A panic is a defect, and is reported like every other failure.
 fn contained(run: fn() -> Result<ExitCode, Failure>) -> Result<ExitCode, Failure> {
     static WHERE: Mutex<String> = Mutex::new(String::new());
     std::panic::set_hook(Box::new(|panic| {
@@ -66,7 +66,7 @@ fn contained(run: fn() -> Result<ExitCode, Failure>) -> Result<ExitCode, Failure
     })
 }
 
-/// Status 0 or 1 is a verdict; everything else is a [`Failure`].
+/// Runs the command. Status 0 or 1 is a verdict; everything else is a [`Failure`].
 fn run() -> Result<ExitCode, Failure> {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
@@ -76,10 +76,10 @@ fn run() -> Result<ExitCode, Failure> {
     if let Command::Bench(call) = &arguments.command
         && call.keeper
     {
-        // It needs none of the threads below, and starts before every run of a program from outside.
+        // The keeper needs none of the threads below, and is started before every run of an external program.
         return commands::bench::run(call, common);
     }
-    let _locks = files::examine(&arguments.command.places())?;
+    let _locks = files::examine(&arguments.command.command_files())?;
     let limits = arguments.command.limits(common);
     within(&limits, || {
         let handle = handle();

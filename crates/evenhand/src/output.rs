@@ -1,4 +1,4 @@
-//! What goes to standard output, and the remarks that go to standard error.
+//! Writes results to standard output, and remarks to standard error.
 
 use std::fmt::Display;
 use std::io::{BufWriter, ErrorKind, IsTerminal, Write};
@@ -16,10 +16,10 @@ use serde_json::Value;
 use crate::arguments::{Common, Format};
 use crate::failure::Failure;
 
-/// Writes text; a reader that has gone away (`| head`) is no failure.
+/// Writes text to standard output. A reader that has closed the pipe (`| head`) is no failure.
 ///
 /// # Errors
-/// Standard output cannot be written to: the disk is full, say.
+/// Standard output cannot be written to, for example because the disk is full.
 pub fn text(text: &(impl Display + ?Sized)) -> Result<(), Failure> {
     let mut out = BufWriter::new(std::io::stdout().lock());
     match write!(out, "{text}").and_then(|()| out.flush()) {
@@ -41,7 +41,7 @@ pub fn json(value: &Value, common: &Common) -> Result<(), Failure> {
     }
 }
 
-/// Writes the text of a JSON document, in which nothing drives a terminal.
+/// Writes the text of a JSON document. Characters that control a terminal are escaped.
 ///
 /// # Errors
 /// As [`text`].
@@ -52,11 +52,11 @@ pub fn document(json: &str) -> Result<(), Failure> {
 /// Writes a page in the form that `--format` names.
 ///
 /// # Errors
-/// As [`text`]; and a page without a table cannot be CSV.
+/// The same as [`text`]; also if CSV or LaTeX is asked for and the page has no table.
 pub fn page(page: &Page, common: &Common) -> Result<(), Failure> {
     if let (Format::Csv | Format::Latex, false) = (common.format, page.has_table()) {
         let form = if common.format == Format::Csv { "csv" } else { "latex" };
-        return Err(Failure::input(format!("there is no table in this result: {form} cannot hold it"))
+        return Err(Failure::input(format!("{form} holds only tables, and this result has no table"))
             .tip("--format table, markdown, html or json"));
     }
     let form = match common.format {
@@ -93,7 +93,7 @@ pub fn result(
     Ok(ExitCode::SUCCESS)
 }
 
-/// How far the work is, drawn on a terminal only, on standard error; without a number of steps that it takes it turns.
+/// Returns a progress bar on standard error, drawn only on a terminal. Without a number of steps it is a spinner.
 pub fn progress(common: &Common, steps: Option<u64>) -> ProgressBar {
     let bar = if common.quiet {
         ProgressBar::hidden()
@@ -104,8 +104,8 @@ pub fn progress(common: &Common, steps: Option<u64>) -> ProgressBar {
     bar
 }
 
-/// What standard output is shown on: lines have the width of the terminal, or that of COLUMNS; where no
-/// terminal is they have any.
+/// Returns the width and colours of standard output. The width is that of `COLUMNS` or of the terminal; if there is neither,
+/// lines may have any width.
 fn terminal() -> Terminal {
     let columns = std::env::var("COLUMNS").ok().and_then(|text| text.trim().parse().ok());
     let is_terminal = std::io::stdout().is_terminal();
@@ -114,30 +114,30 @@ fn terminal() -> Terminal {
     Terminal { width: width.filter(|width| *width > 0), colour: is_terminal && colours_are_wanted() }
 }
 
-/// NO_COLOR (no-color.org), and a terminal that says that it has none.
+/// Returns whether colours are wanted: `NO_COLOR` (no-color.org) is not set, and the terminal is not `dumb`.
 pub fn colours_are_wanted() -> bool {
     let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let dumb = std::env::var_os("TERM").is_some_and(|value| value == "dumb");
     !refused && !dumb
 }
 
-/// Remarks wait here until it is known whether the command fails: an error comes first.
+/// The remarks made so far. They wait until it is known whether the command fails, because an error comes first.
 static REMARKS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// Remembers `warning: ...` for standard error.
+/// Stores a line `warning: ...` for standard error.
 pub fn warn(common: &Common, message: impl AsRef<str>) {
     remark(common, "warning", message.as_ref());
 }
 
-/// Remembers `note: ...` for standard error.
+/// Stores a line `note: ...` for standard error.
 pub fn note(common: &Common, message: impl AsRef<str>) {
     remark(common, "note", message.as_ref());
 }
 
-/// Remembers why the kernel gave no verdict on a certificate that is handed out all the same, if it gave none.
+/// Stores a warning if the kernel could not check a certificate that is written all the same.
 pub fn unchecked(common: &Common, why: Option<&str>) {
     if let Some(why) = why {
-        warn(common, format!("the certificate is not checked by the kernel: {why}"));
+        warn(common, format!("the kernel did not check the certificate: {why}"));
     }
 }
 
@@ -149,7 +149,7 @@ fn remark(common: &Common, kind: &str, message: &str) {
     remarks.push(format!("{kind}: {}\n", printable(message)));
 }
 
-/// Says the remarks on standard error. Nothing is left to be done when that is gone.
+/// Writes the stored remarks to standard error. An error is ignored: there is no other place to report it.
 pub fn say_remarks() {
     let remarks = std::mem::take(&mut *REMARKS.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
     let _ = std::io::stderr().write_all(remarks.concat().as_bytes());

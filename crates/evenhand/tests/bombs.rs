@@ -1,9 +1,9 @@
-//! Small files that ask for much: every command ends within a minute of processor time and 2 GiB, or says that the
+//! Small files that demand a lot of work: every command ends within a minute of processor time and 2 GiB, or says that the
 //! file is too large.
 //!
-//! The table in SECURITY.md is made here; `EVENHAND_WRITE_DOCS=1` writes it anew, which takes ten minutes. Otherwise what the
-//! table calls too large gets little work, so that it ends in seconds, and the test holds how everything ends. Times and
-//! sizes in the table are those of the machine that wrote it.
+//! This test makes the table in SECURITY.md. `EVENHAND_WRITE_DOCS=1` writes the table anew, which takes ten minutes. Otherwise the
+//! files that the table calls too large get little work, so that they end in seconds, and the test compares how each ends. Times
+//! and sizes in the table are those of the machine that wrote it.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -13,23 +13,23 @@ use rayon::prelude::*;
 
 const EVENHAND: &str = env!("CARGO_BIN_EXE_evenhand");
 
-/// Seconds of processor time, after which the system ends a command by a signal.
+/// The processor time after which the system ends a command by a signal, in seconds.
 const MOST_SECONDS: u64 = 60;
 
-/// Resident memory in MiB.
+/// The largest resident memory of a command, in MiB.
 const MOST_MEMORY: u64 = 2048;
 
-/// A small file, and what is asked of it.
+/// A small file, and the command to run on it.
 struct Bomb {
-    /// What is too much about it.
+    /// A description of what is excessive about the file.
     what: &'static str,
     file: &'static str,
     text: String,
-    /// Arguments, in which the file stands by its name.
+    /// The arguments of the command, which name the file.
     arguments: &'static [&'static str],
 }
 
-/// How a command ended.
+/// The end of a command.
 struct End {
     status: i32,
     error: String,
@@ -37,7 +37,7 @@ struct End {
     memory: u64,
 }
 
-/// Steps for commands that the table knows to be too large: they end with the same status, in seconds.
+/// The limit on steps for commands that the table calls too large: they end with the same status, but in seconds.
 const LITTLE_WORK: &str = "4e8";
 
 const HEAD: &str = "| what | command | ends with | seconds | MiB |\n|---|---|---|---|---|\n";
@@ -52,7 +52,7 @@ fn every_command_ends() {
     let (written, after) = rest.split_once(END).expect("the end of the table");
     let bombs = bombs();
     if std::env::var_os("EVENHAND_WRITE_DOCS").is_some() {
-        // One after the other, so that none waits for another.
+        // The commands run one after the other, so that none waits for another.
         let rows: String = bombs.iter().map(|bomb| row(bomb, &run(bomb, None))).collect();
         std::fs::write(&path, format!("{before}{BEGIN}{HEAD}{rows}{END}{after}")).unwrap();
         return;
@@ -69,7 +69,7 @@ fn every_command_ends() {
     assert_eq!(known, found, "EVENHAND_WRITE_DOCS=1 writes it anew");
 }
 
-/// A line of the table.
+/// Returns a line of the table.
 fn row(bomb: &Bomb, end: &End) -> String {
     let ends = match end.status {
         2 => "2, refused".to_owned(),
@@ -80,7 +80,7 @@ fn row(bomb: &Bomb, end: &End) -> String {
     format!("| {} | `{command}` | {ends} | {seconds} | {} |\n", bomb.what, end.memory)
 }
 
-/// A line without seconds and memory, which are those of one machine.
+/// Returns a line without seconds and memory, which depend on the machine.
 fn without_measurements(line: &str) -> &str {
     line.match_indices('|').nth(3).map_or(line, |(at, _)| &line[..at])
 }
@@ -90,7 +90,7 @@ impl End {
         Self { status: 3, error: String::new(), seconds: 0.0, memory: 0 }
     }
 
-    /// No command ends in another way, whatever the file.
+    /// Checks that the command ends in one of the allowed ways.
     fn examine(&self, bomb: &Bomb) {
         let name = format!("{} ({}): {}: {}", bomb.what, bomb.arguments.join(" "), self.status, self.error);
         assert!(bomb.text.len() < 1_000_000, "{name}: {} bytes are no small file", bomb.text.len());
@@ -116,7 +116,7 @@ fn run(bomb: &Bomb, work: Option<&str>) -> End {
     let mut child = command.spawn().unwrap();
     let process = PathBuf::from(format!("/proc/{}", child.id()));
     let (mut seconds, mut memory) = (0.0, 0);
-    // A process that has ended keeps its clock until somebody waits for it.
+    // The clock of an ended process can be read until the process is waited for.
     while let Some((state, clock)) = clock(&process) {
         seconds = clock;
         memory = u64::max(memory, peak(&process).unwrap_or_default());
@@ -134,17 +134,17 @@ fn run(bomb: &Bomb, work: Option<&str>) -> End {
     end
 }
 
-/// State and processor time in seconds, where the system says them.
+/// Returns the state and the processor time of a process, in seconds, if the system reports them.
 fn clock(process: &Path) -> Option<(char, f64)> {
     let text = std::fs::read_to_string(process.join("stat")).ok()?;
-    // The name of the program, in brackets, may hold anything.
+    // The name of the program stands in brackets, and may contain anything.
     let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
     let ticks: u64 = fields.get(11)?.parse::<u64>().ok()? + fields.get(12)?.parse::<u64>().ok()?;
-    // Linux counts hundredths of a second for whoever asks.
+    // Linux reports hundredths of a second to programs.
     Some((fields.first()?.chars().next()?, ticks as f64 / 100.0))
 }
 
-/// The most resident memory so far, in MiB.
+/// Returns the peak of the resident memory so far, in MiB.
 fn peak(process: &Path) -> Option<u64> {
     let status = std::fs::read_to_string(process.join("status")).ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
@@ -205,7 +205,7 @@ fn bombs() -> Vec<Bomb> {
     all
 }
 
-/// Dumps of schedulers: what is too much, the system, the name of the file, and the file.
+/// Returns dumps of schedulers: a description of what is excessive, the system, the name of the file, and the file.
 fn dumps() -> Vec<(&'static str, &'static str, &'static str, String)> {
     let strokes = "/".repeat(20_000);
     let role = format!(
@@ -250,7 +250,7 @@ fn dumps() -> Vec<(&'static str, &'static str, &'static str, String)> {
     ]
 }
 
-/// A scenario of one job whose series has 10^12 points.
+/// Returns a scenario of one job whose series has 10^12 points.
 fn series() -> String {
     r#"{"kind": "scenario", "resources": ["cpu"], "servers": [{"name": "s", "capacity": {"cpu": 1}}], "policy": {},
         "users": [{"name": "u", "demand": {"cpu": 1}, "jobs": [{"at": 0, "tasks": 1, "duration": 1}]}],
@@ -258,7 +258,7 @@ fn series() -> String {
         .to_owned()
 }
 
-/// A scenario of 1,000 lines that stand for 4,000 jobs each.
+/// Returns a scenario of 1,000 lines that stand for 4,000 jobs each.
 fn jobs() -> String {
     let job = |at: usize| format!(r#"{{"at": {at}, "tasks": 4000, "duration": 1}}"#);
     let jobs: Vec<String> = (0..1_000).map(job).collect();
@@ -269,12 +269,12 @@ fn jobs() -> String {
     )
 }
 
-/// Everybody may run everywhere.
+/// Returns a problem in which every user may run on every class.
 fn square(size: usize) -> String {
     problem(size, size)
 }
 
-/// Users with demands of two resources on classes with capacities of both.
+/// Returns a problem in which users demand two resources, and classes have both.
 fn problem(users: usize, classes: usize) -> String {
     let users: Vec<String> = (0..users)
         .map(|n| format!(r#"{{"name": "u{n}", "demand": {{"a": {}, "b": {}}}}}"#, n % 7 + 1, n % 11 + 1))

@@ -1,4 +1,4 @@
-//! Jobs admitted into reserved slots: what the runs come to as a page, and their picture.
+//! Jobs that are admitted into reserved slots: the results of the runs as a page, and their picture.
 
 use evenhand_problem::JobType;
 use evenhand_simulate::reservation::{Admission, Admitted};
@@ -8,10 +8,10 @@ use crate::plot::{Axis, Figure, LineStyle, Plot, Series};
 use crate::table::{Cell, Table};
 use crate::text::percent_of;
 
-/// Digits of rewards behind the point.
+/// The number of digits of rewards after the decimal point.
 const DIGITS: usize = 4;
 
-/// What every run earns beside the optimum, and what became of the jobs of the first.
+/// Returns the page of an admission: the earnings of every run next to the optimum, and the jobs of the first run by type.
 #[must_use]
 pub fn admission(admitted: &Admitted) -> Page {
     let Admitted { scenario, optimum, runs, .. } = admitted;
@@ -81,7 +81,7 @@ pub fn admission(admitted: &Admitted) -> Page {
     page.table(types)
 }
 
-/// Says what the optimum in the long run is, or why none is stated.
+/// Returns the sentence that compares with the optimum in the long run, or says why there is no comparison.
 fn compared(admitted: &Admitted, part: Option<f64>) -> String {
     let Admitted { scenario, optimum, .. } = admitted;
     match (optimum, scenario.coming.other_loads(scenario.horizon)) {
@@ -100,10 +100,11 @@ fn reward(value: f64) -> Cell {
     Cell::text(format!("{value:.DIGITS$}")).with_value(value.to_string())
 }
 
-/// Types whose slots and jobs are drawn: more lines than this cannot be told apart.
+/// The most types whose slots and jobs are drawn: more lines than this cannot be told apart.
 const MOST_LINES: usize = 8;
 
-/// The reward over time, of the first run beside greedy packing and the bound; slots and jobs by type.
+/// Returns the figure of a run: the reward over time, and slots and jobs by type. The first run is compared with greedy packing and
+/// the bound.
 #[must_use]
 pub fn admission_series(admitted: &Admitted, run: &Admission) -> Figure {
     let Admitted { scenario, optimum, runs, beside, .. } = admitted;

@@ -1,4 +1,4 @@
-//! An allocation as tables: who got what, and what is used.
+//! An allocation as tables: the tasks and usage of every user, and the usage of the cluster.
 
 use evenhand_mechanisms::{Outcome, Status};
 use evenhand_problem::utilisation::{by_resource, dominant_share, held, time};
@@ -10,35 +10,35 @@ use crate::page::Page;
 use crate::table::{Cell, Column, Table};
 use crate::text::{decimal, few, percent};
 
-/// Users beyond this many are left out of the table for people.
+/// The most users in the table for people.
 const LONGEST: usize = 40;
-/// Resources beyond this many have no columns of their own: so wide a table cannot be read.
+/// The most resources that have a column of their own: a wider table cannot be read.
 const MOST_RESOURCES: usize = 32;
-/// Server classes of one user beyond this many are left out of the table for people.
+/// The most server classes of a user in the table for people.
 const MOST_CLASSES: usize = 6;
 
-/// What a mechanism made, for people: the allocation, and what was found beside it. Programs are given a row for every
-/// user (`all_users`), people as many as they read.
+/// Returns the answer of a mechanism as a page: the allocation and the findings. With `all_users`, for programs, the table has
+/// a row for every user; otherwise it has as many as people read.
 #[must_use]
 pub fn outcome(problem: &Problem, outcome: &Outcome, all_users: bool) -> Page {
     let allocation = &outcome.allocation;
-    let name = allocation.mechanism.as_deref().unwrap_or("an allocation from elsewhere");
+    let name = allocation.mechanism.as_deref().unwrap_or("an external allocation");
     let page = Page::new()
         .text(format!("{name}: {}", certainty(outcome)))
         .table(users(problem, allocation, all_users));
     let page = match group_table(problem, allocation, None) {
         None => page,
-        Some(table) => page.heading("What each group holds").table(table),
+        Some(table) => page.heading("Usage of each group").table(table),
     };
     page.text(used(problem, allocation)).lines(findings(problem, outcome))
 }
 
-/// How far the numbers can be relied on.
+/// Returns how far the numbers can be relied on.
 fn certainty(outcome: &Outcome) -> &'static str {
     let is_solved = outcome.findings.status.is_none_or(|status| status == Status::Solved);
     match (outcome.allocation.arithmetic, &outcome.findings.gap) {
         _ if outcome.findings.intervals.is_some() => "rational, levels between proven bounds",
-        _ if !is_solved => "not solved: the last point of a method that did not come to its end",
+        _ if !is_solved => "not solved: the last point before the method stopped",
         (Arithmetic::Exact, Some(gap)) if !gap.is_zero() => "rational, certified within its gap",
         (Arithmetic::Exact, _) => "exact",
         (Arithmetic::Float, Some(_)) => "floating point, certified within its gap",
@@ -46,7 +46,7 @@ fn certainty(outcome: &Outcome) -> &'static str {
     }
 }
 
-/// What every user has: tasks, what it holds of every resource, and of which server class.
+/// Returns the table of users: tasks, usage of every resource, and the server classes with their tasks.
 pub(crate) fn users(problem: &Problem, allocation: &Allocation, all_users: bool) -> Table {
     let columns = [
         Column::words("user"),
@@ -77,7 +77,7 @@ pub(crate) fn users(problem: &Problem, allocation: &Allocation, all_users: bool)
     table
 }
 
-/// The tasks of a user by server class.
+/// Returns the tasks of a user by server class.
 fn classes(problem: &Problem, allocation: &Allocation, n: usize) -> Cell {
     let placed = allocation.tasks[n].iter().filter(|(_, x)| !x.is_zero());
     let placed: Vec<String> =
@@ -88,16 +88,16 @@ fn classes(problem: &Problem, allocation: &Allocation, n: usize) -> Cell {
 fn used(problem: &Problem, allocation: &Allocation) -> String {
     let all = by_resource(problem, allocation);
     let time = time(problem, allocation);
-    // Where all that there is of a resource is shared by time, that tells what is used.
+    // If all capacity of a resource is shared by time, the usage of time already says how much is used.
     let is_told = |r: usize| all[r].is_some() || time.is_none() || problem.total_capacity()[r].is_zero();
     let used = problem.resources().iter().zip(&all).enumerate().take(MOST_RESOURCES);
     let used = used.filter(|(r, _)| is_told(*r)).map(|(_, (name, used))| {
-        format!("{name} {}", used.as_ref().map_or_else(|| "none there".to_owned(), percent))
+        format!("{name} {}", used.as_ref().map_or_else(|| "no capacity".to_owned(), percent))
     });
     let time = time.as_ref().map(|time| format!("time of servers that are shared by time {}", percent(time)));
     let used = used.chain(time).collect::<Vec<_>>().join(", ");
     match all.len().checked_sub(MOST_RESOURCES).filter(|left| *left > 0) {
-        None => format!("used of the whole cluster: {used}"),
-        Some(left) => format!("used of the whole cluster: {used}, and {left} more resources"),
+        None => format!("Usage of the whole cluster: {used}"),
+        Some(left) => format!("Usage of the whole cluster: {used}, and {left} more resources"),
     }
 }

@@ -1,38 +1,40 @@
-//! What every group holds of each resource, by the base demands of its users, beside what it is promised and allowed.
+//! The usage of every group by resource, by the base demands of its users, next to its guarantee, limit and fair share.
 
 use evenhand_problem::{Allocation, Problem, Promises, Rational, utilisation};
 
 use crate::table::{Cell, Table};
 use crate::text::amount;
 
-/// Rows beyond this many are left out of the table for people.
+/// The most rows in the table for people.
 const LONGEST: usize = 40;
 
-/// What a group holds of one resource.
+/// The usage of one resource by a group.
 pub(crate) struct Held {
-    /// Index of the group, and how many groups it stands in.
+    /// The index of the group.
+    /// The number of groups that contain the group.
     pub group: usize,
     pub depth: usize,
     pub resource: usize,
     pub amount: Rational,
     pub guarantee: Option<Rational>,
     pub limit: Option<Rational>,
-    /// What it holds in the allocation that says what is due, where there is one.
+    /// The usage in the allocation that defines fair shares, if there is one.
     pub due: Option<Rational>,
-    /// Whether a user in it has fewer tasks than it asks for, and asks for the resource.
+    /// Whether a user of the group has fewer tasks than it asks for, and demands the resource.
     pub wants_more: bool,
 }
 
 impl Held {
-    /// What it lacks of what is due, or of its guarantee where that is not known; below 0 where it holds more.
+    /// Returns the amount that the group lacks of its fair share, or of its guarantee if there is no fair share. It is negative if
+    /// the group uses more.
     pub(crate) fn lacks(&self) -> Option<Rational> {
         let due = self.due.as_ref().or(self.guarantee.as_ref());
         due.map(|due| Rational::from(due - &self.amount))
     }
 }
 
-/// By group, those inside a group after it, and resource, where the group holds some of it, or is promised, denied or due some.
-/// `due`: the allocation that says what is due.
+/// Returns the usage by group and resource, with groups inside a group after it. Pairs without usage, guarantee, limit and fair
+/// share are left out. `due` is the allocation that defines the fair shares.
 pub(crate) fn by_group(problem: &Problem, allocation: &Allocation, due: Option<&Allocation>) -> Vec<Held> {
     let groups = problem.groups();
     let promises = Promises::new(groups);
@@ -80,7 +82,7 @@ pub(crate) fn by_group(problem: &Problem, allocation: &Allocation, due: Option<&
     all
 }
 
-/// The same as a table; nothing where there are no groups.
+/// Returns the usage of groups as a table, or `None` if there are no groups.
 pub(crate) fn group_table(
     problem: &Problem,
     allocation: &Allocation,
@@ -97,13 +99,13 @@ pub(crate) fn group_table(
             Cell::text(format!("{}{name}", "  ".repeat(of.depth))).with_value(name)
         })
         .words("resource", resource)
-        .numbers("held", |of| cell(of, &of.amount))
-        .numbers("of all", |of| {
+        .numbers("uses", |of| cell(of, &of.amount))
+        .numbers("of total", |of| {
             let all = &problem.total_capacity()[of.resource];
             (!all.is_zero()).then(|| Cell::percent(&Rational::from(&of.amount / all)))
         });
     let table = match due {
-        Some(_) => table.numbers("due", |of| of.due.as_ref().map(|value| cell(of, value))),
+        Some(_) => table.numbers("fair share", |of| of.due.as_ref().map(|value| cell(of, value))),
         None => table,
     };
     let table = table
@@ -111,15 +113,15 @@ pub(crate) fn group_table(
         .unless_all("-")
         .numbers("limit", |of| of.limit.as_ref().map(|value| cell(of, value)))
         .unless_all("-")
-        .words(if due.is_some() { "beside what is due" } else { "beside its guarantee" }, |of| {
+        .words(if due.is_some() { "next to fair share" } else { "next to guarantee" }, |of| {
             let lacks = of.lacks()?;
             let words = |what: &str, value: &Rational| format!("{} {what}", amount(resource(of), value));
             Some(match &lacks {
-                lacks if lacks.is_zero() => Cell::text("all of it"),
+                lacks if lacks.is_zero() => Cell::text("exactly met"),
                 lacks if *lacks < 0 && of.due.is_some() => Cell::text(words("over", &Rational::from(-lacks))),
                 lacks if *lacks < 0 => Cell::text(words("more", &Rational::from(-lacks))),
-                lacks if of.wants_more => Cell::text(words("short", lacks)).bad(),
-                lacks => Cell::text(words("not used", lacks)),
+                lacks if of.wants_more => Cell::text(words("lacking", lacks)).bad(),
+                lacks => Cell::text(words("unused", lacks)),
             })
         })
         .unless_all("-")

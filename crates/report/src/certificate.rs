@@ -16,13 +16,13 @@ use crate::page::Page;
 use crate::table::{Cell, Column, Table};
 use crate::text::{decimal, more_tasks, number, row_name, row_names, tasks};
 
-/// What a certificate is about, its claims with their margins and the evidence in a few words.
+/// Returns the problem of a certificate, its claims with their margins, and the evidence in a few words.
 #[must_use]
 pub fn claims(certificate: &Certificate) -> Page {
     page(certificate, &[], &[], None, &[], &[])
 }
 
-/// [`claims`], with margins in tasks, how much was repaired, and what could not be decided.
+/// Returns the page of [`claims`], with margins in tasks, the size of the repair, and the axioms that could not be decided.
 #[must_use]
 pub fn examination(found: &Examination) -> Page {
     let Examination { certificate, in_tasks, least_tolerances, repair, undecided, .. } = found;
@@ -32,7 +32,7 @@ pub fn examination(found: &Examination) -> Page {
     let page = certificate.claims.iter().zip(&rooms).fold(page, |page, (claim, rooms)| match rooms {
         Some(rooms) if widest(rooms).is_some() => page
             .text(format!(
-                "What the gap of {} proves of the optimum, for the users that it leaves most room:",
+                "Bounds on the optimum that the gap of {} proves, for the users with the widest bounds:",
                 title(claim, &certificate.problem)
             ))
             .table(table_of_rooms(&certificate.problem, rooms)),
@@ -89,29 +89,29 @@ fn page(
     notes(certificate).into_iter().fold(page, |page, note| page.text(note))
 }
 
-/// From what width on bounds differ in the digits that people read, as a fraction of what the user would have alone.
+/// The least width of bounds that people can see in the shown digits, as a fraction of the tasks the user would have alone.
 const VISIBLE: (u32, u32) = (1, 1_000_000);
-/// Users whose bounds people are shown.
+/// The most users whose bounds are shown to people.
 const BOUNDED: usize = 8;
 
-/// The user that the gap leaves most room, where that can be read.
+/// Returns the user with the widest bounds on its tasks in the optimum, if the width is visible.
 fn widest(rooms: &[OptimumBounds]) -> Option<(usize, &OptimumBounds)> {
     let visible = Rational::from(VISIBLE);
     let users = rooms.iter().enumerate().filter(|(_, room)| room.width > visible);
     users.max_by(|a, b| a.1.width.cmp(&b.1.width).then(b.0.cmp(&a.0)))
 }
 
-/// For which user the gap leaves most room.
+/// Returns the sentence about the widest bounds.
 fn gap_words(problem: &Problem, rooms: &[OptimumBounds]) -> String {
     let Some((n, room)) = widest(rooms) else {
         let width = rooms.iter().map(|room| &room.width).max().cloned().unwrap_or_default();
         return format!(
-            "; every user's tasks in the optimum are known to {} of what it has alone",
+            "; every user's tasks in the optimum are known to within {} of what it would have alone",
             decimal(&width)
         );
     };
     format!(
-        "; the gap leaves most room for {}, which has {} to {} in the optimum and {} here",
+        "; the gap leaves the widest bounds for {}, which has {} to {} in the optimum and {} here",
         problem.users()[n].name(),
         decimal(&room.optimum.at_least),
         tasks(&room.optimum.at_most),
@@ -119,20 +119,20 @@ fn gap_words(problem: &Problem, rooms: &[OptimumBounds]) -> String {
     )
 }
 
-/// What is proven of the optimum by user, the widest bounds first.
+/// Returns the table of the bounds on the optimum by user, the widest first.
 fn table_of_rooms(problem: &Problem, rooms: &[OptimumBounds]) -> Table {
     let mut users: Vec<(usize, &OptimumBounds)> = rooms.iter().enumerate().collect();
     users.sort_by(|a, b| b.1.width.cmp(&a.1.width).then(a.0.cmp(&b.0)));
     let table = Table::of(users)
         .words("user", |(n, _)| problem.users()[*n].name())
         .numbers("tasks here", |(_, room)| Cell::decimal(&room.tasks))
-        .numbers("in the optimum at least", |(_, room)| Cell::decimal(&room.optimum.at_least))
+        .numbers("at least in the optimum", |(_, room)| Cell::decimal(&room.optimum.at_least))
         .numbers("at most", |(_, room)| Cell::decimal(&room.optimum.at_most))
         .table();
     table.at_most(BOUNDED, "users")
 }
 
-/// How many tasks fit where one, or a gang, does.
+/// Returns how many tasks fit, if one task or a gang fits.
 fn room_words(claim: &Claim, in_tasks: Option<&Rational>) -> String {
     match (&claim.evidence, in_tasks) {
         (Evidence::Room(Room { index: Some(_), .. }), Some(margin)) => {
@@ -143,7 +143,7 @@ fn room_words(claim: &Claim, in_tasks: Option<&Rational>) -> String {
     }
 }
 
-/// The problem by name, size and hash, the way of sharing, the tolerance and the repair.
+/// Returns lines with the name, size and hash of the problem, the way of sharing, the tolerance and the repair.
 fn about(certificate: &Certificate, repair: Option<&Rational>) -> Vec<String> {
     let problem = &certificate.problem;
     let name = match problem.name() {
@@ -160,7 +160,7 @@ fn about(certificate: &Certificate, repair: Option<&Rational>) -> Vec<String> {
     let users = count(problem.n_users(), "user", "users");
     let classes = count(problem.n_servers(), "server class", "server classes");
     let mut lines = vec![
-        // The hash comes first: no title can imitate it.
+        // The hash comes first, so that no title can imitate it.
         format!("sha256:    {}", problem_sha256(problem)),
         format!("problem:   {name}, {users}, {classes}"),
         format!("sharing:   {sharing}"),
@@ -168,7 +168,7 @@ fn about(certificate: &Certificate, repair: Option<&Rational>) -> Vec<String> {
     ];
     if let Some(repair) = repair.filter(|repair| !repair.is_zero()) {
         lines.push(format!(
-            "repair:    the allocation is infeasible as it stands; what is judged differs from it by at most \
+            "repair:    the allocation is infeasible; the repaired one that is judged differs from it by at most \
              {} of what a user would have alone",
             decimal(repair)
         ));
@@ -180,7 +180,7 @@ fn tolerance_words(tolerance: &Rational) -> String {
     if tolerance.is_zero() { "0: every verdict is exact".to_owned() } else { number(tolerance) }
 }
 
-/// What a reader could otherwise take for more, or for less, than it is.
+/// Returns notes on verdicts that readers could otherwise misunderstand.
 fn notes(certificate: &Certificate) -> Vec<&'static str> {
     let claims = &certificate.claims;
     let mut notes = Vec::new();
@@ -188,28 +188,28 @@ fn notes(certificate: &Certificate) -> Vec<&'static str> {
         notes.push("`or less`: the true margin may be lower still.");
     }
     if claims.iter().any(|claim| claim.outcome() == Outcome::Within && claim.axiom.needs_evidence()) {
-        notes.push("Margins of what holds within the tolerance are bounds that the prices prove.");
+        notes.push("Margins of axioms that hold within the tolerance are bounds that the prices prove.");
     }
     let is_cluster = certificate.problem.n_single_servers() > 1;
     if is_cluster && claims.iter().any(|claim| claim.axiom == Axiom::Njc && claim.holds.is_some()) {
         notes.push(
-            "`njc` on a cluster is weak: one saturated class, however small, answers the complaint of whoever \
-             holds its part of it.",
+            "`njc` on a cluster is weak: one saturated class, however small, answers the complaint of every user \
+             that has its entitlement of it.",
         );
     }
     notes
 }
 
-/// The tolerances at which solvers in floating point stop, ascending, each with its exponent. Those of first-order methods
-/// are the largest.
+/// The tolerances at which floating-point solvers stop, ascending, each with its exponent. The largest are those of first-order
+/// methods.
 const SOLVER_TOLERANCES: [(&str, u32); 7] =
     [("1e-10", 10), ("1e-9", 9), ("1e-8", 8), ("1e-7", 7), ("1e-6", 6), ("1e-5", 5), ("1e-4", 4)];
 
 /// The exponent of the largest tolerance that checkers accept by default: 1e-6.
 const ACCEPTED_EXPONENT: u32 = 6;
 
-/// Returns the sentence that tells a solver's rounding from a violation. Returns `None` where no axiom is violated, or where
-/// the least tolerances were not asked for.
+/// Returns the sentence that tells a solver's rounding from a violation. Returns `None` if no axiom is violated, or if the least
+/// tolerances were not computed.
 fn rounding(certificate: &Certificate, least: &[Option<Rational>]) -> Option<String> {
     let violated: Vec<(&Claim, Option<&Rational>)> = certificate
         .claims
@@ -237,12 +237,12 @@ fn rounding(certificate: &Certificate, least: &[Option<Rational>]) -> Option<Str
     if let Some((claim, _)) = violated.iter().find(|(_, least)| least.is_none()) {
         let name = title(claim, &certificate.problem);
         return Some(format!(
-            "Whether this is a solver's rounding is not known: the least tolerance at which `{name}` holds was not found."
+            "Whether this is a solver's rounding is not known: the least tolerance at which `{name}` holds was not computed."
         ));
     }
     let (text, exponent) = SOLVER_TOLERANCES.iter().find(|(_, exponent)| worst.0 <= power(*exponent))?;
     let checking = if *exponent < ACCEPTED_EXPONENT {
-        format!(" To check a certificate with that tolerance takes `--max-tolerance {text}`.")
+        format!(" Checking a certificate with that tolerance needs `--max-tolerance {text}`.")
     } else {
         String::new()
     };
@@ -280,7 +280,7 @@ fn rounded_up(value: &Rational) -> String {
     format!("{}e{exponent}", digits / 10.0)
 }
 
-/// The axiom with its parameters.
+/// Returns the name of the axiom with its parameters.
 fn title(claim: &Claim, problem: &Problem) -> String {
     let share = claim.share.map(|share| share.name(problem));
     let alpha = claim.alpha.as_ref().map(|alpha| format!("alpha {}", number(alpha)));
@@ -291,17 +291,17 @@ fn title(claim: &Claim, problem: &Problem) -> String {
     }
 }
 
-/// Holds, holds within the tolerance, violated or not applicable.
+/// Returns the verdict on a claim: holds, holds within the tolerance, violated, or does not apply.
 pub(crate) fn verdict(claim: &Claim) -> Cell {
     match claim.outcome() {
         Outcome::Holds => Cell::text("holds").good(),
         Outcome::Within => Cell::text("holds within").good(),
         Outcome::Violated => Cell::text("VIOLATED").bad(),
-        Outcome::NotApplicable => Cell::text("not applicable").muted(),
+        Outcome::NotApplicable => Cell::text("does not apply").muted(),
     }
 }
 
-/// The verdict at a tolerance. A violated axiom also names the least tolerance at which it holds, where that is known.
+/// Returns the verdict at a tolerance. A violated axiom also names the least tolerance at which it holds, if that is known.
 fn verdict_at(claim: &Claim, tolerance: &Rational, least: Option<&Rational>) -> Cell {
     if claim.outcome() != Outcome::Violated || (tolerance.is_zero() && least.is_none()) {
         return verdict(claim);
@@ -311,7 +311,7 @@ fn verdict_at(claim: &Claim, tolerance: &Rational, least: Option<&Rational>) -> 
     Cell::text(format!("VIOLATED{at}{from}")).bad()
 }
 
-/// The margin, marked where the truth may be worse.
+/// Returns the margin, with a mark if the true margin may be lower.
 fn margin(claim: &Claim) -> Cell {
     let Some(margin) = &claim.margin else { return Cell::default() };
     if claim.outcome() == Outcome::Violated && claim.is_bound() {
@@ -320,13 +320,13 @@ fn margin(claim: &Claim) -> Cell {
     Cell::decimal(margin)
 }
 
-/// Whether some of these users start several tasks together, on single servers.
+/// Returns whether some of these users start several tasks together on single servers.
 fn is_about_gangs(certificate: &Certificate, short: &[(usize, Short)]) -> bool {
     let groups = certificate.problem.groups();
     certificate.allocation.placements.is_some() && short.iter().any(|(n, _)| groups.member(*n).gang.is_some())
 }
 
-/// The tasks of a gang by class, at most three classes.
+/// Returns the tasks of a gang by class, for at most three classes.
 fn gang_words(problem: &Problem, by_class: &[(usize, u64)]) -> String {
     let on = |(i, tasks): &(usize, u64)| {
         format!("{} on {}", crate::text::tasks(&Rational::from(*tasks)), problem.servers()[*i].name())
@@ -338,7 +338,7 @@ fn gang_words(problem: &Problem, by_class: &[(usize, u64)]) -> String {
     format!("{}{more}", by_class.iter().take(3).map(on).collect::<Vec<_>>().join(", "))
 }
 
-/// What stops the first user, and how many others are stopped.
+/// Returns the bound that stops the first user, and the number of other users that are stopped.
 fn stopped_words(problem: &Problem, stopped: &[(usize, Stop)]) -> String {
     let Some((user, stop)) = stopped.first() else { return String::new() };
     let resource = |r: usize| &problem.resources()[r];
@@ -351,23 +351,26 @@ fn stopped_words(problem: &Problem, stopped: &[(usize, Stop)]) -> String {
                 group(mark.group),
                 problem.class_names(&mark.on)
             ),
-            None => "what is short".to_owned(),
+            None => "resources that are full".to_owned(),
         },
         Stop::Limit { group: v, resource: r } => format!("the limit of {} of {}", resource(r), group(v)),
         Stop::Guarantee { group: v, resource: r } => {
             format!("the guarantee of {} of {}, which gets no more", resource(r), group(v))
         }
         Stop::Weight { group: v } => format!("the weight 0 of {}", group(v)),
-        Stop::KeptBack { resource: r } => format!("what is kept back of {}", resource(r)),
+        Stop::KeptBack { resource: r } => {
+            format!("the amount of {} that is kept back for other groups", resource(r))
+        }
     };
     let more = match stopped.len() {
         1 => String::new(),
-        n => format!(", {} more by others", n - 1),
+        2 => "; another user is stopped as well".to_owned(),
+        n => format!("; {} other users are stopped as well", n - 1),
     };
     format!("{} is stopped by {what}{more}", problem.users()[*user].name())
 }
 
-/// The evidence in a few words.
+/// Returns the evidence of a claim in a few words.
 pub(crate) fn words(claim: &Claim, certificate: &Certificate, constraints: &Constraints<'_>) -> String {
     let problem = &certificate.problem;
     let user = |n: usize| problem.users()[n].name();
@@ -409,7 +412,7 @@ pub(crate) fn words(claim: &Claim, certificate: &Certificate, constraints: &Cons
                 None => user(*envied).to_owned(),
             };
             match gain {
-                None => format!("closest: {} looking at {bundle}", user(*n)),
+                None => format!("closest: {} comparing itself with {bundle}", user(*n)),
                 Some(gain) => {
                     format!("{} would gain {} with the bundle of {bundle}", user(*n), tasks(gain))
                 }
@@ -423,7 +426,7 @@ pub(crate) fn words(claim: &Claim, certificate: &Certificate, constraints: &Cons
             };
             let on = if on.is_empty() { String::new() } else { format!(" on {}", problem.class_names(on)) };
             let more = promised.as_ref().map_or_else(String::new, |promised| {
-                format!("; more is promised than there is: {} is kept back", decimal(promised))
+                format!("; guarantees exceed the capacity: {} is kept back", decimal(promised))
             });
             format!("tightest: {resource} of {of}{on}, {} left{more}", decimal(slack))
         }
@@ -432,7 +435,7 @@ pub(crate) fn words(claim: &Claim, certificate: &Certificate, constraints: &Cons
             format!("{} has {} too few", user(*n), tasks(loss))
         }
         Evidence::Envy { user: n, envied, gain: None } => {
-            format!("closest: {} looking at {}", user(*n), user(*envied))
+            format!("closest: {} comparing itself with {}", user(*n), user(*envied))
         }
         Evidence::Envy { user: n, envied, gain: Some(gain) } => {
             format!("{} would gain {} with the bundle of {}", user(*n), tasks(gain), user(*envied))
@@ -446,7 +449,7 @@ pub(crate) fn words(claim: &Claim, certificate: &Certificate, constraints: &Cons
         Evidence::Short(short) if is_about_gangs(certificate, short) => {
             "no gang of a user with pending tasks fits".to_owned()
         }
-        Evidence::Short(_) => "something is short for every pending task on every class".to_owned(),
+        Evidence::Short(_) => "no class has capacity for any pending task".to_owned(),
         Evidence::ShortOrStopped { stopped, .. } => stopped_words(problem, stopped),
         Evidence::Filling { tasks: filling, .. } => filling_words(filling, certificate),
         Evidence::PartyPrices(_) => "prices bound what every group could gain".to_owned(),
@@ -455,10 +458,11 @@ pub(crate) fn words(claim: &Claim, certificate: &Certificate, constraints: &Cons
                 Party::Group(v) => problem.groups().list()[*v].name.as_str(),
                 Party::User(n) => user(*n),
             };
-            let of = envied
-                .as_ref()
-                .map_or_else(|| "its own part".to_owned(), |envied| format!("what {} holds", name(envied)));
-            format!("{} could have more of {of}, for each of its users", name(party))
+            let of = envied.as_ref().map_or_else(
+                || "its own fraction of the servers".to_owned(),
+                |envied| format!("the bundle of {}", name(envied)),
+            );
+            format!("{} could run more tasks with {of}, for each of its users", name(party))
         }
         Evidence::Room(room) => {
             let server = problem.servers()[room.server].name();
@@ -482,20 +486,22 @@ pub(crate) fn words(claim: &Claim, certificate: &Certificate, constraints: &Cons
             let name = user(*n);
             format!("{name} could get more{of}, and no other user would fall below {name}'s new level")
         }
-        Evidence::Witnesses(_) => "every user has all its tasks, or its part of a saturated row".to_owned(),
+        Evidence::Witnesses(_) => {
+            "every user has all its tasks, or its entitlement of a saturated resource".to_owned()
+        }
         Evidence::Complaint(complaint) => format!(
-            "{} is entitled to {} of a saturated row, and has that of none",
+            "{} is entitled to {} of every resource, and has less of each saturated one",
             user(complaint.user),
             number(&complaint.entitlement)
         ),
         Evidence::Bottlenecks(_) => "every user has all its tasks, or a bottleneck on every class".to_owned(),
         Evidence::Unblocked(unblocked) => unblocked_words(unblocked, problem, constraints),
         Evidence::Better(_) => "another allocation has a larger sum".to_owned(),
-        Evidence::Nothing { user: n } => format!("{} has nothing, and could have something", user(*n)),
+        Evidence::Nothing { user: n } => format!("{} has no tasks, and could have some", user(*n)),
     }
 }
 
-/// Whose tasks are farthest from what the filling gives.
+/// Returns the user whose tasks are farthest from those of the filling.
 fn filling_words(filling: &Tasks, certificate: &Certificate) -> String {
     let total = |tasks: &[(usize, Rational)]| tasks.iter().map(|(_, x)| x).sum::<Rational>();
     let differs = |(n, filled): (usize, &Vec<(usize, Rational)>)| {
@@ -505,18 +511,18 @@ fn filling_words(filling: &Tasks, certificate: &Certificate) -> String {
     let differing: Vec<_> = filling.iter().enumerate().filter_map(differs).collect();
     let name = |n: usize| certificate.problem.users()[n].name();
     match differing.as_slice() {
-        [] => "the filling, run once more, ends with these tasks".to_owned(),
+        [] => "running the filling again gives these tasks".to_owned(),
         [(n, has, filled), others @ ..] => {
             let others = match others.len() {
                 0 => String::new(),
-                n => format!("; {n} more users have others"),
+                n => format!("; {n} more users differ"),
             };
             format!("{} has {}, filling gives {}{others}", name(*n), tasks(has), tasks(filled))
         }
     }
 }
 
-/// What the levels prove, by name where there is just one.
+/// Returns the levels that the prices prove: the level itself if there is only one.
 fn levels_words(levels: &[Level], share: Option<Share>, certificate: &Certificate) -> String {
     let used: Vec<&Level> = levels.iter().filter(|level| !level.covers.is_empty()).collect();
     match used.as_slice() {
@@ -529,7 +535,7 @@ fn levels_words(levels: &[Level], share: Option<Share>, certificate: &Certificat
     }
 }
 
-/// The common level of the users that a level covers, where they have the very same.
+/// Returns the common level of the users that a level covers, if their levels are equal.
 fn level_of(level: &Level, share: Option<Share>, certificate: &Certificate) -> Option<Rational> {
     let problem = &certificate.problem;
     let coefficients = share?.coefficients(problem).ok()?;
@@ -541,7 +547,7 @@ fn level_of(level: &Level, share: Option<Share>, certificate: &Certificate) -> O
     level.covers.iter().all(|&n| of(n).as_ref() == Some(&first)).then_some(first)
 }
 
-/// Who has no bottleneck where, and what it lacks of each resource.
+/// Returns the user without a bottleneck, the class, and the amounts of each resource that it lacks.
 fn unblocked_words(unblocked: &Unblocked, problem: &Problem, constraints: &Constraints<'_>) -> String {
     let lacks = unblocked
         .lacks

@@ -1,7 +1,7 @@
-//! A running cluster for people: what queues use and what their fair shares are, what a change brings, which tasks to move; and
-//! the gauges of a verdict for Prometheus.
+//! A running cluster for people: usage and fair shares of queues, the effect of a change, tasks to move; and the gauges of a
+//! verdict for Prometheus.
 //!
-//! The answer comes first: which queues are below their fair share, which are over it, what could start, what to do next.
+//! The answer comes first: the queues below their fair share, the queues over it, the tasks that could start, and the next step.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -18,20 +18,20 @@ use crate::page::Page;
 use crate::table::{Cell, Column, Table};
 use crate::text::{amount, decimal, few, tasks};
 
-/// Rows beyond this many are left out of the table for people.
+/// The most rows in the table for people.
 const LONGEST: usize = 60;
-/// Queues that are explained in words, and tasks that are named.
+/// The most queues that are explained in words, and the most tasks that are named.
 const EXPLAINED: usize = 12;
-/// Most queues that are named in one sentence.
+/// The most queues that are named in one sentence.
 const NAMED: usize = 4;
 
-/// A queue and a resource.
+/// A row of the table: a queue and a resource.
 struct Cells<'v> {
     row: &'v Row,
     resource: usize,
 }
 
-/// The verdict on a snapshot.
+/// Returns the verdict on a snapshot as a page.
 #[must_use]
 pub fn verdict(snapshot: &Snapshot, verdict: &Verdict, compared: &[Compared]) -> Page {
     Page::new()
@@ -43,33 +43,33 @@ pub fn verdict(snapshot: &Snapshot, verdict: &Verdict, compared: &[Compared]) ->
         .lines(left_out(snapshot))
 }
 
-/// What the scheduler reports beside its formula.
+/// Returns the numbers that the scheduler reports next to those of its formula.
 pub(crate) fn of_reported(problem: &Problem, compared: &[Compared]) -> Page {
     let table = reported(problem, compared);
     let page = if table.is_empty() { Page::new() } else { Page::new().table(table) };
     page.lines(agreeing(compared))
 }
 
-/// By which rule the fair shares are, and how far that is proven.
+/// Returns the rule of the fair shares, and whether they are proven.
 pub(crate) fn by(verdict: &Verdict) -> String {
     let by = verdict
         .rule
         .map_or_else(|| "the problem's own share".to_owned(), |rule| format!("the rule of {rule}"));
     match verdict.due.uncertified() {
         None => format!("Fair shares are by {by}: exact, and proven."),
-        Some(why) => format!("Fair shares are by {by}: exact, and not certified, since {why}."),
+        Some(why) => format!("Fair shares are by {by}: exact, but not certified: {why}."),
     }
 }
 
-/// The answer in sentences: who is below, why, who is over, what could start, which guarantees and limits are broken, and what
-/// to do next.
+/// Returns the answer in sentences: the queues below their fair share and why, the queues over it, the tasks that could start, the
+/// guarantees and limits that are broken, and the next step.
 pub(crate) fn in_short(snapshot: &Snapshot, verdict: &Verdict) -> Vec<String> {
     let mut lines = sentences(snapshot, verdict);
     lines.extend(next(verdict));
     lines.into_iter().map(|line| line.trim_start().to_owned()).collect()
 }
 
-/// Whether a queue is below its fair share by a whole task.
+/// Returns the sentence that answers whether a queue is below its fair share by a whole task.
 fn answer(verdict: &Verdict) -> String {
     let below: Vec<&str> = verdict.below_fair_share().map(|row| row.queue.name.as_str()).collect();
     match below.len() {
@@ -85,7 +85,8 @@ fn answer(verdict: &Verdict) -> String {
     }
 }
 
-/// The queues that lack something, those below their fair share by a whole task first: what they use, lack and wait for.
+/// Returns the usage, the missing amounts and the waiting tasks of the queues that lack something. Queues below their fair share by
+/// a whole task come first.
 fn who_is_below(snapshot: &Snapshot, verdict: &Verdict) -> Vec<String> {
     let lacks = verdict.queues.iter().filter(|row| row.lacking.iter().any(|lacking| *lacking > 0));
     let (whole, fractions): (Vec<&Row>, Vec<&Row>) = lacks.partition(|row| row.by.is_some());
@@ -98,10 +99,10 @@ fn who_is_below(snapshot: &Snapshot, verdict: &Verdict) -> Vec<String> {
     lines
 }
 
-/// The queues that are over their fair share of something that a neighbour lacks, and the unused guarantees in that.
+/// Returns the queues that are over their fair share of a resource that a neighbour lacks, and the unused guarantees they use.
 fn who_is_over(verdict: &Verdict) -> Vec<String> {
     let problem = &verdict.problem;
-    // By queue, as neighbours of different queues are the same.
+    // Grouped by queue, because neighbours of different queues are the same.
     let mut over: Vec<(usize, Vec<(usize, Rational)>)> = Vec::new();
     for (r, holders) in verdict.queues.iter().filter(|row| row.by.is_some()).flat_map(|row| &row.holders) {
         for (v, value) in holders {
@@ -138,7 +139,7 @@ fn who_is_over(verdict: &Verdict) -> Vec<String> {
     lines
 }
 
-/// The next command, if there is anything to do.
+/// Returns the next command, if there is anything to do.
 fn next(verdict: &Verdict) -> Option<String> {
     let is_below = verdict.below_fair_share().next().is_some();
     if is_below && verdict.starts.is_some() {
@@ -148,12 +149,12 @@ fn next(verdict: &Verdict) -> Option<String> {
     is_open.then(|| "Next: `evenhand explain SNAPSHOT --user NAME` says what stops a user.".to_owned())
 }
 
-/// An amount with its resource.
+/// Returns an amount with its resource.
 fn named_amount(problem: &Problem, r: usize, value: &Rational) -> String {
     format!("{} {}", in_thousands(&amount(&problem.resources()[r], value)), problem.resources()[r])
 }
 
-/// A whole number of five digits or more with commas between thousands; other texts as they are.
+/// Returns a whole number of five digits or more with commas between thousands, and other texts unchanged.
 fn in_thousands(text: &str) -> String {
     if text.len() < 5 || !text.bytes().all(|byte| byte.is_ascii_digit()) {
         return text.to_owned();
@@ -182,7 +183,7 @@ fn cells(verdict: &Verdict) -> Vec<Cells<'_>> {
         .collect()
 }
 
-/// Each queue before those that stand in it.
+/// Returns the queues in depth-first order: each queue before the queues inside it.
 pub(crate) fn in_order(queues: &[Row]) -> Vec<&Row> {
     let mut children: Vec<Vec<usize>> = vec![Vec::new(); queues.len()];
     let mut stack = Vec::new();
@@ -230,10 +231,10 @@ pub(crate) fn table(verdict: &Verdict) -> Table {
     table.with_second_key().at_most(LONGEST, "rows of queues and resources")
 }
 
-/// What a queue uses of its fair share, which task waits, and why its fair share is no larger.
+/// Returns the sentences about one queue: its usage and fair share, the task that waits, and why it cannot get more.
 fn in_words(snapshot: &Snapshot, verdict: &Verdict, row: &Row) -> String {
     let problem = &verdict.problem;
-    // Where a resource ends its fair share, the sentence is about that resource.
+    // If a full resource limits the fair share, the sentence is only about that resource.
     let is_end = |r: usize| row.ends.contains(&End::Resource(r)) && !row.lacking[r].is_zero();
     let is_told = |r: usize| is_end(r) || !(0..row.lacking.len()).any(is_end);
     let lacking = row.lacking.iter().enumerate().filter(|(r, lacking)| !lacking.is_zero() && is_told(*r));
@@ -258,15 +259,15 @@ fn in_words(snapshot: &Snapshot, verdict: &Verdict, row: &Row) -> String {
             let _ = write!(text, " {what} {verb} and would still be within the share.");
         }
         None if verdict.tolerance.is_zero() => {
-            text.push_str(" Each waiting task is larger than what is left of it.");
+            text.push_str(" Each waiting task is larger than the rest of the share.");
         }
         None => {
             text.push_str(
-                " Each waiting task is larger than what is left of it, or the tolerance covers it.",
+                " Each waiting task is larger than the rest of the share, or the tolerance covers it.",
             );
         }
     }
-    // A limit on something else is no reason that it cannot get more of this.
+    // A limit on another resource does not explain why the queue cannot get more of this one.
     let is_about = |end: &&End| match end {
         End::Resource(r) | End::Limit(_, r) => !row.lacking[*r].is_zero() && is_told(*r),
     };
@@ -290,20 +291,20 @@ fn ends(problem: &Problem, end: &End) -> String {
     }
 }
 
-/// An axiom of the usage or the fair shares: its name, its verdict and its margin.
+/// A verdict on an axiom of the usage or of the fair shares: its name, the verdict and the margin.
 type Judged = [Cell; 3];
 
-/// The axioms of what runs.
+/// Returns the axioms of the running tasks.
 pub(crate) fn axioms_of_held(verdict: &Verdict) -> Table {
     table_of_axioms([], held(verdict).into_iter().map(Vec::from))
 }
 
-/// The axioms of the fair shares.
+/// Returns the axioms of the fair shares.
 pub(crate) fn axioms_of_due(verdict: &Verdict) -> Table {
     table_of_axioms([], due(verdict).into_iter().map(Vec::from))
 }
 
-/// Both in one table.
+/// Returns the axioms of the running tasks and of the fair shares in one table.
 fn axioms(verdict: &Verdict) -> Table {
     let named = |of: &'static str| move |row: Judged| [Cell::text(of)].into_iter().chain(row).collect();
     let rows = held(verdict).into_iter().map(named("usage"));
@@ -337,19 +338,19 @@ fn judged(claim: &Claim) -> Judged {
     [Cell::text(claim.axiom.name()), outcome, claim.margin.as_ref().map(Cell::decimal).into()]
 }
 
-/// The tasks of a user that wait, by name as far as they have names.
+/// Returns the name of the first waiting task of a user, if waiting tasks have names.
 fn task_name(snapshot: &Snapshot, user: usize) -> Option<&str> {
     let of = snapshot.waiting.iter().filter(|of| of.user == user);
     of.flat_map(|of| &of.names).next().map(String::as_str)
 }
 
-/// What a task is called: its name and its user, or its user.
+/// Returns the words for a task: its name and its user, or only its user.
 fn called(problem: &Problem, user: usize, name: Option<&str>) -> String {
     let user = problem.users()[user].name();
     name.map_or_else(|| format!("a task of {user}"), |name| format!("{name} of {user}"))
 }
 
-/// The answer, who is below and over, what could start, and which guarantees and limits are broken.
+/// Returns the answer, the queues below and over their fair share, the tasks that could start, and broken guarantees and limits.
 fn sentences(snapshot: &Snapshot, verdict: &Verdict) -> Vec<String> {
     let mut lines = vec![answer(verdict)];
     lines.extend(who_is_below(snapshot, verdict));
@@ -363,7 +364,7 @@ fn sentences(snapshot: &Snapshot, verdict: &Verdict) -> Vec<String> {
     lines
 }
 
-/// Says how far servers are rounded down, and what that means for the verdict.
+/// Returns the sentence on how far servers are rounded down, and its meaning for the verdict.
 fn rounding(snapshot: &Snapshot) -> String {
     let problem = &snapshot.problem;
     let part = |of: &evenhand_problem::snapshot::Rounded| {
@@ -382,7 +383,7 @@ fn what_could_start(snapshot: &Snapshot, verdict: &Verdict) -> Vec<String> {
     let problem = &verdict.problem;
     let Some(starts) = &verdict.starts else {
         return vec![
-            "The snapshot does not say on which servers tasks run, so what could start is not known."
+            "The snapshot does not say on which servers tasks run, so it is not known which tasks could start."
                 .to_owned(),
         ];
     };
@@ -414,13 +415,13 @@ fn what_could_start(snapshot: &Snapshot, verdict: &Verdict) -> Vec<String> {
         let (what, servers) = one(fit);
         let why = verdict.rules.not_modelled(fit.user).join(", ");
         lines.push(format!(
-            "{} could start on {servers} by what is modelled. Not modelled: {why}.",
+            "{} could start on {servers} by the rules that are modelled. Not modelled: {why}.",
             capital(&what)
         ));
     }
     if starts.by_model.len() > EXPLAINED {
         let more = starts.by_model.len() - EXPLAINED;
-        lines.push(format!("Tasks of {more} more users could start by what is modelled."));
+        lines.push(format!("Tasks of {more} more users could start by the rules that are modelled."));
     }
     for admitted in starts.admitted.iter().take(EXPLAINED) {
         let who = format!(
@@ -465,7 +466,7 @@ fn what_could_start(snapshot: &Snapshot, verdict: &Verdict) -> Vec<String> {
     lines
 }
 
-/// A sentence begins with a capital where it begins with a word, and not with a name.
+/// Returns a sentence with a capital letter if it begins with a word, and not with a name.
 fn capital(text: &str) -> String {
     text.strip_prefix("a task of ").map_or_else(|| text.to_owned(), |rest| format!("A task of {rest}"))
 }
@@ -491,14 +492,14 @@ fn guarantees(verdict: &Verdict) -> Vec<String> {
             }
             Some(true) => "A guarantee is missed by less than a whole task.".to_owned(),
             None => {
-                "Not all guarantees are met. By this rule it is not checked whether they can be.".to_owned()
+                "Not all guarantees are met. Whether they can be met is not checked for this rule.".to_owned()
             }
         });
     }
     lines
 }
 
-/// Which limit, which server, which group, and by how much.
+/// Returns the limits, servers and groups that are exceeded, and by how much.
 fn excesses(snapshot: &Snapshot, verdict: &Verdict) -> Vec<String> {
     let problem = &verdict.problem;
     let of = |r: usize, value: &Rational| named_amount(problem, r, value);
@@ -550,7 +551,7 @@ fn excesses(snapshot: &Snapshot, verdict: &Verdict) -> Vec<String> {
                 )
             }
             Bound::KeptBack(r) if by_tasks.is_zero() => format!(
-                "More is promised than there is: groups keep back {}, and all servers have {}.",
+                "Guarantees exceed the capacity: groups keep back {}, and all servers have {}.",
                 of(*r, used),
                 amount(resource(*r), most)
             ),
@@ -570,7 +571,7 @@ fn excesses(snapshot: &Snapshot, verdict: &Verdict) -> Vec<String> {
         lines.push(format!("{} more limits or servers are exceeded.", verdict.excesses.len() - EXPLAINED));
     }
     if verdict.excesses.is_empty() && !verdict.is_within_limits() {
-        lines.push("Tasks run in fractions, or more of them than their users have.".to_owned());
+        lines.push("Fractions of tasks run, or a user runs more tasks than it has.".to_owned());
     }
     lines
 }
@@ -582,7 +583,7 @@ fn places(places: &[Place], snapshot: &Snapshot) -> Vec<String> {
     names
 }
 
-/// By queue the numbers that the scheduler reports and that are not what their formula gives, or of which that cannot be said.
+/// Returns the reported numbers that differ from their formula, or that cannot be compared with it, by queue.
 fn reported(problem: &Problem, compared: &[Compared]) -> Table {
     let other: Vec<&Compared> = compared.iter().filter(|of| of.agrees() != Some(true)).collect();
     let value = |value: &Option<Rational>| value.as_ref().map_or_else(|| "inf".to_owned(), six_digits);
@@ -596,22 +597,22 @@ fn reported(problem: &Problem, compared: &[Compared]) -> Table {
         .words("what the scheduler reports", |of| of.what.as_str())
         .numbers("reported", |of| Cell::text(value(&of.reported)))
         .numbers("by its formula", formula)
-        .words("which", |of| match &of.formula {
+        .words("result", |of| match &of.formula {
             Formula::Between(_) => Cell::text("differs").bad(),
-            Formula::Unknown(why) => Cell::text(format!("cannot be said: {why}")).muted(),
+            Formula::Unknown(why) => Cell::text(format!("not checked: {why}")).muted(),
         })
         .table();
     table.at_most(LONGEST, "reported numbers")
 }
 
-/// How many of the numbers that the scheduler reports are what their formula gives.
+/// Returns the number of reported numbers that agree with their formula.
 fn agreeing(compared: &[Compared]) -> Option<String> {
     let names: BTreeSet<&str> = compared.iter().map(|of| of.what.as_str()).collect();
     let names: Vec<&str> = names.into_iter().collect();
     let count = |agrees: Option<bool>| compared.iter().filter(|of| of.agrees() == agrees).count();
     (!compared.is_empty()).then(|| {
         format!(
-            "Of what the scheduler reports ({}) {} numbers are what their formula gives, {} differ, and of {} it cannot be said.",
+            "The scheduler reports {}: {} numbers agree with their formula, {} differ, and {} are not checked.",
             names.join(", "),
             count(Some(true)),
             count(Some(false)),
@@ -642,7 +643,8 @@ pub(crate) fn left_out(snapshot: &Snapshot) -> Vec<String> {
     lines
 }
 
-/// What a change brings: by queue its fair share and what it lacks, before and after, and what could start then.
+/// Returns the effect of a change: the fair share and the missing amounts of each queue before and after, and the tasks that could
+/// start then.
 #[must_use]
 pub fn what_if(before: (&Snapshot, &Verdict), after: (&Snapshot, &Verdict)) -> Page {
     struct Change<'v> {
@@ -715,7 +717,7 @@ pub fn what_if(before: (&Snapshot, &Verdict), after: (&Snapshot, &Verdict)) -> P
         format!("Below their fair share by a whole task before: {}.", said(&below(before))),
         format!("Below their fair share by a whole task after: {}.", said(&below(after))),
     ];
-    // What could start anyway is no consequence of the change.
+    // Tasks that could start before are no consequence of the change.
     let could_before: BTreeSet<&str> = before
         .starts
         .iter()
@@ -744,7 +746,7 @@ fn same_kind(a: Kind, b: Kind) -> bool {
     matches!((a, b), (Kind::Group(_), Kind::Group(_)) | (Kind::User(_), Kind::User(_)))
 }
 
-/// Which tasks to stop and to start.
+/// Returns the tasks to stop and to start.
 #[must_use]
 pub fn moves(snapshot: &Snapshot, verdict: &Verdict, moves: &Moves, named: &[Named]) -> Page {
     let problem = &verdict.problem;
@@ -809,7 +811,7 @@ pub fn moves(snapshot: &Snapshot, verdict: &Verdict, moves: &Moves, named: &[Nam
     page.lines(lines)
 }
 
-/// `1 move is`, `3 moves are`, `3 moves would be`.
+/// Returns `1 move is`, `3 moves are` or `3 moves would be`.
 fn needed(least: &Rational, verb: &str) -> String {
     match (*least == 1, verb) {
         (true, "are") => "1 move is".to_owned(),
@@ -818,10 +820,10 @@ fn needed(least: &Rational, verb: &str) -> String {
     }
 }
 
-/// The name of a gauge, what it says, and which amounts of a queue it is of.
+/// A gauge: its name, its help text, and the amounts of a queue that it shows.
 type Gauge = (&'static str, &'static str, fn(&Row) -> &Vec<Rational>);
 
-/// The text format of Prometheus: gauges by queue and resource.
+/// Returns the verdict in the text format of Prometheus: gauges by queue and resource.
 #[must_use]
 pub fn prometheus(verdict: &Verdict) -> String {
     let problem = &verdict.problem;
@@ -878,7 +880,7 @@ pub fn prometheus(verdict: &Verdict) -> String {
     out
 }
 
-/// The names of queues; of a user that has the name of a group another one, since two series may not have the same labels.
+/// Returns the labels of queues. A user with the name of a group gets another label, because labels of series must be unique.
 fn labels(queues: &[Row]) -> Vec<String> {
     let is_group = |name: &str| {
         queues.iter().any(|row| matches!(row.queue.kind, Kind::Group(_)) && row.queue.name == name)

@@ -1,4 +1,4 @@
-//! Mechanisms, and allocations from elsewhere, side by side.
+//! Mechanisms, and allocations from files, side by side.
 
 use evenhand_certify::compare::{Compared, Judged, NoResult};
 use evenhand_exact::{Axiom, Claim, Outcome, Parameters};
@@ -9,13 +9,13 @@ use crate::page::Page;
 use crate::table::{Cell, Column, Table};
 use crate::text::{decimal, number};
 
-/// Heading of the table of groups.
-pub(crate) const OF_GROUPS: &str = "Largest part of a resource that each group holds";
-/// Users and groups beyond this many are left out of the page unless all are asked for.
+/// The heading of the table of groups.
+pub(crate) const OF_GROUPS: &str = "Largest fraction of a resource that each group uses";
+/// The most users and groups on the page, unless all are asked for.
 const LONGEST: usize = 12;
 
-/// The comparison for people: tasks, shares, utilisation, axioms. `all_users`: whether long lists of users
-/// are shown as a whole.
+/// Returns the comparison for people: tasks, shares, utilisation and axioms. With `all_users`, long lists of users are shown in
+/// full.
 #[must_use]
 pub fn comparison(problem: &Problem, columns: &[Compared], all_users: bool) -> Page {
     let shown: Vec<(&str, &Judged)> =
@@ -28,19 +28,19 @@ pub fn comparison(problem: &Problem, columns: &[Compared], all_users: bool) -> P
             page = page.heading(OF_GROUPS).table(groups);
         }
         page = page
-            .heading("How fair and how efficient")
+            .heading("Fairness and efficiency")
             .table(sheet.figures())
-            .heading("Axioms (NO = violated, by how much; * = what the mechanism aims at)")
+            .heading("Axioms (NO = violated, with the margin; * = the axiom that the mechanism is made for)")
             .table(sheet.axioms());
     }
     page.lines(without_result(columns)).text(
         "Price of fairness: the most weighted tasks that any allocation could serve, divided by those served \
-         here. Margins are parts of what a user would have alone; `within` holds up to rounding, `-` was not \
+         here. Margins are fractions of what a user would have alone; `within` holds up to rounding, `-` was not \
          examined. On a cluster `njc` is weak: one saturated class, however small, answers a complaint.",
     )
 }
 
-/// The columns that there are.
+/// The columns that have an allocation.
 struct Sheet<'a> {
     problem: &'a Problem,
     shown: Vec<(&'a str, &'a Judged)>,
@@ -55,7 +55,7 @@ impl Sheet<'_> {
         if all_users { table } else { table.at_most(LONGEST, "users") }
     }
 
-    /// By group the largest part that it holds of any resource of the whole cluster; none where there are no groups.
+    /// Returns the largest fraction of any resource of the cluster that each group uses, or `None` if there are no groups.
     fn groups(&self, all: bool) -> Option<Table> {
         let groups = self.problem.groups().list();
         if groups.is_empty() {
@@ -102,7 +102,7 @@ impl Sheet<'_> {
         table
     }
 
-    /// For programs: a row for each mechanism and what is known of it.
+    /// Returns the table for programs: a row for each mechanism and quantity.
     fn long(&self, columns: &[Compared]) -> Table {
         let mut table = Table::new([
             Column::words("mechanism"),
@@ -163,11 +163,11 @@ pub(crate) struct Sheets {
     pub tasks: Table,
     pub groups: Option<Table>,
     pub figures: Table,
-    /// What is to be known of columns that have an allocation.
+    /// The remarks on columns that have an allocation.
     pub remarks: Vec<String>,
 }
 
-/// [`comparison`] in parts.
+/// Returns the tables of [`comparison`] one by one.
 pub(crate) fn sheets(problem: &Problem, columns: &[Compared], all_users: bool) -> Sheets {
     let shown = columns.iter().filter_map(|c| Some((c.name.as_str(), c.result.as_ref().ok()?))).collect();
     let sheet = Sheet { problem, shown };
@@ -179,7 +179,7 @@ pub(crate) fn sheets(problem: &Problem, columns: &[Compared], all_users: bool) -
     }
 }
 
-/// The axioms that were examined for some column, in the order of the formats.
+/// Returns the axioms that were examined for some column, in the order of the formats.
 pub(crate) fn examined(shown: &[(&str, &Judged)]) -> Vec<(Axiom, Parameters)> {
     let mut all: Vec<(Axiom, Parameters)> = Vec::new();
     for axiom in Axiom::ALL {
@@ -196,7 +196,7 @@ pub(crate) fn examined(shown: &[(&str, &Judged)]) -> Vec<(Axiom, Parameters)> {
     all
 }
 
-/// Whether the mechanism is made to satisfy the axiom.
+/// Returns whether the mechanism is made to satisfy the axiom.
 pub(crate) fn is_own(judged: &Judged, axiom: Axiom, parameters: &Parameters) -> bool {
     judged
         .own
@@ -204,12 +204,12 @@ pub(crate) fn is_own(judged: &Judged, axiom: Axiom, parameters: &Parameters) -> 
         .is_some_and(|(own, of)| *own == axiom && of.clone().of(axiom).is_ok_and(|of| of == *parameters))
 }
 
-/// A number, or [nothing](Cell::none) where it is not known.
+/// Returns the cell of a number, or [an empty one](Cell::none) if the number is not known.
 fn known(value: Option<&Rational>, show: fn(&Rational) -> Cell) -> Cell {
     value.map_or_else(Cell::none, show)
 }
 
-/// The axiom with its parameter, as `--axiom` takes it.
+/// Returns the axiom with its parameter, as `--axiom` takes it.
 #[must_use]
 pub fn axiom_title(axiom: Axiom, parameters: &Parameters, problem: &Problem) -> String {
     let share = parameters.share.map(|share| share.name(problem));
@@ -236,7 +236,7 @@ fn violated(claim: &Claim) -> String {
     claim.margin.as_ref().map_or_else(|| "NO".to_owned(), |margin| format!("NO ({}{bound})", decimal(margin)))
 }
 
-/// Why a column has no allocation.
+/// Returns the reason why a column has no allocation.
 fn reason(why: &NoResult) -> String {
     match why {
         NoResult::NotApplicable(why) => format!("not applicable: {why}"),
@@ -245,24 +245,26 @@ fn reason(why: &NoResult) -> String {
     }
 }
 
-/// The columns without an allocation, and those that are not final, a line each.
+/// Returns a line for each column that has no allocation, or whose allocation is not final.
 fn without_result(columns: &[Compared]) -> Vec<String> {
     columns.iter().filter_map(remark).collect()
 }
 
-/// Why a column has no allocation, or why the one that it has is not final; none where there is nothing to say.
+/// Returns the reason why a column has no allocation or why its allocation is not final. `None` if there is neither.
 fn remark(column: &Compared) -> Option<String> {
     let words = match &column.result {
         Err(why) => reason(why),
         Ok(judged) => {
             let status = judged.status.map(|status| {
-                format!("ended with the status `{}`: what is shown is its last point", status.name())
+                format!("stopped with the status `{}`: its last point is shown", status.name())
             });
             let repaired = Some(&judged.examination.repair).filter(|repair| !repair.is_zero());
-            let repaired = repaired.map(|repair| format!("repaired by {}", number(repair)));
+            let repaired = repaired.map(|repair| {
+                format!("repaired by at most {} of what a user would have alone", number(repair))
+            });
             let infeasible = judged.examination.infeasible.then(|| "infeasible".to_owned());
             let undecided = judged.examination.undecided.iter();
-            let undecided = undecided.map(|(axiom, why)| format!("{} was not checked: {why}", axiom.name()));
+            let undecided = undecided.map(|(axiom, why)| format!("{} is not checked: {why}", axiom.name()));
             let all: Vec<String> =
                 status.into_iter().chain(infeasible).chain(repaired).chain(undecided).collect();
             if all.is_empty() {

@@ -1,4 +1,4 @@
-//! Users that come and go under divisible mechanisms: what the runs come to as a page, and their picture.
+//! Users that come and go under divisible mechanisms: the results of the runs as a page, and their picture.
 
 use evenhand_simulate::{Course, CourseScenario};
 
@@ -6,12 +6,12 @@ use crate::page::Page;
 use crate::plot::{Axis, Figure, Plot, Series};
 use crate::table::{Cell, Table};
 
-/// Users that a table shows unless all are asked for.
+/// The most users in a table, unless all are asked for.
 const MOST_USERS: usize = 20;
-/// Lines of a plot: more than this cannot be told apart.
+/// The most lines of a plot: more cannot be told apart.
 const MOST_LINES: usize = 8;
 
-/// What the users of every run had.
+/// Returns the page of the runs: the presence, tasks and shares of the users in every run.
 #[must_use]
 pub fn course(scenario: &CourseScenario, courses: &[Course]) -> Page {
     let mut page = Page::new();
@@ -19,7 +19,7 @@ pub fn course(scenario: &CourseScenario, courses: &[Course]) -> Page {
         page = page.heading(&scenario.spec.name);
     }
     let words = format!(
-        "{} up to time {}; tasks are means over the time that a user is there, shares over the whole run",
+        "{} up to time {}; tasks are means over the time that a user is present, shares over the whole run",
         scenario.policy.words(),
         scenario.horizon
     );
@@ -38,15 +38,16 @@ pub fn course(scenario: &CourseScenario, courses: &[Course]) -> Page {
             page = page.text(format!("the run with seed {} stopped at time {}", course.seed, course.end));
         }
         if let Some(last) = course.distance.as_ref().and_then(|distance| distance.last()) {
-            let words =
-                format!("at the end {last:.2e} from the exact allocation, in parts of what a user has alone");
+            let words = format!(
+                "at the end {last:.2e} from the exact allocation, as a fraction of what a user has alone"
+            );
             page = page.text(words);
         }
     }
     page
 }
 
-/// Who had most and least in the first run.
+/// Returns the sentences on the users with the largest and the smallest share in the first run.
 fn short(scenario: &CourseScenario, courses: &[Course]) -> Vec<String> {
     let mut sentences = vec![format!(
         "{} users shared the servers until time {} under {}.",
@@ -73,11 +74,11 @@ fn number(value: f64) -> Cell {
     Cell::text(format!("{value:.3}")).with_value(value.to_string())
 }
 
-/// Dominant shares and utilisation over time, as far as there are not too many lines.
+/// Returns the figure of dominant shares and utilisation over time, with at most a fixed number of lines.
 #[must_use]
 pub fn course_series(scenario: &CourseScenario, course: &Course) -> Figure {
     let line = |name: String, value: &dyn Fn(usize) -> f64| {
-        // What users have changes at once.
+        // Shares change in steps, so a line has two points at the time of a change.
         let mut points: Vec<(f64, f64)> = Vec::new();
         for (at, moment) in course.moments.iter().enumerate() {
             let before = points.last().map(|(_, before)| (moment.time, *before));

@@ -1,4 +1,4 @@
-//! Why a user has what it has, in words.
+//! The reasons for the allocation of a user, in words.
 
 use evenhand_certify::explain::{
     Bottleneck, ClassView, Entitled, Explanation, ExplanationVerdict, OneMore, VirtualView,
@@ -11,10 +11,10 @@ use crate::page::Page;
 use crate::table::{Cell, Table};
 use crate::text::{few, more_tasks, number, percent, place, row_names, tasks};
 
-/// Prices that are shown.
+/// The most prices that are shown.
 const LONGEST: usize = 6;
 
-/// The explanation as a few paragraphs, and a table of the server classes.
+/// Returns the explanation as a few paragraphs, and a table of the server classes.
 #[must_use]
 pub fn explanation(problem: &Problem, sharing: Sharing, explanation: &Explanation) -> Page {
     let constraints = Constraints::new(problem, sharing);
@@ -28,7 +28,8 @@ pub fn explanation(problem: &Problem, sharing: Sharing, explanation: &Explanatio
     }
     if !explanation.virtual_shares.is_empty() {
         let heading =
-            "By virtual dominant share, its tasks over those it could run with all of a class:".to_owned();
+            "Virtual dominant shares, which are its tasks divided by those it could run alone on a class:"
+                .to_owned();
         let wants_more = explanation.verdict != ExplanationVerdict::Satisfied;
         let views = explanation.virtual_shares.iter();
         let views = views.map(|view| virtual_share(problem, &constraints, view, wants_more));
@@ -40,7 +41,7 @@ pub fn explanation(problem: &Problem, sharing: Sharing, explanation: &Explanatio
     page.append(one_more_unit(problem, explanation))
 }
 
-/// What the user has.
+/// Returns the tasks, the share and the level of the user.
 fn situation(problem: &Problem, explanation: &Explanation) -> Vec<String> {
     let user = &problem.users()[explanation.user];
     let name = user.name();
@@ -58,12 +59,15 @@ fn situation(problem: &Problem, explanation: &Explanation) -> Vec<String> {
         ));
     }
     if explanation.infeasible {
-        lines.push("This allocation is infeasible: it is no answer to the problem (see certify).".to_owned());
+        lines.push(
+            "This allocation is infeasible, so it does not answer the problem (see `evenhand certify`)."
+                .to_owned(),
+        );
     }
     lines
 }
 
-/// Why it has no more, in a sentence.
+/// Returns the sentence on why the user has no more.
 fn verdict(problem: &Problem, explanation: &Explanation) -> String {
     let name = problem.users()[explanation.user].name();
     let is_whole = !explanation.one_more.is_empty();
@@ -73,35 +77,35 @@ fn verdict(problem: &Problem, explanation: &Explanation) -> String {
         ExplanationVerdict::Satisfied => format!("{name} has all the tasks that it asked for."),
         ExplanationVerdict::Blocked if is_whole => {
             format!(
-                "{name} cannot grow unless others give something back or tasks move: no server that it may use has room for \
-                 another task of it."
+                "{name} cannot get more unless other users free capacity or tasks move: no server that it may use has room for \
+                 another of its tasks."
             )
         }
         ExplanationVerdict::Blocked => {
             format!(
-                "{name} cannot grow unless others give something back or tasks move: every server class that it may use is \
+                "{name} cannot get more unless other users free capacity or tasks move: every server class that it may use is \
                  full for it."
             )
         }
         ExplanationVerdict::Room if is_whole => {
-            format!("{name} could get more as things stand: more tasks of it fit on single servers.")
+            format!("{name} could get more as things stand: more of its tasks fit on single servers.")
         }
         ExplanationVerdict::Room => {
             format!("{name} could get more as things stand: not every server class is full for it.")
         }
         ExplanationVerdict::Stopped => {
-            format!("{name} cannot grow as things stand: a group above it stops it.")
+            format!("{name} cannot get more as things stand: a bound of a group stops it.")
         }
     }
 }
 
-/// What groups stop the user by.
+/// Returns the bounds of groups that stop the user.
 fn stops(problem: &Problem, explanation: &Explanation) -> Vec<String> {
     let list = explanation.stops.iter().map(|stop| format!("  {}", what_stops(problem, stop)));
     std::iter::once("It is stopped by groups:".to_owned()).chain(list).collect()
 }
 
-/// By server class: the tasks of the user there, and why it has no more.
+/// Returns the table of server classes: the tasks of the user there, and why it has no more.
 fn classes(problem: &Problem, constraints: &Constraints<'_>, explanation: &Explanation) -> Table {
     let wants_more = matches!(
         explanation.verdict,
@@ -112,10 +116,10 @@ fn classes(problem: &Problem, constraints: &Constraints<'_>, explanation: &Expla
         match single {
             _ if !wants_more => String::new(),
             Some(single) => one_more(constraints, single),
-            None if class.bottlenecks.is_empty() => "nothing that it needs has run out".to_owned(),
+            None if class.bottlenecks.is_empty() => "no resource that it needs is full".to_owned(),
             None => {
                 let list = class.bottlenecks.iter().map(|b| bottleneck(problem, constraints, b));
-                format!("out of {}", list.collect::<Vec<_>>().join("; out of "))
+                list.collect::<Vec<_>>().join("; ")
             }
         }
     };
@@ -127,7 +131,7 @@ fn classes(problem: &Problem, constraints: &Constraints<'_>, explanation: &Expla
         .table()
 }
 
-/// On how many servers of a class one more task fits, and what is short on the others.
+/// Returns on how many servers of a class one more task fits, and which resources are short on the others.
 fn one_more(constraints: &Constraints<'_>, single: &OneMore) -> String {
     let servers = |count: u64| format!("{count} server{}", if count == 1 { "" } else { "s" });
     let short: Vec<String> = single
@@ -149,7 +153,7 @@ fn one_more(constraints: &Constraints<'_>, single: &OneMore) -> String {
     }
 }
 
-/// One class: the share of the user, its bottleneck, and who holds that at the highest level.
+/// Returns the line of one class: the share of the user, its bottleneck, and the user with the highest level on it.
 fn virtual_share(
     problem: &Problem,
     constraints: &Constraints<'_>,
@@ -163,7 +167,7 @@ fn virtual_share(
             let (row, _) = row_names(constraints, row);
             let holder = problem.users()[*n].name();
             text.push_str(&format!(
-                "; bottleneck {row}, held at the highest level by {holder} ({})",
+                "; bottleneck {row}, used at the highest level by {holder} ({})",
                 number(level)
             ));
         }
@@ -171,13 +175,13 @@ fn virtual_share(
             let (row, _) = row_names(constraints, row);
             text.push_str(&format!("; bottleneck {row}"));
         }
-        (None, _) if wants_more => text.push_str("; no bottleneck: by PS-DSF it is due more here"),
+        (None, _) if wants_more => text.push_str("; no bottleneck: by PS-DSF it should get more here"),
         (None, _) => text.push_str("; it has all its tasks, and needs no bottleneck"),
     }
     text
 }
 
-/// Why the user has a justified complaint, or none.
+/// Returns the sentences on whether the user has a justified complaint.
 fn entitlement(
     problem: &Problem,
     constraints: &Constraints<'_>,
@@ -189,22 +193,21 @@ fn entitlement(
     let answer = match (explanation.verdict, &entitled.best) {
         (ExplanationVerdict::Satisfied, _) => "it has all its tasks, and no justified complaint".to_owned(),
         (_, Some((row, own))) => {
-            let holds =
-                format!("it holds {} of {}, which has run out", number(own), place(constraints, *row));
+            let holds = format!("it uses {} of {}, which is full", number(own), place(constraints, *row));
             let rounding = entitled.entitlement.clone() / 1_000_000_000u32;
             match own + rounding >= entitled.entitlement {
                 true => format!("{holds}: no justified complaint"),
-                false => format!("{holds}, and no more of anything else that has: a justified complaint"),
+                false => format!("{holds}, and no more of any other full resource: a justified complaint"),
             }
         }
-        (_, None) => "nothing that it needs has run out: a justified complaint".to_owned(),
+        (_, None) => "no resource that it needs is full: a justified complaint".to_owned(),
     };
-    let mut lines = vec![format!("{name} is entitled to {part} of everything: {answer}.")];
+    let mut lines = vec![format!("{name} is entitled to {part} of every resource: {answer}.")];
     if !entitled.prices.is_empty() {
         let prices = entitled.prices.iter();
         let prices = prices.map(|(row, price)| format!("{} {}", place(constraints, *row), number(price)));
         let prices = few(&prices.collect::<Vec<_>>(), LONGEST);
-        lines.push(format!("What it holds costs, in weight for one unit: {prices}."));
+        lines.push(format!("Prices of the resources that it uses, in weight per unit: {prices}."));
     }
     lines
 }
@@ -221,5 +224,5 @@ fn bottleneck(problem: &Problem, constraints: &Constraints<'_>, bottleneck: &Bot
         1 => " and one other".to_owned(),
         _ => format!(" and {others} others"),
     };
-    format!("{} (held by {}{rest})", row_names(constraints, bottleneck.row).0, holders.join(", "))
+    format!("{} is full (used by {}{rest})", row_names(constraints, bottleneck.row).0, holders.join(", "))
 }

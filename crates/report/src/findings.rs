@@ -1,4 +1,4 @@
-//! What a mechanism found beside the allocation, in words.
+//! The findings of a mechanism besides the allocation, in words.
 
 use evenhand_mechanisms::filling::{Integrality, Measure};
 use evenhand_mechanisms::{Bound, Intervals, Outcome, Search, Selected, Status};
@@ -6,7 +6,7 @@ use evenhand_problem::{Constraints, Problem};
 
 use crate::text::{few, number, place};
 
-/// Lines about prices, gap, bottlenecks, selection and status; none when there is nothing to tell.
+/// Returns lines about prices, gap, bottlenecks, selection and status, as far as the mechanism reports them.
 pub(crate) fn findings(problem: &Problem, outcome: &Outcome) -> Vec<String> {
     let constraints = Constraints::new(problem, outcome.allocation.sharing);
     let findings = &outcome.findings;
@@ -14,7 +14,7 @@ pub(crate) fn findings(problem: &Problem, outcome: &Outcome) -> Vec<String> {
     if let Some(bottlenecks) = &findings.bottlenecks {
         let names: Vec<String> = bottlenecks.iter().map(|row| place(&constraints, *row)).collect();
         lines.push(match names.as_slice() {
-            [] => "Nothing has run out.".to_owned(),
+            [] => "No resource is full.".to_owned(),
             names => format!("Bottlenecks: {}.", few(names, LONGEST)),
         });
     }
@@ -29,7 +29,10 @@ pub(crate) fn findings(problem: &Problem, outcome: &Outcome) -> Vec<String> {
     if let Some(gap) = &findings.gap {
         lines.push(match gap.is_zero() {
             true => "Proven optimal, exactly.".to_owned(),
-            false => format!("Proven within {}: no allocation gains more than that by weight.", number(gap)),
+            false => format!(
+                "Proven within {}: no allocation is better by more than this, counted by weight.",
+                number(gap)
+            ),
         });
     }
     if let Some(Selected { value, bound, .. }) = &findings.selected {
@@ -38,7 +41,9 @@ pub(crate) fn findings(problem: &Problem, outcome: &Outcome) -> Vec<String> {
             Bound::Claimed(bound) => {
                 format!("Value {}; HiGHS claims that no answer exceeds {bound}, unproven.", number(value))
             }
-            Bound::Found => format!("Value {}; the best of the answers that were found.", number(value)),
+            Bound::Found => {
+                format!("Value {}; the best answer of the search, without a proof.", number(value))
+            }
         });
     }
     if let Some(search) = &findings.search {
@@ -54,14 +59,14 @@ pub(crate) fn findings(problem: &Problem, outcome: &Outcome) -> Vec<String> {
     }
     if let Some(Intervals { width, .. }) = &findings.intervals {
         lines.push(format!(
-            "The time was up: levels lie between proven bounds (--format json lists them), the widest {:.1e} of what \
-             its user would have with everything to itself.",
+            "The time was up: levels lie between proven bounds (--format json lists them). The widest differ by {:.1e} of \
+             what the user would have alone.",
             width.to_f64()
         ));
     }
     let is_final = |status: &Status| matches!(status, Status::Solved | Status::Interval);
     if let Some(status) = findings.status.filter(|status| !is_final(status)) {
-        lines.push(format!("The method ended with the status `{}`.", status.name()));
+        lines.push(format!("The method stopped with the status `{}`.", status.name()));
     }
     if let Some(Integrality { mechanism, whole, divisible }) = &findings.integrality {
         let measure = |measure: &Measure| {
@@ -77,7 +82,7 @@ pub(crate) fn findings(problem: &Problem, outcome: &Outcome) -> Vec<String> {
     lines
 }
 
-/// How one of many answers was searched for.
+/// Returns the sentences on how one of many answers was searched for.
 fn searched(search: &Search) -> String {
     if search.unique {
         return "This answer is the only one.".to_owned();
@@ -92,21 +97,21 @@ fn searched(search: &Search) -> String {
     let empty = search.tried.iter().filter(|tried| tried.tasks.is_none()).count();
     let found = match (&search.more_tasks, search.answers) {
         (Some(tasks), answers) => format!(
-            "found {answers} of them. This is that of: {from}. Another one serves more tasks, {}.",
+            "found {answers} of them. This one is from: {from}. Another answer serves more tasks: {}.",
             number(tasks)
         ),
         (None, 1) if tried == 1 => "found this one.".to_owned(),
-        (None, 1) if empty > 0 => format!("found this one; {empty} of them led to no answer."),
+        (None, 1) if empty > 0 => format!("found only this one; {empty} of them found no answer."),
         (None, 1) => "all found this one.".to_owned(),
         (None, answers) => format!(
-            "found {answers} of them. This is that of: {from}. None of the others dominates it or serves more tasks."
+            "found {answers} of them. This one is from: {from}. None of the others dominates it or serves more tasks."
         ),
     };
     format!("PS-DSF can have several answers. {run} {found}")
 }
 
-/// Names that are shown in one line.
+/// The most names in one line.
 const LONGEST: usize = 8;
 
-/// Prices below this are what a method leaves of 0.
+/// The price up to which a price counts as 0: methods leave small errors.
 const SMALL_PRICE: f64 = 1e-12;

@@ -1,4 +1,4 @@
-//! Groups for people: where they stand, why they have what they have, and what they are entitled to.
+//! Groups for people: their levels, the reasons for their usage, and their fair shares.
 
 use evenhand_mechanisms::tree::{Entitlements, Held, NodeKind, Reported, Standing, Stop, StopKind, Why};
 use evenhand_problem::{Problem, Rational};
@@ -7,10 +7,10 @@ use crate::page::Page;
 use crate::table::{Cell, Column, Table};
 use crate::text::{few, number};
 
-/// Most holders and lenders that are named.
+/// The most holders and lenders that are named.
 const NAMED: usize = 4;
 
-/// What the group holds and may still have by resource, and by user what stops it.
+/// Returns the usage and the free amounts of a group by resource, and the bounds that stop each of its users.
 #[must_use]
 pub fn why(problem: &Problem, why: &Why) -> Page {
     let standing = &why.standing;
@@ -30,10 +30,10 @@ pub fn why(problem: &Problem, why: &Why) -> Page {
     let amount = |amount: &Rational| Cell::text(number(amount));
     let table = Table::of(&why.amounts)
         .words("resource", |of| problem.resources()[of.resource].as_str())
-        .numbers("held", |of| amount(&of.held))
+        .numbers("uses", |of| amount(&of.held))
         .numbers("guarantee", |of| of.guarantee.as_ref().map(amount))
         .numbers("limit", |of| of.limit.as_ref().map(amount))
-        .numbers("own, unused", |of| amount(&of.own))
+        .numbers("unused guarantee", |of| amount(&of.own))
         .numbers("may borrow", |of| amount(&of.may_borrow))
         .words("from", |of| named(&of.lenders))
         .table();
@@ -62,16 +62,13 @@ fn words(problem: &Problem, stop: &Stop) -> String {
     match stop.kind {
         StopKind::Weight { .. } => what,
         _ if stop.brings.is_zero() => {
-            format!("{what}, of which one more unit by itself leaves room for no task")
+            format!("{what}; one more unit by itself would allow no further task")
         }
-        _ => format!(
-            "{what}, of which one more unit leaves room for up to {} tasks, all else as it stands",
-            number(&stop.brings)
-        ),
+        _ => format!("{what}; one more unit by itself would allow up to {} more tasks", number(&stop.brings)),
     }
 }
 
-/// What stops a user, in words.
+/// Returns the bound that stops a user, in words.
 pub(crate) fn what_stops(problem: &Problem, stop: &StopKind) -> String {
     let resource = |r: &usize| &problem.resources()[*r];
     match stop {
@@ -82,16 +79,16 @@ pub(crate) fn what_stops(problem: &Problem, stop: &StopKind) -> String {
             format!("{group} has the weight 0 and gets nothing beyond its guarantee")
         }
         StopKind::KeptBack { resource: r } => {
-            format!("what is left of {} is kept back for groups that do not lend it", resource(r))
+            format!("the rest of {} is kept back for groups that do not lend it", resource(r))
         }
         StopKind::ClassLimit { group, servers, resource: r, most } => format!(
-            "{group} holds the {} {} that it may on {}",
+            "{group} uses all the {} {} that it may on {}",
             number(most),
             resource(r),
             problem.class_names(servers)
         ),
         StopKind::Full { server, resource: r, holders } => format!(
-            "{} of {} is used up ({})",
+            "{} of {} is full (used by {})",
             resource(r),
             problem.servers()[*server].name(),
             named(holders)
@@ -99,7 +96,7 @@ pub(crate) fn what_stops(problem: &Problem, stop: &StopKind) -> String {
     }
 }
 
-/// The root, then groups and users in the order in which they would be served, those inside a group indented under it.
+/// Returns the root, then groups and users in the order in which they would be served, indented by their depth.
 #[must_use]
 pub fn levels(standings: &[Standing]) -> Page {
     let mut table = Table::of(standings)
@@ -122,30 +119,30 @@ pub fn levels(standings: &[Standing]) -> Page {
     };
     let compared_by = |standing: &&Standing| {
         let Some(next) = &standing.next else { return Cell::text("wants no more").muted() };
-        let by = if next.is_below_guarantee { "part of the guarantee" } else { "level" };
+        let by = if next.is_below_guarantee { "fraction of the guarantee" } else { "level" };
         let stopped = if next.is_stopped { ", stopped" } else { "" };
         Cell::text(format!("{by} {}{stopped}", number(&next.level)))
     };
     let table = table.numbers("next", next).words("compared by", compared_by).table();
     let page = Page::new().table(table).text(
-        "The rule serves the group with the least place first, and within it again; equal places are left open. A \
-         group below its guarantee is compared by the part of it that is used, and comes before the others.",
+        "The rule serves the group with the lowest number in `next` first, and then the lowest inside it; equal numbers are a tie. \
+         A group below its guarantee is compared by the fraction of the guarantee that it uses, and comes before the others.",
     );
     if standings.iter().any(|of| of.next.as_ref().is_some_and(|next| next.is_stopped)) {
-        page.text("Stopped: no user there may grow as things stand, because of a limit, a weight of 0 or a resource that is used up.")
+        page.text("Stopped: no user of the group can get more as things stand, because of a limit, a weight of 0 or a full resource.")
     } else {
         page
     }
 }
 
-/// Groups in the order of the file, those inside a group indented under it, and users that stand beside groups.
+/// Returns the fair shares of groups in the order of the file, indented by their depth, and of users outside of groups.
 #[must_use]
 pub fn entitlements(problem: &Problem, entitlements: &Entitlements, held: Option<&Held>) -> Page {
     let mut columns = vec![Column::words("group or user")];
     for r in problem.resources() {
-        columns.push(Column::numbers(&format!("{r}, entitled")));
+        columns.push(Column::numbers(&format!("{r}, fair share")));
         if held.is_some() {
-            columns.push(Column::numbers("held"));
+            columns.push(Column::numbers("uses"));
         }
     }
     let mut table = Table::new(columns);
@@ -176,8 +173,8 @@ pub fn entitlements(problem: &Problem, entitlements: &Entitlements, held: Option
     let starts = problem.users().iter().zip(&held.may_start).filter(|(_, may)| **may);
     let names: Vec<&str> = starts.map(|(user, _)| user.name()).collect();
     page.text(if names.is_empty() {
-        "No user may start one more task within what its groups are entitled to.".to_owned()
+        "No user could start another task within the fair shares of its groups.".to_owned()
     } else {
-        format!("One more task fits into what the groups are entitled to, of: {}.", names.join(", "))
+        format!("Another task would still be within the fair shares of its groups for: {}.", names.join(", "))
     })
 }

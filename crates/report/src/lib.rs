@@ -1,7 +1,7 @@
 //! Every result as text and as JSON: tables of allocations, certificates and comparisons, explanations in
 //! words, plots, and documents for programs ([`json`]).
 //!
-//! Everything here turns a finished result into text; nothing computes or prints.
+//! This crate turns finished results into text. It computes no results, and prints nothing.
 #![forbid(unsafe_code)]
 
 mod admission;

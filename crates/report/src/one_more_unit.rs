@@ -1,4 +1,4 @@
-//! What one more unit of a resource of a class would bring a user, and who else would gain or lose.
+//! The gain of a user from one more unit of a resource of a server class, and the effect on other users.
 
 use evenhand_certify::explain::{Between, Explanation, ExplanationVerdict, OneMoreUnit, UnitOfRow};
 use evenhand_problem::Problem;
@@ -7,40 +7,40 @@ use crate::page::Page;
 use crate::table::{Cell, Table};
 use crate::text::{decimal, tasks};
 
-/// Lines of the table that people are shown.
+/// The most lines of the table for people.
 const LINES: usize = 8;
 
-/// Rows and other users that are named in a line.
+/// The most rows and users that are named in a line.
 const NAMED: usize = 3;
 
-/// A table of what the mechanism gives with one more unit, and what it was measured from.
+/// Returns the table of the gains from one more unit, and notes on how they were measured.
 pub fn one_more_unit(problem: &Problem, explanation: &Explanation) -> Page {
     let unit = match &explanation.one_more_unit {
         Ok(unit) => unit,
-        // Who has nothing to run has no question.
+        // A user without tasks cannot gain.
         Err(_) if explanation.verdict == ExplanationVerdict::NoTasks => return Page::new(),
         Err(why) => {
-            return Page::new().text(format!("What one more unit would bring is not measured: {why}."));
+            return Page::new().text(format!("The gain from one more unit is not measured: {why}."));
         }
     };
     let name = problem.users()[explanation.user].name();
-    // Rows with the same effect stand together.
+    // Rows with the same effect form one line.
     let alike = |a: &UnitOfRow, b: &UnitOfRow| a.tasks == b.tasks && a.rate == b.rate && a.users == b.users;
     let rows = unit.rows.chunk_by(alike).filter_map(|rows| Some((rows, rows.first()?)));
     let table = Table::of(rows)
         .words("one more unit of", |(rows, _)| places(problem, rows))
         .numbers(&format!("{name} gains"), |(_, first)| gain(&first.tasks))
         .numbers("at first, per unit", |(_, first)| gain(&first.rate))
-        .words("others that gain or lose", |(_, first)| others(problem, first))
+        .words("other users that gain or lose", |(_, first)| others(problem, first))
         .unless_all("-")
         .table();
     let page = Page::new()
-        .text("What solving again gives, in tasks, with one more unit of one resource of one server class:")
+        .text("Tasks gained with one more unit of one resource of one server class, by solving again:")
         .table(table.at_most(LINES, "lines"));
     page.lines(notes(explanation, unit, name))
 }
 
-/// The rows by name, the first few.
+/// Returns the names of the first few rows.
 fn places(problem: &Problem, rows: &[UnitOfRow]) -> String {
     let name = |row: &UnitOfRow| {
         let server = problem.servers()[row.server].name();
@@ -53,7 +53,7 @@ fn places(problem: &Problem, rows: &[UnitOfRow]) -> String {
     list.join(", ")
 }
 
-/// A number of tasks, or the bounds between which it is where they differ in the digits that are shown.
+/// Returns a number of tasks, or bounds if they differ in the shown digits.
 fn words(value: &Between) -> String {
     let (at_least, at_most) = (decimal(&value.at_least), decimal(&value.at_most));
     if at_least == at_most { at_least } else { format!("{at_least} to {at_most}") }
@@ -63,7 +63,7 @@ fn gain(value: &Between) -> Cell {
     value.exact().map_or_else(|| Cell::text(words(value)), Cell::decimal)
 }
 
-/// Who else gains or loses, those with the largest change first.
+/// Returns the other users that gain or lose, those with the largest change first.
 fn others(problem: &Problem, row: &UnitOfRow) -> Cell {
     let mut users: Vec<&(usize, Between)> = row.users.iter().collect();
     let size = |gain: &Between| gain.at_least.clone().abs().max(gain.at_most.clone().abs());
@@ -75,17 +75,17 @@ fn others(problem: &Problem, row: &UnitOfRow) -> Cell {
     let mut list: Vec<String> = users.iter().take(NAMED).map(name).collect();
     if users.len() > NAMED {
         let losers = users[NAMED..].iter().filter(|(_, gain)| gain.at_most < 0).count();
-        list.push(format!("{} more, {losers} of whom lose", users.len() - NAMED));
+        list.push(format!("{} more ({losers} lose)", users.len() - NAMED));
     }
     if list.is_empty() { Cell::none() } else { Cell::text(list.join(", ")) }
 }
 
-/// What the numbers were measured from, and what was left out.
+/// Returns notes on the base of the gains, and on rows that were left out.
 fn notes(explanation: &Explanation, unit: &OneMoreUnit, name: &str) -> Vec<String> {
     let mut lines = Vec::new();
     if unit.differs {
         lines.push(format!(
-            "This allocation is not what the mechanism gives. The gains are measured from the mechanism's own answer, \
+            "This allocation is not the mechanism's answer. The gains are measured from the mechanism's own answer, \
              in which {name} has {} (here: {}).",
             unit.tasks.exact().map_or_else(|| format!("{} tasks", words(&unit.tasks)), tasks),
             decimal(&explanation.tasks),
@@ -93,7 +93,8 @@ fn notes(explanation: &Explanation, unit: &OneMoreUnit, name: &str) -> Vec<Strin
     }
     if unit.rows.iter().any(|row| row.changes_shares) {
         lines.push(
-            "The unit also changes what users' shares are parts of, and some can lose by it.".to_owned(),
+            "The unit also changes the capacity that shares are fractions of, so some users can lose."
+                .to_owned(),
         );
     }
     if let Some(bound) = &unit.others_at_most {
@@ -102,7 +103,7 @@ fn notes(explanation: &Explanation, unit: &OneMoreUnit, name: &str) -> Vec<Strin
             others => format!("{others} other rows were"),
         };
         lines.push(format!(
-            "{what} not solved again: {name} would gain at most {} there, as prices or what it could have alone prove.",
+            "{what} not solved again: prices, or the tasks it could have alone, prove that {name} would gain at most {} there.",
             tasks(bound),
         ));
     }

@@ -1,4 +1,4 @@
-//! What a command prints: headings, paragraphs and tables, written in one of several forms.
+//! The output of a command: headings, paragraphs and tables, written in one of several forms.
 
 use std::fmt;
 
@@ -9,56 +9,56 @@ use crate::table::markup::folded;
 use crate::table::{Form, Table, Terminal};
 use crate::text::paragraph;
 
-/// Blocks from top to bottom.
+/// A sequence of blocks, from top to bottom.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Page {
     blocks: Vec<Block>,
-    /// What spreadsheets are given in place of the tables.
+    /// The table for spreadsheets, instead of the tables of the page.
     sheet: Option<Table>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Block {
-    /// Stands directly above what follows.
+    /// A line directly above the next block.
     Heading(String),
-    /// Line by line, as it was given.
+    /// Lines, as they were given.
     Text(Vec<String>),
     Table(Table),
-    /// A table of which a document of HTML has all rows, those that people are not shown elsewhere folded.
+    /// A table that is complete in an HTML document, with the rows folded that are left out elsewhere.
     Folded(Table),
-    // What follows stands in a document of HTML alone.
+    // The blocks below appear only in HTML documents.
     /// The answer in sentences.
     Short(Vec<String>),
-    /// A picture (SVG), and what it shows.
+    /// A picture (SVG) and its caption.
     Picture(String, String),
-    /// Name and text of a certificate, which the document then checks.
+    /// The name and the text of a certificate, which the document checks.
     Certificate(String, String),
-    /// Names of files that stand beside it.
+    /// The names of files next to the document.
     Files(Vec<String>),
 }
 
 impl Page {
-    /// Nothing yet.
+    /// Returns an empty page.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a line that stands directly above what follows.
+    /// Adds a heading directly above the next block.
     #[must_use]
     pub fn heading(mut self, heading: impl AsRef<str>) -> Self {
         self.blocks.push(Block::Heading(heading.as_ref().to_owned()));
         self
     }
 
-    /// Adds a line; nothing where it is empty. A line break in it is shown as any hidden character is: names
-    /// may hold them.
+    /// Adds a line, unless it is empty. A line break in it is escaped like other hidden characters, because names may contain
+    /// them.
     #[must_use]
     pub fn text(self, line: impl AsRef<str>) -> Self {
         self.lines(Some(line).filter(|line| !line.as_ref().is_empty()))
     }
 
-    /// Adds lines below one another; nothing where there are none.
+    /// Adds lines, if there are any.
     #[must_use]
     pub fn lines(mut self, lines: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
         let lines: Vec<String> = lines.into_iter().map(|line| line.as_ref().to_owned()).collect();
@@ -75,14 +75,14 @@ impl Page {
         self
     }
 
-    /// Adds a table of which a document of HTML has all rows, folded after those that people are shown elsewhere.
+    /// Adds a table. An HTML document contains all its rows, and folds those that are left out elsewhere.
     #[must_use]
     pub fn folded(mut self, table: Table) -> Self {
         self.blocks.push(Block::Folded(table));
         self
     }
 
-    /// Adds the answer in sentences, which a document of HTML opens with.
+    /// Adds the answer in sentences, with which an HTML document opens.
     #[must_use]
     pub fn short(mut self, sentences: impl IntoIterator<Item = String>) -> Self {
         let at = usize::from(matches!(self.blocks.first(), Some(Block::Heading(_))));
@@ -90,48 +90,48 @@ impl Page {
         self
     }
 
-    /// Adds a picture (SVG) and what it shows, to a document of HTML.
+    /// Adds a picture (SVG) with its caption to an HTML document.
     #[must_use]
     pub fn picture(mut self, svg: String, says: impl AsRef<str>) -> Self {
         self.blocks.push(Block::Picture(svg, says.as_ref().to_owned()));
         self
     }
 
-    /// Adds a certificate of that name to a document of HTML, which then carries the checker.
+    /// Adds a certificate of that name to an HTML document, which then contains the checker.
     #[must_use]
     pub fn certificate(mut self, name: &str, text: String) -> Self {
         self.blocks.push(Block::Certificate(name.to_owned(), text));
         self
     }
 
-    /// Adds links to files that stand beside a document of HTML.
+    /// Adds links to files next to an HTML document.
     #[must_use]
     pub fn files(mut self, names: Vec<String>) -> Self {
         self.blocks.push(Block::Files(names));
         self
     }
 
-    /// Spreadsheets are given this one table in place of those of the page.
+    /// Sets the only table that spreadsheets get.
     #[must_use]
     pub fn sheet(self, table: Table) -> Self {
         Self { sheet: Some(table), ..self }
     }
 
-    /// Adds all of another page.
+    /// Adds all blocks of another page.
     #[must_use]
     pub fn append(mut self, other: Self) -> Self {
         self.blocks.extend(other.blocks);
         self
     }
 
-    /// Whether there is a table: a page without one has nothing to say as CSV.
+    /// Returns whether there is a table. A page without one cannot be written as CSV.
     #[must_use]
     pub fn has_table(&self) -> bool {
         self.sheet.is_some()
             || self.blocks.iter().any(|block| matches!(block, Block::Table(_) | Block::Folded(_)))
     }
 
-    /// The page as a whole document of HTML, under its first heading.
+    /// Returns the page as a complete HTML document with the first heading as its title.
     #[must_use]
     pub fn document(&self) -> String {
         let (title, rest) = match self.blocks.split_first() {
@@ -139,13 +139,13 @@ impl Page {
             _ => ("A result of Evenhand", self.blocks.as_slice()),
         };
         let body = Self { blocks: rest.to_vec(), sheet: None }.render(&Form::Html);
-        // Text is escaped, so that these are headings of ours: in a document they stand directly below the title.
+        // Text is escaped, so these tags are headings of the page. In a document they stand directly below the title.
         let body = body.replace("<h3>", "<h2>").replace("</h3>", "</h2>");
         let checks = rest.iter().any(|block| matches!(block, Block::Certificate(..)));
         html::document(title, &body, checks)
     }
 
-    /// The page in that form; every line ends with a line feed.
+    /// Returns the page in a form. Every line ends with a line feed.
     #[must_use]
     pub fn render(&self, form: &Form) -> String {
         if let (Some(sheet), Form::Csv) = (&self.sheet, form) {
@@ -181,7 +181,7 @@ impl Block {
             (Self::Heading(text), Form::Markdown) => Some(format!("### {}\n", Medium::Markdown.show(text))),
             (Self::Text(lines), Form::Markdown) => Some(shown(lines, Medium::Markdown) + "\n"),
             (Self::Heading(text), Form::Html) => Some(format!("<h3>{}</h3>\n", Medium::Html.show(text))),
-            // Lines stay lines: some are names and values below one another.
+            // Line breaks are kept, because some lines are names and values in columns.
             (Self::Text(lines), Form::Html) => Some(lines_in_html(lines)),
             (Self::Heading(text), Form::Text(terminal)) => Some(paragraph(&printable(text), terminal.width)),
             (Self::Text(lines), Form::Text(terminal)) => {
@@ -191,7 +191,7 @@ impl Block {
     }
 }
 
-/// Letters from which a word of hexadecimal digits is a hash, which may be broken anywhere.
+/// The least length of a word of hexadecimal digits that counts as a hash, which may be broken anywhere.
 const SHORTEST_HASH: usize = 32;
 
 fn lines_in_html(lines: &[String]) -> String {
@@ -211,7 +211,7 @@ fn shown(lines: &[String], medium: Medium) -> String {
     lines.iter().map(|line| medium.show(line)).collect::<Vec<_>>().join("\n")
 }
 
-/// Lines of text of any length, without colours.
+/// Writes lines of any length, without colours.
 impl fmt::Display for Page {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.render(&Form::Text(Terminal::default())))

@@ -1,4 +1,4 @@
-//! Pictures of allocations: who holds what of every server class, and how equal shares are.
+//! Pictures of allocations: the usage of every server class by user, and the equality of shares.
 
 use std::collections::BTreeSet;
 
@@ -10,22 +10,22 @@ use evenhand_problem::{Allocation, Constraints, Problem, Rational, RowKind};
 use crate::plot::{Axis, Bar, Bars, Group, Plot, Series};
 use crate::text::{few, row_name};
 
-/// Users that have a part of their own in the bars: the legend has eight colours, one of them for the others.
+/// The most users with a colour of their own: the legend has eight colours, and one is for the others.
 const MOST_USERS: usize = 7;
-/// Server classes that have bars; more make no picture that fits a page.
+/// The most server classes with bars: more do not fit a page.
 const MOST_CLASSES: usize = 8;
-/// Resources that have a bar of their own in every class.
+/// The most resources with a bar in every class.
 const MOST_RESOURCES: usize = 6;
-/// Points of a curve at most: more make no other picture, and a larger file.
+/// The most points of a curve: more enlarge the file without changing the picture.
 const MOST_POINTS: usize = 200;
-/// How far the axis of shares goes, in the greatest of them.
+/// The end of the axis of shares, as a multiple of the greatest share.
 const ABOVE: f64 = 1.05;
 
-/// For every server class a group of bars, one for each resource, or one for the time of a class that is
-/// shared by time: the part of it that each user holds.
+/// Returns a group of bars for every server class, with a bar for each resource, or one for the time of a class that is shared by
+/// time. A bar shows the fraction of the capacity that each user uses.
 ///
-/// The first eight classes with capacity and six resources are shown, and the users with the largest dominant shares
-/// where there are more than eight; what all others hold is one part. `None` where no class has any capacity.
+/// The first eight classes with capacity and six resources are shown. If there are more than eight users, those with the largest
+/// dominant shares are shown, and the usage of all others is summed. `None` if no class has any capacity.
 #[must_use]
 pub fn holdings(problem: &Problem, allocation: &Allocation) -> Option<Bars> {
     let names: Vec<String> = problem.users().iter().map(|user| user.name().to_owned()).collect();
@@ -33,7 +33,7 @@ pub fn holdings(problem: &Problem, allocation: &Allocation) -> Option<Bars> {
     of_owners(problem, allocation, &owners, &names)
 }
 
-/// The same of queues: innermost groups, and users that stand in none.
+/// Returns the bars of [`holdings`] by queue: innermost groups, and users outside of groups.
 pub(crate) fn holdings_of_queues(problem: &Problem, allocation: &Allocation) -> Option<Bars> {
     let groups = problem.groups();
     let mut names: Vec<String> = groups.list().iter().map(|group| group.name.clone()).collect();
@@ -47,7 +47,7 @@ pub(crate) fn holdings_of_queues(problem: &Problem, allocation: &Allocation) -> 
     of_owners(problem, allocation, &owners, &names)
 }
 
-/// `owners`: by user whose part its tasks belong to.
+/// Returns the bars by owner. `owners` gives the owner of each user's tasks, as an index into `names`.
 fn of_owners(problem: &Problem, allocation: &Allocation, owners: &[usize], names: &[String]) -> Option<Bars> {
     let constraints = Constraints::new(problem, allocation.sharing);
     let parts = Parts::new(problem, allocation, owners, names);
@@ -68,13 +68,13 @@ fn of_owners(problem: &Problem, allocation: &Allocation, owners: &[usize], names
         .collect();
     (!groups.is_empty()).then(|| Bars {
         title: String::new(),
-        y: Axis::linear("part of the capacity"),
+        y: Axis::linear("fraction of the capacity"),
         parts: parts.names,
         groups,
     })
 }
 
-/// Who has a part of its own, and the part of every user.
+/// The owners with a colour of their own, and the colour of every user.
 struct Parts {
     names: Vec<String>,
     of: Vec<usize>,
@@ -102,7 +102,7 @@ impl Parts {
         }
     }
 
-    /// By part: what it holds of that row of class `i`, as a part of the capacity; 0 where there is none.
+    /// Returns the usage of a row of class `i` by colour, as a fraction of its capacity. It is 0 if the class has no such row.
     fn heights(
         &self,
         constraints: &Constraints<'_>,
@@ -124,12 +124,12 @@ impl Parts {
     }
 }
 
-/// Columns that a line of the legend names before it says how many more there are.
+/// The most columns that a line of the legend names.
 const MOST_NAMES: usize = 3;
 
-/// The dominant shares over the weights, from the least to the greatest: the more level a line, the more equal
-/// the shares; the higher it begins, the better off is who has least. Columns with the same shares are one
-/// line; of many users some are left out at equal distances.
+/// Returns the plot of dominant shares divided by weights, in ascending order. The flatter a line, the more equal the shares; the
+/// higher its start, the better off is the worst-off user. Columns with the same shares are one line. If there are many users, some
+/// are left out at equal distances.
 #[must_use]
 pub fn shares(problem: &Problem, columns: &[Compared]) -> Plot {
     let mut lines: Vec<(Vec<Rational>, Vec<&str>)> = Vec::new();
@@ -146,7 +146,7 @@ pub fn shares(problem: &Problem, columns: &[Compared]) -> Plot {
     }
     let greatest = lines.iter().filter_map(|(shares, _)| shares.last()).max().map_or(0.0, to_f64);
     let series = lines.iter().map(|(shares, names)| {
-        // The first and the last are always among them.
+        // The first and the last user are always shown.
         let last = shares.len().saturating_sub(1);
         let count = shares.len().min(MOST_POINTS);
         let ranks = (0..count).map(|k| if count > 1 { k * last / (count - 1) } else { 0 });
@@ -154,8 +154,8 @@ pub fn shares(problem: &Problem, columns: &[Compared]) -> Plot {
         Series::new(few(names, MOST_NAMES), points.collect())
     });
     Plot {
-        title: "Dominant shares over weights, from the least to the greatest".to_owned(),
-        x: Axis::linear("user, by its share"),
+        title: "Dominant shares divided by weights, in ascending order".to_owned(),
+        x: Axis::linear("users in the order of their shares"),
         y: Axis::linear("dominant share / weight").with_range(0.0, ABOVE * greatest),
         series: series.collect(),
     }

@@ -1,4 +1,4 @@
-//! An exact answer beside an allocation from elsewhere, for people and for programs.
+//! The exact answer next to a given allocation, for people and for programs.
 
 use evenhand_certify::polish::Polished;
 use evenhand_mechanisms::Status;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::page::Page;
 use crate::text::{decimal, tasks};
 
-/// How far the answer is, in sentences.
+/// Returns sentences on the distance between the answer and the allocation.
 #[must_use]
 pub fn polished(problem: &Problem, found: &Polished) -> Page {
     let Polished { mechanism, is_nearest, gap, status, changes, farthest, placements, .. } = found;
@@ -16,10 +16,10 @@ pub fn polished(problem: &Problem, found: &Polished) -> Page {
         (Some(Status::Limit), _) => "the last point that it reached",
         (_, Some(_)) => "an answer close to its optimum",
         _ if *is_nearest => "the nearest exact answer",
-        _ => "the exact answer that it finds",
+        _ => "its exact answer",
     };
     let totals = match farthest {
-        None => format!("{mechanism}: {which} gives every user the same tasks"),
+        None => format!("{mechanism}: {which} gives every user the same number of tasks"),
         Some((n, part)) => format!(
             "{mechanism}: {which} changes the tasks of `{}` most, by {} ({} of what it would have alone)",
             problem.users()[*n].name(),
@@ -29,7 +29,10 @@ pub fn polished(problem: &Problem, found: &Polished) -> Page {
     };
     let places = match placements.is_zero() {
         true => "no placement changes".to_owned(),
-        false => format!("a placement changes by at most {} of that", decimal(placements)),
+        false => format!(
+            "a placement changes by at most {} of what the user would have alone",
+            decimal(placements)
+        ),
     };
     let gap = gap
         .as_ref()
@@ -37,7 +40,7 @@ pub fn polished(problem: &Problem, found: &Polished) -> Page {
     Page::new().text(format!("{totals}; {places}{gap}."))
 }
 
-/// The same as a document.
+/// Returns the distances as a document.
 #[must_use]
 pub fn document(problem: &Problem, found: &Polished) -> Value {
     let name = |n: usize| problem.users()[n].name();

@@ -1,4 +1,4 @@
-//! Greedy against optimal, for people.
+//! Greedy compared with the optimum, for people.
 
 use evenhand_certify::ratio::{Monotone, Order, Sweep, lower_bound};
 use evenhand_exact::ratio::{Configuration, RatioCertificate, worst_load};
@@ -7,11 +7,11 @@ use evenhand_problem::{Rational, Reservation};
 use crate::table::{Cell, Table};
 use crate::{Page, text};
 
-/// Greedy and the optimum, a line for every configuration, and their ratio.
+/// Returns greedy and the optimum, with a line for every configuration, and their ratio.
 #[must_use]
 pub fn ratio(certificate: &RatioCertificate) -> Page {
     let (ratio, assignment) = (certificate.ratio.as_ref(), &certificate.optimum.assignment.servers);
-    let ratio = ratio.map_or_else(|| "none: nothing to earn".to_owned(), text::number);
+    let ratio = ratio.map_or_else(|| "none, because there is nothing to earn".to_owned(), text::number);
     let mut words = format!(
         "greedy   {}\noptimum  {}\nratio    {ratio}\nat least {} by greedy's own steps (Theorem C)\n",
         text::number(&certificate.greedy.reward),
@@ -37,7 +37,7 @@ pub fn ratio(certificate: &RatioCertificate) -> Page {
         .lines(words.lines())
 }
 
-/// A line for every point of a sweep, and the critical loads.
+/// Returns a line for every point of a sweep, and the critical loads.
 #[must_use]
 pub fn sweep(found: &Sweep) -> Page {
     let table = Table::of(&found.points)
@@ -55,14 +55,14 @@ pub fn sweep(found: &Sweep) -> Page {
     }
     if let Some(load) = &found.all_best {
         words.push_str(&format!(
-            "from {} times the load on every server holds the configuration of greatest reward\n",
+            "from {} times the load on, every server holds the configuration with the greatest reward\n",
             text::number(load)
         ));
     }
     Page::new().table(table).lines(words.lines())
 }
 
-/// [`sweep`] under a name, with its picture (SVG).
+/// Returns the page of [`sweep`] with a heading and its picture (SVG).
 #[must_use]
 pub fn sweep_page(found: &Sweep, name: &str, picture: String) -> Page {
     let points = || found.points.iter().chain(&found.at_critical_loads);
@@ -71,13 +71,12 @@ pub fn sweep_page(found: &Sweep, name: &str, picture: String) -> Page {
     match ratios.min() {
         None => short.push("There is nothing to earn at these loads.".to_owned()),
         Some((ratio, _)) if *ratio == 1 => {
-            short.push("Greedy packing earns the optimum at every load that was looked at.".to_owned());
+            short.push("Greedy packing earns the optimum at every load of the sweep.".to_owned());
         }
         Some((ratio, load)) => short.push(format!(
-            "Of the {} loads that were looked at, greedy packing does worst at {} times the stated load, where it earns {} of the \
-             optimum.",
-            points().count(),
+            "Greedy packing does worst at {} times the stated load, among {} loads: there it earns {} of the optimum.",
             text::number(load),
+            points().count(),
             text::percent(ratio)
         )),
     }
@@ -87,7 +86,7 @@ pub fn sweep_page(found: &Sweep, name: &str, picture: String) -> Page {
     if let Some(load) = &found.all_best {
         let load = text::number(load);
         short.push(format!(
-            "From {load} times the load on, every server holds the configuration of greatest reward."
+            "From {load} times the load on, every server holds the configuration with the greatest reward."
         ));
     }
     let says =
@@ -96,14 +95,14 @@ pub fn sweep_page(found: &Sweep, name: &str, picture: String) -> Page {
     page.append(sweep(found)).short(short)
 }
 
-/// The loads at which greedy looks worst.
+/// Returns the loads with the lowest ratio.
 #[must_use]
 pub fn worst_load(certificate: &worst_load::WorstLoadCertificate) -> Page {
     let worst_load::WorstLoadCertificate {
         problem, ratio_lower, ratio_upper, loads, greedy, optimum, ..
     } = certificate;
     let table = Table::of(problem.jobs().iter().zip(loads))
-        .words("at worst", |(job, _)| job.name())
+        .words("job type", |(job, _)| job.name())
         .numbers("load per server", |(_, load)| Cell::number(load))
         .table();
     match (ratio_lower, ratio_upper) {
@@ -125,7 +124,7 @@ pub fn worst_load(certificate: &worst_load::WorstLoadCertificate) -> Page {
     }
 }
 
-/// Whether more load may earn greedy less, with the proof: the first orders in which types run out, or two loads.
+/// Returns whether more load may earn greedy less, with the proof: the first orders in which types run out, or two loads.
 #[must_use]
 pub fn monotone(problem: &Reservation, found: &Monotone) -> Page {
     match found {
@@ -165,7 +164,7 @@ pub fn monotone(problem: &Reservation, found: &Monotone) -> Page {
     }
 }
 
-/// Orders that are shown.
+/// The most orders that are shown.
 const MOST_ORDERS: usize = 16;
 
 fn of_orders(problem: &Reservation, proof: &[Order]) -> Table {
@@ -189,7 +188,7 @@ fn of_orders(problem: &Reservation, proof: &[Order]) -> Table {
         .table()
 }
 
-/// A line for every pool and configuration: the part of the servers, and the type that it exhausts.
+/// Returns a line for every pool and configuration: the fraction of the servers, and the type that it exhausts.
 fn table<'a>(
     name: &str,
     problem: &Reservation,
@@ -198,7 +197,7 @@ fn table<'a>(
     let job = |j: usize| problem.jobs()[j].name();
     Table::of(lines)
         .words(name, |(pool, ..)| problem.pools()[*pool].name())
-        .numbers("part of the servers", |(_, servers, ..)| Cell::number(servers))
+        .numbers("fraction of the servers", |(_, servers, ..)| Cell::number(servers))
         .words("exhausts", |(_, _, exhausted, _)| exhausted.map_or("", job))
         .unless_all("")
         .words("configuration", |(.., configuration)| {

@@ -1,4 +1,4 @@
-//! Simulations: what they come to as a page, and their pictures.
+//! The results of simulations as a page, and their pictures.
 
 use evenhand_problem::{Problem, User};
 use evenhand_simulate::{Run, SIZES, Simulated, Summary, series};
@@ -8,14 +8,14 @@ use crate::plot::{Axis, Figure, Plot, Series};
 use crate::table::{Cell, Table};
 use crate::text::{double, few, percent_of};
 
-/// Users that a table shows unless all are asked for.
+/// The most users in a table, unless all are asked for.
 const MOST_USERS: usize = 20;
-/// Resources that a sentence names.
+/// The most resources that a sentence names.
 const MOST_RESOURCES: usize = 6;
-/// Users whose shares are drawn: more lines than this cannot be told apart.
+/// The most users whose shares are drawn: more lines cannot be told apart.
 const MOST_LINES: usize = 8;
 
-/// What the runs of a scenario come to; users of the first run alone.
+/// Returns the results of the runs of a scenario. The tables of users are those of the first run.
 #[must_use]
 pub fn simulation(simulated: &Simulated) -> Page {
     let mut page = Page::new();
@@ -24,7 +24,7 @@ pub fn simulation(simulated: &Simulated) -> Page {
     }
     let summaries: Vec<Summary> =
         simulated.runs.iter().map(|(problem, run)| Summary::new(problem, run)).collect();
-    // Only where something is stopped for something else, or loses its server.
+    // These columns appear only if tasks are preempted or lose their server.
     let is_preempted = summaries.iter().any(|summary| summary.tasks.preempted > 0);
     let is_evicted = summaries.iter().any(|summary| summary.tasks.evicted > 0);
     let mut runs = Table::of(simulated.runs.iter().zip(&summaries))
@@ -52,7 +52,7 @@ pub fn simulation(simulated: &Simulated) -> Page {
     page
 }
 
-/// What became of the tasks of all runs, and how long jobs took and who held what in the first.
+/// Returns sentences on the tasks of all runs, and on the completion times and shares of the first run.
 fn short(problem: &Problem, summary: &Summary, all: &[Summary]) -> Vec<String> {
     let sum = |count: &dyn Fn(&Summary) -> u64| all.iter().map(count).sum::<u64>();
     let (runs, first) = match all.len() {
@@ -96,7 +96,7 @@ fn short(problem: &Problem, summary: &Summary, all: &[Summary]) -> Vec<String> {
     sentences.into_iter().map(capital).collect()
 }
 
-/// With a capital letter at its beginning, unless that is of a name.
+/// Returns the sentence with a capital letter, unless it begins with a name.
 fn capital(sentence: String) -> String {
     let begins = [("a job", "A job"), ("the average", "The average")];
     let found = begins.iter().find_map(|(small, large)| Some((sentence.strip_prefix(small)?, large)));
@@ -122,7 +122,7 @@ fn number(value: f64) -> Cell {
     Cell::text(short_number(value)).with_value(value.to_string())
 }
 
-/// Three digits after the point, or a whole or large number in full.
+/// Returns the number with three digits after the point; whole and large numbers are written in full.
 fn short_number(value: f64) -> String {
     if value.abs() >= 1000.0 || value.fract() == 0.0 { double(value) } else { format!("{value:.3}") }
 }
@@ -157,7 +157,7 @@ fn sizes(summary: &Summary) -> Table {
         .table()
 }
 
-/// Utilisation and dominant shares over time; `None` where the run has no series.
+/// Returns the figure of utilisation and dominant shares over time; `None` if the run has no series.
 #[must_use]
 pub fn simulation_series(problem: &Problem, run: &Run) -> Option<Figure> {
     let series = series(problem, run);
@@ -181,13 +181,13 @@ pub fn simulation_series(problem: &Problem, run: &Run) -> Option<Figure> {
     Some(Figure { title: problem.name().to_owned(), plots, columns: 1 })
 }
 
-/// The distribution of completion times; `None` where no job is done.
+/// Returns the plot of the distribution of completion times; `None` if no job is done.
 #[must_use]
 pub fn simulation_completion(run: &Run) -> Option<Plot> {
     let mut times: Vec<f64> = run.jobs.iter().map(|job| job.time).collect();
     times.sort_by(f64::total_cmp);
     let jobs = times.len();
-    // More points than pixels only make the file longer.
+    // More points than pixels would only enlarge the file.
     let step = (jobs / 2000).max(1);
     let part = |before: usize| (times[before], (before + 1) as f64 / jobs as f64);
     let points: Vec<(f64, f64)> =
@@ -196,5 +196,5 @@ pub fn simulation_completion(run: &Run) -> Option<Plot> {
         return None;
     }
     let x = Axis::logarithmic("completion time of a job");
-    Some(Plot::new(x, Axis::parts("part of the jobs"), vec![Series::line("jobs", points)]))
+    Some(Plot::new(x, Axis::parts("fraction of the jobs"), vec![Series::line("jobs", points)]))
 }

@@ -1,4 +1,4 @@
-//! A snapshot for people: how large the cluster is, what runs and waits, what is left out.
+//! A snapshot for people: the size of the cluster, the running and waiting tasks, and the parts that are left out.
 
 use evenhand_problem::{Rational, Snapshot};
 
@@ -6,10 +6,10 @@ use crate::page::Page;
 use crate::table::{Cell, Table};
 use crate::text::{self, few, number};
 
-/// Most names of a line that are shown.
+/// The most names in a line.
 const NAMED: usize = 3;
 
-/// What was read: servers, queues and tasks, resources, by how much servers are rounded down, and what is not modelled.
+/// Returns the summary of an import: servers, queues, tasks and resources, the rounding of servers, and what is not modelled.
 #[must_use]
 pub fn imported(snapshot: &Snapshot) -> Page {
     let Snapshot { problem, allocation, .. } = snapshot;
@@ -31,7 +31,7 @@ pub fn imported(snapshot: &Snapshot) -> Page {
     let page = if snapshot.rounded.is_empty() {
         page
     } else {
-        page.heading("Rounded down, so that alike servers are one class").table(rounded(snapshot))
+        page.heading("Rounded down, so that similar servers form one class").table(rounded(snapshot))
     };
     if snapshot.not_modelled.is_empty() {
         return page;
@@ -51,7 +51,7 @@ pub fn imported(snapshot: &Snapshot) -> Page {
     page.heading("Not modelled").table(left_out)
 }
 
-/// By resource: what all servers have, what runs, what waits.
+/// Returns the table of resources: the capacity of all servers, and the usage of running and of waiting tasks.
 fn resources(snapshot: &Snapshot) -> Table {
     let Snapshot { problem, allocation, .. } = snapshot;
     let sum = |tasks: &[Rational], r: usize| -> Rational {
@@ -69,7 +69,7 @@ fn resources(snapshot: &Snapshot) -> Table {
         .table()
 }
 
-/// By resource: the most that one server loses, and all together.
+/// Returns the table of rounding by resource: the most that one server loses, and the loss of all servers.
 fn rounded(snapshot: &Snapshot) -> Table {
     let problem = &snapshot.problem;
     let of = |r: usize| snapshot.rounded.iter().filter(move |rounded| rounded.resource == r);
@@ -82,8 +82,8 @@ fn rounded(snapshot: &Snapshot) -> Table {
     let part = |r: usize, in_all: &Rational| in_all / Rational::from(&problem.total_capacity()[r] + in_all);
     Table::of(rows)
         .words("resource", |(r, ..)| problem.resources()[*r].as_str())
-        .numbers("at most by", |(r, most, _)| Cell::text(text::amount(&problem.resources()[*r], most)))
-        .numbers("in all", |(r, _, in_all)| Cell::text(text::amount(&problem.resources()[*r], in_all)))
-        .numbers("of what servers have", |(r, _, in_all)| Cell::percent(&part(*r, in_all)))
+        .numbers("at most", |(r, most, _)| Cell::text(text::amount(&problem.resources()[*r], most)))
+        .numbers("in total", |(r, _, in_all)| Cell::text(text::amount(&problem.resources()[*r], in_all)))
+        .numbers("of the capacity", |(r, _, in_all)| Cell::percent(&part(*r, in_all)))
         .table()
 }

@@ -6,11 +6,11 @@ use evenhand_problem::number::to_f64;
 
 use crate::plot::{Axis, Figure, LineStyle, Plot, Series};
 
-/// What the figure is about, before the name of the problem.
+/// The title of the figure, before the name of the problem.
 const TITLE: &str = "Greedy against optimal";
 
-/// Rewards per server, and greedy's part of the optimum from 0 to 1, over the multiple of the load of the
-/// problem called `name`; the critical loads, where they lie within the sweep, are points and dashed lines.
+/// Returns the figure of a sweep over the multiples of the load of the problem called `name`: rewards per server, and the ratio of
+/// greedy to the optimum from 0 to 1. Critical loads within the sweep are drawn as points and dashed lines.
 #[must_use]
 pub fn sweep(sweep: &Sweep, name: &str) -> Figure {
     let mut points: Vec<&SweepPoint> = sweep.points.iter().chain(&sweep.at_critical_loads).collect();
@@ -35,7 +35,7 @@ pub fn sweep(sweep: &Sweep, name: &str) -> Figure {
     }
 }
 
-/// Adds a vertical line for each critical load.
+/// Adds a vertical line for each critical load within the sweep.
 fn critical(sweep: &Sweep, series: &mut Vec<Series>) {
     let ys = series.iter().flat_map(|series| &series.points).map(|(_, y)| *y).filter(|y| y.is_finite());
     let (low, high) = ys.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), y| (a.min(y), b.max(y)));

@@ -1,4 +1,4 @@
-//! Numbers and names as text, and text in lines that a terminal can hold.
+//! Numbers and names as text, and text in lines that fit a terminal.
 
 use evenhand_problem::number::to_f64;
 use evenhand_problem::{Constraints, Integer, Rational, RowKind};
@@ -6,18 +6,18 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 pub use evenhand_problem::{printable, printable_lines};
 
-/// Longest exact text that is shown beside its decimal.
+/// The longest exact text that is shown next to its decimal.
 const LONGEST_EXACT: usize = 12;
-/// Percentages from here on are written as other numbers are: a share may be out of all proportion where
-/// demands are.
+/// The percentage from which percentages are written like other numbers. Shares may be extremely large if demands
+/// are.
 const LARGEST_PERCENTAGE: f64 = 1e7;
-/// Significant digits of a number, and the most that a double holds.
+/// The number of significant digits of a number, and the number that a double can represent.
 const SIGNIFICANT: f64 = 6.0;
 const MOST_SIGNIFICANT: f64 = 15.0;
-/// Lines are not made shorter than this, however narrow the terminal is.
+/// The least width of lines, however narrow the terminal is.
 const LEAST_WIDTH: usize = 20;
 
-/// A number for people: exact when short, with at most six significant digits otherwise.
+/// Returns a number for people: exact if short, otherwise with at most six significant digits.
 ///
 /// # Examples
 /// ```
@@ -36,9 +36,9 @@ pub fn number(value: &Rational) -> String {
     if exact.len() <= LONGEST_EXACT { format!("{exact} = {decimal}") } else { decimal }
 }
 
-/// A number with six significant digits, or with as many more as show that it is not whole.
+/// Returns a number with six significant digits, or with as many more as show that it is not whole.
 ///
-/// A number that is not whole is never written as a whole one. Where no 15 digits tell it from a whole number, the whole
+/// A number that is not whole is never written as a whole one. If 15 digits cannot tell it from a whole number, the whole
 /// number and the difference are written.
 ///
 /// # Examples
@@ -47,7 +47,7 @@ pub fn number(value: &Rational) -> String {
 /// assert_eq!(decimal(&"5/7".parse().unwrap()), "0.714286");
 /// assert_eq!(decimal(&"999999898/1000000000".parse().unwrap()), "0.9999999");
 /// assert_eq!(decimal(&"1234567/10".parse().unwrap()), "123456.7");
-/// // Files may state more than doubles can.
+/// // Files may contain numbers beyond the range of doubles.
 /// let large = evenhand_problem::number::parse("-7.25e381").unwrap();
 /// assert_eq!(decimal(&large), "-7.250e381");
 /// assert_eq!(decimal(&large.recip()), "-1.379e-382");
@@ -81,7 +81,7 @@ pub fn decimal(value: &Rational) -> String {
     longer.into_iter().find(|text| text.contains('.')).unwrap_or_else(|| beside_whole(value))
 }
 
-/// `1 - 2.000e-20`: a number that no double tells from a whole one.
+/// Returns a number that no double tells from a whole one, such as `1 - 2.000e-20`.
 fn beside_whole(value: &Rational) -> String {
     let whole = value.clone().round();
     let rest = Rational::from(value - &whole);
@@ -89,22 +89,22 @@ fn beside_whole(value: &Rational) -> String {
     format!("{whole} {sign} {}", decimal(&rest.abs()))
 }
 
-/// A double as [`decimal`] writes it, where the rounding of doubles does not count; a number that is not finite as Rust does.
+/// Returns a double as [`decimal`] writes it, without its rounding error. A number that is not finite is written as by Rust.
 #[must_use]
 pub fn double(value: f64) -> String {
     unrounded(value).map_or_else(|| value.to_string(), |value| decimal(&value))
 }
 
-/// The whole number that a double is but for rounding, or its own value.
+/// Returns the whole number that a double is up to rounding, or else its own value.
 fn unrounded(value: f64) -> Option<Rational> {
-    /// By what part sums of doubles may be off.
+    /// The relative error that sums of doubles may have.
     const ROUNDING: f64 = 1e-13;
     let whole = value.round();
     let is_whole = (value - whole).abs() <= ROUNDING * whole.abs();
     Rational::from_f64(if is_whole { whole } else { value })
 }
 
-/// `1.234e567`, by way of a number near 1.
+/// Returns a number such as `1.234e567`, computed from a number near 1.
 fn beyond_doubles(value: &Rational) -> String {
     let bits = f64::from(value.numer().significant_bits()) - f64::from(value.denom().significant_bits());
     let shift = (bits * std::f64::consts::LOG10_2).floor() as i32;
@@ -117,11 +117,11 @@ fn beyond_doubles(value: &Rational) -> String {
     }
 }
 
-/// Units of bytes that people read, each 1,024 of the one before.
+/// The units of bytes, each 1,024 times the unit before.
 const BYTES: [&str; 4] = ["MiB", "GiB", "TiB", "PiB"];
 
-/// An amount of a resource: bytes as `1.5 TiB`, other numbers as [`decimal`] has them. Memory and storage of at least a
-/// mebibyte are taken for bytes.
+/// Returns an amount of a resource: bytes as `1.5 TiB`, other numbers as by [`decimal`]. Memory and storage of at least one
+/// mebibyte are assumed to be in bytes.
 ///
 /// # Examples
 /// ```
@@ -151,19 +151,19 @@ pub fn amount(resource: &str, value: &Rational) -> String {
     format!("{}{text} {unit}", if *value < 0 { "-" } else { "" })
 }
 
-/// `1 task`, `2 tasks`, `0.5 tasks`.
+/// Returns `1 task`, `2 tasks` or `0.5 tasks`.
 #[must_use]
 pub fn tasks(value: &Rational) -> String {
     format!("{} {}", decimal(value), if *value == 1 { "task" } else { "tasks" })
 }
 
-/// `1 more task`, `11130 more tasks`.
+/// Returns `1 more task` or `11130 more tasks`.
 #[must_use]
 pub fn more_tasks(value: &Rational) -> String {
     tasks(value).replacen(' ', " more ", 1)
 }
 
-/// A fraction as a percentage, with one digit or as many more as show that it is not whole.
+/// Returns a fraction as a percentage with one digit, or with as many more as show that it is not whole.
 ///
 /// # Examples
 /// ```
@@ -185,13 +185,13 @@ pub fn percent(value: &Rational) -> String {
     format!("{} %", decimal(&exact))
 }
 
-/// A double that is a fraction, as [`percent`] writes it.
+/// Returns a double that is a fraction, formatted as by [`percent`].
 #[must_use]
 pub fn percent_of(value: f64) -> String {
     unrounded(100.0 * value).map_or_else(|| format!("{value} %"), |value| percent(&(value / 100_u32)))
 }
 
-/// The first few of these, and how many more there are.
+/// Returns the first few items, and the number of the others.
 #[must_use]
 pub fn few(list: &[impl AsRef<str>], most: usize) -> String {
     let shown: Vec<&str> = list.iter().take(most).map(AsRef::as_ref).collect();
@@ -199,21 +199,21 @@ pub fn few(list: &[impl AsRef<str>], most: usize) -> String {
     if more > 0 { format!("{} and {more} more", shown.join(", ")) } else { shown.join(", ") }
 }
 
-/// What a row limits, and the server class that it is of.
+/// Returns the name of the resource that a row limits, and its server class.
 #[must_use]
 pub fn row_names<'a>(constraints: &Constraints<'a>, row: usize) -> (&'a str, &'a str) {
     let (row, problem) = (&constraints.rows()[row], constraints.problem());
     (row_name(row.kind, problem.resources()), problem.servers()[row.server].name())
 }
 
-/// `cpu on the server class`.
+/// Returns the name of a row, such as `cpu on the server class`.
 #[must_use]
 pub fn place(constraints: &Constraints<'_>, row: usize) -> String {
     let (resource, server) = row_names(constraints, row);
     format!("{resource} on {server}")
 }
 
-/// The name of what a row limits.
+/// Returns the name of the resource that a row limits.
 #[must_use]
 pub fn row_name(kind: RowKind, resources: &[String]) -> &str {
     match kind {
@@ -222,7 +222,7 @@ pub fn row_name(kind: RowKind, resources: &[String]) -> &str {
     }
 }
 
-/// Lines of at most `width` characters, broken between words where that is possible.
+/// Breaks a text into lines of at most `width` characters, between words if possible.
 pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     if text.width() <= width {
         return vec![text.to_owned()];
@@ -248,7 +248,7 @@ pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// Every line of `text`, wrapped with the indentation that it has.
+/// Returns the lines of `text`, each wrapped with its own indentation.
 pub(crate) fn paragraph(text: &str, width: Option<usize>) -> String {
     let mut shown = String::new();
     for line in text.split('\n') {

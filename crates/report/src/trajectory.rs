@@ -1,16 +1,16 @@
-//! The way of a trajectory: as a picture and as a file of numbers.
+//! The course of a trajectory, as a picture and as a file of numbers.
 
 use evenhand_mechanisms::SeriesPoint;
 use evenhand_problem::{Medium, Problem};
 
 use crate::plot::{Axis, Plot, Series};
 
-/// Users beyond this many are left out of the picture: a legend is no longer read.
+/// The most users in the picture: a longer legend cannot be read.
 const MOST_LINES: usize = 12;
-/// Where the picture begins: before it nothing but the start is seen.
+/// The value of `c` at which the picture begins. Below it the tasks have hardly left the start.
 const FIRST_C: f64 = 1e-2;
 
-/// `x_n(c)` of the first users over a logarithmic axis.
+/// Returns the plot of `x_n(c)` of the first users over a logarithmic axis.
 #[must_use]
 pub fn trajectory(problem: &Problem, steps: &[SeriesPoint]) -> Plot {
     let line = |n: usize| {
@@ -28,7 +28,7 @@ pub fn trajectory(problem: &Problem, steps: &[SeriesPoint]) -> Plot {
     }
 }
 
-/// Comma-separated values: `c`, the tasks of every user, and of every resource the part that is free.
+/// Returns comma-separated values: `c`, the tasks of every user, and the free fraction of every resource.
 #[must_use]
 pub fn trajectory_csv(problem: &Problem, steps: &[SeriesPoint]) -> String {
     let users = problem.users().iter().map(|user| Medium::Csv.show(&format!("tasks {}", user.name())));

@@ -1,4 +1,4 @@
-//! Command lines: a line of the input is an argument.
+//! Oracle for command lines: each line of the input is an argument.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,13 +7,13 @@ use crate::grammar::{bounded, random_queues, random_reservation, random_scenario
 use crate::outside::{Limits, fault, run, shown};
 use crate::random_problem;
 
-/// Arguments that name files outside of the folder that the program runs in: these alone are taken.
+/// The files outside of the program's folder that arguments may name.
 const OUTSIDE: [&str; 2] = ["/dev/null", "/dev/full"];
 
-/// Runs the program in a folder with one file of every kind; it ends as docs/formats.md says.
+/// Runs the program in a folder with one file of every kind, and checks that it ends as docs/formats.md says.
 ///
 /// # Panics
-/// Where it does not, or cannot be run.
+/// Panics if the program ends in another way, or cannot be run.
 pub fn command_line(bytes: &[u8], program: &Path) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let mut arguments: Vec<String> = text.lines().map(|line| line.replace('\0', "")).collect();
@@ -31,7 +31,7 @@ pub fn command_line(bytes: &[u8], program: &Path) {
     }
 }
 
-/// A folder with files of every kind, which goes when it is dropped.
+/// A folder with files of every kind, which is removed when it is dropped.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -56,7 +56,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // Nothing is left to be done where it is gone.
+        // An error is ignored, because the folder may be gone already.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }

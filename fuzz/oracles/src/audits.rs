@@ -1,7 +1,6 @@
-//! Audits of mechanisms on random problems.
+//! Oracle for audits of mechanisms on random problems.
 //!
-//! An input is a line of words: a mechanism, a seed, and the largest numbers of problems, users, server classes and
-//! resources.
+//! An input is a line of words: a mechanism, a seed, and the largest numbers of problems, users, server classes and resources.
 
 use evenhand_audit::{Settings, Size};
 use evenhand_budget::within;
@@ -10,10 +9,10 @@ use evenhand_problem::printable;
 
 use crate::{LIMITS, certificates, pipeline, said};
 
-/// Problems of one audit.
+/// The most problems of one audit.
 const MOST_INSTANCES: u64 = 20;
 
-/// Audits a mechanism: what is found has a certificate, and refutes nothing that is guaranteed.
+/// Audits a mechanism, and checks that every violation has a certificate and refutes no guarantee.
 pub fn audit(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let mut words = text.split_whitespace();
@@ -33,7 +32,7 @@ pub fn audit(bytes: &[u8]) {
                 assert!(each.violated == 0 || each.example.is_some(), "{}: no example", each.name);
                 let Some(example) = &each.example else { continue };
                 certificates::made(pipeline::as_stated(&example.examination.certificate));
-                // Rational answers near an irrational optimum keep only the promise that their gap is about.
+                // Rational answers near an irrational optimum satisfy only the axiom that their gap is about.
                 let has_gap = ["proportional", "alpha"].contains(&mechanism.info.id);
                 let is_promised = pipeline::is_promised(mechanism.info.id, &example.problem, each.axiom);
                 assert!(has_gap || !is_promised, "{} breaks {}", mechanism.info.id, each.name);

@@ -1,4 +1,4 @@
-//! Certificates of every kind, read, written and checked.
+//! Oracle for certificates of every kind: they are read, written and checked.
 
 use evenhand_exact::{Certificate, Evidence, Tasks, ratio};
 use evenhand_problem::format::{FormatError, Source};
@@ -8,11 +8,11 @@ use evenhand_testkit::agreement::{Finding, Judged};
 
 use crate::said;
 
-/// What every kind of certificate can do.
+/// The operations on every kind of certificate.
 trait Document: PartialEq + std::fmt::Debug + Sized {
     fn read(source: &Source<'_>) -> Result<Self, FormatError>;
     fn written(&self) -> String;
-    /// What is said with fewest words: zeros are left out.
+    /// Returns the shortest equal document, without zeros.
     fn in_short(self) -> Self {
         self
     }
@@ -77,14 +77,14 @@ fn placed_without_zeros<'a>(placements: impl Iterator<Item = &'a mut Placement>)
     placements.for_each(|placement| placement.tasks.retain(|(_, x)| !x.is_zero()));
 }
 
-/// Reads, writes and judges a certificate of any kind: the kernel and the plain judges agree on it.
+/// Reads, writes and checks a certificate of any kind. The kernel and the plain judges must agree on it.
 pub fn certificates(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     read(&Source { name: "certificate.json", text });
     judged(text);
 }
 
-/// A certificate of any kind, read only.
+/// Reads a certificate of any kind.
 pub fn read(source: &Source<'_>) {
     round_trip::<Certificate>(source);
     round_trip::<ratio::RatioCertificate>(source);
@@ -102,12 +102,12 @@ fn round_trip<D: Document>(source: &Source<'_>) -> Option<D> {
     Some(written_and_read(certificate))
 }
 
-/// The certificate, which is the same when it is read again.
+/// Writes a certificate and reads it again. Both must be equal.
 fn written_and_read<D: Document>(certificate: D) -> D {
     let text = certificate.written();
     let read = D::read(&Source { name: "written", text: &text });
     let read = read.unwrap_or_else(|error| panic!("what was written cannot be read: {error}\n{text}"));
-    // Evidence that is not read is not written again; what is read is written as it was.
+    // Evidence that is not read is not written again. The rest is written unchanged.
     let written = read.written();
     let again = D::read(&Source { name: "written again", text: &written });
     assert_eq!(again.map(|again| again.written()).ok(), Some(written));
@@ -116,14 +116,14 @@ fn written_and_read<D: Document>(certificate: D) -> D {
     made
 }
 
-/// A certificate that was made is written, read, and accepted by the kernel as far as it goes.
+/// Checks a new certificate: it is written, read, and accepted by the kernel if it has a claim.
 pub fn made(certificate: Certificate) {
     let made = written_and_read(certificate);
     let kernel = judged(&made.written()).kernel;
     assert!(matches!(kernel, Finding::Accepted | Finding::TooLarge(_)), "{kernel:?}");
 }
 
-/// What is said of a text, in one line that may be printed.
+/// Returns the judgement of a text, which must be one printable line.
 fn judged(text: &str) -> Judged {
     let judged = Judged::of(text);
     assert!(judged.failure().is_none(), "{judged:?}");

@@ -1,4 +1,4 @@
-//! Certificates and problems in the formats of other programs.
+//! Oracle for exports of certificates and problems to the formats of other programs.
 
 use std::fmt::Display;
 
@@ -13,10 +13,10 @@ use evenhand_testkit::vipr;
 
 use crate::{LIMITS, said};
 
-/// Longest VIPR file that the plain checker reads.
+/// The longest VIPR file that the plain checker reads, in bytes.
 const MOST_CHECKED: usize = 20_000;
 
-/// Writes a certificate of any kind, or a problem, in every form that it has; VIPR files hold for a plain checker.
+/// Writes a certificate of any kind, or a problem, in all its export formats. A plain checker must accept the VIPR files.
 pub fn export(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let source = Source { name: "input.json", text };
@@ -64,7 +64,7 @@ fn certificate(source: &Source<'_>) -> Result<(), FormatError> {
     Ok(())
 }
 
-/// Names of files are plain ones, each once.
+/// Checks that the names of files are plain and unique.
 fn examine(export: &Export) {
     let mut names: Vec<&str> = export.files.iter().map(String::as_str).collect();
     for name in &names {

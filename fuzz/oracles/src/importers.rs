@@ -1,7 +1,7 @@
-//! Importers of cluster traces, and of the dumps of schedulers.
+//! Oracle for importers of cluster traces and of the dumps of schedulers.
 //!
-//! An input is a line `openb`, `google TIME user|shape` or the name of a scheduler, then files with a line `----` between them; a
-//! file may be packed.
+//! An input is a line `openb`, `google TIME user|shape` or the name of a scheduler, followed by files that are separated by lines
+//! `----`. A file may be packed.
 
 use std::io::Cursor;
 
@@ -13,7 +13,7 @@ use evenhand_problem::snapshot::System;
 
 use crate::{readers, said};
 
-/// Between two files.
+/// The separator of two files.
 const BETWEEN: &[u8] = b"\n----\n";
 
 /// Imports files.
@@ -34,7 +34,7 @@ pub fn importers(bytes: &[u8]) {
     }
 }
 
-/// A snapshot is written and read again as the same.
+/// Checks that a snapshot is the same after it was written and read again.
 fn dumps(system: System, files: Vec<&[u8]>) {
     let inputs = files.into_iter().map(|bytes| Input::new("file", Cursor::new(bytes.to_vec())));
     let Ok(inputs) = inputs.collect() else { return };

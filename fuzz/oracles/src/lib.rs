@@ -1,20 +1,20 @@
-//! What has to be true of any input, whoever sends it.
+//! Properties that must hold for every input, including malicious ones.
 //!
-//! Every function takes the bytes of one input and panics when something is not as it should be. The
-//! fuzz targets call them with what they make up, and a test calls them with the corpus.
+//! Every function takes the bytes of one input, and panics if a property is violated. The fuzz targets call them with generated
+//! inputs, and a test calls them with the corpus.
 //!
-//! | function | an input is | what has to be true |
+//! | function | input | property |
 //! |---|---|---|
-//! | [`readers`] | a text | every reader takes it or says in one line what is wrong and where; what it takes is written and read back as the same |
-//! | [`certificates`] | a certificate of any kind | the same; and what is found valid is true for a second, plain checker, and the other way round |
-//! | [`importers`] | files of a cluster trace, plain or packed | the same as of readers |
-//! | [`tree`] | a small problem with groups | the same, by every rule that schedulers compare siblings by |
-//! | [`scenarios`] | a scenario of any kind | it ends, or says in one line why not; from a checkpoint on it ends as without |
-//! | [`checkpoints`] | a scenario and a checkpoint that somebody changed | the same; nothing in it makes the run fail otherwise |
-//! | [`audit`] | a mechanism, a seed and sizes | what is found is certified, and refutes no guarantee |
-//! | [`export`] | a certificate or a problem | the files have plain names, and a plain checker accepts those that hold proofs |
+//! | [`readers`] | a text | every reader accepts it, or says in one line what is wrong and where; an accepted text is written and read back as the same |
+//! | [`certificates`] | a certificate of any kind | as for readers; and the kernel and a second, plain checker agree on its validity |
+//! | [`importers`] | files of a cluster trace, plain or packed | as for readers |
+//! | [`tree`] | a small problem with groups | the properties of `pipeline`, by every rule by which schedulers compare siblings |
+//! | [`scenarios`] | a scenario of any kind | it ends, or the error says why not in one line; a run from a checkpoint ends as one without |
+//! | [`checkpoints`] | a scenario and a changed checkpoint | as for scenarios; no change makes the run fail in another way |
+//! | [`audit`] | a mechanism, a seed and sizes | every violation is certified, and refutes no guarantee |
+//! | [`export`] | a certificate or a problem | the files have plain names, and a plain checker accepts those with proofs |
 //! | [`command_line`] | arguments, one a line | the program ends with a status of docs/formats.md, and says why |
-//! | [`pipeline`] | a small problem | what a mechanism answers is written, read, certified and checked, and keeps its promises |
+//! | [`pipeline`] | a small problem | the answer of a mechanism is written, read, certified and checked, and has the guaranteed axioms |
 #![forbid(unsafe_code)]
 
 mod arguments;
@@ -46,6 +46,6 @@ pub use scenarios::{checkpoints, other_checkpoint, random_checkpoint, scenarios}
 pub use small::random_problem;
 pub use tree::tree;
 
-/// What one input may take: a few seconds, and what `scripts/fuzz.sh` allows.
+/// The limits of one input: a few seconds, and the memory that `scripts/fuzz.sh` allows.
 const LIMITS: Limits =
     Limits { work: Some(Limits::A_MINUTE / 20), memory: Some(1 << 28), time: None, grows: false };

@@ -1,4 +1,4 @@
-//! Programs run from outside, with limits on their time and memory, and what has to be true of how they end.
+//! Programs that run as processes with limits on time and memory, and the allowed ways in which they may end.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -8,50 +8,50 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Between two looks at a program that runs, at most.
+/// The longest pause between two checks of a running program.
 const LONGEST_NAP: Duration = Duration::from_millis(20);
-/// Seconds that a program may take for each second of processor time that it may take: the machine is shared.
+/// The seconds that a program may take for each second of its processor time, because the machine is shared.
 const PATIENCE: u32 = 5;
-/// Bytes of output that are kept.
+/// The most bytes of output that are kept.
 const MOST_OUTPUT: u64 = 4 << 20;
 
-/// What a program may take.
+/// The limits of a program.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// Seconds of processor time.
+    /// The limit of processor time, in seconds.
     pub seconds: u32,
-    /// Bytes of address space.
+    /// The limit of address space, in bytes.
     pub bytes: u64,
 }
 
 impl Default for Limits {
-    /// A minute, and 2 GiB beside a gigabyte of address space that programs reserve and do not use.
+    /// Returns a minute and 2 GiB, plus a gigabyte of address space that programs reserve but do not use.
     fn default() -> Self {
         Self { seconds: 60, bytes: 3 << 30 }
     }
 }
 
-/// How a program ended.
+/// The end of a program.
 #[derive(Debug, Clone)]
 pub struct End {
-    /// The exit status; `None` where a signal ended it.
+    /// The exit status; `None` if a signal ended the program.
     pub status: Option<i32>,
-    /// The signal.
+    /// The signal that ended the program.
     pub signal: Option<i32>,
-    /// Whether it was stopped because it took too long.
+    /// Whether the program was stopped because it took too long.
     pub too_long: bool,
-    /// Standard output.
+    /// The content of standard output.
     pub stdout: Vec<u8>,
-    /// Standard error.
+    /// The content of standard error.
     pub stderr: Vec<u8>,
-    /// From start to end.
+    /// The time from start to end.
     pub took: Duration,
 }
 
-/// Runs the program in the folder; its standard input is `input.json` of the folder if there is one.
+/// Runs the program in a folder. Its standard input is the file `input.json` of the folder, if there is one.
 ///
 /// # Errors
-/// Where it cannot be started, or its output not be kept.
+/// The program cannot be started, or its output cannot be stored.
 pub fn run(program: &Path, arguments: &[String], folder: &Path, limits: Limits) -> io::Result<End> {
     let (out, err) = (folder.join(".stdout"), folder.join(".stderr"));
     let input = File::open(folder.join("input.json")).map_or_else(|_| Stdio::null(), Stdio::from);
@@ -98,11 +98,11 @@ fn beginning(path: &PathBuf) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// What no end of a program may be: the first thing that is wrong with it.
+/// Returns the first fault of the end of a program, if there is one.
 #[must_use]
 pub fn fault(arguments: &[String], end: &End) -> Option<String> {
     let stderr = String::from_utf8_lossy(&end.stderr);
-    // SIGKILL and SIGXCPU are what a program gets that has used up its processor time.
+    // A program that has used up its processor time gets SIGKILL or SIGXCPU.
     if end.too_long || end.signal.is_some_and(|signal| [9, 24].contains(&signal)) {
         return Some("no end within the limit on time".to_owned());
     }
@@ -140,7 +140,7 @@ fn first_line(text: &str) -> String {
     text.lines().next().unwrap_or("nothing is said").chars().take(300).collect()
 }
 
-/// The program and its arguments as a shell takes them.
+/// Returns the program and its arguments as a shell line.
 #[must_use]
 pub fn shown(program: &Path, arguments: &[String]) -> String {
     let mut line = program.file_name().unwrap_or_default().to_string_lossy().into_owned();

@@ -1,7 +1,7 @@
-//! From a problem to a checked certificate, whatever the numbers.
+//! Oracle for all steps from a problem to a checked certificate, with any numbers.
 //!
-//! The name of a problem may say what is done with it: `MECHANISM`, `MECHANISM float`, `alpha A`. Any other
-//! name: every mechanism.
+//! The name of a problem may say how to solve it: `MECHANISM`, `MECHANISM float` or `alpha A`. With any other name, every mechanism
+//! is run.
 
 use std::str::FromStr;
 
@@ -19,7 +19,7 @@ use serde_json::json;
 use crate::small::{MOST_CLASSES, MOST_RESOURCES, MOST_USERS};
 use crate::{certificates, readers, said};
 
-/// Single servers, and tasks of all users together, that mechanisms of whole tasks are tried with.
+/// The most single servers, and the most tasks of all users together, for mechanisms of whole tasks.
 const MOST_WHOLE: u32 = 200;
 
 /// Solves, certifies, writes, reads and checks.
@@ -45,7 +45,7 @@ pub fn pipeline(bytes: &[u8]) {
     }
 }
 
-/// What the name of a problem asks for.
+/// The request in the name of a problem.
 struct Asked {
     mechanism: Option<&'static str>,
     arithmetic: Arithmetic,
@@ -86,7 +86,7 @@ fn solved(mechanism: &Mechanism, problem: &Problem, asked: &Asked) {
     }
 }
 
-/// Whether few whole tasks and single servers are there.
+/// Returns whether there are only few whole tasks and single servers.
 pub fn is_countable(problem: &Problem) -> bool {
     let total = |n| {
         let alone = problem.total_gamma(n);
@@ -96,7 +96,7 @@ pub fn is_countable(problem: &Problem) -> bool {
     problem.n_single_servers() <= u128::from(MOST_WHOLE) && tasks <= MOST_WHOLE
 }
 
-/// What was found is written, read, certified, checked and shown.
+/// Checks that an answer can be written, read, certified, checked and shown.
 pub fn told(id: &str, problem: &Problem, outcome: &Outcome) {
     let file = written(problem, outcome);
     said::page(&report::outcome(problem, outcome, true));
@@ -116,7 +116,7 @@ pub fn told(id: &str, problem: &Problem, outcome: &Outcome) {
     }
 }
 
-/// Why every user has what it has.
+/// Explains the allocation of every user.
 fn explained(problem: &Problem, allocation: &Allocation) {
     for n in 0..problem.n_users() {
         match explain(problem, allocation, n) {
@@ -126,7 +126,7 @@ fn explained(problem: &Problem, allocation: &Allocation) {
     }
 }
 
-/// As `solve` writes it, and read again.
+/// Writes an allocation as `solve` does, and reads it again.
 fn written(problem: &Problem, outcome: &Outcome) -> AllocationFile {
     let allocation = &outcome.allocation;
     readers::same_allocation(problem, allocation);
@@ -142,7 +142,7 @@ fn written(problem: &Problem, outcome: &Outcome) -> AllocationFile {
     file.unwrap_or_else(|error| panic!("what was written cannot be read: {error}\n{text}"))
 }
 
-/// The axioms that the documentation promises of the mechanism.
+/// Returns the axioms that the documentation guarantees for the mechanism.
 fn promised(id: &str, problem: &Problem, allocation: &Allocation) -> Vec<Request> {
     let own = registry::axiom_of(allocation);
     let parameters = |axiom: Axiom| {
@@ -185,7 +185,7 @@ fn certified(
     Some(examination)
 }
 
-/// A certificate says of its allocation only what is judged.
+/// Returns a certificate whose allocation states only the fields that are judged.
 pub fn as_stated(certificate: &Certificate) -> Certificate {
     let allocation =
         Allocation { alpha: None, criterion: false, rule: None, ..certificate.allocation.clone() };
@@ -197,12 +197,12 @@ fn is_solved(outcome: &Outcome) -> bool {
     ended && outcome.allocation.arithmetic == Arithmetic::Exact
 }
 
-/// What is promised holds. An answer with a gap keeps only the promise that the gap is about: it is a part
-/// of a sum in which a user of little weight may not be seen.
+/// Checks that guaranteed axioms hold. An answer with a gap satisfies only the axiom that the gap is about, because a user of
+/// little weight hardly counts in the sum that the gap bounds.
 fn keeps_promises(id: &str, problem: &Problem, outcome: &Outcome, examination: &Examination) {
     let own = registry::axiom_of(&outcome.allocation);
     let has_gap = outcome.findings.gap.as_ref().is_some_and(|gap| *gap > 0);
-    // By the rule of a scheduler users stand otherwise than by the problem's own.
+    // By the rule of a scheduler, users have other levels than by the problem's own share.
     let by_another_rule = outcome.allocation.rule.is_some();
     for claim in &examination.certificate.claims {
         let is_own = own.as_ref().filter(|(axiom, _)| *axiom == claim.axiom);
@@ -217,8 +217,8 @@ fn keeps_promises(id: &str, problem: &Problem, outcome: &Outcome, examination: &
     }
 }
 
-/// The allocation as somebody else's program would state it, which says nothing about itself: in doubles,
-/// every entry off by this part of it, upwards and downwards in turn.
+/// Returns the allocation as another program would state it, without fields about itself: in doubles, with each entry off by this
+/// fraction, upwards and downwards in turn.
 fn in_doubles(allocation: &Allocation, off: f64) -> Allocation {
     let mut side = off;
     let mut stated = |x: &Rational| {

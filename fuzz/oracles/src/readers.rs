@@ -1,4 +1,4 @@
-//! Every reader of texts.
+//! Oracle for all readers of texts.
 
 use std::time::{Duration, Instant};
 
@@ -13,21 +13,21 @@ use serde_json::value::RawValue;
 
 use crate::{certificates, said};
 
-/// Longest text that is taken for a name or a number.
+/// The longest text that is tried as a name or a number.
 const LONGEST_WORD: usize = 1_000;
-/// Errors of one document that are looked at: a place is found by counting lines and fields.
+/// The most errors of one document that are examined, because locating a place means counting lines and fields.
 const MOST_ERRORS: usize = 20;
-/// How long a saved hunt may be looked at.
+/// The longest time for reading a saved hunt.
 const HUNT: Duration = Duration::from_secs(2);
 
-/// The problem that allocations are read for.
+/// The problem of the allocations.
 const PROBLEM: &str = r#"{"kind": "allocation-problem", "resources": ["cpu", "memory"],
     "servers": [{"name": "high-memory", "count": 3, "capacity": {"cpu": 2, "memory": 12}},
                 {"name": "high-cpu", "capacity": {"cpu": 12, "memory": 2}}],
     "users": [{"name": "user 1", "demand": {"cpu": "1/5", "memory": 1}},
               {"name": "user 2", "demand": {"cpu": 1, "memory": "1/5"}, "tasks": 100, "servers": ["high-cpu"]}]}"#;
 
-/// Gives a text to every reader.
+/// Passes a text to every reader.
 pub fn readers(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let source = Source { name: "input.json", text };
@@ -62,7 +62,7 @@ fn number(text: &str) {
     }
 }
 
-/// The standard library reads decimals as the nearest double, too.
+/// Checks that a decimal is read as the same nearest double as by the standard library.
 fn nearest_double(text: &str, value: &Rational) {
     let double = number::to_f64(value);
     if !text.contains('/') {
@@ -87,7 +87,7 @@ fn names(text: &str, problem: &Problem) {
     }
 }
 
-/// Walks a document whatever it is about.
+/// Reads a document of any kind.
 fn document(source: &Source<'_>) {
     match source.document() {
         Ok(document) => walk(&document, document.root(), source, &mut { MOST_ERRORS }),
@@ -95,7 +95,7 @@ fn document(source: &Source<'_>) {
     }
 }
 
-/// Asks every value of the document for what it may be, until so many were something else.
+/// Asks every value of the document for all its possible types, until a number of errors is reached.
 fn walk<'t>(document: &Document<'t>, raw: &'t RawValue, source: &Source<'_>, errors: &mut usize) {
     if *errors == 0 {
         return;
@@ -126,7 +126,7 @@ fn problem(source: &Source<'_>) {
     same_problem(&problem);
 }
 
-/// What is written is read as the same problem.
+/// Checks that a problem is the same after it was written and read again.
 pub fn same_problem(problem: &Problem) {
     let text = problem_to_json(problem);
     let read = Source { name: "written", text: &text }.problem();
@@ -154,11 +154,11 @@ fn allocation(source: &Source<'_>, problem: &Problem) {
         Err(error) => return said::format_error(&error, source),
     };
     let read = same_allocation(problem, &file.allocation);
-    // Doubles are written as the nearest, which is read as itself.
+    // Doubles are written as the nearest decimals, which are read as the same doubles.
     assert_eq!(same_allocation(problem, &read), read);
 }
 
-/// What is written is read as the same allocation, as far as its arithmetic goes.
+/// Checks that an allocation is the same after it was written and read again, up to its arithmetic.
 pub fn same_allocation(problem: &Problem, allocation: &Allocation) -> Allocation {
     let text = AllocationDocument::new(problem, allocation).to_json().expect("JSON");
     let file = Source { name: "written", text: &text }.allocation(problem);

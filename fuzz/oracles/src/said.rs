@@ -1,12 +1,12 @@
-//! What is said to people: one line, with a place that is there.
+//! Checks of messages to people: one line, with a place that exists.
 
 use evenhand_problem::format::{FormatError, Source};
 use evenhand_report::{Form, Page, Terminal};
 
-/// Longest message, in bytes: a few names, and no listing of a file.
+/// The longest message, in bytes. It has room for a few names, but not for the content of a file.
 const LONGEST: usize = 4_000;
 
-/// A message of one line.
+/// Checks that a message has one line.
 #[track_caller]
 pub fn one_line(message: &str) {
     assert!(!message.trim().is_empty(), "a message without words");
@@ -14,7 +14,7 @@ pub fn one_line(message: &str) {
     assert!(message.len() <= LONGEST, "a message of {} bytes: {message:.200}...", message.len());
 }
 
-/// One line that names file, line and column, which are there.
+/// Checks that an error is one line that names file, line and column, and that the place exists.
 #[track_caller]
 pub fn format_error(error: &FormatError, source: &Source<'_>) {
     let said = error.to_string();
@@ -28,7 +28,7 @@ pub fn format_error(error: &FormatError, source: &Source<'_>) {
     assert_eq!((error.line, error.column), (before.matches('\n').count() + 1, column), "{said}");
 }
 
-/// A page in every form: numbers are numbers, and nothing steers a terminal.
+/// Checks a page in every form: numbers are numbers, and no character controls a terminal.
 pub fn page(page: &Page) {
     let terminal = Terminal { width: Some(80), colour: false };
     for form in [Form::Text(terminal), Form::Csv, Form::Markdown, Form::Latex, Form::Html] {

@@ -1,4 +1,4 @@
-//! Scenarios of all three kinds, and checkpoints of their runs.
+//! Oracle for scenarios of all three kinds, and for checkpoints of their runs.
 
 use std::path::Path;
 
@@ -13,19 +13,19 @@ use serde_json::{Value, json};
 
 use crate::{LIMITS, said};
 
-/// Events after which a run is stopped.
+/// The number of events after which a run is stopped.
 const MOST_EVENTS: u64 = 5_000;
-/// Events between two checkpoints.
+/// The number of events between two checkpoints.
 const BETWEEN: u64 = 16;
-/// Checkpoints of a run that are gone on from.
+/// The number of checkpoints of a run that are resumed.
 const CHECKPOINTS: usize = 3;
 /// The seed of every run.
 const SEED: u64 = 7;
 
-/// Between a scenario and a checkpoint.
+/// The separator between a scenario and a checkpoint.
 const THEN: &str = "\n----\n";
 
-/// Runs a scenario of any kind; one with checkpoints also from some of these on, with the same result.
+/// Runs a scenario of any kind. If it has checkpoints, the run is resumed from some of them, and must give the same result.
 pub fn scenarios(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let source = Source { name: "scenario.json", text };
@@ -88,7 +88,7 @@ fn tasks(document: &Document<'_>) -> Result<(), FormatError> {
     Ok(())
 }
 
-/// A run, where it ends well and after not too many events.
+/// Runs a scenario. Returns the result if the run ends without an error and after few enough events.
 fn run(scenario: &Scenario, from: Option<&Checkpoint>, keeper: &mut Keeper) -> Option<Simulated> {
     match simulate::run_from(scenario, SEED, from, keeper) {
         Ok(simulated) => simulated,
@@ -99,7 +99,7 @@ fn run(scenario: &Scenario, from: Option<&Checkpoint>, keeper: &mut Keeper) -> O
     }
 }
 
-/// Keeps the first checkpoints, and stops a long run.
+/// An observer that keeps the first checkpoints, and stops a long run.
 #[derive(Default)]
 struct Keeper {
     kept: Vec<Checkpoint>,
@@ -123,8 +123,8 @@ impl Observer for Keeper {
     }
 }
 
-/// Goes on from a checkpoint that somebody else wrote, as it stands and with the check sum that its words have: a
-/// scenario, a line `----`, a checkpoint.
+/// Resumes from a checkpoint that may have been changed, both as it is and with a corrected check sum. The input is a scenario, a
+/// line `----`, and a checkpoint.
 pub fn checkpoints(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let Some((scenario, checkpoint)) = text.split_once(THEN) else { return };
@@ -145,7 +145,7 @@ pub fn checkpoints(bytes: &[u8]) {
     }
 }
 
-/// The input with another scenario or another checkpoint, damaged as a document; `None` where that is no document.
+/// Returns the input with another scenario or a damaged checkpoint; `None` if that is no document.
 #[must_use]
 pub fn other_checkpoint(bytes: &[u8], seed: u32) -> Option<Vec<u8>> {
     let (scenario, checkpoint) = std::str::from_utf8(bytes).ok()?.split_once(THEN)?;
@@ -159,7 +159,7 @@ pub fn other_checkpoint(bytes: &[u8], seed: u32) -> Option<Vec<u8>> {
     )
 }
 
-/// The checkpoint with the check sum of its words (FNV-1a), which somebody who changes them on purpose would state.
+/// Returns the checkpoint with a corrected check sum of its words (FNV-1a), as an attacker would state it.
 fn with_its_sum(checkpoint: &str) -> Option<String> {
     let mut document: Value = serde_json::from_str(checkpoint).ok()?;
     let words: Option<Vec<u64>> = document.get("words")?.as_array()?.iter().map(Value::as_u64).collect();
@@ -171,7 +171,7 @@ fn with_its_sum(checkpoint: &str) -> Option<String> {
     Some(document.to_string())
 }
 
-/// A scenario at random and a checkpoint of its run, as [`checkpoints`] reads them; empty where it has none.
+/// Returns a random scenario and a checkpoint of its run, as [`checkpoints`] reads them. It is empty if the run has none.
 #[must_use]
 pub fn random_checkpoint(seed: u32) -> Vec<u8> {
     let bytes = crate::grammar::random_scenario(seed);

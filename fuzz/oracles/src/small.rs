@@ -1,4 +1,4 @@
-//! Small problems at random, with numbers of very different sizes.
+//! Random small problems with numbers of very different magnitudes.
 
 use evenhand_mechanisms::registry;
 use rand::seq::IndexedRandom;
@@ -6,14 +6,14 @@ use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use serde_json::{Map, Value, json};
 
-/// Users of a problem that is solved by every mechanism.
+/// The most users of a problem that is solved by every mechanism.
 pub const MOST_USERS: usize = 4;
-/// Its server classes.
+/// The most server classes of such a problem.
 pub const MOST_CLASSES: usize = 3;
-/// Its resources.
+/// The most resources of such a problem.
 pub const MOST_RESOURCES: usize = 3;
 
-/// The text of a problem; its name says what the pipeline does with it.
+/// Returns the text of a problem. Its name says what the pipeline does with it.
 #[must_use]
 pub fn random_problem(seed: u32) -> Vec<u8> {
     let mut rng = Pcg64::seed_from_u64(seed.into());
@@ -40,7 +40,7 @@ pub fn random_problem(seed: u32) -> Vec<u8> {
     document.to_string().into_bytes()
 }
 
-/// What the name of a problem may ask for: a mechanism, perhaps an exponent, perhaps doubles.
+/// Returns a name for a problem: a mechanism, in some cases with an exponent or with `float`.
 fn asked(rng: &mut Pcg64) -> String {
     let mechanism = registry::ALL.choose(rng).expect("there are mechanisms");
     let exponent = ["2", "1/3", "10"].choose(rng).filter(|_| mechanism.takes("alpha"));
@@ -76,7 +76,7 @@ fn user(name: &str, classes: &[String], resources: &[String], spread: i32, rng: 
     user
 }
 
-/// A quantity of every resource, some of them 0; of one at least, where it has to be.
+/// Returns a quantity for each resource, some of them 0. With `positive`, at least one is positive.
 fn vector(resources: &[String], spread: i32, positive: bool, rng: &mut Pcg64) -> Map<String, Value> {
     let sure = rng.random_range(0..resources.len());
     let mut of = |(r, name): (usize, &String)| {
@@ -86,7 +86,7 @@ fn vector(resources: &[String], spread: i32, positive: bool, rng: &mut Pcg64) ->
     resources.iter().enumerate().map(&mut of).collect()
 }
 
-/// A positive number, up to so many decimal places away from small integers.
+/// Returns a positive number, up to `spread` decimal places away from small integers.
 pub fn quantity(spread: i32, rng: &mut Pcg64) -> String {
     let exponent = if rng.random_bool(0.5) { rng.random_range(-spread..=spread) } else { 0 };
     match rng.random_range(0..4) {

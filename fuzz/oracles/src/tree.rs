@@ -1,7 +1,7 @@
-//! Problems with groups, by every rule that siblings are compared by.
+//! Oracle for problems with groups, by every rule that compares siblings.
 //!
-//! The name of a problem is the rule and the flags without their dashes (`kueue no-nominal-first`); any other name
-//! means the problem's own rule.
+//! The name of a problem is the rule and the flags without dashes, such as `kueue no-nominal-first`. Any other name means the
+//! problem's own share.
 
 use evenhand_budget::within;
 use evenhand_mechanisms::{Flags, Mechanism, MechanismError, registry, tree};
@@ -13,7 +13,7 @@ use crate::grammar::MOST_GROUPS;
 use crate::small::{MOST_CLASSES, MOST_RESOURCES, MOST_USERS};
 use crate::{LIMITS, pipeline, readers, said};
 
-/// Solves by groups, in parts of tasks and in whole ones, certifies and explains.
+/// Solves by groups, in fractional and in whole tasks, certifies and explains.
 pub fn tree(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let source = Source { name: "problem.json", text };
@@ -57,13 +57,13 @@ fn solved(mechanism: &Mechanism, problem: &Problem) {
     pipeline::told(mechanism.info.id, problem, &outcome);
 }
 
-/// What the name of the problem asks for, as far as the mechanism takes it.
+/// Returns the flags in the name of the problem, as far as the mechanism accepts them.
 fn flags(mechanism: &Mechanism, name: &str) -> Flags {
     let mut words = name.split(' ');
     let mut flags = Flags::new(Arithmetic::Exact);
     if let Some(rule) = words.next().filter(|rule| !rule.is_empty() && mechanism.takes("rule")) {
         flags = flags.with("rule", rule.to_owned());
-        // A name that is no rule.
+        // The name is not a rule.
         if mechanism.check(&flags).is_err() {
             flags = Flags::new(Arithmetic::Exact);
         }

@@ -1,5 +1,5 @@
-//! What stands between two releases: known advisories against the locked crates, the lines that are unsafe, and tests that
-//! nobody would run.
+//! Checks before a release: known advisories against the locked crates, the number of unsafe lines, and tests that would never
+//! run.
 #![allow(missing_docs)]
 
 use std::cmp::Ordering;
@@ -16,7 +16,7 @@ fn read(name: &str) -> String {
 
 type Version = (Vec<u64>, bool);
 
-/// Its three numbers, and whether it is a release.
+/// Returns the three numbers of a version, and whether it is a release.
 fn version(text: &str) -> Version {
     let (numbers, rest) = text.split_once(['-', '+']).unwrap_or((text, ""));
     let mut numbers: Vec<u64> = numbers.split('.').map(|number| number.parse().unwrap()).collect();
@@ -24,7 +24,7 @@ fn version(text: &str) -> Version {
     (numbers, rest.is_empty() || text.contains('+'))
 }
 
-/// Whether a version keeps a requirement such as `>= 0.8.4, < 0.9.0`.
+/// Returns whether a version meets a requirement such as `>= 0.8.4, < 0.9.0`.
 fn keeps(found: &Version, requirement: &str) -> bool {
     requirement.split(',').all(|part| {
         let part = part.trim();
@@ -65,7 +65,7 @@ fn requirements_are_read_as_cargo_does() {
     }
 }
 
-/// Every locked version against the excerpt of RustSec's database; what deny.toml ignores has a reason there.
+/// Compares every locked version with the excerpt of RustSec's database. Each exception in deny.toml needs a reason there.
 #[test]
 fn no_locked_crate_has_an_advisory() {
     let mut locked: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -100,7 +100,7 @@ fn no_locked_crate_has_an_advisory() {
     assert!(affected.is_empty(), "{affected:#?}");
 }
 
-/// Every `.rs` file of the workspace, without what is built.
+/// Collects every `.rs` file of the workspace, without build products.
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -113,14 +113,14 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The table of fuzz/README.md names every file with unsafe blocks, and how many.
+/// The table of fuzz/README.md names every file with unsafe blocks, and their number.
 #[test]
 fn the_unsafe_blocks_are_those_of_the_table() {
     let root = root().canonicalize().unwrap();
     let mut files = Vec::new();
     sources(&root, &mut files);
     assert!(files.len() > 300, "{}", files.len());
-    // In two parts, so that this file has none.
+    // The word is split, so that this file does not contain it.
     let words = ["{", "fn", "impl", "extern", "trait"].map(|next| format!("{}safe {next}", "un"));
     let mut found: BTreeMap<String, usize> = BTreeMap::new();
     for file in files {
@@ -143,7 +143,7 @@ fn the_unsafe_blocks_are_those_of_the_table() {
     assert_eq!(rows.collect::<BTreeMap<String, usize>>(), found);
 }
 
-/// Compiling a crate for tests inside it takes as long as compiling it, so that those without any say `test = false`.
+/// Compiling a crate for its inner tests takes as long as compiling it, so crates without inner tests say `test = false`.
 #[test]
 fn tests_stand_where_they_run() {
     let mut untested = 0;
@@ -157,14 +157,14 @@ fn tests_stand_where_they_run() {
         if !targets.iter().any(|section| !runs(section)) || member == "bindings/python" {
             continue;
         }
-        // Of one beside another that has tests: its root. Those that are not are libraries and programs of one file.
+        // The root of a target that is next to another one with tests. The others are libraries and programs of one file.
         let root = root().join(member).canonicalize().unwrap();
         let path = |section: &&str| {
             let stated = section.split("\npath = \"").nth(1).and_then(|rest| rest.split('"').next());
             root.join(stated.unwrap_or("src/lib.rs"))
         };
         let mut files: Vec<PathBuf> = targets.iter().filter(|section| !runs(section)).map(path).collect();
-        // A library that the manifest does not name is tested.
+        // A library that the manifest does not mention is tested.
         let states_its_library = manifest.contains("\n[lib]") || !root.join("src/lib.rs").exists();
         if states_its_library && !targets.iter().any(runs) {
             sources(&root, &mut files);

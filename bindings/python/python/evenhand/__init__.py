@@ -13,7 +13,7 @@ True
 >>> c.check(require=["max-min:drfh"])
 
 Start with :class:`Problem`; :func:`compare`, :func:`sweep`, :func:`audit` and :func:`accuracy` take mechanisms of the
-library by name, and rules of one's own (:func:`mechanism`).
+library by name, and your own rules (:func:`mechanism`).
 """
 
 from ._accuracy import Accuracy, Measured, accuracy
@@ -54,11 +54,11 @@ __all__ = [
 
 
 def explain(allocation: Allocation, user: "str | None" = None, *, group: "str | None" = None) -> Explanation:
-    """Why a user or a group has what it has (:meth:`Allocation.explain`)."""
+    """Explains the allocation of a user or a group (:meth:`Allocation.explain`)."""
     return allocation.explain(user, group=group)
 
 
-# Exceptions are known by the names under which they are used.
+# Exceptions show the public name of their module.
 for _error in (
     CertificateError, DefectError, EvenhandError, EvenhandWarning, InputError, LimitError, NotApplicable, SolverError,
 ):  # fmt: skip

@@ -1,4 +1,4 @@
-"""How far a solver in Python ends from the exact answer."""
+"""The distance of a solver in Python from the exact answer."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from ._problem import Problem, expected_problem
 
 
 class Measured(NamedTuple):
-    """A solver on one problem, against the exact answer.
+    """The measurement of a solver on one problem, against the exact answer.
 
-    ``error`` says how far the answer is from the exact one, as :attr:`Accuracy.measure` says. ``excess`` is the largest
-    part by which a limit is exceeded. Both are computed in rationals and rounded once.
+    ``error`` is the distance of the answer from the exact one, in the sense of :attr:`Accuracy.measure`. ``excess`` is the
+    largest fraction by which a limit is exceeded. Both are computed in rationals and rounded once.
     """
 
     problem: str
@@ -26,31 +26,30 @@ class Measured(NamedTuple):
 
 
 class Accuracy:
-    """What was measured, problem by problem."""
+    """The measurements of a solver, by problem."""
 
     def __init__(self, mechanism: str, rows: List[Measured], measure: str = "totals") -> None:
         self.mechanism = mechanism
         self.rows = rows
-        #: What the errors are of. A mechanism with one answer determines every user's ``totals``: the error is the
-        #: largest difference, as a part of what the user would have alone. A mechanism with several answers does not:
-        #: ``objective`` is the part of the greatest sum of tasks by weight that is missed, ``criterion`` the largest
-        #: difference of a user's criterion, as a part of the exact one, and ``axiom`` minus the margin of the axiom of
-        #: that name.
+        #: The quantity whose error is measured. If the mechanism determines every user's ``totals``, the error is the largest
+        #: difference, as a fraction of what the user would have alone. For other mechanisms it is one of three: ``objective``
+        #: is the missed fraction of the greatest weighted sum of tasks, ``criterion`` the largest relative difference of a
+        #: user's criterion, and ``axiom`` minus the margin of the axiom with the name of the mechanism.
         self.measure = measure
 
     @property
     def error(self) -> float:
-        """The largest error."""
+        """The largest error of a problem."""
         return max((row.error for row in self.rows), default=0.0)
 
     @property
     def excess(self) -> float:
-        """The largest excess."""
+        """The largest excess of a problem."""
         return max((row.excess for row in self.rows), default=0.0)
 
     @property
     def seconds(self) -> float:
-        """The time of all problems."""
+        """The time for all problems, in seconds."""
         return sum(row.seconds for row in self.rows)
 
     def to_pandas(self) -> Any:
@@ -81,9 +80,9 @@ def accuracy(
 ) -> Accuracy:
     """Measures a function from a problem to tasks, users × classes, against a mechanism of the library.
 
-    Totals of tasks are compared where the mechanism determines them; where on the cluster they run may differ. Of
-    ``utilitarian`` the objective is compared, of ``generic`` each user's criterion, and ``njc`` and ``ps-dsf`` are judged
-    by their axiom: these have several answers, and all of them have the error 0 (:attr:`Accuracy.measure`).
+    If the mechanism determines the totals of tasks, the totals are compared; the placements may differ. For mechanisms with
+    several answers another quantity is compared, so that each answer has the error 0: the objective for ``utilitarian``, each
+    user's criterion for ``generic``, and the axiom for ``njc`` and ``ps-dsf`` (:attr:`Accuracy.measure`).
 
     >>> import evenhand as eh
     >>> p = eh.Problem.from_arrays([[1.0, 2.0]], [[1, 1], [1, 2]])
@@ -112,12 +111,12 @@ def accuracy(
     return Accuracy(mechanism, rows, measure)
 
 
-#: Mechanisms with several answers, all of which satisfy the axiom of the same name.
+#: The mechanisms with several answers, each of which satisfies the axiom of the same name.
 _BY_AXIOM = ("njc", "ps-dsf")
 
 
 def _measure(mechanism: str, settings: Mapping[str, Any]) -> str:
-    """What answers of the mechanism are compared by."""
+    """Returns the quantity by which answers of the mechanism are compared."""
     if mechanism == "utilitarian":
         return "objective"
     if mechanism == "generic" or settings.get("criterion"):
@@ -126,7 +125,7 @@ def _measure(mechanism: str, settings: Mapping[str, Any]) -> str:
 
 
 def _missed(found: Allocation, axiom: str, excess: Fraction) -> Union[Fraction, float]:
-    """By how much the axiom is missed, once what exceeds a limit is cut."""
+    """Returns by how much the axiom is missed, after amounts beyond a limit are cut."""
     if excess >= 1:
         return float("inf")
     verdict = found.certify([axiom], excess).verdicts[axiom]
@@ -148,7 +147,7 @@ def _difference(problem: Problem, found: Allocation, exact: Allocation, measure:
 
 
 def _levels(allocation: Allocation, criteria: Mapping[str, Mapping[str, Any]]) -> Dict[str, Fraction]:
-    """By user the sum of its tasks by class times its criterion there."""
+    """Returns for each user the sum over classes of its tasks times its criterion on the class."""
     tasks = allocation.tasks
 
     def level(user: str) -> Fraction:

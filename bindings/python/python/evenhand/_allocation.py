@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 
 class Allocation(Result):
-    """Tasks of every user on every server class, exact."""
+    """The exact tasks of every user on every server class."""
 
     def __init__(self, problem: "Problem", native_allocation: Any, own: Optional[str] = None) -> None:
         self._problem = problem
-        # The axiom that a rule of one's own is made to satisfy.
+        # The axiom that the user's own rule is made to satisfy.
         self._own = own
         self._native = native_allocation
         self._tasks: Optional[Dict[str, Dict[str, Fraction]]] = None
@@ -38,27 +38,27 @@ class Allocation(Result):
 
     @property
     def mechanism(self) -> Optional[str]:
-        """The mechanism that made it, where that is known."""
+        """The mechanism that made the allocation, if it is known."""
         return self._native.mechanism
 
     @property
     def exact(self) -> bool:
-        """Whether it comes from exact arithmetic."""
+        """Whether the allocation comes from exact arithmetic."""
         return self._native.arithmetic == "exact"
 
     @property
     def sharing(self) -> _types.Sharing:
-        """``rdm``, resources are divided, or ``tdm``, servers are shared by time."""
+        """``rdm`` if resources are divided, ``tdm`` if servers are shared by time."""
         return self._native.sharing
 
     @property
     def status(self) -> Optional[str]:
-        """How an iterative method ended; ``solved`` is as it should be."""
+        """The status in which an iterative method stopped; ``solved`` is the regular one."""
         return self._native.status
 
     @property
     def tasks(self) -> Dict[str, Dict[str, Fraction]]:
-        """Tasks by user and class, without zeros."""
+        """The tasks by user and class, without zeros."""
         if self._tasks is None:
             servers = self._problem.servers
             rows = zip(self._problem.users, self._native.tasks())
@@ -67,37 +67,37 @@ class Allocation(Result):
 
     @property
     def totals(self) -> Dict[str, Fraction]:
-        """Tasks of every user on all classes."""
+        """The total tasks of every user on all classes."""
         return dict(zip(self._problem.users, self._native.totals()))
 
     @property
     def dominant_shares(self) -> Dict[str, Fraction]:
-        """By user the largest part that it holds of any resource of the whole cluster; weights are not divided out."""
+        """The dominant share of each user: its largest fraction of any resource of the cluster, not divided by its weight."""
         return dict(zip(self._problem.users, self._native.dominant_shares()))
 
     @property
     def utilisation(self) -> Dict[str, Optional[Fraction]]:
-        """By resource the part of the whole cluster that is used; None where there is none of it."""
+        """The fraction of each resource of the cluster that is used; None if no server has the resource."""
         return dict(zip(self._problem.resources, self._native.utilisation()))
 
     def to_json(self, *, decimals: bool = False) -> str:
-        """The document, as ``evenhand solve`` writes it, with a decimal beside each exact number where asked."""
+        """The document, as ``evenhand solve`` writes it; with ``decimals``, each exact number is also given as a decimal."""
         return self._native.to_json() if not decimals else native.allocation_with_decimals(self._native.to_json())
 
     def to_file(self, path: Union[str, "os.PathLike[str]"]) -> None:
-        """Writes the document."""
+        """Writes the document to a file."""
         from ._files import write
 
         write(path, self.to_json())
 
     def to_numpy(self) -> "_types.Doubles":
-        """Users × classes as an array of doubles."""
+        """The tasks as an array of doubles, users × classes."""
         from . import _dense
 
         return _dense.filled(self._native.doubles(), (len(self._problem.users), len(self._problem.servers)))
 
     def to_pandas(self) -> Any:
-        """The same as a frame with names."""
+        """The tasks as a data frame, with users as rows and classes as columns."""
         from ._extras import need
 
         pandas = need("pandas", "tables")
@@ -108,13 +108,13 @@ class Allocation(Result):
         )
 
     def to_csv(self, path: Union[None, str, "os.PathLike[str]"] = None) -> str:
-        """The tasks as a table of user, server and tasks, exact; written to ``path`` where there is one."""
+        """The exact tasks as CSV with the columns user, server and tasks; also written to ``path`` if it is given."""
         from . import _tables
 
         return _tables.allocation_to_csv(self, path)
 
     def to_parquet(self, path: Union[str, "os.PathLike[str]"]) -> None:
-        """The same table as Parquet, with exact numbers as texts beside doubles."""
+        """Writes the table of :meth:`to_csv` as Parquet, with the numbers as exact texts."""
         from . import _tables
 
         _tables.allocation_to_parquet(self, path)
@@ -129,9 +129,9 @@ class Allocation(Result):
         seconds: Optional[_types.Number] = None,
         progress: _types.Progress = None,
     ) -> "Certificate":
-        """Examines axioms, the usual ones where none is named, and makes the certificate.
+        """Examines the named axioms, or the usual ones, and makes the certificate.
 
-        The tolerance is 0 for exact allocations and 1e-9 for others, unless it is stated.
+        The default tolerance is 0 for exact allocations and 1e-9 for others.
 
         >>> import evenhand as eh
         >>> p = eh.Problem.from_arrays([[2, 12], [12, 2]], [["1/5", 1], [1, "1/5"]])
@@ -158,7 +158,7 @@ class Allocation(Result):
     def polish(
         self, mechanism: _types.MechanismName, *, seed: int = 0, progress: _types.Progress = None, **settings: Any
     ) -> "Polished":
-        """The exact answer of a mechanism that is nearest to this allocation, and how far it is.
+        """Computes the exact answer of a mechanism that is nearest to this allocation, and its distance.
 
         >>> import evenhand as eh
         >>> p = eh.Problem.from_arrays([[2, 12], [12, 2]], [["1/5", 1], [1, "1/5"]])
@@ -180,7 +180,7 @@ class Allocation(Result):
         rule: Optional[str] = None,
         whole: bool = False,
     ) -> "Explanation":
-        """Why a user has what it has; where a group stands; or, with neither, where all groups and users stand."""
+        """Explains the allocation of a user, or the level of a group, or (with neither) the levels of all groups and users."""
         if user is not None and group is not None:
             raise InputError("expected a user or a group", field="group")
         if user is not None:
@@ -190,7 +190,7 @@ class Allocation(Result):
         return Explanation(native.explain_levels(self._native, rule, whole, granted()))
 
     def plot(self, ax: Any = None) -> Any:
-        """Who holds what part of every resource of every class, as bars of matplotlib; gives the axes."""
+        """Draws the use of every resource of every class by user as bars with matplotlib. Returns the axes."""
         from . import _plots
 
         return _plots.allocation(self._problem, self, ax)
@@ -214,7 +214,7 @@ def _allocation(problem: "Problem", text: str) -> Allocation:
 
 
 class Polished(Result):
-    """The exact answer of a mechanism that is nearest to an allocation, and how far it is."""
+    """The exact answer of a mechanism that is nearest to an allocation, and its distance."""
 
     def __init__(self, allocation: Allocation, shown: Any) -> None:
         super().__init__(shown)
@@ -227,29 +227,29 @@ class Polished(Result):
 
     @property
     def is_nearest(self) -> bool:
-        """Whether no other answer of the mechanism is nearer; otherwise this is the one that it finds."""
+        """Whether no other answer of the mechanism is nearer. If not, this is the answer that the mechanism computes."""
         return self.data["is_nearest"]
 
     @property
     def gap(self) -> Optional[Fraction]:
-        """How far the answer is from the optimum at most, where that is irrational."""
+        """The largest possible distance of the answer from the optimum, if the optimum is irrational."""
         gap = self.data["gap"]
         return None if gap is None else Fraction(gap)
 
     @property
     def changes(self) -> Dict[str, Fraction]:
-        """By user its tasks in the answer, less those that it was given; without zeros."""
+        """The tasks of each user in the answer minus its tasks in the allocation, without zeros."""
         return {user: Fraction(change) for user, change in self.data["changes"].items()}
 
     @property
     def distance(self) -> Fraction:
-        """The largest change of a user's tasks, as a part of what it would have alone."""
+        """The largest change of a user's tasks, as a fraction of what it would have alone."""
         farthest = self.data["farthest"]
         return Fraction(0) if farthest is None else Fraction(farthest["part"])
 
     @property
     def placements(self) -> Fraction:
-        """The largest change on one class, as a part of what the user would have alone."""
+        """The largest change of a user's tasks on one class, as a fraction of what the user would have alone."""
         return Fraction(self.data["placements"])
 
     def __repr__(self) -> str:
@@ -257,14 +257,14 @@ class Polished(Result):
 
 
 class Explanation(Result):
-    """Why somebody has what it has: a document, and the words of the program."""
+    """The explanation of an allocation to a user or group, as a document and in words."""
 
     def __repr__(self) -> str:
         return str(self)
 
 
 class Certificate(Result):
-    """What was found of an allocation, with the evidence that proves it."""
+    """The verdicts on an allocation, with the evidence that proves them."""
 
     def __init__(self, allocation: Allocation, examination: Any) -> None:
         self._allocation = allocation
@@ -289,7 +289,7 @@ class Certificate(Result):
 
     @property
     def repair(self) -> Fraction:
-        """The largest change that makes the allocation feasible, as a part of what a user would have alone."""
+        """The largest change that makes the allocation feasible, as a fraction of what a user would have alone."""
         return self._native.repair
 
     @property
@@ -299,7 +299,7 @@ class Certificate(Result):
 
     @property
     def unchecked(self) -> Optional[str]:
-        """Why the kernel gave no verdict on the certificate: judging it would take more than it is allowed."""
+        """The reason why the kernel gave no verdict on the certificate, if it exceeded its limits."""
         return self._native.unchecked
 
     @property
@@ -324,22 +324,22 @@ class Certificate(Result):
         write(path, self.to_json())
 
     def check(self, require: Iterable[str] = (), max_tolerance: Optional[_types.Number] = None) -> None:
-        """Lets the kernel judge the certificate.
+        """Has the kernel check the certificate.
 
-        :class:`CertificateError` says why it is not accepted: a claim is not proven, an axiom in ``require`` is not
-        claimed to hold, or the tolerance is above ``max_tolerance`` (that of the certificate, unless it is stated).
+        Raises :class:`CertificateError` with the reason if a claim is not proven, an axiom in ``require`` is not claimed to
+        hold, or the tolerance is above ``max_tolerance`` (by default the tolerance of the certificate).
         """
         limit = self.tolerance if max_tolerance is None else max_tolerance
         check(self, require=require, max_tolerance=limit, sharing=self._native.sharing)
 
     def plot(self, ax: Any = None) -> Any:
-        """The margins of the axioms as bars of matplotlib; gives the axes."""
+        """Draws the margins of the axioms as bars with matplotlib. Returns the axes."""
         from . import _plots
 
         return _plots.certificate(self.verdicts.values(), ax)
 
     def to_pandas(self) -> Any:
-        """A row for every axiom, with the least tolerance at which it holds; that may take as long as the examination."""
+        """A row for every axiom with its least tolerance, whose computation may take as long as the examination."""
         from ._extras import need
 
         pandas = need("pandas", "tables")
@@ -369,11 +369,11 @@ def check(
     allocation: Any = None,
     sharing: Optional[_types.Sharing] = None,
 ) -> str:
-    """Lets the kernel judge a certificate: a :class:`Certificate`, a path, or the text or data of a document.
+    """Has the kernel check a certificate: a :class:`Certificate`, a path, or the text or data of a document.
 
-    ``problem`` and ``allocation`` are one's own copies, which the certificate has to be about. As ``evenhand-check``, it
-    accepts tolerances up to 1e-6 and divided resources, unless something else is stated. Gives the verdict in words, or
-    raises :class:`CertificateError`.
+    ``problem`` and ``allocation`` are your own copies; the certificate must be about them. By default the kernel accepts
+    tolerances up to 1e-6 and divided resources, as ``evenhand-check`` does. Returns the verdict in words, or raises
+    :class:`CertificateError`.
     """
     if isinstance(require, str):
         require = [require]
@@ -387,7 +387,7 @@ def check(
 
 
 def _named(document: Any) -> "tuple[str, str]":
-    """What messages call a document, and its text."""
+    """Returns the name of a document in messages, and its text."""
     from . import _json
     from ._files import read
 

@@ -1,4 +1,4 @@
-"""Arrays, frames and nested lists as rows of numbers. Nothing here imports numpy."""
+"""Arrays, data frames and nested lists as rows of numbers, without importing numpy."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any, List, Mapping, Optional, Sequence, Tuple
 from ._errors import InputError
 from ._numbers import is_negative, text, token
 
-#: Numbers of one array at most: as text they would fill the largest file that is read.
+#: The most numbers of one array. As text, more would exceed the largest file that is read.
 MOST_NUMBERS = 50_000_000
 
 
 def names_of(array: Any, axis: str) -> Optional[List[str]]:
-    """The labels of a frame: those of its rows (``index``) or columns, unless they only count."""
+    """Returns the labels of the rows (``index``) or columns of a data frame, unless they are only numbers."""
     labels = getattr(array, axis, None)
     if labels is None or callable(labels) or isinstance(array, (list, tuple)):
         return None
@@ -22,7 +22,7 @@ def names_of(array: Any, axis: str) -> Optional[List[str]]:
 
 
 def nested(array: Any, field: str) -> Any:
-    """The array as lists of lists; elements are left as they are."""
+    """Returns the array as lists of lists, with unchanged elements."""
     if hasattr(array, "to_numpy"):
         array = array.to_numpy()
     shape = getattr(array, "shape", None)
@@ -38,7 +38,7 @@ def nested(array: Any, field: str) -> Any:
         if dtype is not None and dtype.kind not in "fiuO":
             raise InputError(f"found an array of {dtype}: expected numbers", field=field)
         if dtype is not None and dtype.kind == "f" and dtype.itemsize != 8:
-            # Their shortest decimals are not those of doubles.
+            # Floats of another width have other shortest decimals than doubles.
             return _scalars(array)
         return array.tolist()
     if not _is_sequence(array):
@@ -47,12 +47,12 @@ def nested(array: Any, field: str) -> Any:
 
 
 def _is_sequence(values: Any) -> bool:
-    """Whether there is an order, and an end."""
+    """Returns whether the values have an order and a length."""
     return hasattr(values, "__len__") and hasattr(values, "__getitem__") and not isinstance(values, (str, bytes, Mapping))
 
 
 def _scalars(array: Any) -> Any:
-    """Lists of lists of the array's own numbers, of whatever width."""
+    """Returns lists of lists of the array's own scalars, of any width."""
     return [_scalars(row) for row in array] if getattr(array, "shape", ()) else array
 
 
@@ -65,7 +65,7 @@ def _row(values: Any, field: str) -> List[Any]:
 
 
 def rows(values: Any, field: str) -> List[Any]:
-    """Rows of whatever they hold."""
+    """Returns the rows of an array, a data frame or a list."""
     if hasattr(values, "to_numpy"):
         values = values.to_numpy()
     if not _is_sequence(values):
@@ -74,7 +74,7 @@ def rows(values: Any, field: str) -> List[Any]:
 
 
 def depth(rows: List[Any]) -> int:
-    """How many axes there are, by the first elements."""
+    """Returns the number of axes, by the first elements."""
     found = 1
     while rows and _is_sequence(rows[0]):
         found, rows = found + 1, list(rows[0])
@@ -89,7 +89,7 @@ def vector(array: Any, length: int, field: str, what: str) -> List[Any]:
 
 
 def matrix(rows: Sequence[Any], columns: Optional[int], field: str, what: str) -> List[List[Any]]:
-    """Rows of one length; ``columns`` of them, where that is known."""
+    """Returns rows of equal length, which is ``columns`` if that is given."""
     found: List[List[Any]] = []
     for position, row in enumerate(rows):
         values = _row(row, f"{field}[{position}]")
@@ -102,7 +102,7 @@ def matrix(rows: Sequence[Any], columns: Optional[int], field: str, what: str) -
 
 
 def amount(value: Any, field: str) -> str:
-    """A number of at least 0, as JSON."""
+    """Returns a number of at least 0, as JSON."""
     written = token(value, field)
     if is_negative(value):
         raise InputError(f"{text(value, field)} is negative: expected a number of at least 0", field=field)
@@ -110,7 +110,7 @@ def amount(value: Any, field: str) -> str:
 
 
 def names(given: Optional[Sequence[Any]], labels: Optional[List[str]], count: int, prefix: str, field: str) -> List[str]:
-    """The names of ``count`` things: those that are given, the labels of a frame, or ``s0``, ``s1`` and so on."""
+    """Returns ``count`` names: the given ones, the labels of a data frame, or ``s0``, ``s1`` and so on."""
     if given is None:
         chosen = labels if labels is not None else [f"{prefix}{number}" for number in range(count)]
     else:

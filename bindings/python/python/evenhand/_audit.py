@@ -15,7 +15,7 @@ from ._shown import Result
 
 
 class Example(NamedTuple):
-    """The smallest problem that was found on which an axiom is violated."""
+    """The smallest problem found on which an axiom is violated."""
 
     problem: Problem
     allocation: Allocation
@@ -23,7 +23,7 @@ class Example(NamedTuple):
 
 
 class Refutation(NamedTuple):
-    """Two problems that differ in one thing and refute a property."""
+    """Two problems that differ in one change and refute a property."""
 
     problem: Problem
     changed: Problem
@@ -34,7 +34,7 @@ class Refutation(NamedTuple):
 
 
 class Audited(NamedTuple):
-    """What came of an axiom or a property: of how many it was decided, how many break it, and the smallest of them."""
+    """The result for an axiom or a property: how often it was decided and violated, and the smallest violation."""
 
     name: str
     decided: int
@@ -43,7 +43,7 @@ class Audited(NamedTuple):
 
 
 class Audit(Result):
-    """What came of an audit. Finding no violation proves nothing."""
+    """The result of an audit. An audit without violations proves nothing."""
 
     def __init__(self, name: str, shown: Any, axioms: Any, properties: Any) -> None:
         super().__init__(shown)
@@ -57,7 +57,7 @@ class Audit(Result):
 
     @property
     def violated(self) -> Dict[str, Audited]:
-        """Axioms and properties that were broken."""
+        """The axioms and properties that were violated."""
         found = {**self.axioms, **self.properties}
         return {name: each for name, each in found.items() if each.violated}
 
@@ -96,7 +96,7 @@ def _refutation(problem: Any, changed: Any, change: str, user: str, before: str,
     return Refutation(Problem(problem), Problem(changed), change, user, Fraction(before), Fraction(after))
 
 
-#: What a rule in Python is examined for where nothing is named, beside the axiom that it is made to satisfy.
+#: The axioms to examine for a rule in Python by default, in addition to the axiom that it is made to satisfy.
 USUAL = ("feasible", "work-conserving", "pareto-optimal", "envy-free", "sharing-incentive")
 
 
@@ -113,10 +113,10 @@ def audit(
     progress: _types.Progress = None,
     **settings: Any,
 ) -> Audit:
-    """Looks for small problems on which a mechanism, named or in Python, breaks an axiom or a property.
+    """Searches for small problems on which a mechanism violates an axiom or a property.
 
-    A rule in Python raises :class:`evenhand.NotApplicable` where it is not defined for a problem; anything else that it
-    raises ends the audit.
+    The mechanism is a name, or a rule in Python. A rule raises :class:`evenhand.NotApplicable` if it is not defined for a
+    problem; any other exception ends the audit.
 
     >>> import evenhand as eh
     >>> found = eh.audit("utilitarian", instances=40)

@@ -1,4 +1,4 @@
-"""Problems written down as papers do."""
+"""Problems in the notation of papers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Amounts = Union[Mapping[str, Any], Sequence[Any]]
 
 
 class Builder:
-    """A problem, part by part. Amounts are dicts by resource, or vectors in the order of the resources.
+    """A builder of a problem. Amounts are dicts by resource, or vectors in the order of the resources.
 
     The first example of the DRFH paper:
 
@@ -46,7 +46,7 @@ class Builder:
         return dict(zip(self._resources, values))
 
     def server(self, name: str, capacity: Amounts, *, count: Any = None) -> "Builder":
-        """A class of ``count`` identical servers, each with this capacity."""
+        """Adds a class of ``count`` identical servers, each with this capacity."""
         server = {"name": name, "capacity": self._amounts(capacity, f"servers[{len(self._servers)}].capacity")}
         if count is not None:
             server["count"] = count
@@ -68,7 +68,7 @@ class Builder:
         gang: Any = None,
         pinned: Any = None,
     ) -> "Builder":
-        """A user, with what one of its tasks takes."""
+        """Adds a user, with the demand of one of its tasks."""
         at = f"users[{len(self._users)}]"
         user: Dict[str, Any] = {"name": name}
         if demand is not None:
@@ -96,7 +96,7 @@ class Builder:
         lend: Optional[Amounts] = None,
         on: Any = None,
     ) -> "Builder":
-        """A group of users: a queue or a team, within ``parent`` or at the top."""
+        """Adds a group of users, such as a queue or a team, inside ``parent`` or at the top."""
         at = f"groups[{len(self._groups)}]"
         group: Dict[str, Any] = {"name": name}
         amounts = {"guarantee": guarantee, "limit": limit, "lend": lend}
@@ -107,12 +107,12 @@ class Builder:
         return self
 
     def share(self, **share: Any) -> "Builder":
-        """What groups are compared by: ``of``, ``over``, ``multipliers``, ``families``, ``zero_weight``, ``guarantees``."""
+        """Sets the share that compares groups: ``of``, ``over``, ``multipliers``, ``families``, ``zero_weight``, ``guarantees``."""
         self._share = {key.replace("_", "-"): value for key, value in share.items()}
         return self
 
     def problem(self) -> Problem:
-        """The problem, with all that it says checked."""
+        """Checks the parts and returns the problem."""
         data: Dict[str, Any] = {"resources": self._resources, "servers": self._servers, "users": self._users}
         if self._name:
             data["name"] = self._name
@@ -124,5 +124,5 @@ class Builder:
 
 
 def build(name: str = "", *, resources: Sequence[str] = ()) -> Builder:
-    """Begins a problem that is written down part by part (:class:`Builder`)."""
+    """Returns an empty :class:`Builder` of a problem."""
     return Builder(name, resources=resources)

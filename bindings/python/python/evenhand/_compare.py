@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class Column:
     """A mechanism, or a given allocation, in a comparison.
 
-    ``failed`` says why there is no allocation.
+    ``failed`` is the reason why there is no allocation, or None.
     """
 
     def __init__(self, problem: "Problem", name: str, failed: Optional[str], native_column: Any) -> None:
@@ -48,7 +48,7 @@ class Column:
 
     @property
     def certificate(self) -> Certificate:
-        """Its verdicts on the axioms of all columns."""
+        """The certificate of the column, with verdicts on the axioms of all columns."""
         if self._certificate is None:
             self._certificate = Certificate(self.allocation, self._of().examination())
         return self._certificate
@@ -59,12 +59,12 @@ class Column:
 
     @property
     def price_of_fairness(self) -> "Optional[Fraction]":
-        """The most tasks that could be served, by weight, over those that are."""
+        """The most weighted tasks that any allocation could serve, divided by those served here."""
         return self._of().price_of_fairness
 
     @property
     def least_weighted_share(self) -> "Optional[Fraction]":
-        """The least dominant share over weight."""
+        """The least dominant share of a user divided by its weight."""
         return self._of().least_weighted_share
 
     def __repr__(self) -> str:
@@ -72,7 +72,7 @@ class Column:
 
 
 class Comparison(Result, Mapping[str, Column]):
-    """Columns by name, in the order in which they were asked for."""
+    """The columns by name, in the order of the call."""
 
     def __init__(self, problem: "Problem", native_comparison: Any, failed: Dict[str, str], order: List[str]) -> None:
         self.problem = problem
@@ -105,7 +105,7 @@ class Comparison(Result, Mapping[str, Column]):
         return super().__str__() + "".join(f"{name}: failed: {why}\n" for name, why in self._failed.items())
 
     def to_html(self, path: Union[None, str, "os.PathLike[str]"] = None) -> str:
-        """The page of ``evenhand report``, with plots and certificates, which needs nothing from elsewhere."""
+        """The self-contained page of ``evenhand report``, with plots and certificates; also written to ``path`` if it is given."""
         page = self._native.page()
         if path is not None:
             from ._files import write
@@ -114,7 +114,7 @@ class Comparison(Result, Mapping[str, Column]):
         return page
 
     def to_pandas(self) -> Any:
-        """A row for every user, a column for every mechanism: tasks as doubles."""
+        """The tasks as doubles, with a row for every user and a column for every mechanism."""
         from ._extras import need
 
         pandas = need("pandas", "tables")
@@ -126,7 +126,7 @@ class Comparison(Result, Mapping[str, Column]):
         return pandas.DataFrame(columns, index=pandas.Index(self.problem.users, name="user"))
 
     def verdicts_to_pandas(self) -> Any:
-        """A row for every axiom, a column for every mechanism: ``holds``, ``within``, ``violated`` and so on."""
+        """The outcomes, such as ``holds`` or ``violated``, with a row for every axiom and a column for every mechanism."""
         from ._extras import need
 
         pandas = need("pandas", "tables")
@@ -138,7 +138,7 @@ class Comparison(Result, Mapping[str, Column]):
         return pandas.DataFrame(columns)
 
     def plot(self, ax: Any = None) -> Any:
-        """Dominant shares over weights from the least to the greatest, a line for every column; gives the axes."""
+        """Draws the dominant shares divided by weights in ascending order, a line for every column. Returns the axes."""
         from . import _plots
 
         weights = dict(zip(self.problem.users, self.problem.weights))
@@ -161,9 +161,9 @@ def compare(
     seconds: float = 60.0,
     progress: _types.Progress = None,
 ) -> Comparison:
-    """Mechanisms side by side on one problem: names, rules in Python, and given ``allocations`` by name.
+    """Compares mechanisms on one problem: names, rules in Python, and given ``allocations`` by name.
 
-    None named: all mechanisms of the library. Every column is held to the axioms of all of them.
+    The default is all mechanisms of the library. Every column is examined by the axioms of all columns.
 
     >>> import evenhand as eh
     >>> p = eh.Problem.from_arrays([[2, 12], [12, 2]], [["1/5", 1], [1, "1/5"]])
@@ -199,7 +199,7 @@ def compare(
             own.append(rule.axiom)
     for name, tasks in (allocations or {}).items():
         if name in order:
-            raise InputError(f"two columns are called `{name}`", field="allocations")
+            raise InputError(f"two columns have the name `{name}`: expected different names", field="allocations")
         order.append(name)
         given.append((name, problem.allocation(tasks)._native))
     found = native.compare(
@@ -210,7 +210,7 @@ def compare(
 
 
 def _canonical(name: str, found: Any, failed: Dict[str, str]) -> str:
-    """Mechanisms may be asked for by other names than their own."""
+    """Returns the library's own name of a mechanism that was named by an alias."""
     names = [column[0] for column in found.columns()]
     if name in names or name in failed:
         return name

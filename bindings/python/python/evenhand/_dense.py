@@ -1,4 +1,4 @@
-"""Parts of a problem as arrays of doubles."""
+"""The amounts of a problem as arrays of doubles."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ._errors import LimitError
 from ._extras import need
 from ._views import ProblemView
 
-#: Numbers of one array at most.
+#: The most numbers of one array.
 MOST_NUMBERS = 500_000_000
 
 
@@ -18,7 +18,7 @@ def zeros(shape: Tuple[int, ...]) -> Any:
     for length in shape:
         size *= length
     if size > MOST_NUMBERS:
-        raise LimitError(f"the array would have {size} numbers, more than {MOST_NUMBERS}")
+        raise LimitError(f"the array would have {size} numbers: expected at most {MOST_NUMBERS}")
     return need("numpy", "arrays").zeros(shape)
 
 

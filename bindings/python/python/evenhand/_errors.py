@@ -1,4 +1,4 @@
-"""What can go wrong, and where."""
+"""The exceptions of the package."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Optional
 
 
 class EvenhandError(Exception):
-    """Every exception of this package."""
+    """The base class of all exceptions of this package."""
 
 
 class InputError(EvenhandError, ValueError):
-    """Input that cannot be read, or states what cannot be.
+    """Input that cannot be read, or that makes no sense.
 
-    ``field`` is the place in what was given, such as ``users[0].demand.cpu`` of a dict or ``demand[0][1]`` of an
-    array; of a file there are also ``file``, ``line`` and ``column``.
+    ``field`` is the place of the error in the input, such as ``users[0].demand.cpu`` in a dict or ``demand[0][1]`` in an
+    array. For a file, ``file``, ``line`` and ``column`` are set as well.
     """
 
     def __init__(
@@ -35,7 +35,7 @@ class InputError(EvenhandError, ValueError):
 
     @property
     def place(self) -> Optional[str]:
-        """Where it is, in words: ``p.json:3:45: users[0].demand.cpu``, or the field alone."""
+        """The place in words, such as ``p.json:3:45: users[0].demand.cpu``, or only the field."""
         at = f"{self.file}:{self.line}:{self.column}" if self.file is not None else None
         return ": ".join(part for part in (at, self.field) if part) or None
 
@@ -51,28 +51,28 @@ def _input_error(what, field, file, line, column):
 
 
 def of_data(error: InputError) -> InputError:
-    """The same error about data of Python, which has no lines. A field that is missing at the top is the place itself."""
+    """Returns the error for Python data, which have no lines. The place of a missing top-level field is its name."""
     missing = re.match(r"the field `([\w-]+)` is missing", error.what)
     field = error.field or (missing[1] if missing else None)
     return InputError(error.what, field=field)
 
 
 class NotApplicable(EvenhandError):
-    """A mechanism is not defined for a problem. Rules of one's own raise it too."""
+    """A mechanism is not defined for a problem. Your own rules may raise it too."""
 
 
 class LimitError(EvenhandError):
-    """More work, memory or time would be needed than is granted (:func:`evenhand.limits`)."""
+    """A call needs more work, memory or time than its limits allow (:func:`evenhand.limits`)."""
 
 
 class SolverError(EvenhandError):
-    """A solver has no answer."""
+    """A solver failed to compute an answer."""
 
 
 class CertificateError(EvenhandError):
     """The kernel does not accept a certificate, or the certificate does not state what was required.
 
-    ``reason`` says why.
+    ``reason`` is the reason in words.
     """
 
     def __init__(self, reason: str) -> None:
@@ -81,11 +81,11 @@ class CertificateError(EvenhandError):
 
 
 class DefectError(EvenhandError):
-    """A fault of this package; please report it."""
+    """A defect of this package; please report it."""
 
     def __str__(self) -> str:
         return f"this is a defect of evenhand, please report it: {super().__str__()}"
 
 
 class EvenhandWarning(UserWarning):
-    """What a reader of a result should know."""
+    """A warning about a result, such as an allocation that does not fit."""

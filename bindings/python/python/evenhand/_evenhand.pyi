@@ -1,4 +1,4 @@
-"""The native half of the package: handles of what the library computes. Its users are the modules beside it."""
+"""The native half of the package: handles to results of the library, for the Python modules in this folder."""
 
 from fractions import Fraction
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
@@ -99,7 +99,7 @@ def mechanisms() -> List[Tuple[str, str, str, str, str, List[str]]]: ...
 def axioms() -> List[str]: ...
 def properties() -> List[str]: ...
 def set_threads(threads: int) -> None:
-    """How many threads a call may use; 0: as many as there are cores. Results do not depend on it."""
+    """Sets the number of threads of a call; 0 means one for each core. Results do not depend on it."""
 
 def solve(
     problem: Problem,

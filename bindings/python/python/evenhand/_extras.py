@@ -1,4 +1,4 @@
-"""Packages that only some things need."""
+"""Optional packages, which only some functions need."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 
 
 def need(module: str, extra: str) -> Any:
-    """The module, or an error that says what to install."""
+    """Returns the module, or raises an error that says what to install."""
     try:
         return importlib.import_module(module)
     except ImportError as error:
         package = module.split(".")[0]
-        message = f"this needs {package}, which the extra `{extra}` of evenhand names: pip install {package}"
+        message = f"this needs the package {package}, which belongs to the extra `{extra}` of evenhand: pip install {package}"
         raise ImportError(message) from error

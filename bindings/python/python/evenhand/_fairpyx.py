@@ -1,6 +1,6 @@
 """Instances of fairpyx: agents, items and values.
 
-A good that may be divided is a class of servers that is shared by time: an agent's value of all of it is the number of
+A divisible good corresponds to a server class that is shared by time: an agent's value of the whole good is the number of
 tasks that the agent would run with the whole class.
 """
 
@@ -20,13 +20,13 @@ def _exact(value: Any, field: str) -> Fraction:
 
 
 def from_instance(instance: Any) -> Dict[str, Any]:
-    """The data of the problem."""
+    """Returns the data of the problem for an instance."""
     agents, items = list(instance.agents), list(instance.items)
     servers = [{"name": str(item), "count": _numbers_of_items(instance, item)} for item in items]
     users = []
     for agent in agents:
         if instance.agent_capacity(agent) < len(items):
-            raise NotApplicable(f"the agent {agent!r} may not have some of every item, which no problem here can say")
+            raise NotApplicable(f"the agent {agent!r} may not have some of every item: an allocation problem has no such limit")
         values = {str(item): _value(instance, agent, item) for item in items}
         gamma = {item: value for item, value in values.items() if value}
         user: Dict[str, Any] = {"name": str(agent), "servers": list(gamma), "gamma": gamma}
@@ -40,12 +40,12 @@ def from_instance(instance: Any) -> Dict[str, Any]:
 def _numbers_of_items(instance: Any, item: Any) -> int:
     count = instance.item_capacity(item)
     if count != int(count) or count < 1:
-        raise NotApplicable(f"the item {item!r} is there {count} times: expected a whole number of at least 1")
+        raise NotApplicable(f"the item {item!r} has the capacity {count}: expected a whole number of at least 1")
     return int(count)
 
 
 def _value(instance: Any, agent: Any, item: Any) -> Fraction:
-    """Of all that there is of the item."""
+    """Returns the agent's value of all copies of the item."""
     value = _exact(instance.agent_item_value(agent, item), f"value of {item} to {agent}")
     return value * _numbers_of_items(instance, item)
 
@@ -59,7 +59,7 @@ def to_instance(problem: ProblemView) -> Any:
     for user in data.get("users", []):
         gamma = user.get("gamma")
         if gamma is None or "tasks" in user:
-            raise NotApplicable(f"the user `{user['name']}` has demands or a limit of tasks: fairpyx knows values alone")
+            raise NotApplicable(f"the user `{user['name']}` has demands or a limit of tasks: fairpyx supports only values")
         allowed = user.get("servers", list(counts))
         values = {item: Fraction(gamma.get(item, 0)) / counts[item] if item in allowed else Fraction(0) for item in counts}
         valuations[user["name"]] = {item: _number(value) for item, value in values.items()}

@@ -1,4 +1,4 @@
-"""Reading and writing files."""
+"""Reads and writes files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Iterator, TextIO, Tuple, Union
 
 from ._errors import InputError, LimitError
 
-#: As the library: no longer file is read.
+#: The largest file that is read, in bytes, as in the library.
 MOST_BYTES = 1 << 30
 
 
@@ -17,7 +17,7 @@ def read(path: Union[str, "os.PathLike[str]"]) -> str:
     with open(path, "rb") as file:
         data = file.read(MOST_BYTES + 1)
     if len(data) > MOST_BYTES:
-        raise LimitError(f"{os.fspath(path)}: more than {MOST_BYTES} bytes, the most that a file may have")
+        raise LimitError(f"{os.fspath(path)}: the file has more than {MOST_BYTES} bytes, the most that is read")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -25,16 +25,16 @@ def read(path: Union[str, "os.PathLike[str]"]) -> str:
 
 
 def write(path: Union[str, "os.PathLike[str]"], text: str) -> None:
-    """Writes a file in one step: a reader sees the old one or the whole new one."""
+    """Writes a file in one step: a reader sees the old file or the complete new one."""
     with replacing(path) as file:
         file.write(text)
 
 
 @contextmanager
 def replacing(path: Union[str, "os.PathLike[str]"]) -> Iterator[TextIO]:
-    """Opens a new file that takes the place of ``path`` when the block ends without an exception.
+    """Opens a new file that replaces ``path`` when the block ends without an exception.
 
-    The permissions of an existing file are kept. A new file has those that the umask of the process leaves, which is never
+    An existing file keeps its permissions. A new file gets those that the umask of the process leaves; the umask is never
     changed.
     """
     path = os.path.realpath(os.fspath(path))
@@ -51,7 +51,7 @@ def replacing(path: Union[str, "os.PathLike[str]"]) -> Iterator[TextIO]:
 
 
 def _new_file(folder: str) -> Tuple[int, str]:
-    """Creates a file whose name cannot be foreseen; the umask takes from its permissions what it takes from every file's."""
+    """Creates a file with an unpredictable name. The umask applies to its permissions as to those of every file."""
     flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
     while True:
         part = os.path.join(folder, f".evenhand-{secrets.token_hex(8)}.part")

@@ -24,13 +24,13 @@ def text(
     users: Any,
     name: str,
 ) -> str:
-    """The problem as a document."""
+    """Returns the problem as a document."""
     of_columns = arrays.names_of(capacity, "columns") or arrays.names_of(demand, "columns")
     of_servers, of_users = arrays.names_of(capacity, "index"), arrays.names_of(demand, "index")
     capacities = arrays.matrix(_list(arrays.nested(capacity, "capacity"), "capacity"), None, "capacity", "resources")
     n_servers, n_resources = arrays.shape(capacities)
     if n_servers == 0 or n_resources == 0:
-        raise InputError(f"found {n_servers} classes and {n_resources} resources: expected some", field="capacity")
+        raise InputError(f"found {n_servers} classes and {n_resources} resources: expected at least one of each", field="capacity")
     demands = _list(arrays.nested(demand, "demand"), "demand")
     n_users = len(demands)
     resource_names = arrays.names(resources, of_columns, n_resources, "r", "resources")
@@ -78,7 +78,7 @@ def _list(values: Any, field: str) -> List[Any]:
 
 
 class _Extra:
-    """What users have beside their demands."""
+    """The fields of users other than their demands."""
 
     def __init__(self, weights: Any, tasks: Any, eligible: Any, servers: List[str], n_users: int) -> None:
         self.servers = servers
@@ -127,7 +127,7 @@ def _amounts(row: List[Any], resources: List[str], field: str) -> str:
 
 
 def relocated(error: InputError, resources: List[str], servers: List[str]) -> InputError:
-    """What the library says of the document, said of the arrays."""
+    """Returns the error of the library about the document as an error about the arrays."""
     match = re.match(r"^(servers|users)\[(\d+)\](?:\.(\w+))?(.*)$", error.field or "")
     if not match:
         return InputError(error.what, field=error.field)

@@ -1,4 +1,4 @@
-"""Tasks from elsewhere as the document of an allocation."""
+"""Given tasks as the document of an allocation."""
 
 from __future__ import annotations
 
@@ -78,9 +78,9 @@ def _labels(labels: Optional[List[str]], names: Any, what: str, axis: str) -> An
         return names
     unknown = [label for label in labels if label not in names]
     if unknown:
-        raise InputError(f"the problem has no such {what}: `{unknown[0]}`", field=f"X.{axis}")
+        raise InputError(f"found the label `{unknown[0]}`: expected the names of the {what} of the problem", field=f"X.{axis}")
     if len(set(labels)) != len(names):
-        raise InputError(f"the labels name {len(set(labels))} of {len(names)} {what}", field=f"X.{axis}")
+        raise InputError(f"found labels of {len(set(labels))} {what}: expected all {len(names)}", field=f"X.{axis}")
     return labels
 
 

@@ -1,4 +1,4 @@
-"""Data of Python as JSON text, without loss: floats as their shortest decimals, fractions as texts."""
+"""Python data as JSON text, without loss: floats as their shortest decimals, fractions as texts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MOST_DEPTH = 100
 
 
 def dumps(value: Any) -> str:
-    """The text; :class:`InputError` names what is no JSON."""
+    """Returns the text. Raises :class:`InputError` with the place of a value that JSON cannot express."""
     parts: List[str] = []
     _write(value, "", parts, 0)
     return "".join(parts)
@@ -20,7 +20,7 @@ def dumps(value: Any) -> str:
 
 def _write(value: Any, at: str, parts: List[str], depth: int) -> None:
     if depth > _MOST_DEPTH:
-        raise InputError("lists and objects are nested too deep", field=at)
+        raise InputError(f"lists and objects are nested too deep: expected at most {_MOST_DEPTH} levels", field=at)
     if value is None:
         parts.append("null")
     elif value is True or value is False:

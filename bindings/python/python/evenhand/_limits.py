@@ -1,4 +1,4 @@
-"""What calls may cost."""
+"""The limits of calls."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ def _bytes(memory: Union[None, int, str]) -> Optional[int]:
 
 @contextmanager
 def limits(work: Optional[float] = None, memory: Union[None, int, str] = None) -> Iterator[None]:
-    """Calls within take at most so many steps of work, some nanoseconds each, and bytes of memory.
+    """Limits the calls in a ``with`` block to ``work`` steps, some nanoseconds each, and ``memory`` bytes.
 
-    After a :class:`LimitError` the memory of the call goes back to the system, at once or as soon as the solver that it was in
+    After a :class:`LimitError`, the memory of the call is returned to the system, at once or as soon as the interrupted solver
     has ended.
 
-    Without it a call on less than a megabyte of input has what the program has: 1e10 steps, about a minute, and 2 GiB.
+    The defaults are those of the program. For less than a megabyte of input they are 1e10 steps, about a minute, and 2 GiB.
 
     >>> import evenhand as eh
     >>> p = eh.Problem.from_arrays([[2, 12], [12, 2]], [["1/5", 1], [1, "1/5"]])
@@ -65,7 +65,7 @@ def limits(work: Optional[float] = None, memory: Union[None, int, str] = None) -
 
 
 def set_threads(threads: int) -> None:
-    """How many threads a call may use; 0: as many as there are cores. Results do not depend on it."""
+    """Sets the number of threads of a call; 0 means one for each core. Results do not depend on it."""
     from . import _evenhand as native
     from ._settings import count
 
@@ -73,7 +73,7 @@ def set_threads(threads: int) -> None:
 
 
 def give_back() -> None:
-    """Gives memory that calls have freed back to the system, where its C library can be told to (glibc can).
+    """Returns freed memory to the system, if the C library supports it (glibc does).
 
     The library calls this before it raises :class:`evenhand.LimitError`.
     """

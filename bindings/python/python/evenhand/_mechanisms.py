@@ -1,4 +1,4 @@
-"""What there is."""
+"""The mechanisms, axioms and properties of the library."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Mechanism(NamedTuple):
 
 @lru_cache(maxsize=None)
 def mechanisms() -> Dict[MechanismName, Mechanism]:
-    """The mechanisms of the library by name.
+    """Returns the mechanisms of the library by name.
 
     >>> import evenhand as eh
     >>> eh.mechanisms()["drfh"].title
@@ -33,10 +33,10 @@ def mechanisms() -> Dict[MechanismName, Mechanism]:
 
 
 def axioms() -> Tuple[str, ...]:
-    """Names of the axioms that can be examined."""
+    """Returns the names of the axioms that can be examined."""
     return tuple(native.axioms())
 
 
 def properties() -> Tuple[str, ...]:
-    """Names of the properties of mechanisms that :func:`evenhand.audit` can refute."""
+    """Returns the names of the properties of mechanisms that :func:`evenhand.audit` can refute."""
     return tuple(native.properties())

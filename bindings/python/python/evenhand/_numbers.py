@@ -1,7 +1,7 @@
-"""Numbers of Python as exact text.
+"""Python numbers as exact text.
 
-A float means its shortest decimal, so that 0.1 is one tenth. Fractions, Decimals and integers of any length are what
-they are; texts are read as files state numbers (``"5/7"``, ``"64Gi"``).
+A float means its shortest decimal, so that 0.1 is one tenth. Fractions, Decimals and integers of any length are exact;
+texts are read like numbers in files (``"5/7"``, ``"64Gi"``).
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from typing import Any
 
 from ._errors import InputError
 
-#: More digits than a problem may state are refused before they are written down.
+#: The most digits of a number in a problem. Longer numbers are refused before they are converted.
 MOST_DIGITS = 100_000
 _MOST_BITS = int(MOST_DIGITS * 3.33)
 
 
 def _whole(value: int, field: str) -> str:
     if value.bit_length() > _MOST_BITS:
-        raise InputError(f"found a number of {value.bit_length()} bits: too many", field=field)
+        raise InputError(f"found a number of {value.bit_length()} bits: expected at most {_MOST_BITS}", field=field)
     try:
         return str(value)
     except ValueError:
-        # Python refuses long decimal texts; those of halves are short.
+        # Python refuses to convert long integers at once, so the digits are converted in blocks.
         return _long(value)
 
 
@@ -41,7 +41,7 @@ def _long(value: int) -> str:
 
 
 def text(value: Any, field: str) -> str:
-    """The number as exact text, without quotes."""
+    """Returns the number as exact text, without quotes."""
     kind = type(value)
     if kind is float:
         return _float(value, field)
@@ -63,7 +63,7 @@ def text(value: Any, field: str) -> str:
     if isinstance(value, float):
         return _float(float(value), field)
     if isinstance(value, Real) or _is_array_scalar(value):
-        # Other widths have shortest decimals of their own.
+        # Floats of another width have their own shortest decimals.
         if _is_array_scalar(value) and value.dtype.kind not in "fiu":
             raise InputError(f"found {value!r}: expected a number", field=field)
         if not math.isfinite(value):
@@ -83,7 +83,7 @@ def _is_array_scalar(value: Any) -> bool:
 
 
 def shown(value: Any) -> str:
-    """The value for a message, short whatever it is: Python refuses to write numbers of more than 4300 digits."""
+    """Returns a short text of any value for a message. Python refuses to write integers of more than 4300 digits."""
     try:
         shown = repr(value)
     except Exception:
@@ -92,7 +92,7 @@ def shown(value: Any) -> str:
 
 
 def token(value: Any, field: str) -> str:
-    """The number as JSON: a string where JSON has no such number."""
+    """Returns the number as JSON, as a string if JSON has no such number."""
     kind = type(value)
     if kind is float:
         return _float(value, field)
@@ -102,7 +102,7 @@ def token(value: Any, field: str) -> str:
 
 
 def is_negative(value: Any) -> bool:
-    """Whether a number is below 0; texts are for the library to read."""
+    """Returns whether a number is below 0. Texts are checked by the library."""
     return not isinstance(value, str) and value < 0
 
 

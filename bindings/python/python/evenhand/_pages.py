@@ -1,4 +1,4 @@
-"""What notebooks show."""
+"""The HTML that notebooks show."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Dict, Iterable, List
 
 from ._views import AllocationView, ProblemView
 
-#: Rows of a table at most.
+#: The most rows of a table.
 MOST = 20
 
 

@@ -1,4 +1,4 @@
-"""Pictures, with matplotlib."""
+"""Plots with matplotlib."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ._extras import need
 from ._verdicts import Verdict
 from ._views import AllocationView, ProblemView
 
-#: Users that have a colour of their own, and classes that have bars.
+#: The most users with a colour of their own, and the most classes with bars.
 MOST_USERS, MOST_CLASSES = 9, 8
 
 
@@ -45,7 +45,7 @@ def allocation(problem: ProblemView, of: AllocationView, ax: Any) -> Any:
         below = [low + height for low, height in zip(below, heights)]
     labels = [f"{problem.resources[r]}\n{problem.servers[i]}" for i, r in bars]
     ax.set_xticks(range(len(bars)), labels)
-    ax.set_ylabel("part of the capacity")
+    ax.set_ylabel("fraction of the capacity")
     ax.set_ylim(0, 1.05)
     ax.legend()
     return ax
@@ -57,7 +57,7 @@ def comparison(weights: Mapping[str, float], columns: Mapping[str, AllocationVie
         shares = allocation.dominant_shares
         heights = sorted(float(share) / weights[user] for user, share in shares.items())
         ax.plot(range(1, len(heights) + 1), heights, marker="o" if len(heights) < 50 else None, label=name)
-    ax.set_xlabel("user, by its share")
+    ax.set_xlabel("users in the order of their shares")
     ax.set_ylabel("dominant share / weight")
     ax.set_ylim(bottom=0)
     ax.legend()
@@ -74,6 +74,6 @@ def certificate(verdicts: Iterable[Verdict], ax: Any) -> Any:
         color=[colours.get(verdict.outcome, "tab:grey") for verdict in decided],
     )
     ax.axvline(0, color="black", linewidth=0.8)
-    ax.set_xlabel("margin, as a part of what a user would have alone")
+    ax.set_xlabel("margin, as a fraction of what a user would have alone")
     ax.invert_yaxis()
     return ax

@@ -1,4 +1,4 @@
-"""Problems."""
+"""Allocation problems."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Problem:
-    """Server classes with capacities, users with demands, and what they may share.
+    """An allocation problem: server classes with capacities, and users with demands.
 
     >>> import evenhand as eh
     >>> p = eh.Problem.from_arrays(
@@ -42,16 +42,16 @@ class Problem:
         self._native = native_problem
         self._parts: Optional[Dict[str, Any]] = None
 
-    # --- where problems come from --------------------------------------------------------------------------------
+    # --- reading -------------------------------------------------------------------------------------------------
 
     @classmethod
     def from_json(cls, text: str, name: str = "<text>") -> "Problem":
-        """A problem from the text of a document; ``name`` is what messages call it."""
+        """Reads a problem from the text of a document. Messages call the document ``name``."""
         return cls(native.Problem.parse(name, text, granted()))
 
     @classmethod
     def from_file(cls, path: Union[str, "os.PathLike[str]"]) -> "Problem":
-        """A problem from a file: JSON, a folder of CSV tables, or Parquet (:meth:`to_csv`, :meth:`to_parquet`)."""
+        """Reads a problem from a file: JSON, a folder of CSV tables, or Parquet (:meth:`to_csv`, :meth:`to_parquet`)."""
         path = os.fspath(path)
         if os.path.isdir(path):
             from . import _tables
@@ -65,7 +65,7 @@ class Problem:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "Problem":
-        """A problem from data of the same form as a file; ``kind`` may be left out.
+        """Reads a problem from data in the form of a file. ``kind`` may be left out.
 
         >>> import evenhand as eh
         >>> eh.Problem.from_dict({
@@ -100,12 +100,12 @@ class Problem:
         users: Optional[Sequence[str]] = None,
         name: str = "",
     ) -> "Problem":
-        """A problem from arrays of numpy, frames of pandas or nested lists.
+        """Makes a problem from numpy arrays, pandas data frames or nested lists.
 
-        ``capacity`` is classes × resources, of one server of the class; ``counts`` says how many there are. ``demand`` is
-        users × resources, or users × classes × resources. ``tasks`` may hold ``inf`` or None for no limit. ``eligible`` is
-        users × classes of truth values, or a list of names of classes for each user. Names are taken from the labels of
-        frames, else they are ``s0``, ``r0``, ``u0`` and so on.
+        ``capacity`` is classes × resources, for one server of the class; ``counts`` is the number of servers of each class.
+        ``demand`` is users × resources, or users × classes × resources. In ``tasks``, ``inf`` or None means no limit.
+        ``eligible`` is users × classes of truth values, or a list of names of classes for each user. Names are taken from the
+        labels of data frames; otherwise they are ``s0``, ``r0``, ``u0`` and so on.
         """
         text = _from_arrays.text(
             capacity, demand, weights=weights, tasks=tasks, eligible=eligible, counts=counts,
@@ -114,23 +114,23 @@ class Problem:
         try:
             return cls.from_json(text, "<arrays>")
         except InputError as error:
-            # Numbers stay texts: Python refuses those of more than 4300 digits.
+            # Numbers are kept as texts, because Python refuses to read integers of more than 4300 digits.
             data = json.loads(text, parse_int=str)
             names = [server["name"] for server in data["servers"]]
             raise _from_arrays.relocated(error, data["resources"], names) from None
 
     @classmethod
     def from_fairpyx(cls, instance: Any) -> "Problem":
-        """A problem from an instance of fairpyx: a good is a class that is shared by time.
+        """Makes a problem from an instance of fairpyx. A good becomes a class that is shared by time.
 
-        An item of capacity ``c`` becomes ``c`` servers, and an agent's value of the item is what all of one such server
-        brings it, so that a task is worth 1.
+        An item of capacity ``c`` becomes ``c`` servers. An agent's value of the item is the value of one whole server to it, so
+        that a task is worth 1.
         """
         from . import _fairpyx
 
         return cls.from_dict(_fairpyx.from_instance(instance))
 
-    # --- what it is ----------------------------------------------------------------------------------------------
+    # --- properties ----------------------------------------------------------------------------------------------
 
     @property
     def name(self) -> str:
@@ -142,7 +142,7 @@ class Problem:
 
     @property
     def servers(self) -> "tuple[str, ...]":
-        """Names of the server classes."""
+        """The names of the server classes."""
         return tuple(self._native.servers)
 
     @property
@@ -155,20 +155,20 @@ class Problem:
 
     @property
     def warnings(self) -> List[str]:
-        """What a reader should know of the problem: users that fit nowhere, guarantees that cannot be kept."""
+        """Warnings about the problem, such as users that fit nowhere or guarantees that cannot be met."""
         return self._native.warnings
 
     @property
     def sha256(self) -> str:
-        """The hash of the canonical form, as certificates state it."""
+        """The hash of the canonical form, which certificates state."""
         return self._native.sha256()
 
     def alone(self) -> Dict[str, Fraction]:
-        """The tasks that every user would have alone."""
+        """The tasks that each user would have alone on all servers."""
         return dict(zip(self.users, self._native.alone()))
 
     def to_json(self) -> str:
-        """The canonical text."""
+        """The canonical form as text."""
         return self._native.to_json()
 
     def to_dict(self) -> Dict[str, Any]:
@@ -176,25 +176,25 @@ class Problem:
         return json.loads(self.to_json())
 
     def to_file(self, path: Union[str, "os.PathLike[str]"]) -> None:
-        """Writes the canonical form."""
+        """Writes the canonical form to a file."""
         from ._files import write
 
         write(path, self.to_json())
 
     def to_csv(self, folder: Union[str, "os.PathLike[str]"]) -> None:
-        """Writes a folder of tables: ``servers.csv``, ``users.csv`` and, where they are needed, more."""
+        """Writes a folder of tables: ``servers.csv``, ``users.csv``, and others if they are needed."""
         from . import _tables
 
         _tables.problem_to_csv(self, folder)
 
     def to_parquet(self, path: Union[str, "os.PathLike[str]"]) -> None:
-        """Writes one table of Parquet, a row for every class and user, with exact numbers as texts."""
+        """Writes one Parquet table with a row for every class and user, and exact numbers as texts."""
         from . import _tables
 
         _tables.problem_to_parquet(self, path)
 
     def to_fairpyx(self) -> Any:
-        """The instance of fairpyx that :meth:`from_fairpyx` would make this problem of."""
+        """Returns the instance of fairpyx from which :meth:`from_fairpyx` would make this problem."""
         from . import _fairpyx
 
         return _fairpyx.to_instance(self)
@@ -206,47 +206,47 @@ class Problem:
 
     @property
     def capacity(self) -> "_types.Doubles":
-        """Classes × resources, of one server of the class, as an array of doubles."""
+        """The capacity of one server of each class, as an array of doubles, classes × resources."""
         from . import _dense
 
         return _dense.capacity(self)
 
     @property
     def counts(self) -> "_types.Whole":
-        """Servers of every class, as an array."""
+        """The number of servers of each class, as an array."""
         from . import _dense
 
         return _dense.counts(self)
 
     @property
     def demand(self) -> "_types.Doubles":
-        """Users × resources as an array of doubles; users × classes × resources where demands differ by class."""
+        """The demands as an array of doubles: users × resources, or users × classes × resources if they differ by class."""
         from . import _dense
 
         return _dense.demand(self)
 
     @property
     def weights(self) -> "_types.Doubles":
-        """Weights of the users, as an array of doubles."""
+        """The weights of the users, as an array of doubles."""
         from . import _dense
 
         return _dense.weights(self)
 
     @property
     def task_limits(self) -> "_types.Doubles":
-        """Tasks of the users, ``inf`` where they are unlimited, as an array of doubles."""
+        """The numbers of tasks of the users, as an array of doubles; ``inf`` means unlimited."""
         from . import _dense
 
         return _dense.task_limits(self)
 
     @property
     def eligible(self) -> "_types.Truths":
-        """Users × classes: where users may run, as an array of truth values."""
+        """Whether each user may run on each class, as an array of truth values, users × classes."""
         from . import _dense
 
         return _dense.eligible(self)
 
-    # --- what can be done with it --------------------------------------------------------------------------------
+    # --- solving and judging -------------------------------------------------------------------------------------
 
     @overload
     def solve(
@@ -329,21 +329,22 @@ class Problem:
     ) -> Allocation: ...
 
     def solve(self, mechanism: Any, *arguments: Any, **settings: Any) -> Any:
-        """The allocation of a mechanism, named or a rule of one's own (:func:`evenhand.mechanism`).
+        """Computes the allocation of a mechanism, given by name or as your own rule (:func:`evenhand.mechanism`).
 
-        Settings are those of the command line with underscores: ``p.solve("alpha", alpha=2)``,
-        ``p.solve("fill", score="tsf", server="best-fit")``. ``exact=False`` solves in floating point, ``seed`` is that of
-        everything random, and ``progress`` is told how far the call is. Where the mechanism divides amounts among groups and
-        gives no tasks, the result is an :class:`Entitlements`.
+        The settings are the options of the command line with underscores: ``p.solve("alpha", alpha=2)``,
+        ``p.solve("fill", score="tsf", server="best-fit")``. ``exact=False`` solves in floating point. ``seed`` is the seed of
+        all random numbers, and ``progress`` is called with the progress of the call. If the mechanism divides amounts among
+        groups and gives no tasks, the result is an :class:`Entitlements`.
 
-        A rule of one's own gets the other arguments. Type checkers know the names of the library alone: pass them the rule
-        itself, not its name. :class:`EvenhandWarning` says where a rule gives more than fits.
+        Your own rule gets the other arguments. Type checkers know only the names of the library, so pass the rule itself and
+        not its name. An :class:`EvenhandWarning` reports that a rule gives more than fits.
         """
         rule = rule_of(mechanism)
         if rule is not None:
             return self._checked(rule, self._by_rule(rule, rule.own(settings), arguments))
         if arguments:
-            raise InputError("settings of a mechanism are named: p.solve('alpha', alpha=2)", field="mechanism")
+            message = "found a setting without a name: settings must be named, as in p.solve('alpha', alpha=2)"
+            raise InputError(message, field="mechanism")
         exact, seed = settings.pop("exact", True), settings.pop("seed", 0)
         progress = settings.pop("progress", None)
         stated = _settings.texts(settings)
@@ -352,28 +353,28 @@ class Problem:
             return Entitlements(given)
         allocation = Allocation(self, given)
         if allocation.status in ("limit", "left-the-domain"):
-            message = f"{mechanism} ended with the status `{allocation.status}`: this is its last point"
+            message = f"{mechanism} stopped with the status `{allocation.status}`: the result is the last point it reached"
             _warnings.warn(message, EvenhandWarning, stacklevel=2)
         return allocation
 
     def _by_rule(self, rule: "Rule[Any]", settings: Mapping[str, Any], arguments: Sequence[Any] = ()) -> Allocation:
-        """What a rule of one's own gives, as an allocation that bears its name."""
+        """Returns the allocation of the user's own rule, with the name of the rule."""
         given = rule(self, *arguments, **settings)
         tasks, exact = (given.tasks, given.exact) if isinstance(given, Allocation) else (given, None)
         if tasks is None:
-            raise InputError(f"the rule `{rule.name}` gave nothing: expected tasks", field=rule.name)
+            raise InputError(f"the rule `{rule.name}` returned None; it must return the tasks of the users", field=rule.name)
         made = self.allocation(tasks, mechanism=rule.name, exact=exact, sharing=rule.sharing)
         made._own = rule.axiom
         return made
 
     def _checked(self, rule: "Rule[Any]", made: Allocation) -> Allocation:
-        """Warns where a rule gives more than fits; the allocation stays as it is, so that it can be judged."""
+        """Warns if a rule gives more than fits. The allocation is unchanged, so that it can be judged."""
         verdict = made.certify(["feasible"]).verdicts["feasible"]
         if verdict.holds is False:
             excess = -float(verdict.margin) if verdict.margin is not None else 0.0
             message = (
-                f"the rule `{rule.name}` gives more than fits: a limit is exceeded by {excess:.3g} of it; "
-                "allocation.certify() says which"
+                f"the rule `{rule.name}` gives more than fits: a limit is exceeded by the fraction {excess:.3g}; "
+                "allocation.certify() names the limit"
             )
             _warnings.warn(message, EvenhandWarning, stacklevel=3)
         return made
@@ -387,9 +388,9 @@ class Problem:
         sharing: _types.Sharing = "rdm",
         alpha: Optional[_types.Number] = None,
     ) -> Allocation:
-        """An allocation from anywhere: an array of users × classes, or a dict ``{user: {class: tasks}}``.
+        """Makes an allocation from given tasks: an array of users × classes, or a dict ``{user: {class: tasks}}``.
 
-        It is exact where all numbers are integers, fractions, decimals or texts, unless ``exact`` says otherwise.
+        By default it is exact if all numbers are integers, fractions, decimals or texts.
         """
         from . import _given
 
@@ -402,11 +403,11 @@ class Problem:
             raise InputError(error.what, field=error.field) from None
 
     def allocation_from_json(self, text: str, name: str = "<text>") -> Allocation:
-        """An allocation from the text of a document."""
+        """Reads an allocation from the text of a document."""
         return Allocation(self, native.Allocation.parse(self._native, name, text, granted()))
 
     def allocation_from_file(self, path: Union[str, "os.PathLike[str]"]) -> Allocation:
-        """An allocation from a file: JSON, CSV or Parquet."""
+        """Reads an allocation from a file: JSON, CSV or Parquet."""
         from . import _tables
         from ._files import read
 
@@ -417,7 +418,7 @@ class Problem:
         return self.allocation_from_json(read(path), path)
 
     def dedicated(self, whole: bool = False) -> Allocation:
-        """What every user would run alone on its own part of the servers, by weight."""
+        """The tasks that each user would run alone on its own fraction of the servers, by weight."""
         return Allocation(self, self._native.dedicated(bool(whole), granted()))
 
     def judge(
@@ -433,7 +434,7 @@ class Problem:
         seconds: Optional[_types.Number] = None,
         progress: _types.Progress = None,
     ) -> Certificate:
-        """Examines an allocation from anywhere, as :meth:`allocation` takes it, and certifies what it finds.
+        """Examines given tasks, as :meth:`allocation` takes them, and certifies the verdicts.
 
         >>> import evenhand as eh
         >>> p = eh.Problem.from_arrays([[1, 1]], [[1, 1], [1, 1]])
@@ -455,7 +456,7 @@ class Problem:
         seconds: float = 60.0,
         progress: _types.Progress = None,
     ) -> "Comparison":
-        """Mechanisms side by side (:func:`evenhand.compare`)."""
+        """Compares mechanisms on this problem (:func:`evenhand.compare`)."""
         from ._compare import compare
 
         return compare(
@@ -463,7 +464,7 @@ class Problem:
             seconds=seconds, progress=progress,
         )  # fmt: skip
 
-    # --- how it is shown -----------------------------------------------------------------------------------------
+    # --- display -------------------------------------------------------------------------------------------------
 
     def __repr__(self) -> str:
         name = f" {self.name!r}" if self.name else ""
@@ -486,11 +487,11 @@ class Problem:
 
 
 class Entitlements(Result):
-    """What groups are entitled to, where that and no tasks is the answer of a mechanism."""
+    """The fair shares of groups, from a mechanism that gives no tasks."""
 
 
 def expected_problem(given: Any, field: str = "problem") -> Problem:
-    """The problem, or an :class:`evenhand.InputError` that says what was given instead."""
+    """Returns the problem, or raises an :class:`evenhand.InputError` that names the given type."""
     if isinstance(given, Problem):
         return given
     hint = "Problem.from_file reads a file, Problem.from_dict takes data"

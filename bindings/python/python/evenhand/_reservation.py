@@ -1,4 +1,4 @@
-"""Reservations: greedy packing against the optimum."""
+"""Reservations: greedy packing compared with the optimum."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class Proven(Result):
         self.certificate = certificate
 
     def check(self, require: Sequence[str] = ()) -> None:
-        """Lets the kernel judge the certificate; ``require`` takes ``exact`` and ``ratio:A``."""
+        """Has the kernel check the certificate. ``require`` may contain ``exact`` and ``ratio:A``."""
         check(self.certificate, require=require)
 
 
 class Monotone(Result):
-    """Whether more load never earns greedy less; ``certificates`` prove a no."""
+    """The answer whether more load never earns greedy less. If it may, ``certificates`` prove it."""
 
     def __init__(self, holds: bool, shown: Any, certificates: List[str]) -> None:
         super().__init__(shown)
@@ -53,7 +53,7 @@ class Reservation:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "Reservation":
-        """A reservation from data of the same form as a file; ``kind`` may be left out."""
+        """Reads a reservation from data in the form of a file. ``kind`` may be left out."""
         data = dict(data)
         data.setdefault("kind", "reservation-problem")
         try:
@@ -69,21 +69,21 @@ class Reservation:
         return self._native.to_json()
 
     def ratio(self, *, progress: Progress = None) -> Proven:
-        """Greedy, the optimum and their ratio, exact and proven."""
+        """Computes greedy, the optimum and their ratio, exactly and with a proof."""
         shown, certificate, _ = native.ratio(self._native, granted(), progress)
         return Proven(shown, certificate)
 
     def worst_load(self, *, progress: Progress = None) -> Proven:
-        """The smallest part of the optimum that greedy earns with these types, over all loads."""
+        """Computes the smallest fraction of the optimum that greedy earns with these types, over all loads."""
         shown, certificate, _ = native.worst_load(self._native, granted(), progress)
         return Proven(shown, certificate)
 
     def monotone(self) -> Monotone:
-        """Whether more load never earns greedy less with these types."""
+        """Decides whether more load never earns greedy less with these types."""
         return Monotone(*native.monotone(self._native, granted()))
 
     def sweep(self, multiples: Sequence[Any], *, progress: Progress = None) -> Result:
-        """Greedy and the optimum under multiples of the loads."""
+        """Computes greedy and the optimum for multiples of the loads."""
         texts = [_numbers.text(multiple, f"multiples[{at}]") for at, multiple in enumerate(multiples)]
         return Result(native.ratio_sweep(self._native, texts, granted(), progress))
 
@@ -94,7 +94,7 @@ class Reservation:
 
 
 def ratio(reservation: Any, *, progress: Progress = None) -> Proven:
-    """Greedy packing against the optimum, of a :class:`Reservation`, its data or a path."""
+    """Compares greedy packing with the optimum for a :class:`Reservation`, its data or a path."""
     if isinstance(reservation, Mapping):
         reservation = Reservation.from_dict(reservation)
     elif not isinstance(reservation, Reservation):

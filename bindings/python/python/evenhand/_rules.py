@@ -13,21 +13,21 @@ if TYPE_CHECKING:
 
     from ._problem import Problem
 
-    #: The arguments of a rule behind the problem.
+    #: The arguments of a rule after the problem.
     P = ParamSpec("P")
 else:
-    # Before Python 3.10 there is no ParamSpec, and nothing is checked when the program runs.
+    # Python before 3.10 has no ParamSpec, and types are not checked at run time.
     P = TypeVar("P")
 
-#: Rules by name.
+#: The rules by name.
 _RULES: Dict[str, "Rule[Any]"] = {}
 
 
 class Rule(Generic[P]):
     """A mechanism in Python: a function from a problem to an allocation, with a name.
 
-    It takes part in :func:`evenhand.compare`, :func:`evenhand.audit`, :func:`evenhand.sweep` and ``Problem.solve`` like a
-    mechanism of the library.
+    :func:`evenhand.compare`, :func:`evenhand.audit`, :func:`evenhand.sweep` and ``Problem.solve`` accept it like a mechanism
+    of the library.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Rule(Generic[P]):
         return self.function(problem, *arguments, **settings)
 
     def own(self, settings: Mapping[str, Any]) -> Dict[str, Any]:
-        """The settings without those that ``solve`` takes for mechanisms of the library, unless the rule takes them too."""
+        """Returns the settings without the general arguments of ``solve``, unless the rule takes them too."""
         try:
             parameters = inspect.signature(self.function).parameters
         except (TypeError, ValueError):
@@ -87,9 +87,9 @@ def mechanism(
     axiom: Optional[str] = None,
     sharing: _types.Sharing = "rdm",
 ) -> Any:
-    """Makes a mechanism of a function from a problem to tasks: an array of users × classes, or a dict.
+    """Turns a function from a problem to tasks (an array of users × classes, or a dict) into a mechanism.
 
-    ``axiom`` is the axiom that it is made to satisfy, such as ``max-min:drfh``.
+    ``axiom`` is the axiom that the mechanism is made to satisfy, such as ``max-min:drfh``.
 
     >>> import evenhand as eh
     >>> @eh.mechanism("equal-parts")
@@ -112,7 +112,7 @@ def mechanism(
         if not isinstance(own, str) or not own:
             raise InputError(f"found {own!r}: expected a name", field="name")
         if own in mechanisms():
-            raise InputError(f"`{own}` is a mechanism of the library", field="name")
+            raise InputError(f"`{own}` is a mechanism of the library: expected another name", field="name")
         rule: "Rule[Any]" = Rule(function, own, title or own, axiom, sharing)
         _RULES[own] = rule
         return rule
@@ -121,7 +121,7 @@ def mechanism(
 
 
 def rule_of(given: Any) -> "Optional[Rule[Any]]":
-    """The rule that is meant, where it is none of the library's mechanisms."""
+    """Returns the rule that is meant, or None for a mechanism of the library."""
     if isinstance(given, Rule):
         return given
     if isinstance(given, str):

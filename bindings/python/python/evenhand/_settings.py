@@ -1,4 +1,4 @@
-"""Settings of mechanisms, as the library reads them."""
+"""The settings of mechanisms in the form that the library reads."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def seed(value: Any) -> int:
 
 
 def count(value: Any, field: str, most: int = 2**63 - 1) -> int:
-    """A whole number from 0 on."""
+    """Returns a whole number from 0 to ``most``."""
     if isinstance(value, bool) or not hasattr(value, "__index__") or not 0 <= value <= most:
         expected = "a whole number" if most == 2**63 - 1 else f"a whole number from 0 to {most}"
         raise InputError(f"found {_numbers.shown(value)}: expected {expected}", field=field)
@@ -33,7 +33,7 @@ def count(value: Any, field: str, most: int = 2**63 - 1) -> int:
 
 
 def seconds(value: Any) -> Optional[float]:
-    """A limit of time; None where there is none."""
+    """Returns a time limit in seconds, or None."""
     if value is None:
         return None
     try:
@@ -45,7 +45,7 @@ def seconds(value: Any) -> Optional[float]:
 
 
 def texts(settings: Mapping[str, Any]) -> List[Tuple[str, str]]:
-    """Keyword arguments as flags of the command line: ``no_nominal_first=True`` is ``--no-nominal-first``."""
+    """Returns keyword arguments as options of the command line: ``no_nominal_first=True`` is ``--no-nominal-first``."""
     stated = []
     for key, value in settings.items():
         if value is None or value is False:

@@ -1,4 +1,4 @@
-"""Results with a document and a page."""
+"""Results as a document and as a page."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import Any, Dict
 
 
 class Result:
-    """Something that the library has computed: a document, and a page that shows it.
+    """A result of the library: a document, and a page that shows it.
 
-    ``data`` is the document as dicts and lists, with exact numbers as texts; ``str()`` is what the program prints, and a
-    notebook shows the same as tables.
+    ``data`` is the document as dicts and lists, with exact numbers as texts. ``str()`` is the output of the program, and a
+    notebook shows the same content as tables.
     """
 
     def __init__(self, shown: Any) -> None:
         self._shown = shown
 
     def to_json(self, *, decimals: bool = False) -> str:
-        """The document, as the program writes it, with a decimal beside each exact number where asked."""
+        """The document, as the program writes it; with ``decimals``, each exact number is also given as a decimal."""
         return self._shown.with_decimals() if decimals else self._shown.to_json()
 
     @property
@@ -26,15 +26,15 @@ class Result:
         return json.loads(self.to_json())
 
     def to_csv(self) -> str:
-        """The tables for spreadsheets."""
+        """The tables as CSV, for spreadsheets."""
         return self._shown.render("csv")
 
     def to_markdown(self) -> str:
-        """The page in Markdown."""
+        """The page as Markdown."""
         return self._shown.render("markdown")
 
     def to_latex(self) -> str:
-        """The tables in LaTeX."""
+        """The tables as LaTeX."""
         return self._shown.render("latex")
 
     def __str__(self) -> str:

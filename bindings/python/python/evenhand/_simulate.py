@@ -13,22 +13,22 @@ from ._limits import granted
 from ._shown import Result
 
 
-#: Runs of a scenario at most, as for the program.
+#: The most runs of a scenario, as in the program.
 MOST_RUNS = 100_000
 
 
 class Simulation(Result):
-    """What came of the runs of a scenario: the summary, and by seed its tables as CSV."""
+    """The results of the runs of a scenario: the summary, and the tables of each run as CSV."""
 
     def __init__(self, shown: Any, notes: List[str], runs: Any) -> None:
         super().__init__(shown)
-        #: What a reader should know: tasks of a trace that were left out, and why.
+        #: Notes on the runs, such as tasks of a trace that were left out, with the reason.
         self.notes = notes
-        #: By seed: tables by name, such as ``series``, ``jobs`` and ``users``.
+        #: The tables of each run by seed and name, such as ``series``, ``jobs`` and ``users``.
         self.tables: Dict[int, Dict[str, str]] = {seed: dict(tables) for seed, tables in runs}
 
     def to_pandas(self, table: str = "series", seed: Optional[int] = None) -> Any:
-        """A table of a run, the first where no seed is stated, as a frame."""
+        """Returns a table of a run as a data frame. The default is the first run."""
         from ._extras import need
 
         run = self.tables[next(iter(self.tables)) if seed is None else seed]
@@ -47,9 +47,9 @@ def simulate(
     folder: Union[str, "os.PathLike[str]"] = "",
     progress: _types.Progress = None,
 ) -> Simulation:
-    """Runs a scenario, a path or its data, once for each seed: tasks come, run and finish under a policy.
+    """Runs a scenario, given as a path or as data, once for each seed: tasks arrive, run and finish under a policy.
 
-    Traces are looked for beside the file, or in ``folder``.
+    Traces are read from the folder of the file, or from ``folder``.
     """
     first = _settings.seed(seed)
     count = _settings.count(replications, "replications", MOST_RUNS)
@@ -67,5 +67,5 @@ def simulate(
     except InputError as error:
         if path is not None:
             raise
-        # Data has no lines.
+        # Data have no lines.
         raise of_data(error) from None

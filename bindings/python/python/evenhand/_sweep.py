@@ -17,19 +17,19 @@ from ._problem import Problem, expected_problem
 from ._rules import Rule, rule_of
 
 
-#: Problems that are handed at once to a backend that gives their results all at once.
+#: The number of problems in a block, for a backend that returns all results of a block at once.
 AT_ONCE = 500
-#: How often a worker of Ray may die.
+#: The number of times that a worker of Ray may die and be restarted.
 RETRIES = 4
 
 
-#: A mechanism, or a pair of one and its settings.
+#: A mechanism, or a pair of a mechanism and its settings.
 _Mechanism = Union[_types.MechanismName, "Rule[Any]", Callable[..., Any]]
 _Asked = Union[_Mechanism, Tuple[_Mechanism, Mapping[str, Any]]]
 
 
 class Task(NamedTuple):
-    """A mechanism with its settings, and what the lines call it."""
+    """A mechanism with its settings and its name in the lines."""
 
     name: str
     mechanism: Any
@@ -37,7 +37,7 @@ class Task(NamedTuple):
 
 
 class Sweep:
-    """The lines of a sweep, read one by one: a dict for every problem and mechanism."""
+    """The lines of a sweep, which are read one by one: a dict for every problem and mechanism."""
 
     def __init__(self, path: Optional[str], lines: Optional[List[str]], count: int) -> None:
         self.path = path
@@ -55,7 +55,7 @@ class Sweep:
             yield from map(json.loads, file)
 
     def to_pandas(self) -> Any:
-        """A row for every problem and mechanism: verdicts and shares, without the tasks of single users."""
+        """Returns a data frame of verdicts and shares, without the tasks of users: a row for every problem and mechanism."""
         rows = []
         for record in self:
             row = {key: record.get(key) for key in ("problem", "number", "mechanism", "status", "failed", "cause", "not_applicable")}
@@ -93,13 +93,13 @@ def sweep(
     seed: int = 0,
     progress: _types.Progress = None,
 ) -> Sweep:
-    """Solves every problem under every mechanism, and judges what comes of it: a line of JSON for each, in that order.
+    """Solves every problem under every mechanism and judges the allocations, one line of JSON for each, in that order.
 
-    Problems are :class:`Problem`, data or paths, and may come one by one from a generator. Mechanisms are names, rules
-    in Python, pairs of one and its settings, or a dict of such by the name that the lines bear. The lines do not depend
-    on ``backend`` (``sequential``, or one of joblib: ``loky``, ``threading``, ``dask``, ``ray``) nor on ``jobs``, and
-    ``evenhand sweep`` writes the same for the same problems and mechanisms. With ``out`` they are written to a file,
-    which is there only when it is complete.
+    Problems are :class:`Problem`, data or paths, and may come from a generator. Mechanisms are names, rules in Python, pairs
+    of a mechanism and its settings, or a dict of these by their names in the lines. The lines do not depend on ``backend``
+    (``sequential``, or a backend of joblib: ``loky``, ``threading``, ``dask``, ``ray``) or ``jobs``, and ``evenhand sweep``
+    writes the same lines for the same problems and mechanisms. With ``out`` they are written to a file, which appears only when
+    it is complete.
 
     >>> import evenhand as eh
     >>> ps = [eh.Problem.from_arrays([[c, 4]], [[1, 2], [2, 1]]) for c in (2, 4)]
@@ -107,7 +107,7 @@ def sweep(
     ['3/2', '2', '8/3', '8/3']
     """
     if isinstance(problems, (Problem, Mapping, str, os.PathLike)):
-        # One problem alone.
+        # A single problem.
         problems = [problems]
     asked = list(_tasks(mechanisms))
     options = {
@@ -163,7 +163,7 @@ def _told(blocks: Iterable[List[str]], total: Optional[float], progress: Any) ->
 def _blocks(
     problems: Iterable[Any], asked: List[Task], options: Dict[str, Any], backend: str, jobs: int
 ) -> Iterator[List[str]]:
-    """The lines of one problem after the other."""
+    """Yields the lines of each problem."""
     if backend == "sequential":
         for number, problem in enumerate(problems):
             yield _lines(number, problem, asked, options)
@@ -176,7 +176,7 @@ def _blocks(
     more: Dict[str, Any] = {}
     if backend == "ray":
         need("ray.util.joblib", "sweeps").register_ray()
-        # A worker that dies is started again, and so is what it was at, unless that is what kills it.
+        # A worker that dies is restarted with its task, unless the task kills it again and again.
         more["ray_remote_args"] = {"max_restarts": RETRIES, "max_task_retries": RETRIES}
     of = joblib.delayed(_lines_alone if backend != "threading" else _lines)
     with joblib.parallel_config(backend=backend, n_jobs=jobs, **more):
@@ -184,7 +184,7 @@ def _blocks(
         try:
             parallel = joblib.Parallel(return_as="generator")
         except ValueError:
-            # Ray gives results all at once.
+            # Ray returns the results of a call all at once.
             with joblib.Parallel() as parallel:
                 while some := list(itertools.islice(tasks, AT_ONCE)):
                     yield from parallel(some)
@@ -193,7 +193,7 @@ def _blocks(
 
 
 def _lines_alone(number: int, problem: Any, asked: List[Task], options: Dict[str, Any]) -> List[str]:
-    """In a worker, which shares the machine with others."""
+    """Computes the lines in a worker. It uses one thread, since the workers share the machine."""
     global _is_worker
     if not _is_worker:
         native.set_threads(1)
@@ -220,12 +220,12 @@ def _problem(given: Any) -> Problem:
     return expected_problem(given, "problems")
 
 
-#: What the lines call the exceptions of rules in Python.
+#: The causes in the lines for exceptions of rules in Python.
 _CAUSES = {LimitError: "limit", SolverError: "solver", DefectError: "defect"}
 
 
 def _line(number: int, problem: Problem, task: Task, options: Dict[str, Any]) -> str:
-    """The library writes the line, and the program has it from there too."""
+    """Returns the line, which the library writes as it does for the program."""
     settings = {key: _plain(value) for key, value in task.settings.items()}
     about = (number, task.name, json.dumps(settings, ensure_ascii=False))
     judge = (options["certify"], options["axioms"], options["tolerance"])
@@ -236,7 +236,7 @@ def _line(number: int, problem: Problem, task: Task, options: Dict[str, Any]) ->
     try:
         allocation = problem._by_rule(rule, task.settings)
     except InputError:
-        # What was asked for is wrong for every problem.
+        # Wrong input is wrong for every problem, so it ends the sweep.
         raise
     except NotApplicable as error:
         return native.sweep_failed(problem._native, about, None, str(error))

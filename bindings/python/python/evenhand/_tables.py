@@ -1,8 +1,8 @@
 """Problems and allocations as tables: CSV and Parquet.
 
-A problem is a table of server classes, one of users and, where there are any, one of groups and one of what concerns
-the whole. Columns of amounts are ``capacity.cpu`` and ``demand.cpu``; what is no number or name is JSON in its cell.
-Numbers are exact texts.
+A problem is a table of server classes, a table of users, a table of groups if there are any, and a table of general fields.
+Columns of amounts are named ``capacity.cpu`` or ``demand.cpu``. A value that is neither a number nor a name is JSON in its
+cell. Numbers are exact texts.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from ._views import AllocationView, ProblemView
 Path = Union[str, "os.PathLike[str]"]
 Row = Dict[str, str]
 
-#: Amounts by resource, which are columns of their own.
+#: The fields with amounts by resource, which become columns of their own.
 _AMOUNTS = {"servers": "capacity", "users": "demand"}
-#: Fields that are texts; all others are JSON.
+#: The fields that are texts; all others are JSON.
 _TEXTS = {"name", "group", "parent"}
 
 
@@ -64,7 +64,7 @@ def _of_row(part: str, row: Row, at: str) -> Dict[str, Any]:
 
 
 def _kept(text: str) -> Any:
-    """A number of a cell as it is written."""
+    """Returns a number of a cell without rounding it."""
     return int(text) if text.lstrip("-").isdigit() else text
 
 
@@ -85,7 +85,7 @@ def _data(parts: Dict[str, List[Row]]) -> Dict[str, Any]:
         for part in ("servers", "users", "groups")
     )
     for server in servers:
-        # A class that has nothing has no column that says so.
+        # A class without any capacity has no such column.
         server.setdefault("capacity", {})
     resources = json.loads(whole["resources"]) if whole.get("resources") else _columns(parts)
     data: Dict[str, Any] = {"resources": resources, "servers": servers, "users": users}
@@ -99,7 +99,7 @@ def _data(parts: Dict[str, List[Row]]) -> Dict[str, Any]:
 
 
 def _columns(parts: Dict[str, List[Row]]) -> List[str]:
-    """The resources, where nothing names them: those of the columns."""
+    """Returns the resources by the names of the columns, if no field lists them."""
     found: Dict[str, None] = {}
     for part, amounts in _AMOUNTS.items():
         for row in parts.get(part, []):
@@ -129,14 +129,14 @@ def problem_to_csv(problem: ProblemView, folder: Path) -> None:
 
 
 def problem_from_csv(folder: Path) -> Dict[str, Any]:
-    """The data of the problem."""
+    """Returns the data of the problem."""
     parts = {}
     for part in ("problem", "servers", "users", "groups"):
         path = os.path.join(folder, f"{part}.csv")
         if os.path.exists(path):
             parts[part] = list(csv.DictReader(io.StringIO(read(path))))
     if "servers" not in parts:
-        raise InputError("there is no servers.csv", field=os.fspath(folder))
+        raise InputError("the file servers.csv is missing", field=os.fspath(folder))
     return _data(parts)
 
 
@@ -146,7 +146,7 @@ def problem_to_parquet(problem: ProblemView, path: Path) -> None:
 
 
 def problem_from_parquet(path: Path) -> Dict[str, Any]:
-    """The data of the problem."""
+    """Returns the data of the problem."""
     parts: Dict[str, List[Row]] = {}
     for row in _from_parquet(path):
         parts.setdefault(row.pop("part"), []).append({key: cell for key, cell in row.items() if cell is not None})
@@ -164,7 +164,7 @@ def _from_parquet(path: Path) -> List[Row]:
 
 
 def _task_rows(allocation: AllocationView) -> List[Row]:
-    """Numbers of floating point are the decimals that stand for them."""
+    """Returns a row for every user and class. Floating-point numbers are written as their shortest decimals."""
     number = str if allocation.exact else (lambda x: repr(float(x)))
     return [
         {"user": user, "server": server, "tasks": number(x)}
@@ -188,17 +188,17 @@ def allocation_to_parquet(allocation: AllocationView, path: Path) -> None:
 
 
 def tasks_from_table(path: str) -> Tuple[Dict[str, Dict[str, str]], bool]:
-    """Tasks by user and class, and whether they are exact: no number has a point or an exponent."""
+    """Returns the tasks by user and class, and whether they are exact: no number has a point or an exponent."""
     rows = _from_parquet(path) if path.endswith(".parquet") else list(csv.DictReader(io.StringIO(read(path))))
     tasks: Dict[str, Dict[str, str]] = {}
     is_float = False
     for number, row in enumerate(rows):
         missing = [name for name in ("user", "server", "tasks") if not row.get(name)]
         if missing:
-            raise InputError(f"there is no {missing[0]}", field=f"rows[{number}].{missing[0]}")
+            raise InputError(f"the value of {missing[0]} is missing", field=f"rows[{number}].{missing[0]}")
         on = tasks.setdefault(row["user"], {})
         if row["server"] in on:
-            message = f"`{row['user']}` stands twice on `{row['server']}`"
+            message = f"there are two rows of `{row['user']}` on `{row['server']}`"
             raise InputError(message, field=f"rows[{number}].server")
         on[row["server"]] = row["tasks"]
         is_float = is_float or any(mark in row["tasks"] for mark in ".eE")

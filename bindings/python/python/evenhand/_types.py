@@ -1,4 +1,4 @@
-"""Types of arguments and results, for type checkers and readers.
+"""The types of arguments and results, for type checkers and readers.
 
 The names and settings of mechanisms are those of the library; a test compares them.
 """
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    #: Numbers are exact: a float means its shortest decimal, a text is read as files state numbers.
+    #: An exact number: a float means its shortest decimal, and a text is read like a number in a file.
     Number = Union[int, float, str, Fraction, Decimal, np.integer[Any], np.floating[Any]]
     Doubles = NDArray[np.float64]
     Whole = NDArray[np.int64]
@@ -25,33 +25,33 @@ else:
 #: The progress of a call: the number done, the total, and the name of the unit.
 Progress = Optional[Callable[[float, Optional[float], str], Any]]
 
-#: Names, in a list or as one text with commas.
+#: Names in a list, or in one text separated by commas.
 Names = Union[List[str], Tuple[str, ...], str]
 ByResource = Union[Mapping[str, Number], str]
 
 #: How servers are shared: resources are divided, or whole servers are shared by time.
 Sharing = Literal["rdm", "tdm"]
 
-#: What an examination says of an axiom.
+#: The outcome of an examination of an axiom.
 Outcome = Literal["holds", "within", "violated", "not-applicable", "not-checked"]
 
-#: Mechanisms that have no setting but a limit of time.
+#: The mechanisms whose only setting is a time limit.
 PlainMechanism = Literal[
     "drf", "drfh", "cdrf", "c-drfh", "tsf", "asset", "per-server-drf", "generic", "utilitarian",
 ]  # fmt: skip
 
-#: The mechanisms of the library, with their other names.
+#: The mechanisms of the library, with their aliases.
 MechanismName = Literal[
     "drf", "drfh", "cdrf", "c-drfh", "tsf", "asset", "per-server-drf", "generic", "utilitarian", "proportional", "alpha",
     "njc", "ps-dsf", "ps-dsf-rdm", "ps-dsf-tdm", "fill", "slots", "tree",
 ]  # fmt: skip
 
-#: Which of several answers is preferred.
+#: The preference among several answers.
 Goal = Literal["max-utilisation", "max-min-share", "max-tasks"]
 Score = Literal["drf", "tsf", "ps-dsf", "rps-dsf"]
 ServerRule = Literal["iid", "rrr", "first-fit", "best-fit", "joint"]
 Ties = Literal["low", "high", "random"]
-#: Rules of schedulers that give tasks.
+#: The rules of schedulers that give tasks.
 TaskRule = Literal["hdrf", "mesos", "kueue", "armada", "yunikorn", "slurm"]
-#: Rules of schedulers that give entitlements of groups instead of tasks.
+#: The rules of schedulers that give the fair shares of groups instead of tasks.
 EntitlementRule = Literal["kai", "kai-sole-queue", "volcano", "volcano-capacity"]

@@ -9,13 +9,12 @@ from ._types import Outcome
 
 
 class Verdict:
-    """What was found of one axiom.
+    """The verdict on one axiom.
 
-    ``holds`` is True, False, or None where the axiom does not apply or was not decided; ``outcome`` says which in a
-    word: ``holds``, ``within``, ``violated``, ``not-applicable`` or ``not-checked``, and ``why`` gives a reason.
-    ``margin`` says how far the axiom is from being violated, as a part of what a user would have alone; where it is
-    negative and ``is_bound``, the true one may be lower still. ``in_tasks`` is the same in tasks of the user that it is
-    about.
+    ``holds`` is True, False, or None if the axiom does not apply or was not decided. ``outcome`` is one of ``holds``,
+    ``within``, ``violated``, ``not-applicable`` and ``not-checked``, and ``why`` is a reason. ``margin`` is the distance from
+    a violation, as a fraction of what a user would have alone; it is negative for a violation. If ``is_bound``, the true margin
+    of a violation may be even lower. ``in_tasks`` is the margin in tasks of the user that it is about.
     """
 
     __slots__ = ("_examination", "_least", "in_tasks", "is_bound", "margin", "name", "outcome", "why", "holds")
@@ -34,9 +33,9 @@ class Verdict:
 
     @property
     def least_tolerance(self) -> Optional[Fraction]:
-        """The least tolerance at which the axiom holds, exactly; it may take as long as the examination.
+        """The exact least tolerance at which the axiom holds. Its computation may take as long as the examination.
 
-        None where no tolerance below 1 would do, or the axiom does not apply.
+        None if no tolerance below 1 suffices, or if the axiom does not apply.
         """
         if self._least is _UNKNOWN:
             is_known = self.holds is True and self.margin is not None and self.margin >= 0
@@ -59,10 +58,10 @@ _UNKNOWN = object()
 
 
 class Verdicts(Dict[str, Verdict]):
-    """Verdicts by axiom; one with a parameter also by its name alone, where that is unique."""
+    """The verdicts by axiom. An axiom with a parameter is also found by its name alone, if that is unique."""
 
     def __missing__(self, name: str) -> Verdict:
-        alike = [key for key in self if key.split(":")[0] == name]
-        if len(alike) == 1:
-            return self[alike[0]]
+        same_name = [key for key in self if key.split(":")[0] == name]
+        if len(same_name) == 1:
+            return self[same_name[0]]
         raise KeyError(name)

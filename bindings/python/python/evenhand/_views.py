@@ -1,4 +1,4 @@
-"""What tables, arrays and pictures read of problems and allocations, so that none of them imports these."""
+"""Protocols for the modules that only read problems and allocations, so that they need not import these."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Dict, List, Protocol
 
 
 class ProblemView(Protocol):
-    """A problem, as those see it that only read it."""
+    """The readable part of a problem."""
 
     @property
     def name(self) -> str: ...
@@ -27,7 +27,7 @@ class ProblemView(Protocol):
 
 
 class AllocationView(Protocol):
-    """An allocation, as those see it that only read it."""
+    """The readable part of an allocation."""
 
     _native: Any
 

@@ -1,4 +1,4 @@
-"""Programs with a mistake in every line that is marked `bad`; `bad: mypy` is one that mypy alone finds."""
+"""Programs with a mistake in every line marked `bad`. Only mypy finds a mistake marked `bad: mypy`."""
 
 import evenhand as eh
 

@@ -1,4 +1,4 @@
-//! Commands about a running cluster.
+//! Arguments of the commands about a running cluster.
 
 use std::path::PathBuf;
 
@@ -8,8 +8,8 @@ use super::names;
 
 // The rule of the fair shares.
 #[derive(Debug, Args)]
-pub struct By {
-    /// The rule of the fair shares; tree is the problem's own share (default: the rule of the snapshot's scheduler, or tree)
+pub struct RuleOption {
+    /// Rule of the fair shares; tree is the problem's own share (default: the rule of the snapshot's scheduler, or tree)
     #[arg(long, value_name = "RULE", value_parser = names::rule_or_tree())]
     pub rule: Option<String>,
 }
@@ -19,8 +19,8 @@ pub struct Verdict {
     /// Snapshot file (JSON), or - for standard input
     pub snapshot: PathBuf,
     #[command(flatten)]
-    pub by: By,
-    /// The fraction of its fair share by which a queue may be below it, from 0 to below 1 (default: 0)
+    pub rule_option: RuleOption,
+    /// Fraction of its fair share that a queue may lack and still count as served, from 0 to below 1 (default: 0)
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     pub tolerance: Option<String>,
     /// Write the certificate to this file
@@ -36,10 +36,10 @@ pub struct WhatIf {
     /// research.limit.gpu=none; may be given several times
     #[arg(long, value_name = "NAME.FIELD=VALUE", value_parser = setting)]
     pub set: Vec<(String, String)>,
-    /// Add so many servers to a class; may be given several times
+    /// Add N servers to a class; may be given several times
     #[arg(long, value_name = "CLASS=N", value_parser = addition)]
     pub add: Vec<(String, u64)>,
-    /// Take a server away; its tasks then wait; may be given several times
+    /// Remove a server, so that its tasks wait; may be given several times
     #[arg(long, value_name = "SERVER")]
     pub remove: Vec<String>,
     /// Add the tasks of a user, or of a list of users, as a problem states them (JSON); may be given several times
@@ -49,8 +49,8 @@ pub struct WhatIf {
     #[arg(long, value_name = "FILE")]
     pub from: Option<PathBuf>,
     #[command(flatten)]
-    pub by: By,
-    /// The fraction of its fair share by which a queue may be below it, from 0 to below 1 (default: 0)
+    pub rule_option: RuleOption,
+    /// Fraction of its fair share that a queue may lack and still count as served, from 0 to below 1 (default: 0)
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     pub tolerance: Option<String>,
     /// Print the verdict after the changes instead of the differences, with its exit status
@@ -65,17 +65,17 @@ pub struct WhatIf {
 pub struct Moves {
     /// Snapshot file (JSON), or - for standard input
     pub snapshot: PathBuf,
-    /// Most moves; each starts one task (one gang)
+    /// Largest number of moves; each move starts one task (or one gang)
     #[arg(long, value_name = "N")]
     pub most: Option<usize>,
-    /// A user, or a group, none of whose tasks may be stopped; may be given several times
+    /// User, or group of users, whose tasks must not be stopped; may be given several times
     #[arg(long, value_name = "NAME")]
     pub pinned: Vec<String>,
-    /// strict: stop no task for one of a lower priority; policy: as the snapshot's scheduler does (default: policy)
+    /// strict: never stop a task for a task of lower priority; policy: follow the snapshot's scheduler (default: policy)
     #[arg(long, value_name = "strict|policy", value_parser = ["strict", "policy"])]
     pub priority: Option<String>,
     #[command(flatten)]
-    pub by: By,
+    pub rule_option: RuleOption,
     /// Write the snapshot after the moves to this file
     #[arg(long, value_name = "FILE")]
     pub after: Option<PathBuf>,

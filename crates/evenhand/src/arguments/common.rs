@@ -1,31 +1,31 @@
-//! Options of every command.
+//! Options that every command accepts.
 
 use clap::{Args, ValueEnum};
 
-/// What every command is told.
+/// The options of every command.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Global options")]
 pub struct Common {
     /// How results are written to standard output
     #[arg(long, global = true, value_enum, default_value_t = Format::Table)]
     pub format: Format,
-    /// Seed of everything random; the same seed gives the same result on every machine
+    /// Seed of all random numbers; the same seed gives the same result on every machine
     #[arg(long, global = true, default_value_t = 0)]
     pub seed: u64,
-    /// Threads to use (default: all cores)
+    /// Number of threads (default: all cores)
     #[arg(long, global = true, value_parser = threads)]
     pub threads: Option<usize>,
-    /// Steps of work after which a command ends with status 3, some nanoseconds each and the same number on every
-    /// machine (default: 1e10 for each started megabyte of input, about a minute; no limit where options say how
-    /// long the command takes)
+    /// Steps of work after which a command ends with status 3. A step takes some nanoseconds, and a command takes the same
+    /// number of steps on every machine (default: 1e10 for each started megabyte of input, about a minute; no limit if other
+    /// options state how long the command takes)
     #[arg(long, global = true, value_name = "STEPS", value_parser = steps)]
     pub work: Option<u64>,
-    /// Memory after which a command ends with status 3, such as 500MiB or 4GiB (default: 2GiB for less than a megabyte of
-    /// input, else 16GiB)
+    /// Memory above which a command ends with status 3, such as 500MiB or 4GiB (default: 2GiB for less than a megabyte of
+    /// input, otherwise 16GiB)
     #[arg(long, global = true, value_name = "BYTES", value_parser = bytes)]
     pub memory: Option<u64>,
-    /// In JSON, and in the allocation that `solve` writes, add `decimals`: the document once more, of which only the
-    /// numbers are left that are written as text, each as the nearest double
+    /// Add `decimals` to JSON, and to the allocation that `solve` writes: the same document with only the numbers that are
+    /// written as text, each as the nearest double
     #[arg(long, global = true)]
     pub decimals: bool,
     /// No progress and no warnings on standard error
@@ -35,25 +35,25 @@ pub struct Common {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// For people: as wide as the terminal (or COLUMNS), with colours on a terminal unless NO_COLOR is set
+    /// Text for people: as wide as the terminal (or COLUMNS), with colours on a terminal unless NO_COLOR is set
     Table,
     /// One JSON document and nothing else
     Json,
-    /// The tables alone, for spreadsheets: numbers as decimals, fractions in place of percentages
+    /// Only the tables, for spreadsheets: decimal numbers, and fractions instead of percentages
     Csv,
-    /// For documents
+    /// Markdown, for documents
     Markdown,
-    /// The tables alone, for papers (packages booktabs and longtable)
+    /// Only the tables, for papers (packages booktabs and longtable)
     Latex,
-    /// A page that needs nothing from elsewhere, for browsers; `compare` writes that of `report`
+    /// A self-contained page for browsers; `compare` writes the page of `report`
     Html,
-    /// Gauges by queue, of `verdict`
+    /// Only for `verdict`: Prometheus gauges for each queue
     Prometheus,
-    /// The commands that stop tasks, of `moves`
+    /// Only for `moves`: the commands that stop the tasks
     Script,
 }
 
-/// More threads than any machine has cores only cost time and memory.
+/// The largest number of threads. No machine has more cores, and more threads only cost time and memory.
 const MAX_THREADS: usize = 1024;
 
 fn threads(text: &str) -> Result<usize, String> {
@@ -73,7 +73,7 @@ fn steps(text: &str) -> Result<u64, String> {
 }
 
 fn bytes(text: &str) -> Result<u64, String> {
-    // A program that has been loaded takes some megabytes.
+    // The loaded program alone takes some megabytes.
     amount(text)
         .filter(|bytes| *bytes >= 64 << 20)
         .ok_or_else(|| "expected a number of bytes of at least 64MiB, such as 500MiB or 4GiB".to_owned())

@@ -1,4 +1,4 @@
-//! What stands below the help of every command.
+//! The examples and exit statuses below the help of every command.
 
 pub const ROOT: &str = "\
 Exit status:

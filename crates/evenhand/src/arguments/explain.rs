@@ -1,4 +1,4 @@
-//! What `explain` accepts.
+//! Arguments of `explain`.
 
 use std::path::PathBuf;
 
@@ -12,25 +12,25 @@ use super::names;
 pub struct Explain {
     /// Problem file (JSON), or snapshot of a running cluster
     pub problem: PathBuf,
-    /// Allocation file (JSON); none beside a snapshot
+    /// Allocation file (JSON); omit it for a snapshot
     pub allocation: Option<PathBuf>,
     /// Name of the user
     #[arg(long, required_unless_present_any = ["levels", "group"], conflicts_with_all = ["levels", "group"])]
     pub user: Option<String>,
-    /// Name of a group: where it stands, what stops it, who holds that, and what it may still borrow
+    /// Name of a group: show its position, the bound that stops it, the users that hold that capacity, and what it can still borrow
     #[arg(long, conflicts_with = "levels")]
     pub group: Option<String>,
-    /// Where every group and user stands, and whom the rule would serve next, for an allocation that need not be
+    /// Show the level of every group and user, and which user the rule would serve next; the allocation need not be
     /// feasible
     #[arg(long)]
     pub levels: bool,
-    /// The share that a scheduler compares siblings by, in place of the problem's own
+    /// Share by which a scheduler compares siblings, instead of the problem's own
     #[arg(long, conflicts_with = "user", value_parser = names::one_of(Rule::NAMES))]
     pub rule: Option<String>,
-    /// Guarantees do not come first
+    /// Do not serve guarantees first
     #[arg(long, conflicts_with = "user")]
     pub no_nominal_first: bool,
-    /// With --rule kai: entitlements in whole units, by largest remainder
+    /// With --rule kai: round entitlements to whole units, by largest remainder
     #[arg(long, requires = "rule")]
     pub whole: bool,
 }

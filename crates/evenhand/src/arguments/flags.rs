@@ -1,4 +1,4 @@
-//! The flags of mechanisms, as the registry lists them.
+//! The flags of mechanisms, as options of the command line.
 
 use clap::builder::ValueParser;
 use clap::error::ErrorKind;
@@ -9,20 +9,20 @@ use evenhand::problem::Arithmetic;
 
 use super::names;
 
-/// Heading of the flags of one mechanism, or a few.
+/// The heading of the flags that only one or a few mechanisms take.
 pub const SINGLE: &str = "Options of single mechanisms";
-/// Heading of the flags of mechanisms that place whole tasks.
+/// The heading of the flags of mechanisms that place whole tasks.
 const WHOLE: &str = "Options of whole tasks (fill, slots)";
 
-/// The flags that are stated, with their text.
+/// The flags that the user gave, with their text.
 #[derive(Debug, Clone, Default)]
 pub struct MechanismFlags(pub Vec<(&'static Flag, String)>);
 
 impl MechanismFlags {
-    /// What is asked of a mechanism.
+    /// Returns the flags for a mechanism.
     ///
     /// # Errors
-    /// A flag does not take its text.
+    /// The text of a flag cannot be read.
     pub fn checked(&self, arithmetic: Arithmetic, seed: u64) -> Result<Flags, MechanismError> {
         let mut flags = Flags::new(arithmetic);
         flags.seed = seed;

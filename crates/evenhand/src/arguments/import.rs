@@ -1,4 +1,4 @@
-//! What `import` takes.
+//! Arguments of `import`.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -15,17 +15,17 @@ pub struct Import {
     #[arg(value_parser = SourceParser)]
     pub source: ImportSource,
     /// openb: the node list and a pod list; google: the machine table or machine events, then task
-    /// events; schedulers: their dumps, in any order. Plain, .gz or .zst; one may be -, standard input
-    #[arg(required = true)]
+    /// openb: the node list and a pod list; google: the machine table or machine events, then task events;
+    /// schedulers: their dumps, in any order. Plain, .gz or .zst; one file may be - for standard input
     pub files: Vec<PathBuf>,
-    /// google: the trace time in microseconds at which tasks run
+    /// google: trace time in microseconds; tasks that run at this time are imported
     #[arg(long, default_value_t = 0)]
     pub time: u64,
-    /// google: one user for each request shape in place of one for each user id
+    /// google: make one user for each request shape instead of one for each user id
     #[arg(long)]
     pub by_shape: bool,
-    /// schedulers: servers whose amounts differ by at most this part become one class, rounded down; 0: only equal ones
-    /// (default: 1.5%)
+    /// schedulers: merge servers whose amounts differ by at most this fraction into one class, rounded down; 0 merges only
+    /// identical servers (default: 1.5%)
     #[arg(long, value_name = "PART", value_parser = part)]
     pub merge: Option<Rational>,
     /// Write the problem or snapshot to this file (default: standard output)
@@ -33,12 +33,12 @@ pub struct Import {
     pub output: Option<PathBuf>,
 }
 
-/// A part such as `1.5%` or `0.015`.
+/// Reads a fraction such as `1.5%` or `0.015`.
 fn part(text: &str) -> Result<Rational, String> {
     let (number, of) = text.strip_suffix('%').map_or((text, 1), |number| (number, 100u32));
     let part = evenhand::problem::number::parse(number).ok().map(|part| part / of);
     let part = part.filter(|part| *part >= 0 && *part < 1);
-    part.ok_or_else(|| "expected a part of at least 0 and below 1, such as 1.5%".to_owned())
+    part.ok_or_else(|| "expected a fraction of at least 0 and below 1, such as 1.5%".to_owned())
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -66,7 +66,7 @@ pub enum ImportSource {
 }
 
 impl ImportSource {
-    /// The scheduler whose dump it is, if it is one.
+    /// Returns the scheduler that wrote the dump, or `None` for a trace.
     pub fn system(self) -> Option<System> {
         match self {
             Self::Openb | Self::Google => None,
@@ -81,7 +81,7 @@ impl ImportSource {
         }
     }
 
-    /// As on the command line.
+    /// Returns the name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Openb => "openb",
@@ -91,7 +91,7 @@ impl ImportSource {
     }
 }
 
-/// Other words for the data, each with the name that `import` takes.
+/// Other words that people type for a kind of data.
 const OTHER_WORDS: [(&str, ImportSource); 8] = [
     ("k8s", ImportSource::Kubernetes),
     ("k3s", ImportSource::Kubernetes),

@@ -1,4 +1,4 @@
-//! Values on the command line: names are checked, completed and explained from the lists that own them.
+//! Parsers of the values of options. Names are checked, completed and explained from the lists of the library.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -12,12 +12,12 @@ use evenhand::mechanisms::tree::Rule;
 use evenhand::problem::{Rational, number, schema};
 use evenhand_audit::Property;
 
-/// One of these names, each with what it means.
+/// Returns a parser of one of these names, each given with its help text.
 pub fn one_of(names: &'static [(&'static str, &'static str)]) -> Name {
     Name::of(names.iter().map(|(name, about)| PossibleValue::new(name).help(about)))
 }
 
-/// The rule of a scheduler, or `tree`: the problem's own share.
+/// Returns a parser of the rule of a scheduler, or of `tree`, which is the problem's own share.
 pub fn rule_or_tree() -> Name {
     let own = PossibleValue::new("tree").help("the problem's own share");
     Name::of(
@@ -26,7 +26,7 @@ pub fn rule_or_tree() -> Name {
     )
 }
 
-/// A mechanism by its name or one of its aliases.
+/// Returns a parser of the name of a mechanism or one of its aliases.
 pub fn mechanism() -> Name {
     Name::of(registry::ALL.iter().map(|mechanism| {
         let info = mechanism.info;
@@ -34,32 +34,32 @@ pub fn mechanism() -> Name {
     }))
 }
 
-/// The name of a schema.
+/// Returns a parser of the name of a schema.
 pub fn schema_name() -> Name {
     let short = |name| schema::SHORT.iter().filter(move |(_, kind)| *kind == name).map(|(short, _)| *short);
     Name::of(schema::NAMES.into_iter().map(|name| PossibleValue::new(name).aliases(short(name))))
 }
 
-/// An axiom, and its parameter after a colon where it has one: `max-min:tsf`. What the parameter may be
-/// is for the command to say.
+/// Returns a parser of an axiom, followed by a colon and its parameter if it has one: `max-min:tsf`. The command itself checks
+/// the parameter.
 pub fn axiom() -> Name {
     let values = Axiom::ALL.iter().map(|axiom| PossibleValue::new(axiom.name()));
     Name { with_parameter: true, ..Name::of(values) }
 }
 
-/// What `check --require` asks for: an axiom, `rule:NAME` of a verdict, `exact` or `ratio:A` of a packing certificate.
+/// Returns a parser of the value of `check --require`: an axiom, `rule:NAME` for a verdict, `exact` or `ratio:A` for a packing.
 pub fn required() -> Name {
     let values = Axiom::ALL.iter().map(|axiom| PossibleValue::new(axiom.name()));
     let others = ["rule", "exact", "ratio"].into_iter().map(PossibleValue::new);
     Name { with_parameter: true, ..Name::of(values.chain(others)) }
 }
 
-/// A property of a mechanism.
+/// Returns a parser of a property of a mechanism.
 pub fn property() -> Name {
     Name::of(Property::ALL.iter().map(|property| PossibleValue::new(property.name())))
 }
 
-/// One of several names; the nearest one is suggested for a name that is none of them.
+/// A parser of one of several names. For an unknown name, the error suggests the nearest known one.
 #[derive(Debug, Clone)]
 pub struct Name {
     values: Vec<PossibleValue>,
@@ -108,34 +108,37 @@ impl TypedValueParser for Name {
     }
 }
 
-/// A file that a picture is drawn into: SVG is all that is drawn.
+/// Reads the name of a file for a picture. Only SVG is supported.
 pub fn picture(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
     let extension = path.extension().map(|extension| extension.to_string_lossy().to_lowercase());
     match extension.as_deref() {
         Some("svg") => Ok(path),
         _ if text == "-" || text.starts_with("/dev/") => Ok(path),
-        Some(other) => Err(format!("only .svg is drawn, not .{other}")),
-        None => Err("only .svg is drawn: the name of the file should end with .svg".to_owned()),
+        Some(other) => Err(format!("pictures are written as SVG only, not .{other}; end the name with .svg")),
+        None => Err("pictures are written as SVG only: end the name of the file with .svg".to_owned()),
     }
 }
 
-/// Most points of a sweep.
+/// The largest number of points of a sweep.
 const MOST_STEPS: usize = 100_000;
 
-/// `FROM:TO:STEPS`
+/// The multiples of the load of a sweep, written `FROM:TO:STEPS`.
 #[derive(Debug, Clone)]
 pub struct Range {
     /// The first multiple of the load.
     pub from: Rational,
-    /// The last one.
+    /// The last multiple of the load.
     pub to: Rational,
-    /// Points, these two included.
+    /// The number of points, both ends included.
     pub steps: usize,
 }
 
 impl Range {
-    /// Reads it; what is wrong, in words.
+    /// Reads a range.
+    ///
+    /// # Errors
+    /// Returns a message that says what is wrong with the text.
     pub fn parse(text: &str) -> Result<Self, String> {
         let parts: Vec<&str> = text.split(':').collect();
         let [from, to, steps] = parts[..] else {
@@ -143,50 +146,61 @@ impl Range {
         };
         let multiple = |name: &str, text: &str| {
             let value = number::parse(text).map_err(|error| format!("{name}: {error}"))?;
-            if value < 0 { Err(format!("{name} is negative")) } else { Ok(value) }
+            if value < 0 {
+                Err(format!("{name} is negative; multiples of the load must be at least 0"))
+            } else {
+                Ok(value)
+            }
         };
         let (from, to) = (multiple("FROM", from)?, multiple("TO", to)?);
         let steps = steps.parse().ok().filter(|steps| (1..=MOST_STEPS).contains(steps));
         let steps = steps.ok_or_else(|| format!("STEPS: expected a whole number from 1 to {MOST_STEPS}"))?;
         match steps {
-            _ if from > to => Err("FROM is larger than TO".to_owned()),
-            1 if from < to => Err("STEPS: both ends are points, which makes two at least".to_owned()),
-            2.. if from == to => Err("STEPS: FROM and TO are one point".to_owned()),
+            _ if from > to => Err("FROM is larger than TO; state the smaller multiple first".to_owned()),
+            1 if from < to => {
+                Err("STEPS is 1, and FROM and TO are two points; expected at least 2".to_owned())
+            }
+            2.. if from == to => {
+                Err("STEPS is above 1, and FROM and TO are the same point; expected 1".to_owned())
+            }
             _ => Ok(Self { from, to, steps }),
         }
     }
 }
 
-/// Most parts of a sweep.
+/// The largest number of parts of a sweep.
 const MOST_PARTS: u64 = 1_000_000_000;
 
-/// `I/N`: the I-th of N parts.
+/// Part `I/N` of a sweep: the `I`-th of `N` parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Part {
-    /// From 1.
+    /// The number of the part, from 1.
     pub number: u64,
-    /// How many there are.
-    pub of: u64,
+    /// The number of parts.
+    pub count: u64,
 }
 
-/// Reads a part; what is wrong, in words.
+/// Reads a part of a sweep.
+///
+/// # Errors
+/// Returns a message that says what is expected.
 pub fn part(text: &str) -> Result<Part, String> {
     let expected = || format!("expected I/N, whole numbers with 1 <= I <= N <= {MOST_PARTS}");
-    let (number, of) = text.split_once('/').ok_or_else(expected)?;
+    let (number, count) = text.split_once('/').ok_or_else(expected)?;
     let whole = |text: &str| text.parse::<u64>().map_err(|_| expected());
-    let part = Part { number: whole(number)?, of: whole(of)? };
-    let is_one = (1..=part.of).contains(&part.number) && part.of <= MOST_PARTS;
+    let part = Part { number: whole(number)?, count: whole(count)? };
+    let is_one = (1..=part.count).contains(&part.number) && part.count <= MOST_PARTS;
     if is_one { Ok(part) } else { Err(expected()) }
 }
 
 impl Part {
-    /// Everything.
-    pub const WHOLE: Self = Self { number: 1, of: 1 };
+    /// The part that is the whole sweep.
+    pub const WHOLE: Self = Self { number: 1, count: 1 };
 
-    /// Of so many lines, at most [`MOST_PARTS`], those of this part: parts differ by one line at most.
+    /// Returns the lines of this part out of `all` lines. The sizes of two parts differ by at most one line.
     pub fn lines(self, all: u64) -> std::ops::Range<u64> {
         let until = |part: u64| {
-            u64::try_from(u128::from(all) * u128::from(part) / u128::from(self.of)).unwrap_or(all)
+            u64::try_from(u128::from(all) * u128::from(part) / u128::from(self.count)).unwrap_or(all)
         };
         until(self.number - 1)..until(self.number)
     }
@@ -194,38 +208,38 @@ impl Part {
 
 impl std::fmt::Display for Part {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}/{}", self.number, self.of)
+        write!(f, "{}/{}", self.number, self.count)
     }
 }
 
-/// Names less alike than this are not suggested (Jaro's similarity, 0 to 1, as clap has it for options).
-const ALIKE: f64 = 0.7;
-/// Characters of a name that are compared.
-const COMPARED: usize = 60;
+/// The least similarity of a name that is suggested (Jaro's similarity, 0 to 1, which clap uses for options).
+const LEAST_SIMILARITY: f64 = 0.7;
+/// The number of characters of a name that are compared.
+const COMPARED_CHARACTERS: usize = 60;
 
-/// The candidate that is most like `name`, if any is alike; of equals the first.
+/// Returns the candidate that is most similar to `name`, or `None` if none is similar. Of equally similar ones it is the first.
 ///
-/// Case and surrounding blanks count little: they are what people get wrong most often.
+/// Case and surrounding blanks are ignored, because people get them wrong most often.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let wanted = shortened(name);
     let mut best: Option<(f64, &str)> = None;
     for candidate in candidates {
         let other = shortened(candidate);
-        // One slip of the finger, however short the name is.
+        // A single slip of the finger is similar enough, however short the name is.
         let is_slip = wanted.len() > 1 && strsim::osa_distance(&wanted, &other) == 1;
-        // Two letters in the wrong order before a letter too many.
+        // Two letters in the wrong order rank above a missing or additional letter.
         let slip = if wanted.len() == other.len() { 1.5 } else { 1.0 };
-        let alike = strsim::jaro(&wanted, &other) + if is_slip { slip } else { 0.0 };
-        if alike > ALIKE && best.is_none_or(|(most, _)| alike > most) {
-            best = Some((alike, candidate));
+        let similarity = strsim::jaro(&wanted, &other) + if is_slip { slip } else { 0.0 };
+        if similarity > LEAST_SIMILARITY && best.is_none_or(|(most, _)| similarity > most) {
+            best = Some((similarity, candidate));
         }
     }
     best.map(|(_, candidate)| candidate)
 }
 
-/// What is compared: names may be long, and comparing takes time that grows with their product.
+/// Returns the characters that are compared. Names may be long, and the time grows with the product of their lengths.
 fn shortened(name: &str) -> String {
-    name.trim().chars().take(COMPARED).collect::<String>().to_lowercase()
+    name.trim().chars().take(COMPARED_CHARACTERS).collect::<String>().to_lowercase()
 }
 
 #[cfg(test)]

@@ -1,16 +1,16 @@
-//! Which files a command reads and writes.
+//! The files that a command reads and writes, collected from its arguments.
 
 use std::path::{Path, PathBuf};
 
 use super::{Command, ExportForm};
-use crate::files::Places;
+use crate::files::CommandFiles;
 
 impl Command {
-    /// The files that the arguments name.
-    pub fn places(&self) -> Places<'_> {
+    /// Returns the files that the arguments name.
+    pub fn command_files(&self) -> CommandFiles<'_> {
         match self {
             Self::Solve(call) => {
-                let outputs = call.output.iter().chain(&call.way.series).chain(&call.plot);
+                let outputs = call.output.iter().chain(&call.series_output.series).chain(&call.plot);
                 files([&call.problem], outputs)
             }
             Self::Certify(call) => {
@@ -33,44 +33,44 @@ impl Command {
             }
             Self::Report(call) => {
                 let inputs = [&call.problem].into_iter().chain(&call.allocations);
-                let mut places = files(inputs, &call.plot);
-                places.outputs.push(call.page());
-                places
+                let mut command_files = files(inputs, &call.plot);
+                command_files.outputs.push(call.page());
+                command_files
             }
             Self::Ratio(call) if call.monotone => {
-                Places { inputs: vec![&call.problem], ..folder(call.output.as_deref()) }
+                CommandFiles { inputs: vec![&call.problem], ..folder(call.output.as_deref()) }
             }
             Self::Ratio(call) => files([&call.problem], call.output.iter().chain(&call.plot)),
             Self::Hunt(call) => {
                 let outputs = call.output.iter().chain(&call.certificate);
-                let kept = call.resume.iter().map(PathBuf::as_path).collect();
-                Places { kept, ..files(None, outputs) }
+                let updated = call.resume.iter().map(PathBuf::as_path).collect();
+                CommandFiles { updated, ..files(None, outputs) }
             }
             Self::Export(call) if call.to == ExportForm::Vipr => {
-                Places { inputs: vec![&call.file], ..folder(call.output.as_deref()) }
+                CommandFiles { inputs: vec![&call.file], ..folder(call.output.as_deref()) }
             }
             Self::Export(call) => files([&call.file], &call.output),
             Self::Import(call) => files(&call.files, &call.output),
-            Self::Simulate(call) => Places {
+            Self::Simulate(call) => CommandFiles {
                 inputs: vec![&call.scenario],
-                kept: call.resume.iter().map(PathBuf::as_path).collect(),
+                updated: call.resume.iter().map(PathBuf::as_path).collect(),
                 ..folder(call.output.as_deref())
             },
             Self::Sweep(call) => {
                 let output = call.output.iter().map(PathBuf::as_path);
-                Places { kept: output.collect(), ..files([&call.grid], None) }
+                CommandFiles { updated: output.collect(), ..files([&call.grid], None) }
             }
             Self::Audit(call) => {
-                let kept = call.resume.iter().map(PathBuf::as_path).collect();
-                Places { kept, ..folder(call.output.as_deref()) }
+                let updated = call.resume.iter().map(PathBuf::as_path).collect();
+                CommandFiles { updated, ..folder(call.output.as_deref()) }
             }
             Self::Bench(call) => {
                 let inputs = call.problem.iter().map(PathBuf::as_path).collect();
-                Places { inputs, ..folder(call.output.as_deref()) }
+                CommandFiles { inputs, ..folder(call.output.as_deref()) }
             }
             Self::Man(call) => folder(call.output.as_deref()),
             Self::Reproduce(call) => folder(call.output.as_deref()),
-            Self::Schema(_) | Self::Completions(_) => Places::default(),
+            Self::Schema(_) | Self::Completions(_) => CommandFiles::default(),
         }
     }
 }
@@ -78,15 +78,15 @@ impl Command {
 fn files<'a>(
     inputs: impl IntoIterator<Item = &'a PathBuf>,
     outputs: impl IntoIterator<Item = &'a PathBuf>,
-) -> Places<'a> {
+) -> CommandFiles<'a> {
     let paths = |path: &'a PathBuf| path.as_path();
-    Places {
+    CommandFiles {
         inputs: inputs.into_iter().map(paths).collect(),
         outputs: outputs.into_iter().map(paths).collect(),
-        ..Places::default()
+        ..CommandFiles::default()
     }
 }
 
-fn folder(folder: Option<&Path>) -> Places<'_> {
-    Places { folders: folder.into_iter().collect(), ..Places::default() }
+fn folder(folder: Option<&Path>) -> CommandFiles<'_> {
+    CommandFiles { folders: folder.into_iter().collect(), ..CommandFiles::default() }
 }

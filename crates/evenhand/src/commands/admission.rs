@@ -10,7 +10,7 @@ use evenhand::report;
 use evenhand::simulate::reservation::{self, AdmissionError};
 use evenhand_budget::{Limits, within};
 
-use super::simulate::{Kept, finish, refuse_checkpoints, seeds};
+use super::simulate::{RunFolder, finish, refuse_checkpoints, seeds};
 use crate::arguments::{Common, Simulate};
 use crate::failure::Failure;
 
@@ -23,7 +23,7 @@ pub fn run(
     refuse_checkpoints(call, "a reservation")?;
     let folder = call.scenario.parent().unwrap_or_else(|| Path::new(""));
     let source = document.source();
-    // A trace is read with the scenario.
+    // The scenario reader also reads the trace, so it gets the remaining time as a limit.
     let time = until.map(|until| until.saturating_duration_since(Instant::now()));
     let limits = Limits { time, ..Limits::default() };
     let scenario = within(&limits, || reservation::scenario(document, folder));
@@ -38,20 +38,26 @@ pub fn run(
         AdmissionError::Packing(error) => Failure::solver(error),
         error => Failure::input(format!("{}: {error}", source.name)),
     })?;
-    let mut kept = Kept::new(call, admitted.runs.len());
-    if kept.is_asked_for() {
+    let mut run_folder = RunFolder::new(call, admitted.runs.len());
+    if run_folder.is_asked_for() {
         for (seed, run) in &admitted.runs {
-            kept.save(Some(*seed), "series.csv", reservation::series_csv(&admitted, run))?;
-            let says = "The reward over time beside the optimum or bound, and slots and jobs by type";
-            kept.picture(*seed, "series.svg", report::admission_series(&admitted, run).to_svg(), says)?;
+            run_folder.save(Some(*seed), "series.csv", reservation::series_csv(&admitted, run))?;
+            let says = "The reward over time next to the optimum or bound, and slots and jobs by type";
+            run_folder.picture(
+                *seed,
+                "series.svg",
+                report::admission_series(&admitted, run).to_svg(),
+                says,
+            )?;
         }
-        kept.save(None, "bounds.csv", reservation::beside_csv(&admitted))?;
+        run_folder.save(None, "bounds.csv", reservation::beside_csv(&admitted))?;
     }
     let stopped = admitted.runs.iter().filter_map(|(seed, run)| Some((*seed, run.stopped_at?)));
     let summary = reservation::document(&admitted);
-    let status = finish(kept, common, summary, || report::admission(&admitted), stopped)?;
+    let status = finish(run_folder, common, summary, || report::admission(&admitted), stopped)?;
     if admitted.is_beside_cut {
-        let why = "--seconds: the time was up: the runs are done, but not all bounds are computed";
+        let why =
+            "--seconds: the time was up before all bounds were computed; the runs themselves are complete";
         return Err(Failure::solver(why));
     }
     Ok(status)

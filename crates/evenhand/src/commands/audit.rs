@@ -1,4 +1,4 @@
-//! `audit`: small problems on which a mechanism breaks an axiom, each with its certificate.
+//! `audit`: searches for small problems on which a mechanism violates an axiom, each with its certificate.
 
 mod matrix;
 mod preemption;
@@ -19,7 +19,7 @@ use crate::arguments::{Audit as Call, Common};
 use crate::failure::Failure;
 use crate::{files, output};
 
-/// Random problems that are tried where no other number is stated.
+/// The default number of random problems to try.
 const INSTANCES: u64 = 1_000;
 
 pub fn run(call: &Call, common: &Common) -> Result<ExitCode, Failure> {
@@ -71,14 +71,14 @@ fn premises(call: &Call) -> Premises {
     Premises { positive, unlimited, everywhere, ..Premises::NONE }
 }
 
-/// The axioms, which may not name resources: those of the problems are drawn.
+/// Returns the axioms to examine. They must not name resources, because the resources of the problems are drawn at random.
 fn requests(call: &Call) -> Result<Vec<Request>, Failure> {
     let smallest = Size { users: 1, classes: 1, resources: 1 };
     let sample = Problem::new(audit::draw(0, 0, smallest)).map_err(Failure::input)?;
     call.axioms.iter().map(|text| request(text, &sample)).collect()
 }
 
-/// The problem, the allocation and the certificate of an example.
+/// Returns the problem, the allocation and the certificate of an example, each with its kind.
 fn texts(example: &Example) -> Result<[(&'static str, String); 3], Failure> {
     let allocation = AllocationDocument::new(&example.problem, &example.allocation).to_json();
     let allocation = allocation.map_err(Failure::solver)?;

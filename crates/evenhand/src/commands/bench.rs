@@ -1,4 +1,4 @@
-//! `bench`: solvers against exact answers, and how long mechanisms take.
+//! `bench`: measures solvers against exact answers, and the running times of mechanisms.
 
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -24,9 +24,9 @@ use crate::arguments::{Bench, BenchKind, Common};
 use crate::failure::Failure;
 use crate::{files, output};
 
-/// Time for one run of one contender, in seconds, unless stated.
+/// The default time for one run of one contender, in seconds.
 const SECONDS: f64 = 10.0;
-/// Where references are kept within the folder of a run.
+/// The folder of the saved references, within the folder of a run.
 const REFERENCES: &str = "references";
 
 impl From<BenchError> for Failure {
@@ -37,14 +37,14 @@ impl From<BenchError> for Failure {
 
 pub fn run(call: &Bench, common: &Common) -> Result<ExitCode, Failure> {
     match call.what {
-        BenchKind::Accuracy if call.worker => work(),
-        BenchKind::Accuracy if call.keeper => keep(),
+        BenchKind::Accuracy if call.worker => run_worker(),
+        BenchKind::Accuracy if call.keeper => run_keeper(),
         BenchKind::Accuracy => run_accuracy(call, common),
         BenchKind::Speed => run_speed(call, common),
     }
 }
 
-/// A bar that is drawn on a terminal only, on standard error.
+/// Returns a progress bar on standard error, which is drawn on a terminal only.
 fn bar(steps: usize, common: &Common) -> ProgressBar {
     if common.quiet {
         return ProgressBar::hidden();
@@ -97,14 +97,14 @@ fn run_accuracy(call: &Bench, common: &Common) -> Result<ExitCode, Failure> {
         let case: Case = case?;
         let name = format!("{} {}", case.kind, case.name);
         bar.set_message(name.clone());
-        let limits = call.problem.as_deref().map(|path| of_a_solve(path, seconds));
+        let limits = call.problem.as_deref().map(|path| solve_limits(path, seconds));
         let reference = match &call.output {
-            Some(folder) => kept(&case, folder, limits.as_ref(), common)?,
+            Some(folder) => saved_reference(&case, folder, limits.as_ref(), common)?,
             None => computed(&case, limits.as_ref()).map_err(|source| no_reference(&case, source)),
         };
         let reference = match reference {
             Ok(reference) => reference,
-            // Not all that can be asked has an exact answer.
+            // Some questions about a user's own problem have no exact answer.
             Err(error @ BenchError::Reference { .. }) if call.problem.is_some() => {
                 output::note(common, error.to_string());
                 continue;
@@ -117,7 +117,7 @@ fn run_accuracy(call: &Bench, common: &Common) -> Result<ExitCode, Failure> {
         });
         records.extend(measured.records);
         bar.inc(1);
-        // What takes hours is not lost when it is stopped.
+        // The results so far are saved after every case: a run takes hours, and may be stopped.
         if let Some(folder) = &call.output {
             let document = document::accuracy(&records, &about);
             files::save_in(folder, "accuracy.json", format!("{document:#}\n"))?;
@@ -134,15 +134,15 @@ fn run_accuracy(call: &Bench, common: &Common) -> Result<ExitCode, Failure> {
     output::result(common, || document::accuracy(&records, &about), || text::accuracy(&records))
 }
 
-/// The kinds that are asked: all where none is named.
+/// Returns the kinds of questions to ask: those that are named, or all.
 fn kinds(call: &Bench) -> Vec<Kind> {
     let is_asked = |kind: &Kind| call.kinds.is_empty() || call.kinds.iter().any(|name| name == kind.name());
     Kind::ALL.into_iter().filter(is_asked).collect()
 }
 
-/// The budget of one exact answer about the user's own problem: the work and memory of a `solve`, and as much time as a
+/// Returns the budget of one exact answer about the user's own problem: the work and memory of a `solve`, and the time of a
 /// contender.
-fn of_a_solve(path: &Path, seconds: f64) -> Limits {
+fn solve_limits(path: &Path, seconds: f64) -> Limits {
     let bytes = path.metadata().map_or(0, |of_file| of_file.len());
     let work = Limits::A_MINUTE.saturating_mul(bytes.div_ceil(Limits::LARGE).max(1));
     let memory = if bytes < Limits::LARGE { Limits::SMALL_MEMORY } else { Limits::LARGE_MEMORY };
@@ -157,7 +157,7 @@ fn computed(case: &Case, limits: Option<&Limits>) -> Result<Reference, Reference
     }
 }
 
-/// This program, which runs contenders for itself.
+/// Returns the command that starts this program as the worker that runs one contender.
 fn worker(common: &Common) -> Result<Worker, Failure> {
     let program = std::env::current_exe().map_err(Failure::solver)?;
     let threads = common.threads.map(|threads| format!("--threads={threads}"));
@@ -165,15 +165,15 @@ fn worker(common: &Common) -> Result<Worker, Failure> {
     Ok(Worker { program, arguments: arguments.chain(threads.map(OsString::from)).collect() })
 }
 
-/// Returns how this program is started as the keeper of a program from outside.
+/// Returns the command that starts this program as the keeper of an external program.
 fn keeper() -> Result<Keeper, Failure> {
     let program = std::env::current_exe().map_err(Failure::solver)?;
     let arguments = ["bench", "accuracy", "--keeper"].map(OsString::from).to_vec();
     Ok(Keeper { program, arguments })
 }
 
-/// Keeps a program from outside for another process.
-fn keep() -> Result<ExitCode, Failure> {
+/// Keeps an external program for another process.
+fn run_keeper() -> Result<ExitCode, Failure> {
     #[cfg(unix)]
     let wait = {
         use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
@@ -189,17 +189,17 @@ fn keep() -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Runs a contender for another process, and ends with it.
-fn work() -> Result<ExitCode, Failure> {
+/// Runs a contender for another process, and ends when that process ends.
+fn run_worker() -> Result<ExitCode, Failure> {
     let question = Question::read(&mut std::io::stdin().lock()).map_err(Failure::input)?;
-    // It is closed when that process is gone.
+    // Standard input is closed when that process has ended.
     std::thread::spawn(|| {
         let _closed = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
         std::process::exit(3)
     });
     let mut say = |line: &str| {
         let mut output = std::io::stdout().lock();
-        // A solver may have begun a line.
+        // The solver may have printed the beginning of a line.
         writeln!(output, "\n{line}")?;
         output.flush()
     };
@@ -207,7 +207,7 @@ fn work() -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// All that can be asked about somebody's own problem, of either sort.
+/// Returns all questions that can be asked about the user's own problem, an allocation problem or a reservation.
 fn own_cases(path: &Path, common: &Common) -> Result<Vec<Case>, Failure> {
     let input = files::read(path, |source| {
         let kind = serde_json::from_str::<Value>(source.text).ok().map(|document| document["kind"].clone());
@@ -219,7 +219,7 @@ fn own_cases(path: &Path, common: &Common) -> Result<Vec<Case>, Failure> {
     if let Input::Allocation(problem) = &input {
         if !problem.groups().list().is_empty() {
             return Err(Failure::input(format!(
-                "{}: the users stand in groups, which no contender knows",
+                "{}: the users stand in groups, which solvers measured by `bench` cannot handle; remove the groups",
                 path.display()
             )));
         }
@@ -235,9 +235,9 @@ fn no_reference(case: &Case, source: ReferenceError) -> BenchError {
     BenchError::Reference { instance: format!("{} {}", case.kind, case.name), source: Box::new(source) }
 }
 
-/// The reference of a case: from the folder, if its certificate is there and has the committed hash; else computed, and its
-/// certificate written there.
-fn kept(
+/// Returns the reference of a case. It is read from the folder if its certificate is there and has the committed hash.
+/// Otherwise it is computed, and its certificate is written to the folder.
+fn saved_reference(
     case: &Case,
     folder: &Path,
     limits: Option<&Limits>,
@@ -270,7 +270,7 @@ fn kept(
         Err(why) => {
             output::warn(
                 common,
-                format!("no certificate of the reference of {} {}: {why}", case.kind, case.name),
+                format!("{} {}: the exact answer is used without a certificate: {why}", case.kind, case.name),
             );
         }
     }
@@ -286,7 +286,9 @@ fn run_speed(call: &Bench, common: &Common) -> Result<ExitCode, Failure> {
         ("--solver", !call.solver.is_empty()),
     ];
     if let Some((option, _)) = given.into_iter().find(|(_, given)| *given) {
-        return Err(Failure::input(format!("{option} goes with `bench accuracy`")));
+        return Err(Failure::input(format!(
+            "{option} does not go with `bench speed`; it is an option of `bench accuracy`"
+        )));
     }
     let bar = bar(speed::n_measurements(), common);
     let effort = call.runs.map_or_else(Effort::default, |runs| Effort::of_runs(runs as usize));

@@ -1,4 +1,4 @@
-//! `certify`: examine the axioms of an allocation and write the certificate.
+//! `certify`: examines the axioms of an allocation and writes the certificate.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ pub fn run(call: &Certify, common: &Common) -> Result<ExitCode, Failure> {
         error => Failure::input(error),
     })?;
     if call.seconds.is_none() {
-        // Of the processor time of two threads a half.
+        // Half of the processor time left, for two threads, is a quarter each.
         examination.look_for_least_tolerances(processor_time_left().map(|left| left / 4));
     }
     output::unchecked(common, examination.unchecked.as_deref());
@@ -52,12 +52,12 @@ pub fn run(call: &Certify, common: &Common) -> Result<ExitCode, Failure> {
     let polished =
         call.polish.as_deref().map(|name| polished(call, name, certified, &file, common)).transpose()?;
     let text = examination.text.take().unwrap_or_else(|| examination.certificate.to_json());
-    // What the kernel has judged it has read.
+    // The kernel has read the text already if it gave a verdict.
     if examination.unchecked.is_some() || examination.certificate.claims.is_empty() {
         check_text(&text, &examination.certificate)?;
     }
     let printed = match &call.output {
-        // A certificate that claims nothing would not be valid.
+        // A certificate without a claim would be invalid.
         Some(path) if !examination.certificate.claims.is_empty() => files::write(path, &text)?,
         _ => false,
     };
@@ -74,7 +74,7 @@ pub fn run(call: &Certify, common: &Common) -> Result<ExitCode, Failure> {
         examination.undecided.iter().map(|(axiom, why)| format!("{} is not checked: {why}", axiom.name()));
     let is_violated = examination.certificate.claims.iter().any(|claim| claim.holds == Some(false));
     match undecided.collect::<Vec<_>>() {
-        // A violation is the answer, whatever the other axioms say.
+        // A violation decides the exit status, even if other axioms are undecided.
         undecided if is_violated => {
             undecided.iter().for_each(|line| output::note(common, line));
             Ok(ExitCode::from(1))
@@ -84,7 +84,7 @@ pub fn run(call: &Certify, common: &Common) -> Result<ExitCode, Failure> {
     }
 }
 
-/// The exact answer of that mechanism beside the allocation.
+/// Computes the exact answer of the mechanism that `--polish` names.
 fn polished(
     call: &Certify,
     name: &str,
@@ -102,7 +102,7 @@ fn polished(
     Ok(polish(problem, &given.allocation, mechanism, &flags)?)
 }
 
-/// Writes the answer and the picture that were asked for; whether one of them went to standard output.
+/// Writes the answer and the picture that were asked for. Returns whether one of them went to standard output.
 fn write_beside(
     call: &Certify,
     examination: &Examination,
@@ -120,13 +120,15 @@ fn write_beside(
     Ok(printed)
 }
 
-/// What is written is what was proven: read back, it is the same certificate.
+/// Checks that the text of the certificate reads back as the same certificate.
 fn check_text(text: &str, certificate: &Certificate) -> Result<(), Failure> {
     let source = Source { name: "the certificate", text };
     let claims = |of: &Certificate| of.claims.iter().map(Claim::as_read).collect::<Vec<_>>();
     match Certificate::parse(&source) {
         Ok(read) if claims(&read) == claims(certificate) && read.problem == certificate.problem => Ok(()),
-        Ok(_) => Err(Failure::solver("the certificate does not read back as it was written")),
+        Ok(_) => Err(Failure::solver(
+            "the certificate reads back differently; this is a defect of evenhand, please report it",
+        )),
         Err(error) => Err(Failure::solver(format!("the certificate cannot be read back: {error}"))),
     }
 }

@@ -1,4 +1,4 @@
-//! `check`: verify a certificate, in the kernel that is also the program `evenhand-check`.
+//! `check`: verifies a certificate, in the kernel that is also the program `evenhand-check`.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -39,8 +39,8 @@ fn status(report: &Report) -> ExitCode {
     ExitCode::from(u8::from(report.reason.is_some()))
 }
 
-/// The certificate as a page. Its checker is asked for the tolerance that was asked for here; for servers that are shared by
-/// time where that was accepted here.
+/// Returns the certificate as a page. Its checker uses the tolerance of this call, and accepts servers that are shared by time if
+/// this call accepted them.
 fn page(call: &Check, certificate: &File, report: &Report) -> String {
     let stated: Option<serde_json::Value> = serde_json::from_str(&certificate.text).ok();
     let sharing = stated.as_ref().and_then(|stated| stated.pointer("/allocation/sharing")?.as_str());

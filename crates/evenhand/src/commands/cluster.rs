@@ -1,4 +1,4 @@
-//! `verdict`, `what-if` and `moves`: a running cluster, from its snapshot.
+//! `verdict`, `what-if` and `moves`: judge a running cluster from its snapshot.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -14,7 +14,7 @@ use evenhand::problem::snapshot::Snapshot;
 use evenhand::problem::{Problem, Rational, User};
 use evenhand::report;
 
-use crate::arguments::cluster::{By, Moves, Verdict as VerdictCall, WhatIf};
+use crate::arguments::cluster::{Moves, RuleOption, Verdict as VerdictCall, WhatIf};
 use crate::arguments::{Common, Compare, Format};
 use crate::failure::{Failure, unknown};
 use crate::{files, output};
@@ -29,7 +29,7 @@ impl From<ClusterError> for Failure {
     }
 }
 
-/// Reads a snapshot and says on standard error what a reader should know of its problem.
+/// Reads a snapshot, and writes the warnings about its problem to standard error.
 pub fn snapshot(path: &Path, common: &Common) -> Result<Snapshot, Failure> {
     let snapshot = files::read(path, |source| source.snapshot())?;
     for warning in snapshot.problem.warnings() {
@@ -38,10 +38,10 @@ pub fn snapshot(path: &Path, common: &Common) -> Result<Snapshot, Failure> {
     Ok(snapshot)
 }
 
-/// The rule that is asked for, or that of the snapshot's scheduler.
-fn rule(by: &By, snapshot: &Snapshot, common: &Common) -> Option<Rule> {
-    let rule = match by.rule.as_deref() {
-        // The reader of arguments knows no other names.
+/// Returns the rule that is asked for, or else the rule of the snapshot's scheduler.
+fn rule(option: &RuleOption, snapshot: &Snapshot, common: &Common) -> Option<Rule> {
+    let rule = match option.rule.as_deref() {
+        // The parser of the arguments accepts only names of rules.
         Some(name) => name.parse().ok(),
         None => rule_of(snapshot),
     };
@@ -52,7 +52,7 @@ fn rule(by: &By, snapshot: &Snapshot, common: &Common) -> Option<Rule> {
 pub fn verdict(call: &VerdictCall, common: &Common) -> Result<ExitCode, Failure> {
     let tolerance = super::tolerance(call.tolerance.as_deref(), "tolerance")?.unwrap_or_default();
     let snapshot = snapshot(&call.snapshot, common)?;
-    let rule = rule(&call.by, &snapshot, common);
+    let rule = rule(&call.rule_option, &snapshot, common);
     let found = Verdict::new(&snapshot, rule, &tolerance)?;
     let printed = match &call.output {
         Some(path) => certificate(path, &of_verdict(&found, &snapshot.sources)?, common)?,
@@ -64,7 +64,7 @@ pub fn verdict(call: &VerdictCall, common: &Common) -> Result<ExitCode, Failure>
     status(&found)
 }
 
-/// Writes a certificate that the kernel accepts; whether that was standard output.
+/// Writes a certificate that the kernel accepts. Returns whether it went to standard output.
 fn certificate(path: &Path, text: &str, common: &Common) -> Result<bool, Failure> {
     output::unchecked(common, self_test(text)?.as_deref());
     files::write(path, text)
@@ -83,8 +83,8 @@ fn say(snapshot: &Snapshot, found: &Verdict, common: &Common) -> Result<(), Fail
     .map(drop)
 }
 
-/// 1 where a queue is below its fair share by a whole task, a waiting task could start, a guarantee that can be met is missed or
-/// a limit is exceeded; 3 where that could not be found out.
+/// Returns the exit status. It is 1 if a queue is below its fair share by a whole task, a waiting task could start, a guarantee
+/// that can be met is missed, or a limit is exceeded. It is 3 if this could not be decided.
 fn status(found: &Verdict) -> Result<ExitCode, Failure> {
     if !found.is_fair() {
         return Ok(ExitCode::from(1));
@@ -96,7 +96,7 @@ fn status(found: &Verdict) -> Result<ExitCode, Failure> {
         .map(|(axiom, why)| format!("{} is not checked: {why}", axiom.name()))
         .collect();
     if !found.is_known() {
-        undecided.push("it is not known of all waiting tasks whether they could start".to_owned());
+        undecided.push("whether every waiting task could start is not checked".to_owned());
     }
     match undecided {
         none if none.is_empty() => Ok(ExitCode::SUCCESS),
@@ -118,14 +118,14 @@ pub fn what_if(call: &WhatIf, common: &Common) -> Result<ExitCode, Failure> {
         changes.submit(&path.to_string_lossy(), &read_text(path)?)?;
     }
     if changes.is_empty() {
-        return Err(Failure::input("nothing is changed")
+        return Err(Failure::input("nothing is changed: no option states a change")
             .tip("--set A.weight=2, --add CLASS=4, --remove SERVER, --submit FILE"));
     }
     let after = changes.apply(&before)?;
     for warning in after.problem.warnings() {
         output::warn(common, format!("after the changes: {warning}"));
     }
-    let rule = rule(&call.by, &before, common);
+    let rule = rule(&call.rule_option, &before, common);
     let judge = |of: &Snapshot| Verdict::new(of, rule, &tolerance);
     let found = judge(&after)?;
     let printed = match &call.output {
@@ -156,7 +156,7 @@ pub fn moves(call: &Moves, common: &Common) -> Result<ExitCode, Failure> {
         pinned: pinned(&call.pinned, &snapshot.problem)?,
         strict_priority: call.priority.as_deref() == Some("strict"),
     };
-    let rule = rule(&call.by, &snapshot, common);
+    let rule = rule(&call.rule_option, &snapshot, common);
     let found = Verdict::new(&snapshot, rule, &Rational::new())?;
     let moves = moves::Moves::new(&found, &limits)?;
     let (steps, after) = named(&snapshot, &found.rules, &moves);
@@ -179,7 +179,7 @@ pub fn moves(call: &Moves, common: &Common) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(u8::from(!moves.below[1].is_empty())))
 }
 
-/// Whether a file holds a snapshot. What cannot be read is for its reader to say.
+/// Returns whether a file holds a snapshot. `false` for a file that cannot be read: its reader reports the error.
 pub fn is_snapshot(path: &Path) -> bool {
     let is_named = |text: &str| {
         let document = Source { name: "", text }.document().ok()?;
@@ -189,7 +189,7 @@ pub fn is_snapshot(path: &Path) -> bool {
     files::peek(path, |text| is_named(text) == Some(true)) == Some(true)
 }
 
-/// `report` of a snapshot: its verdict as a page.
+/// Writes the verdict on a snapshot as a page, for `report`.
 pub fn report(asked: &Compare, common: &Common) -> Result<ExitCode, Failure> {
     let is_plain = asked.mechanisms.is_empty()
         && asked.allocations.is_empty()
@@ -201,12 +201,12 @@ pub fn report(asked: &Compare, common: &Common) -> Result<ExitCode, Failure> {
         && !asked.float;
     if !is_plain {
         return Err(Failure::input(
-            "a snapshot is judged by itself: of the options only --tolerance and --output go with it",
+            "a snapshot is judged by itself: `report` takes only --tolerance and --output with it",
         ));
     }
     let tolerance = super::tolerance(asked.tolerance.as_deref(), "tolerance")?.unwrap_or_default();
     let snapshot = snapshot(&asked.problem, common)?;
-    let rule = rule(&By { rule: None }, &snapshot, common);
+    let rule = rule(&RuleOption { rule: None }, &snapshot, common);
     let found = Verdict::new(&snapshot, rule, &tolerance)?;
     let compared = compared(&snapshot, &found.problem, found.rule)?;
     if !files::write(asked.page(), &report::html::cluster(&snapshot, &found, &compared))? {
@@ -216,7 +216,7 @@ pub fn report(asked: &Compare, common: &Common) -> Result<ExitCode, Failure> {
     status(&found)
 }
 
-/// The users of these names, and all users below the groups of these names.
+/// Returns the users of these names, and all users below the groups of these names.
 fn pinned(names: &[String], problem: &Problem) -> Result<BTreeSet<usize>, Failure> {
     let mut users = BTreeSet::new();
     let groups = problem.groups();

@@ -1,4 +1,4 @@
-//! `compare` and `report`: mechanisms, and allocations from files, side by side.
+//! `compare` and `report`: show mechanisms, and allocations from files, side by side.
 
 use std::collections::HashSet;
 use std::process::ExitCode;
@@ -22,7 +22,7 @@ pub fn run(call: &Compare, common: &Common) -> Result<ExitCode, Failure> {
     compared(call, common, if call.output.is_some() { write_page } else { print })
 }
 
-/// `report`: a comparison as one document of HTML, with plots and certificates.
+/// `report`: writes a comparison as one HTML document, with plots and certificates.
 pub fn report(call: &Compare, common: &Common) -> Result<ExitCode, Failure> {
     if super::cluster::is_snapshot(&call.problem) {
         return super::cluster::report(call, common);
@@ -30,7 +30,7 @@ pub fn report(call: &Compare, common: &Common) -> Result<ExitCode, Failure> {
     compared(call, common, write_page)
 }
 
-/// The page of the comparison, whose certificates the kernel has accepted.
+/// Returns the page of the comparison. The kernel has accepted its certificates.
 fn page(call: &Compare, problem: &Problem, columns: &[Compared], common: &Common) -> Result<String, Failure> {
     for judged in columns.iter().filter_map(|column| column.result.as_ref().ok()) {
         let certificate = &judged.examination.certificate;
@@ -49,7 +49,7 @@ fn write_page(
     common: &Common,
 ) -> Result<(), Failure> {
     let document = page(call, problem, columns, common)?;
-    // `print` draws as well.
+    // `print` below draws the picture in the other case.
     if files::is_standard(call.page()) {
         draw(call, problem, columns)?;
     }
@@ -60,7 +60,7 @@ fn write_page(
     Ok(())
 }
 
-/// The comparison as it is printed.
+/// Prints the comparison in the format that was asked for.
 fn print(call: &Compare, problem: &Problem, columns: &[Compared], common: &Common) -> Result<(), Failure> {
     if draw(call, problem, columns)? {
         return Ok(());
@@ -72,17 +72,17 @@ fn print(call: &Compare, problem: &Problem, columns: &[Compared], common: &Commo
     }
 }
 
-/// Draws what `--plot` asks for; whether that was standard output.
+/// Draws the picture of `--plot`. Returns whether it went to standard output.
 fn draw(call: &Compare, problem: &Problem, columns: &[Compared]) -> Result<bool, Failure> {
     let Some(path) = &call.plot else { return Ok(false) };
     files::write(path, &report::shares(problem, columns).to_svg().map_err(Failure::solver)?)
 }
 
-/// Runs the mechanisms, judges what they and the files allocate, and writes the columns. Where the program has to end
-/// before all are done, those that are done are written.
+/// Runs the mechanisms, judges their allocations and those of the files, and writes the columns. If the program has to end
+/// early, the columns computed so far are written.
 ///
 /// # Errors
-/// A file cannot be read or written; or, after all is written, a column is too large.
+/// A file cannot be read or written; or a column is too large, after all others have been written.
 fn compared(
     call: &Compare,
     common: &Common,
@@ -122,7 +122,7 @@ fn compared(
     ended(&columns)
 }
 
-/// How the program ends after everything has been written: columns that are too large are no success.
+/// Returns the exit status after everything has been written: a column that is too large is a failure.
 fn ended(columns: &[Compared]) -> Result<ExitCode, Failure> {
     let is_too_large = |column: &&Compared| matches!(column.result, Err(NoResult::TooLarge(_)));
     let names: Vec<&str> = columns.iter().filter(is_too_large).map(|column| column.name.as_str()).collect();
@@ -135,7 +135,7 @@ fn ended(columns: &[Compared]) -> Result<ExitCode, Failure> {
     )))
 }
 
-/// What is compared.
+/// Returns the mechanisms and allocations to compare.
 fn comparison(call: &Compare, problem: &Problem) -> Result<Comparison, Failure> {
     let mut mechanisms: Vec<&'static Mechanism> = match call.mechanisms.as_slice() {
         [] => registry::ALL.to_vec(),

@@ -1,4 +1,4 @@
-//! `simulate` of users that come and go under a divisible mechanism.
+//! `simulate` under a divisible mechanism: users come and go.
 
 use std::process::ExitCode;
 use std::time::Instant;
@@ -7,7 +7,7 @@ use evenhand::problem::format::Document;
 use evenhand::report;
 use evenhand::simulate::{self, Course, SimulateError};
 
-use super::simulate::{Kept, finish, refuse_checkpoints, seeds};
+use super::simulate::{RunFolder, finish, refuse_checkpoints, seeds};
 use crate::arguments::{Common, Simulate};
 use crate::failure::Failure;
 
@@ -24,21 +24,26 @@ pub fn run(
     let run = |seed: u64| simulate::run_course(&scenario, seed, until);
     let courses: Result<Vec<Course>, SimulateError> = seeds(call, common).into_iter().map(run).collect();
     let courses = courses.map_err(|error| of_policy(document, error))?;
-    let mut kept = Kept::new(call, courses.len());
+    let mut run_folder = RunFolder::new(call, courses.len());
     for course in courses.iter().filter(|_| call.output.is_some()) {
         let seed = Some(course.seed);
-        kept.save(seed, "series.csv", simulate::course_tasks_csv(&scenario, course))?;
-        kept.save(seed, "utilisation.csv", simulate::course_utilisation_csv(&scenario, course))?;
-        let says = "Dominant shares of users, and what is used of each server class, over time";
-        kept.picture(course.seed, "series.svg", report::course_series(&scenario, course).to_svg(), says)?;
+        run_folder.save(seed, "series.csv", simulate::course_tasks_csv(&scenario, course))?;
+        run_folder.save(seed, "utilisation.csv", simulate::course_utilisation_csv(&scenario, course))?;
+        let says = "Dominant shares of users, and use of each server class, over time";
+        run_folder.picture(
+            course.seed,
+            "series.svg",
+            report::course_series(&scenario, course).to_svg(),
+            says,
+        )?;
     }
     let stopped = courses.iter().filter(|course| course.end < scenario.horizon);
     let stopped = stopped.map(|course| (course.seed, course.end));
     let summary = simulate::course_document(&scenario, &courses);
-    finish(kept, common, summary, || report::course(&scenario, &courses), stopped)
+    finish(run_folder, common, summary, || report::course(&scenario, &courses), stopped)
 }
 
-/// A mechanism that has no allocation for users of the scenario: said at the policy.
+/// Returns the failure of a mechanism that has no allocation for the users of the scenario. It points to the policy.
 fn of_policy(document: &Document<'_>, error: SimulateError) -> Failure {
     let policy = evenhand::problem::Place::root().key("policy");
     let located = document.error(document.locate(&policy), error.to_string());

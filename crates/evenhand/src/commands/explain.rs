@@ -1,4 +1,4 @@
-//! `explain`: why a user has what it has; where groups stand.
+//! `explain`: says why a user has its allocation, and where groups stand.
 
 use std::process::ExitCode;
 
@@ -18,10 +18,10 @@ pub fn run(call: &Explain, common: &Common) -> Result<ExitCode, Failure> {
             let allocation = files::allocation(path, &problem)?;
             (problem, allocation)
         }
-        // A snapshot holds both.
+        // A snapshot holds a problem and an allocation.
         None => {
             let snapshot = super::cluster::snapshot(&call.problem, common).map_err(|failure| {
-                failure.tip("beside a problem the file of an allocation is expected; a snapshot holds both")
+                failure.tip("a problem needs the file of an allocation after it; only a snapshot holds both")
             })?;
             (snapshot.problem, snapshot.allocation)
         }
@@ -43,7 +43,7 @@ fn levels(
     allocation: &Allocation,
     common: &Common,
 ) -> Result<ExitCode, Failure> {
-    // The reader of arguments knows no other names.
+    // The parser of the arguments accepts only names of rules.
     let rule = call.rule.as_deref().and_then(|rule| rule.parse().ok());
     super::note_rule(rule, problem, common);
     let settings = tree::Settings { rule, no_nominal_first: call.no_nominal_first, whole: call.whole };
@@ -71,8 +71,7 @@ fn group(
     let names = || problem.groups().list().iter().map(|group| group.name.as_str());
     let group = names().position(|of| of == name).ok_or_else(|| unknown("group", name, names()))?;
     if settings.rule.and_then(Rule::per_resource).is_some() {
-        let why =
-            "this rule divides every resource alone: `--levels --rule` shows what groups are entitled to";
+        let why = "--group: this rule divides every resource on its own; use `--levels --rule` for the fair shares of groups";
         return Err(Failure::input(why.to_owned()));
     }
     let why = tree::why(problem, allocation, group, settings)?;

@@ -1,4 +1,4 @@
-//! `export`: certificates for other checkers, problems for other solvers.
+//! `export`: writes certificates for other checkers, and problems for other solvers.
 
 use std::fmt::Display;
 use std::path::Path;
@@ -23,7 +23,7 @@ pub fn run(call: &arguments::Export, common: &Common) -> Result<ExitCode, Failur
     let form = match (call.to, &call.output) {
         (ExportForm::Vipr, Some(folder)) => return certificate(&call.file, folder, common),
         (ExportForm::Vipr, None) => {
-            return Err(Failure::input("vipr is several files: -o names their folder"));
+            return Err(Failure::input("vipr writes several files: name their folder with -o"));
         }
         (ExportForm::Coq, _) => {
             let certificate = files::read(&call.file, of_allocation)??;
@@ -35,7 +35,7 @@ pub fn run(call: &arguments::Export, common: &Common) -> Result<ExitCode, Failur
     written(&of_problem(&files::problem(&call.file, common)?, form)?, call)
 }
 
-/// One file, or standard output.
+/// Writes one file, or to standard output.
 fn written(content: &dyn Display, call: &arguments::Export) -> Result<ExitCode, Failure> {
     match &call.output {
         Some(path) => drop(files::write(path, content)?),
@@ -44,7 +44,7 @@ fn written(content: &dyn Display, call: &arguments::Export) -> Result<ExitCode, 
     Ok(ExitCode::SUCCESS)
 }
 
-/// A certificate of an allocation, which is the only kind that has theorems.
+/// Reads a certificate of an allocation, the only kind that has theorems.
 fn of_allocation(source: &Source<'_>) -> Result<Result<Certificate, Failure>, FormatError> {
     let of = if ratio::is_ratio_certificate(source) {
         "a ratio"
@@ -53,13 +53,14 @@ fn of_allocation(source: &Source<'_>) -> Result<Result<Certificate, Failure>, Fo
     } else {
         return Ok(Ok(Certificate::parse(source)?));
     };
-    let message =
-        format!("a certificate of {of} is not written for Coq: `evenhand-proof` proves it (docs/proof.md)");
+    let message = format!(
+        "{of}: this kind of certificate cannot be written for Coq; `evenhand-proof` proves it (docs/proof.md)"
+    );
     Ok(Err(Failure::input(message)))
 }
 
-/// Each file is written as it is made, in one step. What cannot be exported leaves no folder: a certificate is judged
-/// before its first file.
+/// Writes each file when it is complete, in one step. A certificate is judged before its first file is written, so one that
+/// cannot be exported leaves no folder.
 fn certificate(path: &Path, folder: &Path, common: &Common) -> Result<ExitCode, Failure> {
     let mut saved = Ok(());
     let export = files::read(path, |source| {
@@ -71,7 +72,10 @@ fn certificate(path: &Path, folder: &Path, common: &Common) -> Result<ExitCode, 
     })??;
     saved?;
     if export.files.is_empty() {
-        return Err(Failure::input(format!("{}: no claim of it is a linear programme", path.display())));
+        return Err(Failure::input(format!(
+            "{}: none of its claims is a linear programme, so there is nothing to export",
+            path.display()
+        )));
     }
     match common.format {
         Format::Json => {
@@ -94,7 +98,7 @@ fn exported(source: &Source<'_>, write: Write<'_>) -> Result<Result<Export, Expo
     })
 }
 
-/// What was written, and what was not.
+/// Returns the tables of the files that were written, and of the claims that were left out.
 fn page(export: &Export) -> Page {
     let written = Table::of(&export.files).words("written", |file| file.as_str()).table();
     let left = Table::of(&export.left_out)

@@ -1,8 +1,8 @@
-//! `hunt`: job types with a low ratio of greedy and optimum, exact and certified.
+//! `hunt`: searches for job types with a low ratio of greedy to the optimum, exact and certified.
 //!
-//! JSON: `searched` (the size, the method, how far it came and what was done), `found` (the best instance,
-//! `null` where none has a ratio below 1), `shrunk` (the same in smaller numbers), `list` (the best few of
-//! different ratios), and `below_limit`, whether the best ratio is below `1 - 1/e`.
+//! JSON: `searched` (the size, the method and the progress), `found` (the best instance, `null` if no ratio is below 1),
+//! `shrunk` (the same instance in smaller numbers), `list` (the best few instances of different ratios), and `below_limit`
+//! (whether the best ratio is below `1 - 1/e`).
 
 mod session;
 
@@ -18,9 +18,9 @@ use crate::arguments::{Common, Format, Hunt as Call};
 use crate::failure::Failure;
 use crate::{files, output};
 
-/// After the time that was given, for smaller numbers.
+/// The time after `--seconds` for shrinking the numbers.
 const FOR_SHRINKING: Duration = Duration::from_millis(700);
-/// After the time that was given, for all that is left.
+/// The time after `--seconds` for the proofs and everything else.
 const FOR_PROOFS: Duration = Duration::from_millis(1_400);
 
 pub fn run(call: &Call, common: &Common) -> Result<ExitCode, Failure> {
@@ -36,7 +36,9 @@ pub fn run(call: &Call, common: &Common) -> Result<ExitCode, Failure> {
         keep: call.keep,
     };
     if call.resume.as_deref().is_some_and(|path| path.as_os_str() == "-") {
-        return Err(Failure::input("--resume: expected a file, which is read and written"));
+        return Err(Failure::input(
+            "--resume: expected a file that can be read and written, found standard input (-)",
+        ));
     }
     let clock = |more: Duration| {
         call.seconds.map_or_else(Clock::default, |s| Clock::until(start + Duration::from_secs(s) + more))
@@ -52,7 +54,7 @@ pub fn run(call: &Call, common: &Common) -> Result<ExitCode, Failure> {
     let shrunk = shrunk.transpose()?.or_else(|| found.clone());
     if best.is_some() && found.is_none() && !common.quiet {
         eprintln!(
-            "warning: the lowest ratio was not computed again and certified: the time was up, or it is too large"
+            "warning: the lowest ratio is not certified: the time was up, or its certificate would be too large"
         );
     }
     let mut printed = false;
@@ -65,7 +67,7 @@ pub fn run(call: &Call, common: &Common) -> Result<ExitCode, Failure> {
             printed |= files::write(path, &text)?;
         }
     } else if best.is_none() && (call.output.is_some() || call.certificate.is_some()) {
-        output::warn(common, "no instance with a ratio below 1 was found: nothing is written");
+        output::warn(common, "no instance with a ratio below 1 was found, so nothing is written");
     }
     let shrunk = shrunk.as_ref();
     match common.format {

@@ -1,4 +1,4 @@
-//! `import`: a problem from real cluster data, or a snapshot from the dump of a scheduler.
+//! `import`: reads a problem from real cluster data, or a snapshot from the dump of a scheduler.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -23,7 +23,7 @@ pub fn run(call: &Import, common: &Common) -> Result<ExitCode, Failure> {
     }
 }
 
-/// As with the flags of mechanisms: what would be ignored is refused.
+/// Refuses options that would be ignored, as for the flags of mechanisms.
 fn refuse_options(call: &Import) -> Result<(), Failure> {
     let of_google = call.source == ImportSource::Google;
     let given = [

@@ -33,7 +33,7 @@ use crate::arguments::Common;
 use crate::failure::{Failure, unknown};
 use crate::{files, output};
 
-/// The value of `--alpha`.
+/// Reads the value of `--alpha`.
 fn alpha(text: Option<&str>) -> Result<Option<Rational>, Failure> {
     let Some(text) = text else { return Ok(None) };
     let alpha = number::parse(text).map_err(|error| Failure::input(format!("--alpha: {error}")))?;
@@ -41,41 +41,42 @@ fn alpha(text: Option<&str>) -> Result<Option<Rational>, Failure> {
     Ok(Some(alpha))
 }
 
-/// The value of `--tolerance` and its like: from 0 to below 1.
+/// Reads the value of `--tolerance` or of a similar option, from 0 to below 1.
 fn tolerance(text: Option<&str>, option: &str) -> Result<Option<Rational>, Failure> {
     let Some(text) = text else { return Ok(None) };
     let value = number::parse(text).map_err(|error| Failure::input(format!("--{option}: {error}")))?;
     if !(0..1).contains(&value) {
         return Err(Failure::input(format!(
-            "--{option}: expected a number from 0 to below 1, found `{text}`"
+            "--{option}: expected a number of at least 0 and below 1, found `{text}`"
         )));
     }
     Ok(Some(value))
 }
 
-/// Says what a rule in place of the problem's own share leaves out of the latter.
+/// Notes the fields of the problem's own share that the rule ignores.
 fn note_rule(rule: Option<Rule>, problem: &Problem, common: &Common) {
     let Some(rule) = rule else { return };
     let left_out = rule.leaves_out(problem.groups().share());
     if !left_out.is_empty() {
         let fields = left_out.join("` and `");
-        output::note(common, format!("--rule {rule} leaves out `{fields}` of the problem's `share`"));
+        output::note(common, format!("--rule {rule} ignores `{fields}` of the problem's `share`"));
     }
 }
 
-/// The mechanism of that name.
+/// Returns the mechanism of that name.
 fn mechanism(name: &str) -> Result<&'static Mechanism, Failure> {
     registry::find(name).ok_or_else(|| unknown("mechanism", name, registry::names()))
 }
 
-/// Draws who holds what of every server class; whether that was standard output.
+/// Draws the users' shares of every server class. Returns whether the picture went to standard output.
 fn draw_holdings(path: &Path, problem: &Problem, allocation: &Allocation) -> Result<bool, Failure> {
     let bars = report::holdings(problem, allocation);
-    let bars = bars.ok_or_else(|| Failure::input("--plot: no server class has any capacity"))?;
+    let bars =
+        bars.ok_or_else(|| Failure::input("--plot: nothing to draw: no server class has any capacity"))?;
     files::write(path, &bars.to_svg().map_err(Failure::solver)?)
 }
 
-/// An axiom as `--axiom` names it, with its parameter after a colon where it has one.
+/// Reads an axiom as `--axiom` names it, with its parameter after a colon if it has one.
 fn request(text: &str, problem: &Problem) -> Result<Request, Failure> {
     Request::parse(text, problem).map_err(|error| match error {
         RequestError::Unknown(name) => unknown("axiom", &name, Axiom::ALL.map(Axiom::name)),
@@ -83,19 +84,20 @@ fn request(text: &str, problem: &Problem) -> Result<Request, Failure> {
     })
 }
 
-/// The value of `--share`.
+/// Reads the value of `--share`.
 fn share(name: &str, problem: &Problem) -> Result<Share, Failure> {
     Share::parse(name, problem).map_err(|error| Failure::input(format!("--share: {error}")))
 }
 
-/// What `--share` says of the requests.
+/// Applies the value of `--share` to the requests.
 fn apply_share(requests: &mut Vec<Request>, share: Option<Share>, by_default: bool) -> Result<(), Failure> {
     let Some(share) = share else { return Ok(()) };
-    examine::apply_share(requests, share, by_default)
-        .map_err(|_| Failure::input("--share goes with --axiom max-min (generic also with proportional)"))
+    examine::apply_share(requests, share, by_default).map_err(|_| {
+        Failure::input("--share needs --axiom max-min (with --share generic also --axiom proportional)")
+    })
 }
 
-/// What `--alpha` says of the requests.
+/// Applies the value of `--alpha` to the requests.
 fn apply_alpha(
     requests: &mut Vec<Request>,
     alpha: Option<Rational>,
@@ -103,5 +105,5 @@ fn apply_alpha(
 ) -> Result<(), Failure> {
     let Some(alpha) = alpha else { return Ok(()) };
     examine::apply_alpha(requests, alpha, by_default)
-        .map_err(|_| Failure::input("--alpha goes with --axiom proportional"))
+        .map_err(|_| Failure::input("--alpha needs --axiom proportional"))
 }

@@ -1,4 +1,4 @@
-//! `ratio`: greedy against optimal for a reservation problem, with the certificate.
+//! `ratio`: compares greedy with the optimum for a reservation problem, and writes the certificate.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -45,7 +45,7 @@ fn limits(call: &Ratio) -> SearchLimits {
     if call.trees { limits.with_trees() } else { limits }
 }
 
-/// Refuses a problem of several pools for what is defined for one.
+/// Refuses a problem of several pools for a result that is defined only for one pool.
 fn one_pool(call: &Ratio, problem: &Reservation, what: &str) -> Result<(), Failure> {
     match problem.n_pools() {
         1 => Ok(()),
@@ -56,15 +56,15 @@ fn one_pool(call: &Ratio, problem: &Reservation, what: &str) -> Result<(), Failu
     }
 }
 
-/// The text of a certificate, where it is not too large.
+/// Returns the text of a certificate, unless it is too large.
 pub(super) fn written(text: Option<String>) -> Result<String, Failure> {
     text.ok_or_else(|| {
         Failure::solver(format!("too large: the certificate has more than {MOST_BYTES} bytes"))
     })
 }
 
-/// Writes the certificate where it is wanted; returns whether that was standard output. Nothing leaves
-/// that a reader of the file would not accept.
+/// Writes the certificate if a file is named, after checking that a reader of the file accepts it. Returns whether it went to
+/// standard output.
 fn save<C: PartialEq>(
     call: &Ratio,
     text: impl FnOnce() -> Option<String>,
@@ -75,12 +75,14 @@ fn save<C: PartialEq>(
     let text = written(text())?;
     match parse(&Source { name: "the certificate", text: &text }) {
         Ok(read) if read == *certificate => files::write(path, &text),
-        Ok(_) => Err(Failure::solver("the certificate does not read as it was written")),
+        Ok(_) => Err(Failure::solver(
+            "the certificate reads back differently; this is a defect of evenhand, please report it",
+        )),
         Err(error) => Err(Failure::solver(error)),
     }
 }
 
-/// `--worst-load`: what greedy earns at least, whatever the load.
+/// `--worst-load`: computes the fraction of the optimum that greedy earns at least, whatever the load.
 fn worst_load(call: &Ratio, problem: &Reservation, common: &Common) -> Result<ExitCode, Failure> {
     one_pool(call, problem, "the worst load")?;
     let bar = output::progress(common, None);
@@ -105,7 +107,7 @@ fn worst_load(call: &Ratio, problem: &Reservation, common: &Common) -> Result<Ex
     Ok(ExitCode::SUCCESS)
 }
 
-/// `--monotone`: whether more load may earn greedy less.
+/// `--monotone`: decides whether more load can make greedy earn less.
 fn monotone(call: &Ratio, problem: &Reservation, common: &Common) -> Result<ExitCode, Failure> {
     one_pool(call, problem, "the monotone greedy property")?;
     let found = ratio::monotone(problem, &limits(call))?;
@@ -131,11 +133,10 @@ fn save_in(folder: &Path, name: &str, certificate: &RatioCertificate) -> Result<
     files::save_in(folder, name, written(certificate.to_json_within(MOST_BYTES))?)
 }
 
-/// `--sweep`: greedy and the optimum while the load grows.
+/// `--sweep`: computes the values of greedy and of the optimum while the load grows.
 fn swept(call: &Ratio, range: &Range, problem: &Reservation, common: &Common) -> Result<ExitCode, Failure> {
     if call.output.as_ref().and_then(|path| path.extension()).is_some_and(|of| of == "json") {
-        let message =
-            "--output: a sweep has no certificate; its page is a file with a name such as sweep.html";
+        let message = "--output: a sweep has no certificate but a page; name a file such as sweep.html";
         return Err(Failure::input(message));
     }
     let multiples = ratio::multiples(&range.from, &range.to, range.steps);

@@ -1,4 +1,4 @@
-//! `reproduce`: published values beside ours.
+//! `reproduce`: shows published values next to the computed ones.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -33,7 +33,7 @@ pub fn run(call: &Reproduce, common: &Common) -> Result<ExitCode, Failure> {
     Ok(if is_complete { ExitCode::SUCCESS } else { ExitCode::from(3) })
 }
 
-/// The tables and figures of the papers.
+/// Lists the tables and figures of the papers.
 fn list(common: &Common) -> Result<ExitCode, Failure> {
     let exhibits = exhibits();
     output::result(
@@ -60,8 +60,8 @@ fn write(folder: &Path, call: &Reproduce, found: &[Entry]) -> Result<bool, Failu
     Ok(unchecked_exhibits(&exhibits).next().is_none())
 }
 
-/// The entries that the ids name, a section, a table or figure, or one entry of it each; all where none is
-/// named.
+/// Returns the entries that the ids name, or all entries if there are no ids. An id names a section, a table or figure, or one
+/// entry.
 fn selected(ids: &[String], common: &Common) -> Result<Vec<Entry>, Failure> {
     let known = sections();
     let section_of = |id: &str| id.split('.').next().unwrap_or(id).to_owned();
@@ -69,7 +69,7 @@ fn selected(ids: &[String], common: &Common) -> Result<Vec<Entry>, Failure> {
         return Err(unknown("section", id, known));
     }
     let exhibits = exhibits();
-    // The values of a table or figure may be those of several sections.
+    // A table or figure may collect values of several sections.
     let of_exhibit = |id: &str| exhibits.iter().find(|exhibit| exhibit.id == id);
     let prefixes: Vec<&str> = ids
         .iter()
@@ -83,7 +83,7 @@ fn selected(ids: &[String], common: &Common) -> Result<Vec<Entry>, Failure> {
     });
     bar.finish_and_clear();
     let mut found = found.map_err(Failure::solver)?;
-    // Without its data a section does not know the parts of its entries.
+    // If its data is missing, a section does not know the parts of its entries.
     let is_asked_for =
         |entry: &Entry, id: &str| is_part(&entry.id, id) || !entry.is_checked() && is_part(id, &entry.id);
     let exists = |id: &String| of_exhibit(id).is_some() || found.iter().any(|entry| is_asked_for(entry, id));

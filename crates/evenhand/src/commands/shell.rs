@@ -1,4 +1,4 @@
-//! `completions`, `man` and `schema`: what the program says of itself, to shells, in the manual and of its formats.
+//! `completions`, `man` and `schema`: print the completions, manual pages and formats of the program.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -30,11 +30,11 @@ pub fn man(call: &Man) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// `evenhand.1`, and a page for every command: `evenhand-solve.1`.
+/// Writes `evenhand.1`, and a page for every command, such as `evenhand-solve.1`.
 fn write(program: &Command, folder: &Path) -> Result<(), Failure> {
     let commands = program.get_subcommands().filter(|command| command.get_name() != "help");
     for command in std::iter::once(program).chain(commands) {
-        // Built commands are called `evenhand-solve` here, and `evenhand solve` in the text.
+        // A built command is named `evenhand-solve` here, and `evenhand solve` in its text.
         let name = command.get_display_name().unwrap_or(command.get_name()).to_owned();
         files::save_in(folder, &format!("{name}.1"), page(command)?)?;
     }
@@ -60,7 +60,7 @@ pub fn schema(call: &Schema, common: &Common) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The names, and what each is the schema of.
+/// Returns a table of the names of the schemas and their titles.
 fn schemas() -> report::Page {
     let title = |name: &&str| {
         let schema = serde_json::from_str::<Value>(schema::schema(name).unwrap_or_default()).ok();

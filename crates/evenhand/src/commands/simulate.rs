@@ -1,4 +1,4 @@
-//! `simulate`: tasks come, run and finish.
+//! `simulate`: simulates tasks that arrive, run and finish.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -43,11 +43,11 @@ pub fn run(call: &Simulate, common: &Common) -> Result<ExitCode, Failure> {
     for note in &simulated.notes {
         output::note(common, note);
     }
-    let mut kept = Kept::new(call, simulated.runs.len());
-    write(&mut kept, &simulated, &call.series)?;
+    let mut run_folder = RunFolder::new(call, simulated.runs.len());
+    write(&mut run_folder, &simulated, &call.series)?;
     let stopped = simulated.runs.iter().filter(|(_, run)| run.is_stopped).map(|(_, run)| (run.seed, run.end));
     let summary = simulate::document(&simulated);
-    let stopped = finish(kept, common, summary, || report::simulation(&simulated), stopped);
+    let stopped = finish(run_folder, common, summary, || report::simulation(&simulated), stopped);
     match &call.resume {
         Some(file) => {
             stopped.map_err(|failure| failure.tip(format!("the same call goes on from {}", file.display())))
@@ -56,43 +56,43 @@ pub fn run(call: &Simulate, common: &Common) -> Result<ExitCode, Failure> {
     }
 }
 
-/// Refuses options of runs that place whole tasks: other runs keep no checkpoints, and write one form of series.
+/// Refuses options that only runs of whole tasks have: other runs save no state, and write their series as CSV only.
 pub(super) fn refuse_checkpoints(call: &Simulate, runs: &str) -> Result<(), Failure> {
     if call.resume.is_some() {
-        let why = format!("--resume: runs of {runs} keep no checkpoints: a run that was stopped begins anew");
+        let why = format!("--resume: runs of {runs} cannot be resumed; start without --resume");
         return Err(Failure::input(why));
     }
     if call.series != "csv" {
-        return Err(Failure::input(format!("--series: the series of {runs} is written as csv")));
+        return Err(Failure::input(format!("--series: the series of {runs} is written as csv only")));
     }
     Ok(())
 }
 
-/// The seeds of the runs.
+/// Returns the seeds of the runs.
 pub(super) fn seeds(call: &Simulate, common: &Common) -> Vec<u64> {
     (0..u64::from(call.replications)).map(|k| common.seed.wrapping_add(k)).collect()
 }
 
-/// The folder of the runs, if one is asked for, and what its page shows beside the tables.
-pub(super) struct Kept<'a> {
+/// The folder of the runs, if one is asked for, and the content of its page besides the tables.
+pub(super) struct RunFolder<'a> {
     call: &'a Simulate,
     runs: usize,
     files: Vec<String>,
-    /// Pictures of the first run, and what they show.
+    /// The pictures of the first run, each with its caption.
     pictures: Vec<(String, &'static str)>,
 }
 
-impl<'a> Kept<'a> {
+impl<'a> RunFolder<'a> {
     pub fn new(call: &'a Simulate, runs: usize) -> Self {
         Self { call, runs, files: Vec::new(), pictures: Vec::new() }
     }
 
-    /// Whether there is a folder.
+    /// Returns whether a folder is asked for.
     pub fn is_asked_for(&self) -> bool {
         self.call.output.is_some()
     }
 
-    /// Saves a file; where there are several runs, under the seed of its own.
+    /// Saves a file. If there are several runs, its name begins with the seed of its run.
     pub fn save(&mut self, seed: Option<u64>, name: &str, bytes: impl AsRef<[u8]>) -> Result<(), Failure> {
         let Some(folder) = &self.call.output else { return Ok(()) };
         let name = match seed {
@@ -104,7 +104,7 @@ impl<'a> Kept<'a> {
         Ok(())
     }
 
-    /// Saves a picture; the page shows those of the first run.
+    /// Saves a picture. The page shows the pictures of the first run.
     pub fn picture(
         &mut self,
         seed: u64,
@@ -120,7 +120,7 @@ impl<'a> Kept<'a> {
         Ok(())
     }
 
-    /// Writes the page, and the summary last, since where it stands everything else does.
+    /// Writes the page, then the summary. The summary comes last because it marks a complete folder.
     fn end(mut self, page: Page, summary: &Value) -> Result<(), Failure> {
         if !self.is_asked_for() {
             return Ok(());
@@ -136,17 +136,17 @@ impl<'a> Kept<'a> {
     }
 }
 
-/// Writes page and summary, and says the result. Runs that were stopped, each with its seed and the time in it, are no success.
+/// Writes the page and the summary, and prints the result. Returns a failure if runs were stopped (each given as seed and time).
 pub(super) fn finish(
-    kept: Kept<'_>,
+    run_folder: RunFolder<'_>,
     common: &Common,
     summary: Value,
     page: impl FnOnce() -> Page,
     stopped: impl Iterator<Item = (u64, f64)>,
 ) -> Result<ExitCode, Failure> {
-    let call = kept.call;
+    let call = run_folder.call;
     let page = page();
-    kept.end(page.clone(), &summary)?;
+    run_folder.end(page.clone(), &summary)?;
     output::result(common, || summary, || page)?;
     let mut stopped = stopped.peekable();
     let Some(&(seed, time)) = stopped.peek() else { return Ok(ExitCode::SUCCESS) };
@@ -157,11 +157,11 @@ pub(super) fn finish(
     let seconds = call.seconds.unwrap_or_default();
     Err(Failure::solver(format!(
         "--seconds {seconds}: the time was up: the run with seed {seed} stopped at time {time}{others}; the results \
-         are those up to there"
+         cover the runs up to there"
     )))
 }
 
-/// What is wrong with a scenario is said with its place; a trace is named by its reader.
+/// Returns the failure of a scenario, with the place in its file. An error in a trace is reported by the reader of the trace.
 fn of_scenario(document: &Document<'_>, scenario: &Scenario, error: SimulateError) -> Failure {
     let (place, message) = (error.place(scenario), error.to_string());
     let is_import = matches!(error, SimulateError::Import(_));
@@ -187,7 +187,7 @@ fn stand(time: f64, events: u64) -> String {
     format!("time {time:.0}, {events} events")
 }
 
-/// Writes where the run stands into a file.
+/// An observer that saves the state of the run in a file.
 struct Writer<'a> {
     file: &'a PathBuf,
     every: u64,
@@ -236,30 +236,30 @@ fn with_checkpoints(
             SimulateError::Checkpoint(_) => of_checkpoint(file, &error),
             error => of_scenario(document, scenario, error),
         })?;
-    // Only a checkpoint that could not be written abandons the run.
+    // The only reason to abandon the run is a checkpoint that could not be written.
     simulated.ok_or_else(|| writer.failure.unwrap_or_else(|| Failure::solver("the run was stopped")))
 }
 
-/// The tables and plots of every run; those of several runs are told apart by their seeds.
-fn write(kept: &mut Kept<'_>, simulated: &Simulated, form: &str) -> Result<(), Failure> {
-    for (problem, run) in simulated.runs.iter().filter(|_| kept.is_asked_for()).collect::<Vec<_>>() {
+/// Writes the tables and plots of every run. If there are several, the names of the files begin with the seeds.
+fn write(run_folder: &mut RunFolder<'_>, simulated: &Simulated, form: &str) -> Result<(), Failure> {
+    for (problem, run) in simulated.runs.iter().filter(|_| run_folder.is_asked_for()).collect::<Vec<_>>() {
         let seed = Some(run.seed);
-        kept.save(seed, "jobs.csv", simulate::jobs_csv(problem, run))?;
-        kept.save(seed, "users.csv", simulate::users_csv(problem, run))?;
-        kept.save(seed, "completion-times.csv", simulate::completion_csv(run))?;
+        run_folder.save(seed, "jobs.csv", simulate::jobs_csv(problem, run))?;
+        run_folder.save(seed, "users.csv", simulate::users_csv(problem, run))?;
+        run_folder.save(seed, "completion-times.csv", simulate::completion_csv(run))?;
         if let Some(figure) = report::simulation_series(problem, run) {
             if form == "parquet" {
                 let series = simulate::series_parquet(problem, run).map_err(Failure::solver)?;
-                kept.save(seed, "series.parquet", &series)?;
+                run_folder.save(seed, "series.parquet", &series)?;
             } else {
-                kept.save(seed, "series.csv", simulate::series_csv(problem, run))?;
+                run_folder.save(seed, "series.csv", simulate::series_csv(problem, run))?;
             }
-            let says = "What is used of each resource, and the dominant shares of users, over time";
-            kept.picture(run.seed, "series.svg", figure.to_svg(), says)?;
+            let says = "Use of each resource, and the dominant shares of users, over time";
+            run_folder.picture(run.seed, "series.svg", figure.to_svg(), says)?;
         }
         if let Some(plot) = report::simulation_completion(run) {
-            let says = "The part of the jobs that is done within a time after arrival";
-            kept.picture(run.seed, "completion-times.svg", plot.to_svg(), says)?;
+            let says = "The fraction of the jobs that finish within a time after their arrival";
+            run_folder.picture(run.seed, "completion-times.svg", plot.to_svg(), says)?;
         }
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! `solve`: an allocation.
+//! `solve`: computes an allocation.
 
 use std::mem::ManuallyDrop;
 use std::process::ExitCode;
@@ -23,17 +23,18 @@ pub fn run(call: &Solve, common: &Common) -> Result<ExitCode, Failure> {
     let flags = call.flags.checked(arithmetic, common.seed)?;
     mechanism.check(&flags)?;
     let is_trajectory = flags.value("method")? == Some(Method::Trajectory);
-    if call.way.series.is_some() && !is_trajectory {
-        return Err(Failure::input("--series goes with --method trajectory".to_owned()));
+    if call.series_output.series.is_some() && !is_trajectory {
+        return Err(Failure::input("--series needs --method trajectory".to_owned()));
     }
-    // What the process ends with is not taken apart piece by piece, which of 100,000 users takes hundredths of a second.
+    // Leaked on purpose: the process is about to exit, and dropping 100,000 users takes hundredths of a second.
     let problem = ManuallyDrop::new(files::problem(&call.problem, common)?);
     check_names(call, &problem)?;
     super::note_rule(flags.value("rule")?, &problem, common);
     let started = Instant::now();
-    // The problem keeps its hash, which every answer names.
+    // Every answer names the hash of the problem. The problem stores it, so it is computed once, meanwhile.
     let hash = || problem_sha256(&problem);
-    let outcome = ManuallyDrop::new(beside(&problem, || mechanism.allocate_with(&problem, &flags), hash).0?);
+    let outcome =
+        ManuallyDrop::new(with_background(&problem, || mechanism.allocate_with(&problem, &flags), hash).0?);
     if let Some(entitlements) = &outcome.findings.entitlements {
         return entitled(call, common, &problem, &flags, entitlements);
     }
@@ -43,14 +44,14 @@ pub fn run(call: &Solve, common: &Common) -> Result<ExitCode, Failure> {
     document.seconds = Some(seconds);
     let page = || report::outcome(&problem, &outcome, common.format == Format::Csv);
     let is_shown = common.format != Format::Json && !call.output.as_deref().is_some_and(files::is_standard);
-    // What goes to a file alone is never in memory as a whole.
+    // A document that goes only to a file is streamed, so that it is never in memory as a whole.
     let as_made = call.output.as_deref().filter(|_| is_shown && !common.decimals);
     let document = || match as_made {
         Some(path) => files::save_by(path, &|out| document.write_json(out)).map(|()| None),
         None if is_shown && call.output.is_none() => Ok(None),
         None => document.to_json().map(Some).map_err(Failure::solver),
     };
-    let (text, shown) = beside(&problem, document, || is_shown.then(page));
+    let (text, shown) = with_background(&problem, document, || is_shown.then(page));
     let mut text = text?;
     if common.decimals {
         text =
@@ -70,19 +71,19 @@ pub fn run(call: &Solve, common: &Common) -> Result<ExitCode, Failure> {
         None | Some(Status::Solved | Status::Interval) => Ok(ExitCode::SUCCESS),
         Some(status) => Err(Failure::solver(format!(
             "{} ended with the status `{}`: what was written is its last point{}",
-            mechanism.info.id,
+            "{} stopped with the status `{}`: the result is the last point it reached{}",
             status.name(),
-            if outcome.findings.gap.is_some() { ", with the gap that is proven for it" } else { "" }
+            if outcome.findings.gap.is_some() { ", with a proven gap to the optimum" } else { "" }
         ))),
     }
 }
 
-/// Users from which what can be found beside something else takes some milliseconds, a thread a tenth of one.
+/// The number of users from which a second result takes some milliseconds to compute. Starting a thread takes 0.1 ms.
 const MANY_USERS: usize = 1_000;
 
-/// What is found and, of a large problem where a thread is free, what is found meanwhile. Where there is no thread for it, or a
-/// limit stops it, it is found, or stopped again, where it is asked for.
-fn beside<A, B: Send>(
+/// Computes the first result, and the second one meanwhile on another thread. The second is `None` if the problem is small, no
+/// thread is free, or a limit stops it; the caller then computes it itself.
+fn with_background<A, B: Send>(
     problem: &Problem,
     first: impl FnOnce() -> A,
     second: impl FnOnce() -> B + Send,
@@ -98,7 +99,7 @@ fn beside<A, B: Send>(
     })
 }
 
-/// Writes what groups are entitled to, where that is the answer in place of tasks.
+/// Writes the fair shares of groups, for a rule whose answer is a fair share instead of tasks.
 fn entitled(
     call: &Solve,
     common: &Common,
@@ -118,7 +119,7 @@ fn entitled(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Flags that name server classes or users name those of the problem.
+/// Checks that flags which name server classes or users name those of the problem.
 fn check_names(call: &Solve, problem: &Problem) -> Result<(), Failure> {
     for (flag, text) in &call.flags.0 {
         let (kind, known): (_, Vec<&str>) = match flag.takes {
@@ -133,11 +134,11 @@ fn check_names(call: &Solve, problem: &Problem) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Writes what `--series` and `--plot` ask for; whether that was standard output.
+/// Writes the outputs of `--series` and `--plot`. Returns whether one went to standard output.
 fn draw(call: &Solve, is_trajectory: bool, problem: &Problem, outcome: &Outcome) -> Result<bool, Failure> {
     let steps = outcome.findings.series.as_deref().unwrap_or_default();
     let mut printed = false;
-    if let Some(path) = &call.way.series {
+    if let Some(path) = &call.series_output.series {
         printed |= files::write(path, &report::trajectory_csv(problem, steps))?;
     }
     match &call.plot {

@@ -1,4 +1,4 @@
-//! `sweep`: many problems under many mechanisms, line by line, in parts and with interruptions.
+//! `sweep`: solves many problems under many mechanisms, line by line; it can be divided into parts, and interrupted.
 
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
@@ -58,12 +58,12 @@ pub fn run(call: &Call, common: &Common) -> Result<ExitCode, Failure> {
     counts.end()
 }
 
-/// Whether lines are kept until the file is complete: a pipe and standard output are written to at once.
+/// Returns whether lines are collected until the file is complete. A pipe or standard output gets each line at once.
 fn is_kept(path: &Path) -> bool {
     !files::is_standard(path) && (!path.exists() || files::is_ordinary(path))
 }
 
-/// Where lines go.
+/// The destination of the lines.
 enum Sink {
     Kept(Partial),
     Stream(Box<dyn Write + Send>),
@@ -80,7 +80,7 @@ impl Sink {
         }
     }
 
-    /// Writes a line; whether anybody still reads.
+    /// Writes a line. Returns whether the reader is still there.
     fn put(&mut self, text: &str) -> Result<bool, Failure> {
         match self {
             Self::Kept(partial) => partial.append(text).map(|()| true),
@@ -95,11 +95,11 @@ impl Sink {
     }
 }
 
-/// What the thread that watches over the program needs when it ends a line.
+/// The state of a sweep, which the watching thread needs when it ends a line.
 struct State {
     sink: Sink,
     counts: Counts,
-    /// Bytes that may still be written.
+    /// The bytes that may still be written.
     left: u64,
     /// The line that is being computed.
     current: Option<Head>,
@@ -113,13 +113,13 @@ impl State {
 
     fn put(&mut self, line: &Line) -> Result<bool, Failure> {
         let text = line.to_json();
-        // With its line break.
+        // The line break counts as well.
         let bytes = text.len() as u64 + 1;
         let Some(left) = self.left.checked_sub(bytes) else {
             let failure = Failure::solver("the lines have more bytes than --most-bytes allows");
             return Err(match self.sink {
                 Sink::Kept(_) => {
-                    failure.tip("with a larger --most-bytes the same command goes on from there")
+                    failure.tip("run the same command again with a larger --most-bytes to resume")
                 }
                 Sink::Stream(_) => failure,
             });
@@ -134,7 +134,7 @@ fn locked(state: &Mutex<State>) -> MutexGuard<'_, State> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Where a sweep is: a problem serves all mechanisms.
+/// The current problem of a sweep. It is read once and serves all mechanisms.
 struct At<'a> {
     grid: &'a Grid,
     common: &'a Common,
@@ -142,7 +142,7 @@ struct At<'a> {
 }
 
 impl At<'_> {
-    /// The problem of a line.
+    /// Returns the problem of a line.
     fn subject(&mut self, line: u64) -> &Result<Subject, Fault> {
         let number = self.grid.problem_of(line);
         if self.subject.as_ref().is_none_or(|(of, _)| *of != number) {
@@ -160,7 +160,7 @@ impl At<'_> {
         locked(state).current = Some(grid.head(line, subject));
         watch::begin_part(limits.work.unwrap_or(u64::MAX), limits.memory.unwrap_or(u64::MAX));
         let computed = grid.line(line, subject, &limits);
-        // From here on it is not ended any more; who ends it right now keeps the lock.
+        // After this lock the watching thread cannot end the line any more. If it is ending it now, it keeps the lock for good.
         let mut state = locked(state);
         watch::end_part();
         state.current = None;
@@ -168,12 +168,12 @@ impl At<'_> {
             return Ok(());
         }
         drop(state);
-        // Whoever read the lines has gone away (`| head`), which is no failure.
+        // The reader has closed the pipe (`| head`), which is no failure.
         std::process::exit(0)
     }
 }
 
-/// The limits of a line: those of `solve` on such a problem.
+/// Returns the limits of a line, which are those of `solve` on its problem.
 fn limits_of(subject: &Result<Subject, Fault>, common: &Common) -> Limits {
     let bytes = subject.as_ref().map_or(0, Subject::bytes);
     let limits = Limits { work: common.work, memory: common.memory, ..Limits::by_input() };
@@ -184,8 +184,8 @@ fn limits_of(subject: &Result<Subject, Fault>, common: &Common) -> Limits {
     granted.map_or(limits, |(work, memory)| Limits { work, memory, ..Limits::default() })
 }
 
-/// A line that the clock or the memory of the process ends ends the process. It is written down, and the same command goes on
-/// behind it.
+/// Registers what happens when the clock or the memory limit ends the process during a line: the line is written as failed, and
+/// the same command resumes after it.
 fn say_the_last_line(state: &Arc<Mutex<State>>) {
     let state = Arc::clone(state);
     watch::before_the_end(move |why| {
@@ -193,17 +193,17 @@ fn say_the_last_line(state: &Arc<Mutex<State>>) {
         let head = now.current.take()?;
         let written = now.put(&Line { head, found: Err(Fault::new(Cause::Limit, why)) });
         let is_kept = matches!(now.sink, Sink::Kept(_));
-        // No writer is left that could add to it.
+        // The lock is never released, so that no other thread adds a line.
         std::mem::forget(now);
         Some(match written {
             Err(failure) => Err(failure),
             Ok(_) if is_kept => Err(go_on(why)),
-            Ok(_) => Err(Failure::solver(format!("{why}: the lines end with this one"))),
+            Ok(_) => Err(Failure::solver(format!("{why}: the output ends with this line"))),
         })
     });
 }
 
-/// Runs the same command in place of this process; only comes back where that is impossible.
+/// Replaces this process by a new run of the same command. Returns only if that is impossible.
 fn go_on(why: &str) -> Failure {
     let mut failure = Failure::solver(format!("a line ended the process: {why}"));
     let is_input = std::env::args_os().skip(1).any(|argument| argument == "-");
@@ -212,13 +212,14 @@ fn go_on(why: &str) -> Failure {
         use std::os::unix::process::CommandExt;
         files::clear();
         let error = std::process::Command::new(program).args(std::env::args_os().skip(1)).exec();
-        failure =
-            Failure::solver(format!("a line ended the process: {why}; it cannot be started again: {error}"));
+        failure = Failure::solver(format!(
+            "a line ended the process: {why}; it could not be started again: {error}"
+        ));
     }
-    failure.tip("the same command goes on behind this line")
+    failure.tip("run the same command again to resume after this line")
 }
 
-/// The lines that are done already, which have to be those of this grid.
+/// Opens the lines of an earlier run, after checking that they are lines of this grid.
 fn resumed(path: &Path, at: &mut At<'_>, part: Part) -> Result<(Partial, Counts), Failure> {
     let lines = part.lines(at.grid.n_lines());
     let header =
@@ -227,9 +228,10 @@ fn resumed(path: &Path, at: &mut At<'_>, part: Part) -> Result<(Partial, Counts)
     let partial = Partial::open(path, &header.to_string(), |text| {
         let line = lines.start + counts.all;
         if line >= lines.end {
-            return Err("there are more lines than this part has".to_owned());
+            return Err("the file has more lines than this part of the sweep".to_owned());
         }
-        let read = ReadLine::parse(text).map_err(|error| format!("this is no line of a sweep: {error}"))?;
+        let read =
+            ReadLine::parse(text).map_err(|error| format!("this is not a line of a sweep: {error}"))?;
         at.subject(line);
         let Some((_, subject)) = &at.subject else { return Err("no problem".to_owned()) };
         if !read.is_about(&at.grid.head(line, subject)) {
@@ -242,7 +244,7 @@ fn resumed(path: &Path, at: &mut At<'_>, part: Part) -> Result<(Partial, Counts)
     Ok((partial, counts))
 }
 
-/// Gives the lines their name.
+/// Writes the complete file, and removes the collected lines.
 fn finish(path: &Path, partial: Partial) -> Result<(), Failure> {
     let is_parquet = path.extension().is_some_and(|extension| extension == "parquet");
     files::save_by(path, &|out| {
@@ -256,14 +258,14 @@ fn finish(path: &Path, partial: Partial) -> Result<(), Failure> {
     partial.remove()
 }
 
-/// How lines ended.
+/// The numbers of lines by outcome.
 #[derive(Debug, Default)]
 struct Counts {
     all: u64,
-    /// Bytes of the lines that an earlier run has written.
+    /// The bytes of the lines that an earlier run has written.
     bytes: u64,
     not_applicable: u64,
-    /// By [`Cause::NAMES`].
+    /// The numbers of failed lines, in the order of [`Cause::NAMES`].
     failed: [u64; Cause::NAMES.len()],
 }
 
@@ -327,7 +329,7 @@ impl Counts {
         )
     }
 
-    /// Lines that failed are no success: the exit status says whether by input alone.
+    /// Returns success if no line failed. Otherwise the status is that of wrong input if all of them failed by their input.
     fn end(&self) -> Result<ExitCode, Failure> {
         if self.n_failed() == 0 {
             return Ok(ExitCode::SUCCESS);

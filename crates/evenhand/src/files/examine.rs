@@ -1,4 +1,4 @@
-//! Whether there is somewhere to write to, found out before the work starts.
+//! Checks, before the work starts, that the output files can be written.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -8,61 +8,64 @@ use crate::failure::Failure;
 
 /// The files that a command reads and writes.
 #[derive(Debug, Default)]
-pub struct Places<'a> {
-    /// Files that are read; `-` is standard input.
+pub struct CommandFiles<'a> {
+    /// The files to read; `-` is standard input.
     pub inputs: Vec<&'a Path>,
-    /// Files that are written; `-` is standard output.
+    /// The files to write; `-` is standard output.
     pub outputs: Vec<&'a Path>,
-    /// Files that are read if they are there, and kept up to date.
-    pub kept: Vec<&'a Path>,
-    /// Folders that files are written into, made with the first file if need be.
+    /// The files that are read if they exist, and kept up to date.
+    pub updated: Vec<&'a Path>,
+    /// The folders that files are written into. They are created with the first file.
     pub folders: Vec<&'a Path>,
 }
 
-/// Refuses what cannot work: two inputs from standard input, an output whose folder is missing or cannot
-/// be written to, that is a folder or a link that leads nowhere, or that would replace an input or another
-/// output; and a file that is kept up to date by another program. The locks that say so last as long as the
-/// command. What a program that was killed has left beside these files is removed.
+/// Checks the files of a command, and locks those that are kept up to date as long as the command runs. Refuses two inputs from
+/// standard input, and a file that another program keeps up to date. Refuses an output whose folder is missing or read-only,
+/// that is a folder or a dangling link, or that would replace an input or another output. Temporary files that killed programs
+/// left in the same folders are removed.
 ///
 /// # Errors
-/// The first of these, with the name of the file.
-pub fn examine(places: &Places<'_>) -> Result<Vec<Lock>, Failure> {
-    super::distinct(&places.inputs)?;
-    let read = [&places.inputs[..], &places.kept].concat();
-    for output in &places.outputs {
+/// The first of these problems, with the name of the file.
+pub fn examine(command_files: &CommandFiles<'_>) -> Result<Vec<Lock>, Failure> {
+    super::distinct(&command_files.inputs)?;
+    let read = [&command_files.inputs[..], &command_files.updated].concat();
+    for output in &command_files.outputs {
         not_an_input(output, &read)?;
     }
-    let written = [&places.outputs[..], &places.kept].concat();
+    let written = [&command_files.outputs[..], &command_files.updated].concat();
     for (position, output) in written.iter().enumerate() {
         if written[..position].iter().any(|other| is_same(other, output)) {
             let what = if is_standard(output) { "standard output (-)".to_owned() } else { shown(output) };
-            return Err(Failure::input(format!("{what}: two outputs cannot be one file")));
+            return Err(Failure::input(format!("{what}: two outputs go to the same file; name two files")));
         }
         if !is_standard(output) {
             output_file(output)?;
         }
     }
-    places.folders.iter().try_for_each(|folder| output_folder(folder))?;
-    let locks = places.kept.iter().filter_map(|path| locked(path).transpose()).collect::<Result<_, _>>()?;
-    if !places.kept.is_empty() {
+    command_files.folders.iter().try_for_each(|folder| output_folder(folder))?;
+    let locks =
+        command_files.updated.iter().filter_map(|path| locked(path).transpose()).collect::<Result<_, _>>()?;
+    if !command_files.updated.is_empty() {
         written.iter().for_each(|path| sweep(&folder_of(path)));
-        places.folders.iter().for_each(|folder| sweep(folder));
+        command_files.folders.iter().for_each(|folder| sweep(folder));
     }
     Ok(locks)
 }
 
-/// Locks a file that is kept up to date. Pipes and devices are not kept.
+/// Locks a file that is kept up to date. A pipe or a device is not locked.
 fn locked(path: &Path) -> Result<Option<Lock>, Failure> {
     if is_standard(path) || path.exists() && !is_ordinary(path) {
         return Ok(None);
     }
-    // Whatever links lead to it.
+    // The lock belongs to the file itself, whichever links lead to it.
     let path = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
     let name = path.file_name().unwrap_or_default();
     let refuse = |why: String| Failure::input(format!("{}: {why}", shown(&path)));
     match lock(&folder_of(&path), name) {
         Ok(Some(lock)) => Ok(Some(lock)),
-        Ok(None) => Err(refuse("another run keeps this file up to date".to_owned())),
+        Ok(None) => Err(refuse(
+            "another run keeps this file up to date; wait for it, or name another file".to_owned(),
+        )),
         Err(error) => Err(refuse(format!("cannot be locked: {error}"))),
     }
 }
@@ -71,7 +74,10 @@ fn locked(path: &Path) -> Result<Option<Lock>, Failure> {
 pub fn not_an_input(output: &Path, inputs: &[&Path]) -> Result<(), Failure> {
     let is_input = |input: &&Path| !is_standard(input) && is_same(input, output) && is_ordinary(output);
     if inputs.iter().any(is_input) {
-        return Err(Failure::input(format!("{}: the output would replace an input", shown(output))));
+        return Err(Failure::input(format!(
+            "{}: the output would replace an input; name another file",
+            shown(output)
+        )));
     }
     Ok(())
 }
@@ -114,9 +120,9 @@ fn output_folder(folder: &Path) -> Result<(), Failure> {
         return refuse("is not a folder".to_owned());
     }
     if folder.ancestors().take_while(|above| !above.exists()).any(leads_nowhere) {
-        return refuse("cannot be created: a link leads nowhere".to_owned());
+        return refuse("cannot be created: one of its folders is a link that leads nowhere".to_owned());
     }
-    // What is not there yet is made in the nearest folder that is.
+    // Missing folders will be created in the nearest folder that exists.
     let there = folder.ancestors().find(|above| above.exists()).unwrap_or_else(|| Path::new("."));
     match tempfile::tempfile_in(there) {
         Ok(_) => Ok(()),
@@ -125,7 +131,7 @@ fn output_folder(folder: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Whether two paths name one file, which need not be there.
+/// Returns whether two paths name the same file, which need not exist.
 fn is_same(one: &Path, other: &Path) -> bool {
     let place = |path: &Path| -> Option<(PathBuf, Option<OsString>)> {
         match path.canonicalize() {
@@ -136,12 +142,12 @@ fn is_same(one: &Path, other: &Path) -> bool {
     one == other || place(one).is_some_and(|one| Some(one) == place(other))
 }
 
-/// Whether it is a link to what is not there.
+/// Returns whether the path is a symbolic link to a file that does not exist.
 pub(super) fn leads_nowhere(path: &Path) -> bool {
     path.is_symlink() && std::fs::metadata(path).is_err()
 }
 
-/// A pipe or a device is not replaced: it may be read and written.
+/// Returns whether the path is an ordinary file. Pipes and devices are not replaced, and may be both read and written.
 pub fn is_ordinary(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|found| found.is_file())
 }

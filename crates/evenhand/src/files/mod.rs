@@ -1,6 +1,6 @@
-//! Reading and writing files for the commands.
+//! Reads and writes files for the commands.
 
-mod behind;
+mod background;
 mod examine;
 mod partial;
 mod temporary;
@@ -16,17 +16,17 @@ use crate::arguments::Common;
 use crate::failure::Failure;
 use crate::output;
 
-pub use examine::{Places, examine, is_ordinary, is_standard, not_an_input};
+pub use examine::{CommandFiles, examine, is_ordinary, is_standard, not_an_input};
 pub use partial::Partial;
 pub use temporary::clear;
 #[cfg(unix)]
 pub use temporary::ignored_signals;
 pub use write::{save, save_by, save_in, write, write_in};
 
-/// What [`peek`] saw of standard input, which cannot be read twice.
+/// The text of standard input that [`peek`] has read. Standard input cannot be read twice.
 static PEEKED: Mutex<Option<Result<String, ReadError>>> = Mutex::new(None);
 
-/// Looks at a file that is read afterwards; `None` where it cannot be read, which its reader says.
+/// Inspects a file that will be read afterwards. Returns `None` if it cannot be read; its reader then reports the error.
 pub fn peek<T>(path: &Path, look: impl FnOnce(&str) -> T) -> Option<T> {
     let text = read_text(path);
     let found = text.as_ref().ok().map(|text| look(text));
@@ -36,7 +36,7 @@ pub fn peek<T>(path: &Path, look: impl FnOnce(&str) -> T) -> Option<T> {
     found
 }
 
-/// Reads a file and hands its text on; malformed text becomes a failure that shows the line.
+/// Reads a file and parses its text. Malformed text becomes a failure that shows the line.
 pub fn read<T>(path: &Path, parse: impl FnOnce(&Source<'_>) -> Result<T, FormatError>) -> Result<T, Failure> {
     let peeked = || PEEKED.lock().unwrap_or_else(PoisonError::into_inner).take();
     let peeked = if is_standard(path) { peeked() } else { None };
@@ -45,7 +45,7 @@ pub fn read<T>(path: &Path, parse: impl FnOnce(&Source<'_>) -> Result<T, FormatE
     parse(&Source { name: &name, text: &text }).map_err(|error| Failure::format(&error, &text))
 }
 
-/// Reads a problem and says on standard error what a reader should know of it.
+/// Reads a problem, and writes the warnings about it to standard error.
 pub fn problem(path: &Path, common: &Common) -> Result<Problem, Failure> {
     let problem = read(path, |source| source.problem())?;
     for warning in problem.warnings() {
@@ -54,12 +54,12 @@ pub fn problem(path: &Path, common: &Common) -> Result<Problem, Failure> {
     Ok(problem)
 }
 
-/// Reads an allocation of `problem`; one that states another problem's hash is refused.
+/// Reads an allocation of `problem`. An allocation that states the hash of another problem is refused.
 pub fn allocation(path: &Path, problem: &Problem) -> Result<Allocation, Failure> {
     Ok(allocation_file(path, problem)?.allocation)
 }
 
-/// [`allocation`], with what else the file says of it.
+/// Reads an allocation as [`allocation`] does, and returns also the other fields of its file.
 pub fn allocation_file(path: &Path, problem: &Problem) -> Result<AllocationFile, Failure> {
     let file = read(path, |source| source.allocation(problem))?;
     if !file.is_for(problem) {
@@ -71,7 +71,7 @@ pub fn allocation_file(path: &Path, problem: &Problem) -> Result<AllocationFile,
     Ok(file)
 }
 
-/// Two inputs cannot both come from standard input.
+/// Refuses two inputs from standard input.
 pub fn distinct(paths: &[&Path]) -> Result<(), Failure> {
     if paths.iter().filter(|path| path.as_os_str() == "-").count() > 1 {
         return Err(Failure::input("only one file can be standard input (-)"));

@@ -1,4 +1,4 @@
-//! Files of lines that grow until they are complete, and from where a later run goes on.
+//! Files of lines that grow until they are complete, and that a later run resumes.
 
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use super::examine::{is_ordinary, shown};
 use crate::failure::Failure;
 
-/// What stands behind the name of the file that is to come.
+/// The suffix of the file that collects the lines.
 const SUFFIX: &str = ".part";
 
-/// The lines of a file that are done. The first line of what is on the disk says what the others belong to.
+/// The lines of an unfinished file. Its first line is a header that says what the other lines belong to.
 #[derive(Debug)]
 pub struct Partial {
     path: PathBuf,
@@ -19,11 +19,11 @@ pub struct Partial {
 }
 
 impl Partial {
-    /// Opens the lines of a file that is to come at `path`, or begins them. `expect` is asked about every line that is
-    /// there, in turn; what stands behind the last whole one is cut off.
+    /// Opens the collected lines of the future file `path`, or begins them. Every existing line is passed to `expect`, in order. An
+    /// incomplete last line is cut off.
     ///
     /// # Errors
-    /// The system refuses; or what is there belongs to something else, which `expect` says in words.
+    /// The system refuses; or the lines belong to something else, and `expect` returns the reason.
     pub fn open(
         path: &Path,
         header: &str,
@@ -35,10 +35,13 @@ impl Partial {
         let fail = |error: std::io::Error| Failure::solver(format!("{}: {error}", shown(&path)));
         let refuse = |line: usize, why: &str| {
             let what = format!("{}:{line}: {why}", shown(&path));
-            Err(Failure::input(what).tip("remove the file to begin anew"))
+            Err(Failure::input(what).tip("remove the file to start from the beginning"))
         };
         if path.is_symlink() || path.exists() && !is_ordinary(&path) {
-            return Err(Failure::input(format!("{}: is no ordinary file", shown(&path))));
+            return Err(Failure::input(format!(
+                "{}: this is not an ordinary file; name another output",
+                shown(&path)
+            )));
         }
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
         let mut partial = Self { file: file.map_err(fail)?, path: path.clone() };
@@ -55,7 +58,7 @@ impl Partial {
             line += 1;
             match text.trim_end_matches('\n') {
                 text if line == 1 && text != header => {
-                    return refuse(line, "belongs to another grid, part, seed or version");
+                    return refuse(line, "the file belongs to another grid, part, seed or version");
                 }
                 _ if line == 1 => {}
                 text => {
@@ -78,26 +81,26 @@ impl Partial {
     /// Adds a line.
     ///
     /// # Errors
-    /// The disk is full, or the like.
+    /// The line cannot be written, for example because the disk is full.
     pub fn append(&mut self, line: &str) -> Result<(), Failure> {
         let written = self.file.write_all(format!("{line}\n").as_bytes());
         written.map_err(|error| {
-            let tip = "the same command goes on from there once there is room";
+            let tip = "run the same command again to resume, once there is room";
             let failure = Failure::solver(format!("{}: cannot be written: {error}", shown(&self.path)));
             if error.kind() == ErrorKind::StorageFull { failure.tip(tip) } else { failure }
         })
     }
 
-    /// Hands all lines on, without the first.
+    /// Passes all lines except the header to `take`.
     ///
     /// # Errors
-    /// The file cannot be read, or whoever takes the lines refuses.
+    /// The file cannot be read, or `take` returns an error.
     pub fn each(&self, mut take: impl FnMut(&str) -> std::io::Result<()>) -> std::io::Result<()> {
         let lines = BufReader::new(File::open(&self.path)?).lines();
         lines.skip(1).try_for_each(|line| take(&line?))
     }
 
-    /// Removes it, when what was to come is there.
+    /// Removes the file, after the complete file was written.
     ///
     /// # Errors
     /// The system refuses.

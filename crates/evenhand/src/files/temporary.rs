@@ -1,5 +1,5 @@
-//! Files that are there only while the program works: what is written before it takes the place of a file, and
-//! locks. They go with the program, also where TERM or INT (Ctrl-C) ends it; what KILL leaves is swept later.
+//! Files that exist only while the program works: locks, and contents that are written before they replace a file. They are
+//! removed with the program, also if TERM or INT (Ctrl-C) ends it. Files that a killed program left are removed later.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -13,23 +13,23 @@ use tempfile::NamedTempFile;
 const PREFIX: &str = ".evenhand-";
 const SUFFIX: &str = ".part";
 
-/// The files. Whoever makes one holds this, so that a signal misses none.
-static THERE: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+/// The temporary files of this process. A thread that creates one holds this lock, so that a signal misses none.
+static TEMPORARY_FILES: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
-fn there() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+fn temporary_files() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     #[cfg(unix)]
     signals::watch();
-    THERE.lock().unwrap_or_else(PoisonError::into_inner)
+    TEMPORARY_FILES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes the files, and lets no more be made: the program ends now.
+/// Removes the files, and keeps the lock so that no more are created. The program must end after this call.
 pub fn clear() {
-    let there = THERE.lock().unwrap_or_else(PoisonError::into_inner);
-    there.iter().for_each(|path| drop(fs::remove_file(path)));
-    std::mem::forget(there);
+    let files = TEMPORARY_FILES.lock().unwrap_or_else(PoisonError::into_inner);
+    files.iter().for_each(|path| drop(fs::remove_file(path)));
+    std::mem::forget(files);
 }
 
-/// A new file in a folder, whose name cannot be foreseen. It is locked, so that [`sweep`] leaves it alone.
+/// Creates a file with an unpredictable name in a folder. The file is locked, so that [`sweep`] does not remove it.
 ///
 /// # Errors
 /// The system refuses.
@@ -38,31 +38,31 @@ pub fn new(folder: &Path) -> io::Result<NamedTempFile> {
     builder.prefix(PREFIX).suffix(SUFFIX);
     #[cfg(unix)]
     {
-        // The umask takes from these what it takes from every new file.
+        // The umask applies to these permissions as to those of every new file.
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     }
-    let mut there = there();
+    let mut files = temporary_files();
     loop {
         let file = builder.tempfile_in(folder)?;
         match file.as_file().try_lock() {
-            // Swept before it was locked.
+            // Another program removed the file before it was locked.
             Ok(()) if !file.path().exists() => {}
             Err(TryLockError::WouldBlock) => {}
-            // Where files cannot be locked nothing is swept.
+            // On file systems without locks, nothing is swept.
             Ok(()) | Err(TryLockError::Error(_)) => {
-                there.insert(file.path().to_owned());
+                files.insert(file.path().to_owned());
                 return Ok(file);
             }
         }
     }
 }
 
-/// The file has got its name, or is gone.
+/// Forgets a file that was given its final name, or removed.
 pub fn forget(path: &Path) {
-    there().remove(path);
+    temporary_files().remove(path);
 }
 
-/// Removes what programs that were killed have left in a folder. What a program still writes is locked.
+/// Removes the files that killed programs left in a folder. A file that a program still writes is locked, and stays.
 pub fn sweep(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
@@ -72,36 +72,36 @@ pub fn sweep(folder: &Path) {
         if is_ours && entry.file_type().is_ok_and(|kind| kind.is_file()) {
             let file = OpenOptions::new().write(true).open(entry.path());
             if file.is_ok_and(|file| file.try_lock().is_ok()) {
-                // Whatever stays does no harm.
+                // A file that cannot be removed does no harm.
                 let _ = fs::remove_file(entry.path());
             }
         }
     }
 }
 
-/// That no other program uses a file, as long as this is there.
+/// A lock that keeps other programs from using a file, until it is dropped.
 #[derive(Debug)]
 pub struct Lock {
     path: PathBuf,
     _file: File,
 }
 
-/// Locks `name` in a folder by a file beside it; `None` where another program has it.
+/// Locks `name` in a folder by a lock file next to it. Returns `None` if another program holds the lock.
 ///
 /// # Errors
 /// The system refuses.
 pub fn lock(folder: &Path, name: &OsStr) -> io::Result<Option<Lock>> {
     let path = folder.join([OsStr::new("."), name, OsStr::new(".lock")].into_iter().collect::<OsString>());
-    let mut there = there();
+    let mut files = temporary_files();
     loop {
         let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path)?;
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => return Ok(None),
-            // The one before has removed it meanwhile.
+            // The previous owner removed the file between opening and locking.
             Ok(()) if !is_at(&file, &path) => {}
-            // Where files cannot be locked runs are not told apart.
+            // On file systems without locks, two runs cannot be told apart.
             Ok(()) | Err(TryLockError::Error(_)) => {
-                there.insert(path.clone());
+                files.insert(path.clone());
                 return Ok(Some(Lock { path, _file: file }));
             }
         }
@@ -111,9 +111,9 @@ pub fn lock(folder: &Path, name: &OsStr) -> io::Result<Option<Lock>> {
 /// Removes the file while it is locked, so that no other process owns it.
 impl Drop for Lock {
     fn drop(&mut self) {
-        let mut there = there();
+        let mut files = temporary_files();
         let _ = fs::remove_file(&self.path);
-        there.remove(&self.path);
+        files.remove(&self.path);
     }
 }
 
@@ -141,8 +141,8 @@ mod signals {
     use signal_hook::iterator::Signals;
     use signal_hook::low_level::emulate_default_handler;
 
-    /// From now on TERM and INT remove the files before they end the program. What the parent ignores (a shell ignores
-    /// INT for jobs in the background) stays ignored.
+    /// From now on, TERM and INT remove the files before they end the program. A signal that the parent ignores stays ignored, such
+    /// as INT for background jobs of a shell.
     pub fn watch() {
         static WATCH: Once = Once::new();
         WATCH.call_once(|| {
@@ -151,21 +151,21 @@ mod signals {
                 let ignored = ignored();
                 let ends = [SIGINT, SIGTERM].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
                 let Ok(mut signals) = Signals::new(ends) else { return };
-                // Who waits for it is there.
+                // The receiver below is still waiting, so sending cannot fail.
                 let _ = ready.send(());
                 for signal in signals.forever() {
                     super::clear();
                     let _ = emulate_default_handler(signal);
                 }
             };
-            // Without a thread the signals end the program as they always do.
+            // If no thread can be started, the signals end the program as usual.
             if thread::Builder::new().spawn(watching).is_ok() {
                 let _ = is_ready.recv();
             }
         });
     }
 
-    /// The signals that are ignored, a bit each from signal 1 on, where the system says it.
+    /// Returns the ignored signals as a bit mask, where bit 0 is signal 1. It is 0 if the system does not report them.
     pub fn ignored() -> u64 {
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
         let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -200,7 +200,7 @@ mod tests {
         let first = locked("a").unwrap();
         assert!(locked("a").is_none() && locked("b").is_some());
         drop(first);
-        // What a killed program has left locks nothing.
+        // The lock file of a killed program locks nothing.
         fs::write(folder.path().join(".a.lock"), "").unwrap();
         let again = locked("a");
         assert!(again.is_some());

@@ -1,4 +1,4 @@
-//! Writing a file in one step.
+//! Writes a file in one step.
 
 use std::fmt::Display;
 use std::fs::{self, Permissions};
@@ -7,14 +7,14 @@ use std::path::Path;
 
 use tempfile::NamedTempFile;
 
-use super::behind::Behind;
+use super::background::BackgroundWriter;
 use super::examine::{folder_of, is_standard, leads_nowhere, not_an_input, shown};
 use super::temporary;
 use crate::failure::Failure;
 use crate::output;
 
-/// Writes a document where the caller wants it, in one step; returns whether that was standard
-/// output, which then holds nothing else.
+/// Writes a document to a file in one step, or to standard output. Returns whether it went to standard output, which then must
+/// get nothing else.
 ///
 /// # Errors
 /// The file cannot be written.
@@ -27,7 +27,7 @@ pub fn write(path: &Path, content: &(impl Display + ?Sized)) -> Result<bool, Fai
     Ok(false)
 }
 
-/// [`save`] of what is made as it is written, by another thread where it is much.
+/// Saves a file as [`save`] does, with content that is made while it is written. A large content is written by another thread.
 ///
 /// # Errors
 /// As [`save`].
@@ -35,17 +35,17 @@ pub fn save_by(path: &Path, content: Content<'_>) -> Result<(), Failure> {
     save_with(path, content)
 }
 
-/// What writes the content of a file.
+/// A function that writes the content of a file.
 pub type Content<'c> = &'c dyn Fn(&mut (dyn Write + Send)) -> io::Result<()>;
 
-/// Writes a file in one step: a reader sees the old file or the whole new one, never a part.
+/// Writes a file in one step: a reader sees the old file or the complete new one, never a part.
 ///
-/// A symbolic link is followed, one that leads nowhere refused. The permissions of a file that is there are
-/// kept; a new file has those that the umask leaves. What is no ordinary file, such as a pipe or `/dev/null`, is written to
-/// directly. The temporary file beside it has a name that cannot be foreseen and is created exclusively.
+/// A symbolic link is followed, unless it leads nowhere, which is refused. An existing file keeps its permissions; a new one gets
+/// those that the umask leaves. A file that is not ordinary, such as a pipe or `/dev/null`, is written to directly. The temporary
+/// file next to it is created exclusively, with an unpredictable name.
 ///
 /// # Errors
-/// The system refuses, with status 3: whether there is somewhere to write to was found out before.
+/// The system refuses. The status is 3, because whether the file can be written was checked before the work.
 pub fn save(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     save_with(path, &|out| out.write_all(bytes))
 }
@@ -64,7 +64,7 @@ fn save_with(path: &Path, content: Content<'_>) -> Result<(), Failure> {
     saved.map_err(|error| Failure::solver(format!("{}: cannot be written: {error}", shown(path))))
 }
 
-/// [`save`] of a file in a folder, which is made if need be.
+/// Saves a file in a folder as [`save`] does. The folder is created if it does not exist.
 ///
 /// # Errors
 /// As [`save`].
@@ -73,7 +73,7 @@ pub fn save_in(folder: &Path, name: &str, bytes: impl AsRef<[u8]>) -> Result<(),
     save(&folder.join(name), bytes.as_ref())
 }
 
-/// [`write()`] of a file in a folder, which is made if need be.
+/// Writes a file in a folder as [`write()`] does. The folder is created if it does not exist.
 ///
 /// # Errors
 /// As [`write()`]; or the file is one of the inputs.
@@ -89,9 +89,9 @@ fn make(folder: &Path) -> Result<(), Failure> {
     made.map_err(|error| Failure::solver(format!("{}: cannot be created: {error}", shown(folder))))
 }
 
-/// Nothing but a part of the content is in memory where it is made as it is written.
+/// Writes content to an open file, keeping only pieces of it in memory.
 fn put(file: &fs::File, content: Content<'_>) -> io::Result<()> {
-    let mut out = Behind::new(file);
+    let mut out = BackgroundWriter::new(file);
     content(&mut out)?;
     out.finish()
 }

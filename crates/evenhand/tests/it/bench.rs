@@ -1,4 +1,4 @@
-//! `bench` on the command line. Times are never judged.
+//! `bench` on the command line. The tests never judge times.
 
 use crate::common;
 
@@ -9,7 +9,7 @@ const PROBLEM: &str = r#"{"kind": "allocation-problem", "resources": ["cpu", "me
     "servers": [{"name": "a", "capacity": {"cpu": 2, "memory": 12}}, {"name": "b", "capacity": {"cpu": 12, "memory": 2}}],
     "users": [{"name": "u1", "demand": {"cpu": "1/5", "memory": 1}}, {"name": "u2", "weight": 3, "demand": {"cpu": 1, "memory": 0.2}}]}"#;
 
-/// Without what differs between two runs: times, memory and the number of threads.
+/// Removes the fields that differ between two runs: times, memory and the number of threads.
 fn timeless(mut document: Value) -> Value {
     document["threads"].take();
     for record in document["records"].as_array_mut().unwrap() {
@@ -59,7 +59,7 @@ fn accuracy_on_the_command_line() {
             assert!(of("error").or(of("objective_error")).unwrap_or(0.0) < 1e-9, "{record}");
         }
     }
-    // Every reference is a certificate.
+    // Every reference is saved as a certificate.
     let references = std::fs::read_dir(folder.path().join("made/here/references")).unwrap();
     let mut count = 0;
     for reference in references {

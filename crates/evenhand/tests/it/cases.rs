@@ -1,5 +1,5 @@
-//! Cases of running clusters from public bug reports (named by project and number) and from attacks on this program: what
-//! `import`, `verdict`, `what-if`, `moves` and `check` say of each.
+//! Cases of running clusters from public bug reports (named by project and number), and from attacks on this program. Each test
+//! checks the results of `import`, `verdict`, `what-if`, `moves` and `check`.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ fn case(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases").join(name)
 }
 
-/// A folder with the case as `snap.json`: imported where it is the dump of a system, else as it is.
+/// Returns a folder with the case as `snap.json`. A scheduler's dump is imported; a snapshot is copied.
 fn snapshot(name: &str) -> Folder {
     let folder = Folder::new();
     let path = case(&format!("{name}.json"));
@@ -25,12 +25,12 @@ fn snapshot(name: &str) -> Folder {
     folder
 }
 
-/// The verdict as a document.
+/// Returns the verdict as a JSON document.
 fn verdict(folder: &Folder, status: i32) -> Value {
     folder.run(&["verdict", "snap.json", "--format", "json"]).ends_with(status).json()
 }
 
-/// The moves as a document, whose certificate is about this snapshot and valid.
+/// Returns the moves as a JSON document, after checking that their certificate is valid and about this snapshot.
 fn moves(folder: &Folder) -> Value {
     folder.run(&["moves", "snap.json", "-o", "moves.cert"]);
     folder.run(&["check", "moves.cert", "--problem", "snap.json"]).ends_with(0);
@@ -42,7 +42,7 @@ fn queue<'v>(found: &'v Value, name: &str) -> &'v Value {
     queues.iter().find(|row| row["name"] == name).unwrap_or_else(|| panic!("no queue {name}"))
 }
 
-/// Names of the waiting tasks that could start now.
+/// Returns the names of the waiting tasks that could start now.
 fn could_start(found: &Value) -> Vec<&str> {
     found["could_start"].as_array().unwrap().iter().map(|of| of["task"].as_str().unwrap()).collect()
 }
@@ -69,7 +69,7 @@ fn tasks_that_stop_under_a_limit_make_room_there() {
         assert_eq!(found["moves"].as_array().unwrap().len(), count, "{name}");
         assert_eq!((&found["short_after"], &found["fewest"]), (&json!([]), &json!(true)), "{name}");
     }
-    // Both queues are promised 3 of the 4 GPUs: a second move would leave the other one below its guarantee.
+    // The guarantee of both queues is 3 of the 4 GPUs: a second move would leave the other queue below its guarantee.
     let found = moves(&snapshot("kueue-quota-3"));
     assert_eq!((found["moves"].as_array().unwrap().len(), &found["short_after"]), (1, &json!(["a"])));
 }
@@ -86,7 +86,7 @@ fn no_move_breaks_a_limit_on_a_class_or_takes_what_is_kept_back() {
         assert!(exceeded(&after) <= exceeded(&before), "{name}: {}", after["exceeded"]);
         assert!(found["least"].as_str().unwrap().parse::<u64>().unwrap() >= 1, "{name}");
     }
-    // One task of `ua` may run on `s`, the other three run on `t`.
+    // The limit allows one task of `ua` on `s`, so the other three run on `t`.
     let found = moves(&snapshot("moves-break-limit"));
     let starts = found["moves"].as_array().unwrap().iter().map(|step| step["start"][0]["server"].clone());
     assert_eq!(starts.filter(|server| server == "s").count(), 1);
@@ -115,7 +115,7 @@ fn certificates_that_claim_too_much_are_refused() {
         let path = case(&format!("{name}.json"));
         Folder::new().run(&["check", path.to_str().unwrap()]).ends_with(1);
     }
-    // The rule is named, and another one is refused where one is asked for.
+    // The certificate names its rule, and a check that requires another rule refuses it.
     for (name, rule, other) in [("rule-kai", "kai", "tree"), ("rule-tree", "tree", "kai")] {
         let path = case(&format!("{name}.json"));
         let path = path.to_str().unwrap();
@@ -124,7 +124,7 @@ fn certificates_that_claim_too_much_are_refused() {
         assert!(text.contains("fair shares: by ") && text.contains(&format!("`{rule}`")), "{text}");
         Folder::new().run(&["check", path, "--require", &format!("rule:{other}")]).ends_with(1);
     }
-    // A queue is called `nobody`, and is below its fair share.
+    // A queue with the name `nobody` is below its fair share.
     let path = case("queue-nobody.json");
     let text = Folder::new().run(&["check", path.to_str().unwrap()]).stdout;
     assert!(text.contains("below its fair share by a whole task after them: `nobody`"), "{text}");
@@ -132,29 +132,29 @@ fn certificates_that_claim_too_much_are_refused() {
 
 #[test]
 fn kueue() {
-    // 14412: a queue with a lending limit of 0 lacks the GPU that another one uses.
+    // 14412: a queue with a lending limit of 0 lacks the GPU that another queue uses.
     let folder = snapshot("f01-kueue-14412");
     assert_eq!(verdict(&folder, 1)["below_fair_share"], json!(["lender"]));
     assert_eq!(moves(&folder)["stopped"], 1);
-    // 13479: within the quota, and there is room.
+    // 13479: the task is within the quota, and free capacity exists.
     assert_eq!(could_start(&verdict(&snapshot("f02-kueue-13479"), 1)), ["ns/b2"]);
     verdict(&snapshot("f04-kueue-4961"), 0);
     verdict(&snapshot("f55-kueue-533"), 0);
-    // 746: the group, its limit and the excess.
+    // 746: the message names the group, its limit and its usage.
     let text = snapshot("f05-kueue-746").run(&["verdict", "snap.json"]).ends_with(1).stdout;
     assert!(text.contains("Group q uses 3 cpu; its limit is 1."), "{text}");
-    // 1276: one pod set is admitted in one flavour, and two pods of 300m are more than the 500m of either.
+    // 1276: a pod set is admitted in one flavour, and two pods of 300m exceed the 500m of either flavour.
     let found = verdict(&snapshot("f09-kueue-1276"), 1);
     assert!(could_start(&found).is_empty(), "{found}");
-    // A queue that uses its quota lends nothing, whatever its lending limit is.
+    // A queue that uses its whole quota lends nothing, whatever its lending limit is.
     let text = snapshot("f10-kueue-lending").run(&["verdict", "snap.json"]).stdout;
     assert!(!text.contains("lends") && !text.contains("unused guarantee"), "{text}");
-    // Promised 12, using 0, with a task of 12 that waits.
+    // The queue has a guarantee of 12 and uses 0, while a task of 12 waits.
     let found = verdict(&snapshot("f11-kueue-borrowing"), 1);
     assert_eq!(found["below_guarantee"][0]["tasks"], "1", "{}", found["below_guarantee"]);
     assert_eq!(queue(&verdict(&snapshot("f12-kueue-weight-milli"), 1), "b")["fair_share"]["cpu"], "8");
     assert_eq!(moves(&snapshot("f03-kueue-6774"))["stopped"], 0);
-    // 2665: more is promised than there is.
+    // 2665: the guarantees exceed the capacity.
     assert_eq!(verdict(&snapshot("f66-kueue-2665"), 1)["guarantees_can_be_met"], false);
 }
 
@@ -167,7 +167,7 @@ fn quota_alone_decides_where_no_node_is_known() {
         let found = verdict(&folder, 1);
         assert_eq!((&found["could_start"], &found["below_fair_share"]), (&Value::Null, &below), "{name}");
         let text = folder.run(&["verdict", "snap.json"]).stdout;
-        assert!(text.contains("what could start is not known"), "{text}");
+        assert!(text.contains("it is not known which tasks could start"), "{text}");
         folder.run(&["moves", "snap.json"]).fails_with(2, "no placements");
     }
 }
@@ -183,12 +183,12 @@ fn kai() {
     );
     assert_eq!(verdict(&snapshot("f14-kai-1750"), 1)["below_fair_share"], json!(["reclaimer"]));
     assert_eq!(verdict(&snapshot("f15-kai-2065"), 1)["below_fair_share"], json!(["a"]));
-    // 143: queues that are starved of what they could have lend nothing.
+    // 143: starved queues lend nothing.
     let folder = snapshot("f16-kai-143");
     let found = verdict(&folder, 1);
     assert_eq!(could_start(&found), ["ns/a0-0", "ns/b0-0", "ns/c0-0"]);
     assert!(found["queues"].as_array().unwrap().iter().all(|row| row["lent_by"] == json!({})));
-    // 416: 24 requests of 2000 MiB are more than the 46068 MiB of the GPU.
+    // 416: 24 requests of 2000 MiB exceed the 46068 MiB of the GPU.
     let text = snapshot("f17-kai-416").run(&["verdict", "snap.json"]).ends_with(1).stdout;
     assert!(text.contains("Server n0 has 1 nvidia.com/gpu; its tasks take 1.04194."), "{text}");
     assert_eq!(verdict(&snapshot("f18-kai-1369"), 1)["below_fair_share"], json!(["other"]));
@@ -213,14 +213,14 @@ fn volcano() {
             "{name}"
         );
     }
-    // 1619: what is kept for the guarantee of another queue is no part of a fair share.
+    // 1619: capacity that is reserved for the guarantee of another queue does not count towards a fair share.
     assert_eq!(queue(&verdict(&snapshot("f20-volcano-1619"), 1), "test")["fair_share"]["cpu"], "9");
-    // 3990: by `deserved`, the rule of the plugin `capacity`.
+    // 3990: the fair shares follow `deserved`, the rule of the plugin `capacity`.
     assert_eq!(verdict(&snapshot("f22-volcano-3990"), 0)["rule"], "volcano-capacity");
-    // 1860: the limit and the group are named.
+    // 1860: the message names the limit and the group.
     let text = snapshot("f27b-volcano-1860").run(&["verdict", "snap.json"]).ends_with(1).stdout;
     assert!(text.contains("Group q uses 6 cpu; its limit is 4."), "{text}");
-    // The pod of the lower priority stops, whatever it is called.
+    // The pod with the lower priority is stopped, whatever its name is.
     for (name, stopped) in [("f68-volcano-priority-1", "ns/zz-0"), ("f68-volcano-priority-2", "ns/aa-0")] {
         let found = moves(&snapshot(name));
         assert_eq!(found["moves"][0]["stop"][0]["task"], stopped, "{name}");
@@ -232,7 +232,7 @@ fn a_change_ends_with_what_would_start() {
     let folder = snapshot("f57-volcano-3948");
     let text = folder.run(&["what-if", "snap.json", "--add", "node=1"]).ends_with(0).stdout;
     assert!(text.contains("ns/w-0 of default/1 could start now on"), "{text}");
-    // Two tasks that start on other servers make room on one.
+    // Two tasks that restart on other servers free enough capacity on one server.
     let found = moves(&folder);
     let steps = found["moves"].as_array().unwrap();
     assert_eq!(steps.iter().filter(|step| step["migration"] == true).count(), 2, "{found}");
@@ -244,7 +244,7 @@ fn a_change_ends_with_what_would_start() {
             && step["stop"][0]["server"] != step["start"][0]["server"]
     };
     assert!(migrated(&steps[0]) && migrated(&steps[1]), "{found}");
-    // A class of one server that is removed and added is again what it was.
+    // A class of one server is unchanged after its server was removed and added again.
     let folder = snapshot("last");
     folder
         .run(&["what-if", "snap.json", "--remove", "n1-0", "--add", "n1=1", "-o", "after.json"])

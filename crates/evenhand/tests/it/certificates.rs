@@ -1,4 +1,4 @@
-//! solve, certify, check: the round trip for every mechanism, and certificates that were damaged.
+//! Round trips through solve, certify and check for every mechanism, and damaged certificates.
 
 use crate::common;
 
@@ -14,7 +14,7 @@ use common::{
 use evenhand::Axiom;
 use serde_json::{Value, json};
 
-/// Solves and certifies, gives the claims by axiom.
+/// Solves and certifies a problem. Returns the claims by axiom.
 #[track_caller]
 fn certified(folder: &Folder, mechanism: &str, exact: bool, more: &[&str]) -> Vec<(String, Value)> {
     folder.solve(mechanism, exact, "a.json");
@@ -71,7 +71,7 @@ fn every_mechanism_in_floating_point_within_a_tolerance() {
                 assert!(claims.contains(&(axiom.to_owned(), json!(true))), "{mechanism}: {claims:?}");
             }
             valid(&folder);
-            // With tolerance 0 whatever is said is proven too.
+            // With tolerance 0, all claims are still proven.
             certified(&folder, mechanism, false, &[]);
             valid(&folder);
         }
@@ -102,7 +102,7 @@ fn the_axioms_of_the_command_line() {
     valid(&folder);
 }
 
-/// An allocation made elsewhere needs a kind and tasks.
+/// An allocation made by another program needs only a kind and tasks.
 #[test]
 fn an_allocation_from_elsewhere() {
     let folder = Folder::with(FIGURE_1);
@@ -112,7 +112,7 @@ fn an_allocation_from_elsewhere() {
     valid(&folder);
     folder.run(&["certify", "problem.json", "a.json", "--axiom", "max-min", "--share", "drfh"]).ends_with(0);
     folder.write("a.json", r#"{"kind": "allocation", "tasks": {"user 1": {"high-memory": "10000000000000001/1000000000000000"}, "user 2": {"high-cpu": 10}}}"#);
-    // An ulp above a capacity is rounding, unless nothing is tolerated.
+    // One ulp above a capacity counts as rounding, unless the tolerance is 0.
     folder.run(&["certify", "problem.json", "a.json", "-o", "c.json"]).ends_with(0);
     valid(&folder);
     let strict =
@@ -121,7 +121,7 @@ fn an_allocation_from_elsewhere() {
     valid(&folder);
 }
 
-/// What a solver's tolerance would leave is told from a violation, and at the tolerance that is named all of it holds.
+/// Rounding within a solver's tolerance is told apart from a violation. At the least tolerance that is named, every axiom holds.
 #[test]
 fn rounding_is_told_from_violation() {
     let folder = Folder::with(FIGURE_1);
@@ -134,7 +134,7 @@ fn rounding_is_told_from_violation() {
         [("9.9999996", "3.4e-8", "1e-7", true), ("9.9996", "3.4e-5", "1e-4", false)]
     {
         let said = examine(x, "1e-9").ends_with(1).stdout;
-        // The least tolerance stands beside the verdict, and at it the axiom holds.
+        // The verdict names the least tolerance, and at that tolerance the axiom holds.
         assert!(said.contains(&format!("VIOLATED at 1e-9; holds from {least} ")), "{said}");
         examine(x, least).ends_with(0);
         let sentences = [
@@ -145,7 +145,7 @@ fn rounding_is_told_from_violation() {
             "Other axioms may be violated at that tolerance.".to_owned(),
         ];
         sentences.iter().for_each(|sentence| assert!(said.contains(sentence), "{sentence}: {said}"));
-        assert_eq!(said.contains("takes `--max-tolerance"), !is_accepted, "{said}");
+        assert_eq!(said.contains("needs `--max-tolerance"), !is_accepted, "{said}");
         examine(x, tolerance).ends_with(0);
         folder.run(&["check", "c.json"]).ends_with(if is_accepted { 0 } else { 1 });
         folder.run(&["check", "c.json", "--max-tolerance", tolerance]).ends_with(0);
@@ -153,7 +153,7 @@ fn rounding_is_told_from_violation() {
     let said = examine("8", "1e-9").ends_with(1).stdout;
     assert!(said.contains("This is a violation, not a solver's rounding"), "{said}");
     assert!(said.contains("VIOLATED at 1e-9; holds from 0.17 "), "{said}");
-    // Nobody asked which share is to be equal.
+    // max-min is not examined, because no share was named.
     assert!(!said.contains("max-min"), "{said}");
 }
 
@@ -182,7 +182,7 @@ fn a_problem_is_compared_by_meaning() {
     }
 }
 
-/// Positions of the texts between quotes that are numbers.
+/// Returns the ranges of the quoted texts that are numbers.
 fn quoted_numbers(text: &str) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
     let mut rest = 0;
@@ -197,12 +197,12 @@ fn quoted_numbers(text: &str) -> Vec<(usize, usize)> {
     found
 }
 
-/// Axioms that the allocation alone decides: nobody reads their evidence.
+/// The axioms that the allocation alone decides: the checker does not read their evidence.
 const UNREAD: [&str; 6] =
     ["feasible", "integer-feasible", "work-conserving", "envy-free", "sharing-incentive", "njc"];
 
-/// Every number in turn is changed: the certificate states something false, or is about another
-/// problem, and is refused.
+/// Every number is changed in turn. The certificate then states something false or is about another problem, and is
+/// refused.
 #[test]
 fn changed_numbers_are_refused() {
     for (text, mechanism) in
@@ -214,7 +214,7 @@ fn changed_numbers_are_refused() {
         let places = quoted_numbers(&good);
         assert!(places.len() > 20, "{good}");
         for (open, close) in places {
-            // A larger tolerance is another statement, and true; some evidence is for people alone.
+            // A larger tolerance is a weaker claim, and still true. Some evidence is only for people.
             let claim = &good[good[..open].rfind('\n').unwrap_or(0)..open];
             let is_read = !UNREAD.iter().any(|axiom| claim.contains(&format!("{{\"axiom\":\"{axiom}\"")));
             if good[..open].ends_with("\"tolerance\": \"") || claim.contains("\"evidence\":") && !is_read {
@@ -262,7 +262,7 @@ fn flipped_verdicts_are_refused() {
     }
 }
 
-/// Malformed is 2 and names the place, wrong is 1 and gives a reason.
+/// A malformed certificate gives status 2 and the place; a wrong certificate gives status 1 and a reason.
 #[test]
 fn malformed_is_not_wrong() {
     let folder = Folder::with(FIGURE_1);
@@ -310,8 +310,8 @@ fn malformed_is_not_wrong() {
     }
 }
 
-/// "holds" within a tolerance says which: a reader must not take it for the exact statement, and a large
-/// one is refused unless it is asked for.
+/// A claim that holds within a tolerance names the tolerance, so that readers do not take it for exact. A large tolerance is
+/// refused unless it is allowed.
 #[test]
 fn a_tolerance_is_shown_and_bounded() {
     let folder = Folder::with(FIGURE_1);
@@ -349,7 +349,7 @@ fn what_is_asked_of_a_certificate() {
     check(&["--allocation", "a.json", "--problem", "problem.json"]).ends_with(0);
     folder.run(&["solve", "problem.json", "-m", "per-server-drf", "-o", "b.json"]).ends_with(0);
     check(&["--allocation", "b.json"]).ends_with(1);
-    // The order in a file, zeros and decorations have no meaning.
+    // Order, zeros and notation of numbers in a file have no meaning.
     let respelled = r#"{"tasks": {"user 2": {"high-cpu": 10, "high-memory": 0}, "user 1": {"high-memory": "20/2"}}, "kind": "allocation"}"#;
     folder.write("b.json", respelled);
     check(&["--allocation", "b.json"]).ends_with(0);
@@ -363,7 +363,7 @@ fn what_is_asked_of_a_certificate() {
     assert!(output.stdout.contains("nothing is claimed"), "{output:?}");
 }
 
-/// A claim that is left out or moved under `not_checked` makes the certificate weaker, not wrong.
+/// A claim that is left out, or moved under `not_checked`, makes the certificate weaker but not wrong.
 #[test]
 fn what_was_not_examined_is_not_reported_as_passed() {
     let folder = Folder::with(FIGURE_1);
@@ -377,7 +377,7 @@ fn what_was_not_examined_is_not_reported_as_passed() {
     assert_eq!(output.json()["claims"], json!(1));
 }
 
-/// `evenhand-check`, when it is built and not older than what it is made of.
+/// Returns the path of `evenhand-check`, if it is built and not older than its sources.
 fn small_checker() -> Option<PathBuf> {
     let binary = Path::new(env!("CARGO_BIN_EXE_evenhand")).with_file_name("evenhand-check");
     let built = std::fs::metadata(&binary).ok()?.modified().ok()?;
@@ -394,13 +394,13 @@ fn newest(folder: &Path) -> SystemTime {
     times.max().unwrap_or(SystemTime::UNIX_EPOCH)
 }
 
-/// The certificates that the checker's own tests accept, and what becomes of them when a number of theirs
-/// changes, get the same answer from both programs.
+/// Both programs give the same answer for the certificates that the checker's own tests accept, and for these certificates with
+/// a changed number.
 #[test]
 fn the_small_checker_agrees() {
     let checker = small_checker();
     if checker.is_none() {
-        // The harness keeps what the macros print, and a comparison that did not run must not look like one.
+        // The harness hides output of the macros, but a comparison that did not run must be visible.
         let line =
             b"\nNOT RUN: the_small_checker_agrees: evenhand-check is not built, or older than its sources\n";
         std::io::stderr().write_all(line).unwrap();
@@ -431,7 +431,7 @@ fn the_small_checker_agrees() {
     }
 }
 
-/// The order in a file has no meaning, also where the reader's own allocation states the hash of its own problem.
+/// The order in a file has no meaning, even if the reader's own allocation states the hash of its own problem.
 #[test]
 fn the_readers_own_problem_and_allocation_in_another_order() {
     let reversed = |text: &str| {
@@ -449,7 +449,7 @@ fn the_readers_own_problem_and_allocation_in_another_order() {
     folder.run(&["check", "c.json", "--problem", "own.json", "--allocation", "own.a.json"]).ends_with(0);
 }
 
-/// Many users who may all run on many classes, of which one has a task.
+/// Returns a problem with many users that may all run on many classes, and an allocation with one task.
 fn many_users_and_classes() -> Folder {
     let list = |count: usize, of: &dyn Fn(usize) -> String| (0..count).map(of).collect::<Vec<_>>().join(",");
     let servers = list(100, &|i| format!(r#"{{"name": "s{i}", "capacity": {{"r": {}, "q": 7}}}}"#, i + 1));
@@ -461,11 +461,11 @@ fn many_users_and_classes() -> Folder {
     folder
 }
 
-/// What is not decided in time is said, and claimed nowhere.
+/// Axioms that are not decided in time are reported, and claimed nowhere.
 #[test]
 fn certify_ends_in_time_with_a_part() {
     let folder = many_users_and_classes();
-    // Linear programmes with a hundred thousand variables, which nobody solves in a microsecond.
+    // These linear programmes have a hundred thousand variables, so none is solved in a microsecond.
     let certify = ["certify", "problem.json", "a.json", "--axiom", "pareto-optimal", "--axiom", "max-min"];
     let late = folder.run(&[&certify[..], &["--seconds", "0.000001", "-o", "c.json"]].concat()).ends_with(3);
     for axiom in ["pareto-optimal", "max-min"] {
@@ -473,9 +473,9 @@ fn certify_ends_in_time_with_a_part() {
         assert!(late.stderr.contains(&why), "{}", late.stderr);
     }
     assert!(late.stdout.contains("not checked"), "{}", late.stdout);
-    // Nothing is claimed, and nothing written.
+    // Without a claim, no file is written.
     assert!(!folder.names().contains(&"c.json".to_owned()));
-    // With enough time nothing changes.
+    // With enough time, the result is the same as without a limit.
     let solved = Folder::with(FIGURE_1);
     solved.solve("drfh", true, "a.json");
     let with_time = ["certify", "problem.json", "a.json", "--seconds", "1000", "-o", "timed.json"];
@@ -484,7 +484,7 @@ fn certify_ends_in_time_with_a_part() {
     assert_eq!(solved.read("timed.json"), solved.read("c.json"));
 }
 
-/// One axiom needs a table of all users, who all differ, and classes.
+/// One axiom needs a table of all users and classes, and all users differ.
 #[test]
 fn certify_leaves_out_what_needs_too_much_memory() {
     let users: Vec<String> =
@@ -507,7 +507,7 @@ fn certify_leaves_out_what_needs_too_much_memory() {
     folder.run(&["check", "c.json", "--require", "feasible"]).ends_with(0);
 }
 
-/// The page carries the certificate as it is, and the checker; it says what the kernel says of it.
+/// The page contains the unchanged certificate and the checker, and states the verdict of the kernel.
 #[test]
 fn a_certificate_is_wrapped_in_a_page() {
     let folder = Folder::with(FIGURE_1);
@@ -524,7 +524,7 @@ fn a_certificate_is_wrapped_in_a_page() {
     assert!(page.contains(alone.stdout.lines().next().unwrap()), "{page}");
     let only = folder.run(&["check", "c.json", "--page", "-o", "-"]).ends_with(0);
     assert_eq!(only.stdout, page);
-    // What is wrong is wrapped as well, and said to be wrong.
+    // The page of a wrong certificate says that it is wrong.
     let wrong = folder.read("c.json").replacen("\"holds\":true", "\"holds\":false", 1);
     folder.write("wrong.json", &wrong);
     folder.run(&["check", "wrong.json", "--page", "-o", "wrong.html"]).ends_with(1);

@@ -1,19 +1,19 @@
-//! Limits of groups on server classes from the file to the verdict of the kernel, and what `explain` and `fill` make of
-//! groups.
+//! Limits of groups on server classes, from the file to the verdict of the kernel, and groups in `explain` and
+//! `fill`.
 
 use crate::common;
 
 use common::Folder;
 use serde_json::{Value, json};
 
-/// Ten GPUs of each of two kinds, of which `outer` may have three new ones.
+/// A problem with ten GPUs of each of two kinds, of which `outer` may use three new ones.
 const PROBLEM: &str = r#"{"kind": "allocation-problem", "resources": ["gpu", "cpu"],
     "servers": [{"name": "old", "capacity": {"gpu": 10, "cpu": 40}}, {"name": "new", "capacity": {"gpu": 10, "cpu": 40}}],
     "groups": [{"name": "outer", "on": {"new": {"limit": {"gpu": 3}}, "new, old": {"limit": {"gpu": 12}}}},
                {"name": "inner", "parent": "outer"}, {"name": "b"}],
     "users": [{"name": "x", "group": "inner", "demand": {"gpu": 1, "cpu": 1}},
               {"name": "y", "group": "b", "demand": {"gpu": 1, "cpu": 1}, "servers": ["old"]}]}"#;
-/// The same, listed and in another order.
+/// The same problem, with limits written as a list and in another order.
 const LISTED: &str = r#"{"kind": "allocation-problem", "resources": ["cpu", "gpu"],
     "servers": [{"name": "new", "capacity": {"gpu": 10, "cpu": 40}}, {"name": "old", "capacity": {"gpu": 10, "cpu": 40}}],
     "groups": [{"name": "b"}, {"name": "inner", "parent": "outer"},
@@ -40,7 +40,7 @@ fn from_the_file_to_the_verdict() {
     let allocation =
         folder.run(&["solve", "problem.json", "--mechanism", "tree", "-o", "a.json", "--format", "json"]);
     let allocation = allocation.ends_with(0).json();
-    // Both groups rise together; x has three new GPUs and 3.5 of the old ones.
+    // Both groups rise together; x gets three new GPUs and 3.5 of the old ones.
     assert_eq!(allocation["tasks"]["x"], json!({"new": "3", "old": "7/2"}));
     assert_eq!(allocation["tasks"]["y"], json!({"old": "13/2"}));
     let certify =
@@ -54,7 +54,7 @@ fn from_the_file_to_the_verdict() {
     for problem in ["problem.json", "listed.json"] {
         folder.run(&["check", "c.json", "--require", "limits", "--problem", problem]).ends_with(0);
     }
-    // Another limit is another problem.
+    // A problem with another limit is another problem.
     folder.write("other.json", LISTED.replace("3.0", "4"));
     folder.run(&["check", "c.json", "--problem", "other.json"]).ends_with(1);
     folder.write("other.json", LISTED.replace(r#"{"servers": ["new"]"#, r#"{"servers": ["old"]"#));
@@ -66,7 +66,7 @@ fn explain_names_it() {
     let folder = Folder::with(PROBLEM);
     folder.run(&["solve", "problem.json", "--mechanism", "tree", "-o", "a.json"]).ends_with(0);
     let user = folder.run(&["explain", "problem.json", "a.json", "--user", "x"]).ends_with(0).stdout;
-    assert!(user.contains("x cannot grow as things stand: a group above it stops it."), "{user}");
+    assert!(user.contains("x cannot get more as things stand: a bound of a group stops it."), "{user}");
     assert!(user.contains("outer holds the 3 gpu that it may on new"), "{user}");
     let user = folder
         .run(&["explain", "problem.json", "a.json", "--user", "x", "--format", "json"])
@@ -84,7 +84,7 @@ fn explain_names_it() {
     let stops = group["users"]["x"]["stops"].as_array().unwrap();
     let named = stops.iter().find(|stop| stop["stop"] == "limit").unwrap();
     assert_eq!((&named["on"], &named["most"], &named["brings"]), (&json!(["new"]), &json!("3"), &json!("1")));
-    // Of whoever nothing but a full class stops no group is named.
+    // For a user that only a full class stops, no group is named.
     let y = folder
         .run(&["explain", "problem.json", "a.json", "--user", "y", "--format", "json"])
         .ends_with(0)

@@ -1,5 +1,5 @@
-//! What people and shells meet: errors that come first, names that were meant, completions, manual pages,
-//! tables in every form and width.
+//! The program as people and shells meet it: errors come first, misspelt names get suggestions, completions and manual pages
+//! work, and tables fit every form and width.
 
 use crate::common;
 
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// A folder with a problem, its allocation and its certificate.
+/// Returns a folder with a problem, its allocation and its certificate.
 fn session() -> Folder {
     let folder = Folder::with(FIGURE_1);
     folder.solve("drfh", true, "a.json");
@@ -79,7 +79,7 @@ fn whatever_is_wrong_is_said_first() {
     }
 }
 
-/// A warning of the problem does not come before the error.
+/// A warning about the problem does not come before the error.
 #[test]
 fn warnings_wait_for_the_error() {
     let folder = Folder::with(
@@ -125,7 +125,7 @@ fn aliases_are_names_too() {
     }
 }
 
-/// Characters that drive a terminal, in a file and on the command line.
+/// Names with characters that control a terminal, in a file and on the command line.
 const WICKED: [&str; 6] =
     ["\u{1b}[31mred", "a\u{202e}b", "a\u{2066}b", "a\u{200b}b", "a\nerror: b", "a\u{9b}31mb"];
 
@@ -182,7 +182,7 @@ fn completions_and_manual_pages() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let script = folder.run(&["completions", shell]).ends_with(0).stdout;
         assert!(script.contains("certify") && script.contains("mechanism"), "{shell}");
-        // These two complete options, not their values.
+        // For these two shells, completions cover options but not their values.
         let has_values = !["powershell", "elvish"].contains(&shell);
         assert!(!has_values || script.contains("best-fit") && script.contains("per-server-drf"), "{shell}");
     }
@@ -199,7 +199,7 @@ fn completions_and_manual_pages() {
     fails(&folder, "man -o -");
 }
 
-/// Every command says how it is used, with an example.
+/// The help of every command shows its usage and an example.
 #[test]
 fn help_has_examples_and_headings() {
     let folder = Folder::new();
@@ -268,7 +268,7 @@ fn what_each_user_holds_in_every_form() {
     assert_eq!(solve("json").lines().next(), Some("{"));
 }
 
-/// Numbers stand with their points below one another.
+/// The decimal points of a column are aligned.
 #[test]
 fn points_are_below_one_another() {
     let folder = Folder::with(CONSTRAINED);
@@ -318,7 +318,7 @@ fn a_table_fits_the_terminal() {
 #[test]
 fn outputs_are_examined_before_the_work() {
     let folder = session();
-    // The problem is not even read.
+    // The command fails before it reads the problem.
     for output in ["no/such/folder/x.json", "folder", "problem.json/x", "folder/"] {
         let started = folder.run(&["solve", "nowhere.json", "-m", "drfh", "-o", output]);
         started.fails_with(2, output);
@@ -328,8 +328,8 @@ fn outputs_are_examined_before_the_work() {
     folder
         .run(&["certify", "problem.json", "a.json", "-o", "a.json"])
         .fails_with(2, "would replace an input");
-    folder.run(&["ratio", "r.json", "--sweep", "0:1:3", "--plot", "x.png"]).fails_with(2, "only .svg");
-    folder.run(&["ratio", "r.json", "--sweep", "0:1:3", "--plot", "x"]).fails_with(2, "only .svg");
+    folder.run(&["ratio", "r.json", "--sweep", "0:1:3", "--plot", "x.png"]).fails_with(2, "SVG only");
+    folder.run(&["ratio", "r.json", "--sweep", "0:1:3", "--plot", "x"]).fails_with(2, "SVG only");
     folder.run(&["bench", "speed", "-o", "problem.json"]).fails_with(2, "not a folder");
     assert_eq!(folder.read("problem.json"), FIGURE_1);
 }
@@ -340,7 +340,7 @@ fn links_and_permissions() {
     use std::os::unix::fs::{PermissionsExt, symlink};
     let folder = session();
     folder.write("precious", "precious");
-    // Temporary files that an older version would have taken, planted as links.
+    // Links with the names of temporary files that an older version would have used.
     for pid in 0..50_000 {
         if pid % 97 == 0 {
             let name = format!(".out.json.{pid}.part");
@@ -350,10 +350,10 @@ fn links_and_permissions() {
     folder.solve("drfh", true, "out.json");
     assert_eq!(folder.read("precious"), "precious");
     let mode = |name: &str| std::fs::metadata(folder.path().join(name)).unwrap().permissions().mode() & 0o777;
-    // As the shell would create it.
+    // The permissions are those of a file that the shell creates.
     folder.write("by-hand", "");
     assert_eq!(mode("out.json"), mode("by-hand"));
-    // A link that is the output is followed, permissions are kept.
+    // An output that is a link is followed, and the permissions of its target are kept.
     folder.write("target.json", "old");
     std::fs::set_permissions(folder.path().join("target.json"), std::fs::Permissions::from_mode(0o600))
         .unwrap();
@@ -394,7 +394,7 @@ fn minus_is_standard_input_and_output() {
     assert!(!folder.names().contains(&"-".to_owned()));
 }
 
-/// Numbers for spreadsheets are decimals, without units and without indentation.
+/// Numbers in CSV are decimals, without units and without indentation.
 #[test]
 fn csv_holds_decimals() {
     let folder = Folder::new();
@@ -417,7 +417,7 @@ fn csv_holds_decimals() {
     assert!(shown.contains("cpu 1\n") && !shown.contains('%'), "{shown}");
 }
 
-/// Where a name is missing or another word is used, the message says what to type.
+/// If a name is missing or a word is wrong, the message says what to type.
 #[test]
 fn what_to_type_instead() {
     let folder = Folder::with(FIGURE_1);
@@ -442,7 +442,7 @@ fn what_to_type_instead() {
     assert!(!fails(&folder, "help qqqqq").stderr.contains("tip: "));
 }
 
-/// A command of the documentation reads a file of this repository as `--resume`, and leaves it as it is.
+/// A command in the documentation passes a file of this repository to `--resume`, and must leave the file unchanged.
 #[test]
 fn a_search_that_is_over_leaves_its_file_alone() {
     let folder = Folder::new();
@@ -458,7 +458,7 @@ fn a_search_that_is_over_leaves_its_file_alone() {
     }
 }
 
-/// On a terminal `reproduce` says how far it is; elsewhere and with `--quiet` it says nothing.
+/// On a terminal, `reproduce` shows its progress; elsewhere and with `--quiet` it does not.
 #[cfg(target_os = "linux")]
 #[test]
 fn reproduce_shows_how_far_it_is() {

@@ -1,5 +1,5 @@
-//! NJC, proportional and alpha fairness, and the Fisher market, on the command line: fields, options,
-//! odd input.
+//! NJC, proportional and alpha fairness, and the Fisher market on the command line: fields, options
+//! and unusual input.
 
 use crate::common;
 
@@ -122,9 +122,10 @@ fn explain_tells_entitlement_and_prices() {
         assert_eq!(entitled["prices"].as_array().unwrap().len(), 1, "{entitled}");
         let text = folder.run(&["explain", "problem.json", "a.json", "--user", "b"]).ends_with(0).stdout;
         assert!(text.contains("is entitled to 3/10") && text.contains("no justified complaint"), "{text}");
-        let price =
-            text.lines().find_map(|line| line.strip_prefix("What it holds costs, in weight for one unit: "));
-        // As a fraction where the price is exact.
+        let price = text
+            .lines()
+            .find_map(|line| line.strip_prefix("Prices of the resources that it uses, in weight per unit: "));
+        // An exact price is printed as a fraction.
         assert!(
             price.is_some_and(|price| price.starts_with("r2 on pool") && price.ends_with("0.6.")),
             "{text}"
@@ -151,8 +152,8 @@ fn options_that_do_not_fit() {
     }
 }
 
-/// Requests of 0 on what has run out, no tasks, no capacity, unlimited tasks in a pool, weights 10^9
-/// apart, nobody at all.
+/// Unusual problems: requests of 0 for an exhausted resource, no tasks, no capacity, unlimited tasks in a pool, weights 10^9
+/// apart, no user at all.
 #[test]
 fn odd_input() {
     let zero_on_the_bottleneck = r#"{"kind": "allocation-problem", "resources": ["r1", "r2"],
@@ -188,7 +189,7 @@ fn odd_input() {
         ] {
             let folder = Folder::with(problem);
             let solve = [&["solve", "problem.json", "-o", "a.json", "--quiet", "-m"], mechanism].concat();
-            // What is worth 10^18 times another is beyond floating point, and the status says so.
+            // A ratio of 10^18 between values exceeds floating point, and the status says so.
             let output = folder.run(&solve);
             let may_end_at_the_limit = problem == far_apart && mechanism[0] == "alpha";
             assert!(
@@ -205,7 +206,7 @@ fn odd_input() {
     }
 }
 
-/// What there is when the time is up is written, said and marked.
+/// The answer at the time limit is written, reported and marked as approximate.
 #[test]
 fn without_time_an_answer_in_doubles_is_written_with_status_3() {
     for mechanism in
@@ -222,7 +223,7 @@ fn without_time_an_answer_in_doubles_is_written_with_status_3() {
     }
 }
 
-/// Another objective, and other entitlements, than those of the file claim no axiom about these.
+/// An answer with another objective or other entitlements than those of the file claims no axiom about these.
 #[test]
 fn answers_to_another_question_say_so() {
     let per_weight = solve(POOL, &["-m", "alpha", "--alpha", "2", "--per-weight", "--exact"], 0);

@@ -1,5 +1,5 @@
-//! `simulate` of users that come and go under divisible mechanisms, from the outside: the example of the
-//! documentation, what is written, and what is refused.
+//! `simulate` of users that come and go under divisible mechanisms: the example of the documentation, the
+//! written files, and refused input.
 
 use crate::common;
 
@@ -14,7 +14,7 @@ fn fits(name: &str, text: &str) {
     }
 }
 
-/// The first block of JSON after a heading of docs/simulation.md.
+/// Returns the first block of JSON after a heading of docs/simulation.md.
 fn example(heading: &str) -> String {
     let text = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/simulation.md");
     let text = std::fs::read_to_string(text).unwrap();
@@ -59,11 +59,11 @@ fn what_is_refused_writes_nothing() {
     let text = example("Divisible allocations over time");
     let folder = Folder::new();
     folder.write("scenario.json", &text);
-    folder.run(&["simulate", "scenario.json", "--resume", "c.json"]).fails_with(2, "keep no checkpoints");
+    folder.run(&["simulate", "scenario.json", "--resume", "c.json"]).fails_with(2, "cannot be resumed");
     for (from, to, expected) in [
         (r#""ps-dsf"}"#, r#""slots"}"#, "policy.mechanism"),
         (r#""leaves": "4""#, r#""leaves": "9""#, "events[0].leaves"),
-        // Said when it runs: a mechanism that does not apply to these users.
+        // Only the run detects a mechanism that does not apply to these users.
         (r#""ps-dsf"}"#, r#""alpha"}"#, "policy: alpha needs the option --alpha"),
     ] {
         let wrong = text.replacen(from, to, 1);

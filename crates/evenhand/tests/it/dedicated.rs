@@ -1,12 +1,12 @@
-//! `evenhand compare --dedicated`: what every user runs alone on its own servers, beside the shared cluster.
+//! `evenhand compare --dedicated`: the tasks that every user runs alone on its own servers, next to the shared cluster.
 
 use crate::common;
 
 use common::Folder;
 use serde_json::Value;
 
-/// Ten servers: three and a third are the part of `big`, so that it owns three. A server holds one and a half of its
-/// tasks, or three of `small`, which owns seven and has fewer tasks than fit there.
+/// Ten servers. The fraction of `big` is three and a third servers, so that it owns three. A server holds one and a half of its
+/// tasks, or three tasks of `small`, which owns seven servers and has fewer tasks than they could hold.
 const CLUSTER: &str = r#"{"kind": "allocation-problem", "resources": ["cpu"],
     "servers": [{"name": "node", "count": 10, "capacity": {"cpu": 15}}],
     "users": [{"name": "big", "demand": {"cpu": 10}},
@@ -30,7 +30,7 @@ fn alone_beside_together() {
     assert_eq!(tasks("drfh", "small"), "19");
     let table = folder.run(&["compare", "problem.json", "-m", "drfh", "--dedicated"]).ends_with(0).stdout;
     assert!(table.contains("dedicated-whole"), "{table}");
-    // Without the option there are the mechanisms alone.
+    // Without the option, only the mechanisms are shown.
     let run = folder.run(&["compare", "problem.json", "-m", "drfh", "--format", "json"]).ends_with(0).json();
     assert_eq!(run["mechanisms"].as_array().unwrap().len(), 1);
 }

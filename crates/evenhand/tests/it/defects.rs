@@ -1,4 +1,4 @@
-//! What was found from outside, each with what should happen instead. The inputs are in `defects`.
+//! Defects that users reported, each with the correct behaviour. The inputs are in `defects`.
 
 use crate::common;
 
@@ -10,11 +10,11 @@ use common::{Folder, Output, finish};
 
 const EVENHAND: &str = env!("CARGO_BIN_EXE_evenhand");
 
-/// Address space for inputs that are made to fill the memory, in KiB: the programs themselves, with the
-/// stacks of their threads, take about half of it.
+/// The address space for inputs that are made to fill the memory, in KiB. The program itself, with the stacks of its threads,
+/// takes about half of it.
 const MEMORY: u32 = 1 << 20;
 
-/// A folder with these inputs.
+/// Returns a folder with these inputs.
 fn folder(names: &[&str]) -> Folder {
     let folder = Folder::new();
     let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/defects");
@@ -24,7 +24,7 @@ fn folder(names: &[&str]) -> Folder {
     folder
 }
 
-/// Runs with bounded memory.
+/// Runs the program with bounded memory.
 fn bounded(folder: &Folder, arguments: &[&str]) -> Output {
     let mut command = Command::new("sh");
     let words: Vec<String> = arguments.iter().map(|word| format!("'{word}'")).collect();
@@ -225,7 +225,7 @@ fn problems_and_certificates_take_memory_in_proportion_to_the_file() {
     bounded(&folder, &import).fails(2);
 }
 
-/// A level for each of 3,000 users, each alone on its own server: prices name the users and rows that they are of.
+/// Each of 3,000 users has its own server and level, so that each price refers to few users and rows.
 #[test]
 fn levels_take_memory_in_proportion_to_who_uses_what() {
     let folder = Folder::new();

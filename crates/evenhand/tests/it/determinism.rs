@@ -1,4 +1,4 @@
-//! The same input gives the same bytes; a reader that goes away is no crash.
+//! The same input gives the same bytes, and a reader that closes the pipe causes no crash.
 
 use crate::common;
 
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use common::{CONSTRAINED, FIGURE_1, Folder, of_programmes, wait};
 
-/// Without the line that tells the time.
+/// Removes the line with the running time.
 fn timeless(text: &str) -> String {
     text.lines().filter(|line| !line.contains("\"seconds\"")).collect::<Vec<_>>().join("\n")
 }

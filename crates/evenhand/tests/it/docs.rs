@@ -1,5 +1,5 @@
-//! The documentation is about this repository: links lead somewhere, folders that are named are there, and what
-//! the code cites of the theory stands in it.
+//! The documentation agrees with this repository: links have targets, folders that are named exist, and the citations of the
+//! theory in the code resolve.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// Files with this ending, build products left out.
+/// Returns the files with this ending, without build products.
 fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -26,12 +26,12 @@ fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap()
 }
 
-/// What stands between two marks, each time.
+/// Returns each text between two marks.
 fn between<'t>(text: &'t str, before: &'t str, after: &'t str) -> impl Iterator<Item = &'t str> {
     text.split(before).skip(1).filter_map(move |rest| rest.split(after).next())
 }
 
-/// The anchors of the headings of a page, as GitHub makes them.
+/// Returns the anchors of the headings of a page, as GitHub makes them.
 fn anchors(page: &str) -> Vec<String> {
     let headings = page.lines().filter_map(|line| line.strip_prefix('#'));
     let letter = |c: char| c.is_alphanumeric() || c == ' ' || c == '-' || c == '_';
@@ -82,13 +82,13 @@ fn the_architecture_names_what_is_there() {
     }
 }
 
-/// The pages of the theory, one after the other: its sections are numbered through them.
+/// Returns the pages of the theory in order: the numbers of their sections run through all pages.
 fn theory() -> String {
     let pages = ["theory", "axioms", "groups", "proofs"];
     pages.map(|page| read(&root().join(format!("docs/{page}.md")))).concat()
 }
 
-/// What a citation of the theory refers to, as it stands there: a heading, or the beginning of a fact or a theorem.
+/// Returns the text that a citation of the theory refers to: a heading, or the beginning of a fact or a theorem.
 fn cited_place(kind: &str, name: &str) -> Option<String> {
     match kind {
         "section" | "sections" => Some(format!("\n## {name}. ")),
@@ -98,14 +98,14 @@ fn cited_place(kind: &str, name: &str) -> Option<String> {
     }
 }
 
-/// Sections, facts and theorems of the theory that comments cite.
+/// Every section, fact and theorem of the theory that a comment cites exists.
 #[test]
 fn citations_of_the_theory_resolve() {
     let theory = theory();
     let mut cited = 0;
     for folder in ["crates", "solvers", "verification", "fuzz", "benches"] {
         for path in files(&root().join(folder), "rs") {
-            // A citation may go over the end of a line.
+            // A citation may continue on the next line.
             let text = read(&path).lines().map(str::trim).collect::<Vec<_>>().join(" ").replace(" //! ", " ");
             let text = text.replace(" /// ", " ").replace(" // ", " ");
             for marked in ["THEORY, ", "theory, ", "theory.md, "] {
@@ -123,7 +123,7 @@ fn citations_of_the_theory_resolve() {
     assert!(cited > 30, "{cited}");
 }
 
-/// The package and the crates are not published: no file tells a reader to install them from a registry.
+/// The package and the crates are not published, so no file tells a reader to install them from a registry.
 #[test]
 fn nothing_is_installed_from_where_it_is_not() {
     let endings = ["md", "py", "toml", "rs", "ipynb", "html", "sh"];

@@ -1,4 +1,4 @@
-//! `export`: what the files of the README and the examples become for other checkers and solvers.
+//! `export`: the files of the README and the examples, written for other checkers and solvers.
 
 use crate::common;
 
@@ -6,7 +6,7 @@ use common::{CONSTRAINED, FIGURE_1, Folder, ONE_SERVER, applicable, is_proven};
 use evenhand::Axiom;
 use evenhand_testkit::vipr;
 
-/// Names of the files in a folder; each is checked where it is a proof.
+/// Returns the names of the files in a folder, after checking each proof.
 fn proofs(folder: &Folder, of: &str) -> Vec<String> {
     let entries = std::fs::read_dir(folder.path().join(of)).unwrap();
     let mut names: Vec<String> =
@@ -36,7 +36,7 @@ fn the_session_of_the_readme() {
     assert!(output.stdout.contains("envy-free"), "{}", output.stdout);
 }
 
-/// What fails leaves no folder behind.
+/// A failed export leaves no folder.
 #[test]
 fn no_folder_of_a_failure() {
     let folder = Folder::with(FIGURE_1);
@@ -73,7 +73,7 @@ fn every_mechanism_with_prices() {
                 continue;
             }
             folder.run(&["solve", "problem.json", "-m", mechanism, "-o", "a.json"]).ends_with(0);
-            // Some of them violate what others promise.
+            // Some mechanisms violate axioms that others satisfy, so the status is not tested.
             folder.run(&["certify", "problem.json", "a.json", "-o", "c.json"]);
             let out = format!("proofs{at}");
             folder.run(&["export", "c.json", "--to", "vipr", "-o", &out]).ends_with(0);
@@ -135,7 +135,7 @@ fn what_cannot_be_exported() {
         ("false.json", "not valid"),
         ("broken.json", "ends inside"),
         ("problem.json", "certificate"),
-        ("envy.json", "no claim of it"),
+        ("envy.json", "none of its claims is a linear programme"),
         ("nowhere.json", "nowhere.json"),
     ] {
         let output = folder.run(&["export", file, "--to", "vipr", "-o", "out"]).fails_with(2, message);

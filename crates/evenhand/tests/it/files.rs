@@ -1,4 +1,4 @@
-//! Files that the program keeps up to date: what is there when it is told to end, is killed, or runs twice.
+//! Files that the program keeps up to date: their state after the program is told to end, is killed, or runs twice.
 #![cfg(unix)]
 
 use std::os::unix::fs::symlink;
@@ -10,7 +10,7 @@ use crate::common;
 
 use common::{FIGURE_1, Folder};
 
-/// Goes on for hours, and writes its checkpoint after every event.
+/// A scenario that runs for hours, and writes its checkpoint after every event.
 const LONG: &str = r#"{"kind": "scenario", "resources": ["cpu"],
     "servers": [{"name": "pool", "count": 100, "capacity": {"cpu": 4}}], "policy": {"server": "best-fit"},
     "users": [{"name": "u", "demand": {"cpu": 1}, "poisson": {"rate": 50, "tasks": 1, "duration": {"exponential": 4}}}],
@@ -22,8 +22,8 @@ fn start(folder: &Folder) -> Child {
     begun(folder, folder.command(&RUN))
 }
 
-/// The same where INT ends a program, also if these tests run in the background of a shell, which ignores INT for it.
-/// (`--default-signal` is GNU's; elsewhere the tests have to run in the foreground.)
+/// Starts the program so that INT ends it, even if these tests run in the background of a shell, which ignores INT.
+/// (`--default-signal` is an option of GNU env; on other systems the tests have to run in the foreground.)
 fn in_the_foreground(folder: &Folder) -> Child {
     if !cfg!(target_os = "linux") {
         return start(folder);
@@ -34,7 +34,7 @@ fn in_the_foreground(folder: &Folder) -> Child {
     begun(folder, env)
 }
 
-/// The program, once it has written its first checkpoint.
+/// Returns the program after it has written its first checkpoint.
 fn begun(folder: &Folder, mut command: Command) -> Child {
     let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     while !folder.path().join("run.json").exists() {
@@ -48,7 +48,7 @@ fn send(child: &Child, signal: &str) {
     assert!(sent.success());
 }
 
-/// Sends a signal, and waits for the end that it brings.
+/// Sends a signal, and checks that the signal ends the program.
 fn end(mut child: Child, signal: &str, number: i32) {
     send(&child, signal);
     assert_eq!(child.wait().unwrap().signal(), Some(number), "{signal}");
@@ -61,13 +61,13 @@ fn signals_leave_no_temporary_file() {
     for (signal, number) in [("TERM", 15), ("INT", 2)].repeat(4) {
         end(in_the_foreground(&folder), signal, number);
         assert_eq!(folder.names(), ["run.json", "s.json"], "{signal}");
-        // What is there is whole.
+        // The file is complete.
         serde_json::from_str::<serde_json::Value>(&folder.read("run.json")).unwrap();
         std::fs::remove_file(folder.path().join("run.json")).unwrap();
     }
 }
 
-/// A shell ignores INT for jobs in the background, so that Ctrl-C ends what is in front of them alone.
+/// A shell ignores INT for background jobs, so that Ctrl-C ends only the foreground job.
 #[test]
 fn a_signal_that_the_parent_ignores_ends_nothing() {
     let folder = Folder::new();
@@ -78,7 +78,7 @@ fn a_signal_that_the_parent_ignores_ends_nothing() {
     let mut child = begun(&folder, shell);
     send(&child, "INT");
     std::fs::remove_file(folder.path().join("run.json")).unwrap();
-    // It goes on: another checkpoint is written.
+    // The program continues, and writes another checkpoint.
     while !folder.path().join("run.json").exists() {
         assert_eq!(child.try_wait().unwrap(), None);
         std::thread::sleep(Duration::from_millis(2));
@@ -115,7 +115,7 @@ fn two_runs_do_not_share_a_checkpoint() {
         folder.run(&["hunt", "--steps", "1", "--resume", name]).fails_with(2, "another run");
     }
     end(first, "TERM", 15);
-    folder.run(&["hunt", "--steps", "1", "--resume", "run.json"]).fails_with(2, "no saved hunt");
+    folder.run(&["hunt", "--steps", "1", "--resume", "run.json"]).fails_with(2, "not a saved hunt");
     folder.run(&["hunt", "--types", "2", "--steps", "1", "--resume", "hunt.json"]).ends_with(0);
     assert_eq!(folder.names(), ["hunt.json", "link.json", "run.json", "s.json"]);
 }
@@ -135,9 +135,11 @@ fn links_that_lead_nowhere_are_refused() {
     }
     folder.write("s.json", LONG.replace("100000", "1"));
     for name in ["out", "out/deeper"] {
-        folder.run(&["simulate", "s.json", "-o", name]).fails_with(2, "a link leads nowhere");
+        folder
+            .run(&["simulate", "s.json", "-o", name])
+            .fails_with(2, "one of its folders is a link that leads nowhere");
     }
-    // Found out when the file is written: it has no name before.
+    // The name is known only when the file is written, so the error comes late.
     std::fs::create_dir(folder.path().join("results")).unwrap();
     symlink("missing.csv", folder.path().join("results/jobs.csv")).unwrap();
     folder.run(&["simulate", "s.json", "-o", "results"]).fails_with(3, "a link that leads nowhere");

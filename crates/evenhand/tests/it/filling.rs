@@ -1,11 +1,11 @@
-//! `solve --mechanism fill` and `slots` on the command line: published rows, fields, odd input.
+//! `solve --mechanism fill` and `slots` on the command line: published rows, fields and unusual input.
 
 use crate::common;
 
 use common::{FIGURE_1, Folder, Output};
 use serde_json::{Value, json};
 
-/// Kesidis, (19) and (20).
+/// The example of Kesidis, equations (19) and (20).
 const KESIDIS: &str = r#"{"kind": "allocation-problem", "resources": ["a", "b"],
     "servers": [{"name": "1", "capacity": {"a": 100, "b": 30}}, {"name": "2", "capacity": {"a": 30, "b": 100}}],
     "users": [{"name": "u", "demand": {"a": 5, "b": 1}}, {"name": "v", "demand": {"a": 1, "b": 5}}]}"#;
@@ -50,7 +50,7 @@ fn rows_of_kesidis_table_2() {
     }
 }
 
-/// The servers that suit the proportions of a task best may be too small for it: with them all, 2 of 11,132 tasks
+/// The servers whose proportions suit a task best may be too small for it. When they were not skipped, only 2 of 11,132 tasks
 /// were placed.
 #[test]
 fn best_fit_fills_every_server_on_which_a_task_fits() {

@@ -8,9 +8,9 @@ use evenhand::problem::{Arithmetic, Rational, number};
 use evenhand_testkit::agreement::agreed;
 use evenhand_testkit::golden::{assert_near, cases, exact, exacts, floats, id, matrix, problem};
 
-/// What a proven gap may be at most, in units of weight times `tasks^(1 - a)`.
+/// The largest allowed proven gap, in units of weight times `tasks^(1 - a)`.
 const GAP: f64 = 1e-9;
-/// The sum of the differences of a case from an optimum, as the case states it.
+/// The largest sum of the differences of a case from an optimum, as the case states it.
 const TOLERANCE: f64 = 1e-5;
 
 #[test]
@@ -42,7 +42,7 @@ fn alpha_fairness() {
         assert_eq!(claim.expect("a claim").holds, Some(true), "{what}");
         let feasible = Claim::derive(Axiom::Feasible, &instance, &Rational::new()).expect("a claim");
         assert_eq!(feasible.holds, Some(true), "{what}");
-        // Where both servers are full of both resources the placement is unique as well.
+        // If both servers are full of both resources, the placement is also unique.
         if id(case).contains("[1, 1]") || id(case).contains("[2, 1]") {
             for (n, expected) in matrix(&case["expected"]["X"]).iter().enumerate() {
                 let placed: Vec<f64> = (0..2).map(|i| number::to_f64(&outcome.allocation.on(n, i))).collect();
@@ -54,7 +54,7 @@ fn alpha_fairness() {
     assert_eq!(cases.len(), 9, "cases of alpha fairness");
 }
 
-/// The note of the cases of equal priorities: 65/3 each for every exponent, and the only placement.
+/// The note of the cases with equal priorities: 65/3 tasks each for every exponent, and only one placement.
 #[test]
 fn equal_priorities_exactly() {
     let cases = cases("alpha.phi[1, 1]");

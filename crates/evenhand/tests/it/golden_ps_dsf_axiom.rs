@@ -1,5 +1,5 @@
 //! The axioms of PS-DSF and of whole tasks against the golden cases: every solution of the independent
-//! implementation is certified, in either way of sharing, and none of them once it is changed.
+//! implementation is certified under both ways of sharing a server, and no changed solution is.
 
 use evenhand::certify::Request;
 use evenhand::exact::Axiom;
@@ -9,7 +9,7 @@ use evenhand_testkit::agreement::agreed;
 use evenhand_testkit::golden::{cases, exacts, id, matrix};
 use serde_json::Value;
 
-/// Classes by total capacity, or by the rates of the users; users by demand, weight and placement.
+/// Returns a problem with classes by total capacity or by the rates of users, and users by demand, weight and placement.
 fn problem(inputs: &Value) -> Problem {
     let by_rate = inputs["gamma"].is_array();
     let demands = matrix(&inputs[if by_rate { "gamma" } else { "D" }]);
@@ -82,7 +82,7 @@ fn every_solution_is_certified() {
             let holds: Vec<_> = found.claims.iter().map(|claim| claim.holds).collect();
             assert_eq!(holds, [Some(true); 2], "{}: {name}: {margins:?}", id(case));
             certified += 1;
-            // With a thousandth less of something nothing binds any more who held it.
+            // A thousandth less of something leaves its user without a binding bottleneck.
             let (n, i) = (0..x.len())
                 .flat_map(|n| (0..x[n].len()).map(move |i| (n, i)))
                 .find(|&(n, i)| !x[n][i].is_zero())
@@ -95,7 +95,7 @@ fn every_solution_is_certified() {
     assert!(certified >= 25, "{certified}");
 }
 
-/// Kesidis' tables: what integer filling places fits, and up to one task nobody envies anybody.
+/// Kesidis' tables: the integer filling is feasible, and no user envies another by more than one task.
 #[test]
 fn whole_tasks_are_certified() {
     let cases = cases("fill.joint.");

@@ -1,4 +1,4 @@
-//! Files with more groups than the program and the kernel look at end with the status of limits, in little memory.
+//! Files with more groups than the program and the kernel accept end with the status of limits, and use little memory.
 #![cfg(target_os = "linux")]
 
 use crate::common;
@@ -8,10 +8,10 @@ use std::process::Command;
 use common::Folder;
 use serde_json::{Value, json};
 
-/// Kilobytes of address space: as much as the program takes for the smallest problem, and some hundred megabytes.
+/// The address space in kilobytes: what the program takes for the smallest problem, and some hundred megabytes more.
 const MEMORY: u64 = 2_000_000;
 
-/// As many groups and resources, the last group with a limit.
+/// Returns a problem with these numbers of groups and resources, where the last group has a limit.
 fn problem(groups: usize, resources: usize) -> Value {
     let names: Vec<String> = (0..resources).map(|r| format!("r{r}")).collect();
     let capacity: serde_json::Map<String, Value> = names.iter().map(|r| (r.clone(), json!(1))).collect();
@@ -21,7 +21,7 @@ fn problem(groups: usize, resources: usize) -> Value {
            "groups": list, "users": [{"name": "u", "group": "g0", "demand": {"r0": 1}}]})
 }
 
-/// Exit status, and the first line of what it says is wrong.
+/// Returns the exit status, and the first line on standard error.
 fn run(folder: &Folder, arguments: &[&str]) -> (i32, String) {
     let line = format!(
         "ulimit -v {MEMORY}; exec '{}' --threads 1 {}",
@@ -37,7 +37,7 @@ fn allocation() -> String {
     json!({"kind": "allocation", "arithmetic": "exact", "tasks": {"u": {"pool": "1"}}}).to_string()
 }
 
-/// A certificate of `limits` for so many groups and resources, made of one about a problem that is small enough.
+/// Returns a certificate of `limits` for these numbers, derived from the certificate of a small problem.
 fn certificate(folder: &Folder, groups: usize, resources: usize) {
     folder.write("small.json", problem(2, 2).to_string());
     folder.write("a.json", allocation());
@@ -54,7 +54,7 @@ fn certificate(folder: &Folder, groups: usize, resources: usize) {
 #[test]
 fn more_cells_than_are_looked_at() {
     let folder = Folder::new();
-    // Just below the bound everything is answered.
+    // Just below the bound, every command gives an answer.
     folder.write("fits.json", problem(990, 1000).to_string());
     folder.write("a.json", allocation());
     let fits = run(&folder, &["certify", "fits.json", "a.json", "--axiom", "limits"]);
@@ -62,7 +62,7 @@ fn more_cells_than_are_looked_at() {
     certificate(&folder, 990, 1000);
     let fits = run(&folder, &["check", "cert.json"]);
     assert_eq!(fits.0, 0, "{}", fits.1);
-    // Above it nothing is begun.
+    // Above the bound, every command stops before it starts to work.
     folder.write("large.json", problem(1001, 1000).to_string());
     for arguments in [
         &["solve", "large.json", "--mechanism", "tree"][..],

@@ -1,4 +1,4 @@
-//! Cluster data in, a certified allocation out: made-up files, and the real ones where they are.
+//! From cluster data to a certified allocation: with made-up files, and with the real files if they are there.
 
 use crate::common;
 
@@ -44,7 +44,7 @@ fn google() -> Folder {
 const OPENB: [&str; 4] = ["import", "openb", "nodes.csv", "pods.csv"];
 const GOOGLE: [&str; 4] = ["import", "google", "machines.csv", "tasks.csv"];
 
-/// Solves exactly, certifies with tolerance 0, checks; everything that was asked about holds.
+/// Solves exactly, certifies with tolerance 0 and checks the certificate: every examined axiom holds.
 #[track_caller]
 fn is_proven(folder: &Folder, mechanism: &str) {
     let started = Instant::now();
@@ -170,7 +170,7 @@ fn list(items: &[&str]) -> String {
     format!(r#"{{"kind": "List", "items": [{}]}}"#, items.join(","))
 }
 
-/// Memory is printed in units that people read.
+/// Memory is printed in units that people use.
 #[test]
 fn memory_of_a_snapshot_has_units() {
     let folder = Folder::new();
@@ -180,7 +180,7 @@ fn memory_of_a_snapshot_has_units() {
     assert!(!text.contains("30133911107584"), "{text}");
 }
 
-/// A dump that lacks what decides is no cluster in which all is well.
+/// A dump that lacks decisive data is refused, and not taken for a fair cluster.
 #[test]
 fn dumps_that_lack_what_decides_are_refused() {
     let folder = Folder::new();
@@ -196,7 +196,7 @@ fn dumps_that_lack_what_decides_are_refused() {
     assert!(!folder.names().contains(&"s.json".to_owned()));
 }
 
-/// Two queues of eight GPUs each, of which one has 14 and the other waits for four. No node is known.
+/// Two queues of eight GPUs each: one uses 14, and the other waits for four. No node is known.
 #[test]
 fn quota_without_nodes_is_judged() {
     let of = |name: &str| {

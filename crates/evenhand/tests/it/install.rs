@@ -1,12 +1,12 @@
-//! `scripts/install.sh`: what `make install` puts where, and what it says of it.
+//! `scripts/install.sh`: the files that `make install` installs, and its messages.
 
 use std::path::Path;
 use std::process::{Command, Output};
 
 use tempfile::TempDir;
 
-/// A folder with both programs: another program may not be built yet while this one's tests run, so that a copy stands for
-/// the kernel.
+/// Returns a folder with both programs. The kernel may not be built yet while these tests run, so a copy of `evenhand` stands
+/// in for it.
 fn programs() -> TempDir {
     let folder = TempDir::new().unwrap();
     for name in ["evenhand", "evenhand-check"] {
@@ -49,7 +49,7 @@ fn what_is_installed_runs_from_the_path() {
     let path = format!("{}:{PLAIN}", bin.display());
     let run = Command::new("sh").args(["-c", "evenhand --version"]).env("PATH", &path).output().unwrap();
     assert!(run.stdout.starts_with(b"evenhand "), "{run:?}");
-    // Once more, over what is there and may be running.
+    // The second installation replaces files that may be in use.
     let again = install(programs.path(), prefix.path(), &path);
     assert!(again.status.success());
     assert!(!String::from_utf8(again.stdout).unwrap().contains("not on the PATH"));

@@ -1,11 +1,11 @@
-//! `--format json`: one document and nothing else on standard output, with the fields of FORMATS.
+//! `--format json`: one document with the documented fields, and nothing else on standard output.
 
 use crate::common;
 
 use common::{CONSTRAINED, FIGURE_1, Folder, ONE_SERVER, Output, applicable, of_programmes};
 use serde_json::{Value, json};
 
-/// An exact number, written as text: lowest terms, no sign but `-`, no decimal point.
+/// Checks an exact number written as text: in lowest terms, without a sign other than `-` and without a decimal point.
 #[track_caller]
 fn is_exact(value: &Value) {
     let text = value.as_str().unwrap_or_else(|| panic!("{value} is no text"));
@@ -16,7 +16,7 @@ fn is_exact(value: &Value) {
     assert!(is_natural(p) && is_natural(q) && q != "1" && q != "0" && text != "-0", "{text}");
 }
 
-/// Every number in the document.
+/// Collects every number in the document.
 fn numbers<'a>(value: &'a Value, found: &mut Vec<&'a Value>) {
     match value {
         Value::Object(map) => map.values().for_each(|value| numbers(value, found)),
@@ -25,7 +25,7 @@ fn numbers<'a>(value: &'a Value, found: &mut Vec<&'a Value>) {
     }
 }
 
-/// The names of an object's fields.
+/// Returns the names of an object's fields.
 fn names(value: &Value) -> Vec<&str> {
     value.as_object().unwrap().keys().map(String::as_str).collect()
 }
@@ -157,7 +157,7 @@ fn certify_what_does_not_hold() {
     assert_eq!(claim["holds"], json!(false));
     is_exact(&claim["margin"]);
     assert!(claim["margin"].as_str().unwrap().starts_with('-'));
-    // What does not hold is proven too.
+    // A violation is proven too, so the certificate is valid.
     let document = run(&folder, &["check", "c.json"], 0).json();
     assert_eq!(document["valid"], json!(true));
 }
@@ -240,7 +240,7 @@ fn explain() {
     }
     let document = run(&folder, &["explain", "problem.json", "a.json", "--user", "x"], 0).json();
     assert_eq!(document["servers"]["pool"]["bottlenecks"][0]["resource"], "memory");
-    // Memory has run out; yet with more cpu what x has of it is a smaller share.
+    // Memory is exhausted. More cpu also helps, because it makes the usage of x a smaller share.
     let rows = document["one_more_unit"].as_array().unwrap();
     let gains: Vec<_> = rows.iter().map(|row| (row["resource"].as_str().unwrap(), &row["tasks"])).collect();
     assert!(matches!(gains.as_slice(), [("cpu", _), ("memory", _)]), "{gains:?}");
@@ -282,11 +282,11 @@ fn import_schema_and_reproduce() {
     }
 }
 
-/// Without its data nothing is compared, and it is said why: on the page, in the list, by the status; never as zeros.
+/// Without its data nothing is compared. The page, the list and the status say why, and no value is shown as zero.
 #[test]
 fn reproduce_without_data() {
     let folder = Folder::new();
-    // A file that is there and empty is no data either.
+    // An existing but empty file does not count as data.
     std::fs::create_dir_all(folder.path().join("data/google2011")).unwrap();
     folder.write("data/google2011/machine_configs_t0.csv", "");
     let at = folder.path().join("data");
@@ -333,12 +333,12 @@ fn warnings_go_to_standard_error_and_quiet_silences_them() {
         let quiet = folder.run(&[arguments, &["--quiet"]].concat()).ends_with(0);
         assert_eq!(quiet.stderr, "", "{arguments:?}");
     }
-    // An error is not silenced.
+    // `--quiet` does not hide errors.
     folder.run(&["solve", "problem.json", "-m", "drf", "--quiet", "--format", "json"]).ends_with(0);
     folder.run(&["solve", "nowhere.json", "-m", "drf", "--quiet", "--format", "json"]).fails(2);
 }
 
-/// Not a terminal: no colours and no progress, whatever NO_COLOR says.
+/// Without a terminal there are no colours and no progress, whatever `NO_COLOR` says.
 #[test]
 fn no_colours_where_no_terminal_is() {
     let folder = Folder::with(FIGURE_1);

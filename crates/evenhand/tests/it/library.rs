@@ -1,8 +1,8 @@
-//! What a program links that uses the library alone, by feature.
+//! The crates that a program links if it uses only the library, by feature.
 
 use std::process::Command;
 
-/// The crates that a program links, or needs to be built, which uses the library with one feature.
+/// Returns the crates that a program with one feature of the library links or needs to be built.
 fn tree(feature: &str, edges: &str) -> Vec<String> {
     let tree = Command::new(env!("CARGO"))
         .args(["tree", "--offline", "--locked", "--edges", edges, "--prefix", "none", "--format", "{lib}"])

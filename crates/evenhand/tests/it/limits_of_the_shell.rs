@@ -11,7 +11,7 @@ use common::{FIGURE_1, Folder, Output, finish};
 
 const EVENHAND: &str = env!("CARGO_BIN_EXE_evenhand");
 
-/// A problem of these sizes, whose users all differ.
+/// Returns a problem with these numbers of users and classes, in which all users differ.
 fn large(users: usize, classes: usize) -> String {
     let server =
         |i: usize| format!(r#"{{"name": "s{i}", "capacity": {{"a": {}, "b": {}}}}}"#, 10 + i, 17 + i % 7);
@@ -24,7 +24,7 @@ fn large(users: usize, classes: usize) -> String {
     )
 }
 
-/// The command of a shell that sets a limit first.
+/// Returns a shell command that sets a limit and then runs the program.
 fn command(folder: &Folder, limit: &str, arguments: &str) -> Command {
     let mut command = Command::new("sh");
     let line = format!("ulimit {limit}; exec '{EVENHAND}' {arguments}");
@@ -63,7 +63,7 @@ fn too_little_memory_to_start_is_said() {
     }
 }
 
-/// Where a command runs out of memory differs from run to run: an allocation fails, or a thread cannot be started.
+/// The place where a command runs out of memory differs from run to run: an allocation fails, or a thread cannot be started.
 #[test]
 fn memory_that_runs_out_is_said() {
     let folder = Folder::with(&large(3000, 300));
@@ -101,7 +101,7 @@ fn what_fits_within_the_limits_is_as_without_them() {
         let words: Vec<&str> = arguments.split(' ').collect();
         let (within, without) = (limited(&folder, "-v 4000000", arguments), folder.run(&words));
         assert_eq!((within.status, &within.stderr), (without.status, &without.stderr), "{arguments}");
-        // The time that it took is in the document.
+        // The document contains the running time, which differs.
         let timeless = |output: &Output| -> Vec<String> {
             let lines = output.stdout.lines().filter(|line| !line.contains("\"seconds\""));
             lines.map(str::to_owned).collect()
@@ -110,7 +110,7 @@ fn what_fits_within_the_limits_is_as_without_them() {
     }
 }
 
-/// TERM and INT end the process that does the work too, and leave no file behind.
+/// TERM and INT also end the process that does the work, and leave no file.
 #[test]
 fn signals_are_passed_on() {
     let folder = Folder::new();
@@ -134,7 +134,7 @@ fn signals_are_passed_on() {
     }
 }
 
-/// The children of a process.
+/// Returns the children of a process.
 fn children(process: u32) -> Vec<u32> {
     let path = format!("/proc/{process}/task/{process}/children");
     let text = std::fs::read_to_string(path).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Mechanisms are listed once, in the registry, and axioms in `Axiom::ALL`: a list of names elsewhere would miss the
-//! next one.
+//! Mechanisms are listed once, in the registry, and axioms once, in `Axiom::ALL`. A list of names elsewhere would miss the next
+//! mechanism or axiom.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use evenhand::Axiom;
 use evenhand::mechanisms::registry;
 
-/// So many names of mechanisms in one literal list are a list of mechanisms.
+/// The number of mechanism names from which a literal list counts as a list of mechanisms.
 const MANY_MECHANISMS: usize = 3;
-/// So many names of axioms in one literal list are a list of axioms: three are asked for in many tests.
+/// The number of axiom names from which a literal list counts as a list of axioms. Many tests name three.
 const MANY_AXIOMS: usize = 4;
 
-/// Files whose lists are chosen, and why; a list of all mechanisms or axioms, or of all of a kind, is none of these.
+/// The files whose lists are chosen on purpose, and the reasons. They list neither all mechanisms or axioms nor all of a kind.
 const CHOSEN: &[(&str, &str)] = &[
     ("crates/studies/audit/tests", "few, since each is audited for seconds"),
     ("crates/studies/audit/src/matrix/claims.rs", "what papers claim, each at its place"),
@@ -40,7 +40,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// All Rust sources below a folder.
+/// Collects all Rust sources below a folder.
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -53,7 +53,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The literal lists of a source, innermost ones, as the strings in them.
+/// Returns the innermost literal lists of a source, as the strings in them.
 fn lists(text: &str) -> impl Iterator<Item = Vec<&str>> {
     let ends = text.match_indices(']');
     ends.filter_map(|(end, _)| {
@@ -63,7 +63,7 @@ fn lists(text: &str) -> impl Iterator<Item = Vec<&str>> {
     })
 }
 
-/// The mechanisms that it names, each once, or the axioms, where these are many.
+/// Returns the mechanisms or axioms that a list names, each once, if they are many.
 fn many(list: &[&str]) -> Option<Vec<&'static str>> {
     let mechanisms: BTreeSet<&str> =
         list.iter().filter_map(|name| registry::find(name)).map(|mechanism| mechanism.info.id).collect();

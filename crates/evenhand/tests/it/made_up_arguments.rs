@@ -1,4 +1,4 @@
-//! Command lines that a grammar makes, and those of the corpus of the fuzz target: every one ends as it should.
+//! Command lines from a grammar and from the corpus of the fuzz target: every one ends in an allowed way.
 
 use std::collections::BTreeSet;
 use std::panic::catch_unwind;
@@ -9,7 +9,7 @@ use evenhand_oracles::grammar::{COMMANDS, GLOBAL, random_command};
 
 use crate::common::Folder;
 
-/// Command lines that are tried.
+/// The number of command lines to try.
 const TRIED: u32 = 60;
 
 fn program() -> &'static Path {
@@ -38,7 +38,7 @@ fn command_lines_of_the_grammar_end_well() {
     }
 }
 
-/// The grammar has the options of every command: neither more nor fewer.
+/// The grammar has exactly the options of every command.
 #[test]
 fn the_grammar_has_every_option() {
     let folder = Folder::new();

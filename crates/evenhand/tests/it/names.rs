@@ -1,12 +1,12 @@
-//! Names of a file never forge: whatever they hold, no output has a line, a colour, markup, a formula or a
-//! direction of writing from them.
+//! Names in a file cannot forge output: whatever they contain, they add no line, colour, markup, formula or change of writing
+//! direction to any output.
 
 use crate::common;
 
 use common::{Folder, Output, applicable};
 use serde_json::{Value, json};
 
-/// A name that tries everything; `begin` is how a formula would begin, `what` tells it from others.
+/// Returns a name with every dangerous character. It begins with `begin`, as a formula would, and contains `what`.
 fn evil(begin: char, what: &str) -> String {
     format!(
         "{begin}1+1 {what}\nFORGED \r# FORGED\u{1b}[31m\u{9b}2J\u{202a}\u{202e}\u{2066}\u{2069}\u{200e}\u{200f}\
@@ -14,7 +14,7 @@ fn evil(begin: char, what: &str) -> String {
     )
 }
 
-/// Where a text is shown.
+/// The destination of a text.
 #[derive(Clone, Copy, PartialEq)]
 enum To {
     Terminal,
@@ -25,7 +25,7 @@ enum To {
     Markup,
 }
 
-/// Nothing of a name is there as it was.
+/// Checks that no dangerous piece of a name is in the text unescaped.
 #[track_caller]
 fn is_safe(text: &str, to: To, what: &str) {
     let is_hidden = |c: char| {
@@ -40,7 +40,7 @@ fn is_safe(text: &str, to: To, what: &str) {
     }
     match to {
         To::Terminal => {}
-        // A page has two scripts of its own at most, that sort tables and check certificates, and the packed checker.
+        // A page has at most two scripts of its own, which sort tables and check certificates, and the packed checker.
         To::Markup => {
             let own = text.matches("<script>\"use strict\";\n").count();
             let packed =
@@ -51,7 +51,7 @@ fn is_safe(text: &str, to: To, what: &str) {
         To::Markdown => {
             let plain = without_escapes(text);
             assert!(!plain.contains(['`', '<', '[']) && !plain.contains("*)"), "{what}: {text}");
-            // Cells stay cells: every line of a table has as many as its head.
+            // Cells stay cells: every line of a table has as many bars as its head.
             let mut head = None;
             for line in plain.lines() {
                 let bars = line.matches('|').count();
@@ -59,7 +59,7 @@ fn is_safe(text: &str, to: To, what: &str) {
                 head = (bars > 0).then_some(bars);
             }
         }
-        // Rows of the table alone: no command but those of the table begins a line.
+        // Only the rows of the table: no command other than those of the table begins a line.
         To::Latex => {
             let ours = ["\\begin{", "\\end{", "\\toprule", "\\midrule", "\\endhead", "\\bottomrule"];
             for line in text.lines().filter(|line| !line.starts_with("% ")) {
@@ -77,7 +77,7 @@ fn is_safe(text: &str, to: To, what: &str) {
                     "{what}: {row:?} in {text}"
                 );
                 if row.len() == 1 {
-                    // Between two tables.
+                    // The line stands between two tables.
                     width = None;
                 }
                 for field in row {
@@ -89,7 +89,7 @@ fn is_safe(text: &str, to: To, what: &str) {
     }
 }
 
-/// Markdown without the characters that are escaped.
+/// Returns Markdown without the escaped characters.
 fn without_escapes(text: &str) -> String {
     let mut plain = String::new();
     let mut characters = text.chars();
@@ -102,7 +102,7 @@ fn without_escapes(text: &str) -> String {
     plain
 }
 
-/// The rows of CSV (RFC 4180).
+/// Returns the rows of a CSV text (RFC 4180).
 fn rows(text: &str) -> Vec<Vec<String>> {
     let (mut rows, mut row, mut field, mut is_quoted) = (Vec::new(), Vec::new(), String::new(), false);
     let mut characters = text.chars().peekable();
@@ -122,7 +122,7 @@ fn rows(text: &str) -> Vec<Vec<String>> {
     rows
 }
 
-/// Runs a command in every format. Some result has a table for CSV, and JSON keeps the names.
+/// Runs a command in every format. CSV needs a result with a table, and JSON keeps the names.
 #[track_caller]
 fn every_format(folder: &Folder, arguments: &[&str], names: &[&str]) {
     let formats = [
@@ -157,7 +157,7 @@ fn every_format(folder: &Folder, arguments: &[&str], names: &[&str]) {
     }
 }
 
-/// Whether a string of the document, or a key, has the name in it.
+/// Returns whether a string or a key of the document contains the name.
 fn holds(document: &Value, name: &str) -> bool {
     match document {
         Value::String(text) => text.contains(name),
@@ -172,7 +172,7 @@ fn file_is_safe(folder: &Folder, name: &str, to: To) {
     is_safe(&folder.read(name), to, name);
 }
 
-/// The names of [`problem`]: the problem, two users, two server classes, two resources.
+/// The names in [`problem`]: the problem, two users, two server classes, two resources.
 struct Names {
     title: String,
     users: [String; 2],
@@ -206,7 +206,7 @@ fn of_problems() {
     for mechanism in applicable(&folder.read("problem.json")).map(|mechanism| mechanism.info.id) {
         every_format(&folder, &["solve", "problem.json", "-m", mechanism], &[u, a]);
         folder.run(&["solve", "problem.json", "-m", mechanism, "-o", "a.json"]);
-        // Of every kind of evidence, also that something is violated.
+        // The certificates contain every kind of evidence, also of violations.
         every_format(&folder, &["certify", "problem.json", "a.json", "-o", "c.json"], &[]);
         every_format(&folder, &["check", "c.json"], &[&names.title]);
         every_format(&folder, &["explain", "problem.json", "a.json", "--user", u], &[u, a]);
@@ -281,7 +281,7 @@ fn of_groups() {
     every_format(&folder, &["solve", "problem.json", "-m", "tree", "--rule", "kai"], &[&g]);
     folder.run(&["solve", "problem.json", "-m", "tree", "-o", "a.json"]).ends_with(0);
     every_format(&folder, &["explain", "problem.json", "a.json", "--levels", "--rule", "kai"], &[&g]);
-    // With a limit on a class of servers too.
+    // A second problem also has a limit on a server class.
     for limit in [json!({}), json!({&pool: {"limit": {&cpu: 2}}})] {
         problem["groups"][1]["on"] = limit;
         folder.write("problem.json", problem.to_string());
@@ -353,7 +353,7 @@ fn of_scenarios() {
     file_is_safe(&folder, "course/series.svg", To::Markup);
 }
 
-/// Commands that read no names print their own in the same way.
+/// Commands that read no names print their own names in the same way.
 #[test]
 fn of_commands_without_a_file() {
     let folder = Folder::new();

@@ -1,4 +1,4 @@
-//! Input that is unusual and right: it gets an answer, and the answer is true.
+//! Unusual but valid input: it gets an answer, and the answer is true.
 
 use crate::common;
 
@@ -11,7 +11,7 @@ fn problem(servers: &str, users: &str) -> Folder {
     ))
 }
 
-/// Every mechanism that applies, exact: certified feasible, and the certificate is valid when it is
+/// Solves exactly by every mechanism that applies. Each answer is certified feasible, and its certificate is valid when it is
 /// read again from its file.
 #[track_caller]
 fn every_mechanism_is_certified(folder: &Folder) {
@@ -29,7 +29,7 @@ fn every_mechanism_is_certified(folder: &Folder) {
     folder.run(&["compare", "problem.json", "--format", "json"]).ends_with(0).json();
 }
 
-/// In floating point: an allocation that is feasible but for rounding, or an honest error of status 3.
+/// Solves in floating point. Each answer is feasible up to rounding, or an error of status 3.
 #[track_caller]
 fn floating_point_is_honest(folder: &Folder) {
     for mechanism in of_programmes(&folder.read("problem.json")) {
@@ -37,7 +37,7 @@ fn floating_point_is_honest(folder: &Folder) {
             folder.run(&["solve", "problem.json", "--float", "-m", mechanism, "-o", "a.json", "--quiet"]);
         if solved.status != 0 {
             let solved = solved.fails(3);
-            // No allocation problem is unbounded.
+            // Allocation problems are never unbounded.
             assert!(!solved.error_line().contains("unbounded"), "{mechanism}: {}", solved.error_line());
             continue;
         }
@@ -150,7 +150,7 @@ fn memory_in_bytes_in_floating_point() {
     ));
 }
 
-/// Numbers at the edge of what is accepted: a certificate that is written can be read.
+/// Numbers at the limit of the accepted length: a certificate that is written can be read.
 #[test]
 fn four_hundred_digits() {
     let digits = "7".repeat(398);
@@ -165,7 +165,7 @@ fn four_hundred_digits() {
     ));
 }
 
-/// Numbers that no double holds: an exact answer, or an error that does not blame the file.
+/// Numbers beyond the range of doubles give an exact answer, or an error that does not blame the file.
 #[test]
 fn exponents_of_four_hundred() {
     let folder = problem(
@@ -188,8 +188,8 @@ fn a_weight_beyond_double_precision() {
     floating_point_is_honest(&Folder::with(&text));
 }
 
-/// An allocation from floating point is full but for rounding: the explanation must not tell a
-/// blocked user that it could have more, nor a satisfied one that it lacks tasks.
+/// An allocation from floating point is full up to rounding. The explanation must not tell a blocked user that it could have
+/// more, nor a satisfied user that it lacks tasks.
 #[test]
 fn an_explanation_sees_through_rounding() {
     let folder = Folder::with(common::ONE_SERVER);
@@ -203,7 +203,7 @@ fn an_explanation_sees_through_rounding() {
     }
 }
 
-/// A mechanism that is asked for twice is shown once.
+/// A mechanism that is named twice is shown once.
 #[test]
 fn a_mechanism_named_twice() {
     let folder = Folder::with(FIGURE_1);

@@ -1,11 +1,11 @@
-//! Forms of results: one table for programs, LaTeX, decimals, pictures, and an exact answer beside what was given.
+//! Forms of results: one table for programs, LaTeX, decimals, pictures, and the exact answer next to a given allocation.
 
 use crate::common;
 
 use common::{CONSTRAINED, FIGURE_1, Folder};
 use serde_json::{Value, json};
 
-/// Two classes and two users that nothing tells apart: where they run is open, how much is not.
+/// Two identical classes and two identical users: the placement is open, the number of tasks is not.
 const ANYWHERE: &str = r#"{
   "kind": "allocation-problem",
   "resources": ["cpu"],
@@ -30,7 +30,7 @@ fn a_comparison_is_one_table_for_programs() {
     assert_eq!((count("drfh,tasks,"), count("drfh,used,")), (4, 3), "{text}");
     assert!(count("ps-dsf,margin of axiom,") > 5, "{text}");
     assert!(text.contains(",violated\n") && text.contains(",holds\n"), "{text}");
-    // What has no result is a row as well.
+    // A mechanism without a result has a row as well.
     folder.write("cluster.json", FIGURE_1);
     let text = folder.run(&["compare", "cluster.json", "-m", "drf", "--format", "csv"]).ends_with(0).stdout;
     assert!(text.contains("drf,no result,,,"), "{text}");
@@ -46,7 +46,7 @@ fn tables_are_tabular_in_latex() {
         folder.run(&["compare", "problem.json", "-m", "drfh", "--format", "latex"]).ends_with(0).stdout;
     assert_eq!(text.matches("\\begin{tabular}").count(), 3, "{text}");
     assert!(text.contains("% Tasks that each user gets\n\\begin{tabular}"), "{text}");
-    // Fifty users make more than a page.
+    // A table of fifty users is longer than a page.
     let users: Vec<Value> = (0..50).map(|n| json!({"name": format!("u{n}"), "demand": {"cpu": 1}})).collect();
     let servers = json!([{"name": "s", "capacity": {"cpu": 100}}]);
     let problem =
@@ -58,7 +58,7 @@ fn tables_are_tabular_in_latex() {
     let refused = ["solve", "problem.json", "-m", "drfh", "-o", "a.json"];
     folder.run(&refused).ends_with(0);
     folder.run(&["certify", "problem.json", "a.json", "-o", "c.json"]).ends_with(0);
-    folder.run(&["check", "c.json", "--format", "latex"]).fails_with(2, "latex cannot hold it");
+    folder.run(&["check", "c.json", "--format", "latex"]).fails_with(2, "latex holds only tables");
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn decimals_stand_beside_fractions() {
         }
     }
     assert!(fractions > 2, "{document}");
-    // It is for people: readers take it and see the same allocation.
+    // The decimals are for people: readers accept the file and get the same allocation.
     let certify = |name: &str| folder.run(&["certify", "problem.json", name]).ends_with(0).stdout;
     assert_eq!(certify("a.json"), certify("plain.json"));
     let shown = folder.run(&["certify", "problem.json", "a.json", "--format", "json", "--decimals"]);
@@ -111,14 +111,14 @@ fn results_have_pictures() {
     assert_eq!(printed, folder.read("compare.svg"));
     folder.run(&["report", "problem.json", "-m", "drfh", "-o", "-", "--plot", "report.svg"]).ends_with(0);
     is_picture(&folder.read("report.svg"), "report");
-    folder.run(&[&compare[..], &["x.png"]].concat()).fails_with(2, "only .svg");
+    folder.run(&[&compare[..], &["x.png"]].concat()).fails_with(2, "SVG only");
     folder.run(&["solve", "problem.json", "-m", "drfh", "--plot", "problem.json"]).fails(2);
 }
 
 #[test]
 fn what_was_given_has_an_exact_answer_beside_it() {
     let folder = Folder::with(ANYWHERE);
-    // A solver's rounding, and placements of its own.
+    // The given allocation has a solver's rounding errors, and a placement of its own.
     given(&folder, &json!({"a": {"s": 4.0000003, "t": 5.9999998}, "b": {"s": 5.9999997, "t": 4.0000002}}));
     let polish = ["certify", "problem.json", "given.json", "--axiom", "pareto-optimal", "--polish"];
     let out = ["--polish-output", "p.json", "--format", "json", "--tolerance", "1e-6"];
@@ -132,13 +132,13 @@ fn what_was_given_has_an_exact_answer_beside_it() {
             panic!()
         };
         assert!(over / under < 4e-8, "{part}");
-        // It is the mechanism's own, exactly.
+        // The result is exactly the mechanism's own answer.
         let axiom = if mechanism == "drfh" { "max-min:drfh" } else { "proportional:1" };
         folder.run(&["certify", "problem.json", "p.json", "--axiom", axiom]).ends_with(0);
     }
     let said = folder.run(&[&polish[..], &["drfh", "--tolerance", "1e-6"]].concat()).ends_with(0).stdout;
     assert!(said.contains("drfh: the nearest exact answer changes the tasks of `a` most"), "{said}");
-    // An answer moves only as far as it has to.
+    // The answer moves only as far as necessary.
     given(&folder, &json!({"a": {"s": 3, "t": 7}, "b": {"s": 7, "t": 3}}));
     let found = folder.run(&[&polish[..], &["drfh", "--format", "json"]].concat()).ends_with(0).json();
     assert_eq!(
@@ -146,7 +146,7 @@ fn what_was_given_has_an_exact_answer_beside_it() {
         json!({"mechanism": "drfh", "is_nearest": true, "status": null, "gap": null, "changes": {}, "farthest": null,
                "placements": "0"})
     );
-    // An optimum that is irrational has no nearest answer.
+    // An irrational optimum has no nearest answer.
     folder.write(
         "irrational.json",
         r#"{"kind": "allocation-problem", "resources": ["cpu", "mem"],
@@ -162,7 +162,7 @@ fn what_was_given_has_an_exact_answer_beside_it() {
         said.contains("proportional: an answer close to its optimum") && said.contains("it is within"),
         "{said}"
     );
-    // PS-DSF is about more than totals.
+    // PS-DSF constrains more than totals.
     let found = folder.run(&[&polish[..], &["ps-dsf", "--format", "json"]].concat()).ends_with(0).json();
     assert_eq!(found["polished"]["is_nearest"], json!(false), "{found}");
 }

@@ -1,4 +1,4 @@
-//! Programs from outside that `bench accuracy` runs: none of them outlives it, and what they print and write is bounded.
+//! External programs that `bench accuracy` runs: none of them outlives it, and their output is bounded.
 #![cfg(target_os = "linux")]
 
 use crate::common;
@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use common::{FIGURE_1, Folder};
 use serde_json::Value;
 
-/// Starts programs in every way in which they get away from a shell: in the background, in a session of their own, and from a
-/// shell that has ended. Each sleeps for a number of seconds by which it is found.
+/// Returns a command that starts programs in every way to escape from a shell: in the background, in a session of their own,
+/// and from a shell that has ended. Each sleeps for its own number of seconds, which identifies it.
 fn runaway(seconds: u32) -> String {
     let [a, b, c, d, e] = [0, 1, 2, 3, 4].map(|more| seconds + more);
     format!(
@@ -19,7 +19,7 @@ fn runaway(seconds: u32) -> String {
     )
 }
 
-/// How many processes sleep for one of these numbers of seconds.
+/// Returns the number of processes that sleep for one of these numbers of seconds.
 fn sleepers(seconds: u32) -> usize {
     let is_one = |entry: std::io::Result<std::fs::DirEntry>| {
         let line = std::fs::read(entry.ok()?.path().join("cmdline")).ok()?;
@@ -30,7 +30,7 @@ fn sleepers(seconds: u32) -> usize {
     std::fs::read_dir("/proc").unwrap().filter_map(is_one).count()
 }
 
-/// Waits until so many of them are there.
+/// Waits until this number of them runs.
 #[track_caller]
 fn wait_for(seconds: u32, count: usize, limit: Duration) {
     let begun = Instant::now();
@@ -71,11 +71,11 @@ fn no_program_from_outside_outlives_the_bench() {
 #[test]
 fn no_program_from_outside_outlives_its_time_or_its_shell() {
     let folder = Folder::with(FIGURE_1);
-    // The time is up.
+    // The time limit ends the programs.
     let mut late = bench(&folder, &runaway(40_050), &["--seconds", "0.3", "--format", "json"]);
     assert!(late.stderr(Stdio::null()).output().unwrap().status.success());
     assert_eq!(sleepers(40_050), 0);
-    // The shell has ended by itself.
+    // The shell ends by itself.
     let left = "mine=setsid sleep 40060 & (setsid sleep 40061 &); : {problem} {answer}; exit 4";
     let output = bench(&folder, left, &["--format", "json"]).output().unwrap();
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -86,7 +86,7 @@ fn no_program_from_outside_outlives_its_time_or_its_shell() {
     assert_eq!(sleepers(40_060), 0);
 }
 
-/// Standard error is read and dropped but for its end; a folder that fills up ends the program.
+/// Only the end of standard error is kept, and a program that fills its folder is ended.
 #[test]
 fn what_programs_from_outside_print_and_write_is_bounded() {
     let folder = Folder::with(FIGURE_1);

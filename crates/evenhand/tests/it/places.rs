@@ -1,4 +1,4 @@
-//! Allocations by server and on single servers: examined, written, checked and explained by the binary.
+//! Allocations by server and on single servers: examined, written, checked and explained by the program.
 
 use crate::common;
 
@@ -46,7 +46,7 @@ fn ps_dsf_is_a_default_axiom_of_its_mechanisms() {
     let of_1 = run(&folder, &["explain", "problem.json", "a.json", "--user", "1"], 0).json();
     assert_eq!(of_1["virtual_shares"].as_object().unwrap().len(), 1, "no bandwidth on b");
 
-    // Time-shared the same numbers are infeasible.
+    // If servers are shared by time, the same numbers are infeasible.
     let folder = Folder::with(TWO);
     folder.solve("ps-dsf-tdm", true, "a.json");
     let document = run(&folder, &["certify", "problem.json", "a.json", "-o", "c.json"], 0).json();
@@ -65,7 +65,7 @@ fn who_has_no_bottleneck_is_told_why() {
     );
     let certify = ["certify", "problem.json", "a.json", "--axiom", "ps-dsf", "-o", "c.json"];
     let document = run(&folder, &certify, 1).json();
-    // On a user 1 is one task ahead, the cpu of 3/2 tasks of user 2, which could have 6 alone.
+    // On a, user 1 is ahead by one task, which takes the cpu of 3/2 tasks of user 2. User 2 could run 6 alone.
     assert_eq!(document["claims"][0]["margin"], "-1/4");
     assert_eq!(document["claims"][0]["tasks"], "-3/2");
     assert_eq!(run(&folder, &["check", "c.json"], 0).json()["valid"], true);
@@ -88,7 +88,7 @@ fn whole_tasks_on_single_servers() {
     let holds: Vec<_> = document["claims"].as_array().unwrap().iter().map(|c| &c["holds"]).collect();
     assert_eq!(holds, [&json!(true), &json!(true)], "{document}");
     assert_eq!(run(&folder, &["check", "c.json"], 0).json()["valid"], true);
-    // On a 97 of 100 cpu and 29 of 30 memory are used; one server of b is full, one empty.
+    // On a, 97 of 100 cpu and 29 of 30 memory are used; one server of b is full, one is empty.
     let of_1 = run(&folder, &["explain", "problem.json", "a.json", "--user", "1"], 0).json();
     assert_eq!(of_1["verdict"], "room");
     assert_eq!(of_1["one_more_task"]["a"], json!({"tasks": "0", "fits_on": 0, "short_on": {"cpu": 1}}));
@@ -96,7 +96,7 @@ fn whole_tasks_on_single_servers() {
         of_1["one_more_task"]["b"],
         json!({"tasks": "6", "fits_on": 1, "short_on": {"cpu": 1, "memory": 1}})
     );
-    // Without the placements nobody knows.
+    // Without the placements this is unknown.
     let folder = Folder::with(KESIDIS);
     folder.write("a.json", r#"{"kind": "allocation", "tasks": {"1": {"b": 3}}}"#);
     let document =
@@ -112,7 +112,7 @@ fn better_whole_tasks_are_found_and_verified() {
         let certify =
             ["certify", "problem.json", "a.json", "--axiom", "integer-pareto-optimal", "-o", "c.json"];
         let document = run(&folder, &certify, status).json();
-        // A certificate that claims nothing is not written.
+        // A certificate without claims is not written.
         assert_eq!(folder.names().contains(&"c.json".to_owned()), status != 3);
         if status != 3 {
             assert_eq!(run(&folder, &["check", "c.json"], 0).json()["valid"], true);
@@ -133,7 +133,7 @@ fn better_whole_tasks_are_found_and_verified() {
     assert_eq!((&proven["claims"][0]["holds"], &proven["claims"][0]["margin"]), (&json!(true), &json!("0")));
     let parts = judge(half, r#"[{"server": "a", "index": 0, "tasks": {"1": "1/2"}}]"#, 0);
     assert_eq!(parts["claims"][0]["holds"], json!(null));
-    // Kesidis' 42 tasks are the most, which divisible prices cannot show: not checked, and no failure to say so.
+    // Kesidis' 42 tasks are the maximum, but divisible prices cannot show it: the axiom is not checked, and this is no failure.
     let two = KESIDIS.replace("\"count\": 3, ", "");
     let most = r#"[{"server": "a", "index": 0, "tasks": {"1": 19, "2": 2}}, {"server": "b", "index": 0, "tasks": {"1": 2, "2": 19}}]"#;
     let open = judge(&two, most, 3);
@@ -141,7 +141,7 @@ fn better_whole_tasks_are_found_and_verified() {
     assert!(open["undecided"]["integer-pareto-optimal"].as_str().unwrap().contains("which is no proof"));
 }
 
-/// A nearly empty cluster has room for many tasks, and says for how many.
+/// A nearly empty cluster has free capacity for many tasks, and the output says for how many.
 #[test]
 fn how_many_more_tasks_fit() {
     let problem = r#"{"kind": "allocation-problem", "resources": ["cpu"],

@@ -1,4 +1,4 @@
-//! `evenhand ratio`: numbers, certificate, and what it does with wrong input.
+//! `evenhand ratio`: numbers, certificate and wrong input.
 
 use crate::common;
 
@@ -42,7 +42,7 @@ fn the_introduction_of_the_paper() {
     }
 }
 
-/// Every proof of the introduction's certificate is a table; with `--trees` none is.
+/// Every proof of the certificate of the paper's introduction is a table; with `--trees` none is.
 #[test]
 fn trees_in_place_of_tables() {
     let folder = Folder::new();
@@ -96,7 +96,7 @@ fn pools_tables_and_files() {
     let folder = Folder::new();
     folder.write("p.json", SMALL);
     let json = folder.run(&["ratio", "p.json", "--format", "json"]).ends_with(0).json();
-    // Greedy: (1 a) fits beside nothing in a server of 4; (2 b) earns 6 there.
+    // Greedy: (1 a) leaves no capacity for another job in a server of 4; (2 b) earns 6 there.
     assert_eq!(json["greedy_configurations"][0]["configuration"], json!({"b": 2}));
     assert_eq!(json["greedy_configurations"][0]["servers"], json!("3/5"));
     assert_eq!(json["greedy"], json!("28/5"));
@@ -105,7 +105,7 @@ fn pools_tables_and_files() {
     assert!(table.stdout.contains("2 b") && table.stdout.contains("ratio"), "{}", table.stdout);
     let written = folder.run(&["ratio", "p.json", "-o", "c.json"]).ends_with(0);
     assert_eq!(written.stdout, table.stdout);
-    // The certificate on standard output, and nothing else.
+    // Standard output gets the certificate, and nothing else.
     let certificate = folder.run(&["ratio", "p.json", "-o", "-"]).ends_with(0).json();
     assert_eq!(certificate["kind"], json!("ratio-certificate"));
     let says = folder.run(&["check", "c.json", "--problem", "p.json"]).ends_with(0).stdout;

@@ -1,4 +1,4 @@
-//! `evenhand ratio --monotone`: the answer, its proof, and what it does with wrong input.
+//! `evenhand ratio --monotone`: the answer, its proof and wrong input.
 
 use crate::common;
 
@@ -7,13 +7,13 @@ use evenhand::problem::Rational;
 use evenhand::problem::number;
 use serde_json::{Value, json};
 
-/// Three types for which more load may earn less (golden case vm.monotone).
+/// Three types with which more load may earn less (golden case vm.monotone).
 const FALLING: &str = r#"{"kind": "reservation-problem", "resources": ["x", "y"],
     "servers": [{"name": "pool", "count": 7, "capacity": {"x": 16, "y": 10}}],
     "jobs": [{"name": "a", "demand": {"x": 9, "y": 3}, "reward": 18, "load": 3},
              {"name": "b", "demand": {"x": 9, "y": 1}, "reward": 16},
              {"name": "c", "demand": {"x": 1, "y": 3}, "reward": 5}]}"#;
-/// The first two of them: two types are always monotone.
+/// The first two types of [`FALLING`]: two types are always monotone.
 const TWO: &str = r#"{"kind": "reservation-problem", "resources": ["x", "y"],
     "servers": [{"name": "pool", "capacity": {"x": 16, "y": 10}}],
     "jobs": [{"name": "a", "demand": {"x": 9, "y": 3}, "reward": 18},
@@ -23,7 +23,7 @@ fn exact(value: &Value) -> Rational {
     number::parse(value.as_str().unwrap()).unwrap()
 }
 
-/// A no is two loads, and certificates of what greedy earns with each that the kernel accepts.
+/// The proof of a no is two loads, with certificates of the earnings of greedy that the kernel accepts.
 #[test]
 fn no_is_two_loads_with_their_certificates() {
     let folder = Folder::with(FALLING);
@@ -53,7 +53,7 @@ fn no_is_two_loads_with_their_certificates() {
     assert!(table.contains("more load may earn greedy less"), "{table}");
 }
 
-/// A yes lists every order in which types can run out; its derivatives follow from its configurations.
+/// The proof of a yes lists every order in which types can run out. Its derivatives follow from its configurations.
 #[test]
 fn yes_is_every_order_with_its_derivatives() {
     let folder = Folder::with(TWO);
@@ -67,7 +67,7 @@ fn yes_is_every_order_with_its_derivatives() {
         let steps = order["steps"].as_array().unwrap();
         assert_eq!(steps.len(), run_out.len() + 1);
         let last = exact(&steps[steps.len() - 1]["reward"]);
-        // Replacing one server of a step by one of the last changes the loads that run out by its jobs.
+        // Replacing one server of a step by one of the last step changes the loads of the exhausted types by its jobs.
         for (l, step) in steps[..run_out.len()].iter().enumerate() {
             let earned: Rational = run_out[l..]
                 .iter()
@@ -82,10 +82,10 @@ fn yes_is_every_order_with_its_derivatives() {
             assert!(exact(&order["one_more_job_earns"][name]) >= 0, "{order}");
         }
     }
-    // Both types may run out first where a server holds both.
+    // Either type may run out first if a server holds both.
     let first: Vec<&Value> = orders.iter().map(|order| &order["run_out"]).collect();
     assert!(first.contains(&&json!([])) && first.contains(&&json!(["a"])), "{first:?}");
-    // Into a folder that is new, and into one that is there.
+    // The folder is new the first time, and exists the second time.
     for _ in 0..2 {
         folder.run(&["ratio", "problem.json", "--monotone", "-o", "proof"]).ends_with(0);
     }

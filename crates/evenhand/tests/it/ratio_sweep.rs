@@ -1,4 +1,4 @@
-//! `evenhand ratio --sweep`: points, critical loads, plot, and what it does with wrong input.
+//! `evenhand ratio --sweep`: points, critical loads, plot and wrong input.
 
 use crate::common;
 
@@ -31,7 +31,7 @@ fn figure_2() {
             let ours = json!([found["load"], found["greedy"], found["optimum"], found["ratio"]]);
             golden::assert_near(golden::id(&case), &golden::floats(&ours), &golden::floats(point), 1e-6);
         }
-        // From the second on, every server earns the most it can.
+        // From the second critical load on, every server earns as much as it can.
         let found =
             folder.run(&["ratio", "p.json", "--format", "json", "--sweep", "0:1:2"]).ends_with(0).json();
         let second = found["critical_loads"][1].as_str().unwrap();
@@ -60,12 +60,12 @@ fn table_json_and_plot() {
     );
     let table = folder.run(&["ratio", "p.json", "--sweep", "0:1.5:4", "--plot", "p.svg"]).ends_with(0).stdout;
     assert!(table.contains("up to 2/3 = 0.666667 times the load everything is served"), "{table}");
-    assert!(table.contains("from 1 times the load on every server holds"), "{table}");
+    assert!(table.contains("from 1 times the load on, every server holds"), "{table}");
     let svg = folder.read("p.svg");
     assert!(svg.starts_with("<svg") && svg.contains("multiple of the load") && svg.contains("all served"));
     let printed = folder.run(&["ratio", "p.json", "--sweep", "0:1.5:4", "--plot", "-"]).ends_with(0).stdout;
     assert_eq!(printed, svg);
-    // One point is a picture too.
+    // A single point is drawn as well.
     folder.run(&["ratio", "p.json", "--sweep", "1:1:1", "--plot", "one.svg"]).ends_with(0);
     assert!(folder.read("one.svg").starts_with("<svg"));
 }
@@ -73,18 +73,18 @@ fn table_json_and_plot() {
 #[test]
 fn where_there_is_no_critical_load() {
     let folder = Folder::new();
-    // The best configuration holds a type without load.
+    // The best configuration contains a type without load.
     folder.write("p.json", LINE.replacen("\"load\": 1", "\"load\": 0", 1));
     let json = folder.run(&["ratio", "p.json", "--sweep", "1:2:2", "--format", "json"]).ends_with(0).json();
     assert_eq!(json["critical_loads"], json!(["2", null]));
-    // Nothing is offered at all.
+    // No type has any load.
     let none = LINE.replace("\"load\": 1", "\"load\": 0");
     folder.write("p.json", none);
     let run = folder.run(&["ratio", "p.json", "--sweep", "1:2:2", "--format", "json"]).ends_with(0);
     assert!(run.stderr.contains("warning: there is nothing to earn"));
     assert_eq!(run.json()["critical_loads"], json!([null, null]));
     assert_eq!(folder.run(&["ratio", "p.json", "--sweep", "1:2:2", "--quiet"]).ends_with(0).stderr, "");
-    // Several pools have points, and no critical loads.
+    // A problem of several pools has points, but no critical loads.
     let second = "{\"x\": 2}}, {\"name\": \"other\", \"capacity\": {\"x\": 3}}]";
     folder.write("p.json", LINE.replacen("{\"x\": 2}}]", second, 1));
     let run = folder.run(&["ratio", "p.json", "--sweep", "1:2:2", "--format", "json"]).ends_with(0);
@@ -139,12 +139,10 @@ fn wrong_input() {
         folder.run(&["ratio", "p.json", &format!("--sweep={range}")]).fails(2);
     }
     folder.run(&["ratio", "p.json", "--sweep"]).fails(2);
-    // A sweep has no certificate but a page, and only a sweep has a plot.
+    // A sweep has a page instead of a certificate, and only a sweep has a plot.
     folder.run(&["ratio", "p.json", "--sweep", "1:2:3", "-o", "c.json"]).fails_with(2, ".html");
     folder.run(&["ratio", "p.json", "--plot", "p.svg"]).fails_with(2, "--sweep");
-    folder
-        .run(&["ratio", "p.json", "--sweep", "1:2:3", "--plot", "p.json"])
-        .fails_with(2, "only .svg is drawn");
+    folder.run(&["ratio", "p.json", "--sweep", "1:2:3", "--plot", "p.json"]).fails_with(2, "SVG only");
     folder.run(&["ratio", "p.json", "--sweep", "1:2:3", "--plot", "no/such/p.svg"]).fails(2);
     assert_eq!(folder.names(), ["p.json"]);
 }

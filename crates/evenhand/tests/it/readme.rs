@@ -1,4 +1,4 @@
-//! What the documentation has to say.
+//! Facts that the documentation has to state.
 
 #[test]
 fn the_mechanisms_page_has_a_row_for_every_mechanism() {
@@ -10,7 +10,7 @@ fn the_mechanisms_page_has_a_row_for_every_mechanism() {
     }
 }
 
-/// What stands after `key`, without quotation marks and braces, on the first line that begins with it.
+/// Returns the text after `key` on the first line that begins with it, without quotation marks and braces.
 fn field<'t>(text: &'t str, key: &str) -> &'t str {
     let line = text.lines().find_map(|line| line.trim_start().strip_prefix(key));
     line.unwrap_or_else(|| panic!("no line begins with {key}")).trim_matches([' ', ',', '"', '{', '}'])

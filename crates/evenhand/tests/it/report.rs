@@ -1,4 +1,4 @@
-//! `report`: a comparison as one page of HTML.
+//! `report`: a comparison as one HTML page.
 
 use crate::common;
 
@@ -22,7 +22,7 @@ fn the_page_is_written_and_the_comparison_printed() {
     assert!(folder.names().contains(&"report.html".to_owned()));
 }
 
-/// Every result is a page, and that of `compare` is the report's.
+/// Every result can be a page, and the page of `compare` is that of `report`.
 #[test]
 fn results_are_pages_too() {
     let folder = Folder::with(PROBLEM);
@@ -72,7 +72,7 @@ fn wrong_input_leaves_no_page() {
     assert!(!folder.names().iter().any(|name| name.ends_with(".html")));
 }
 
-/// Too little processor time for all columns: those that are done are written, the others are named.
+/// With too little processor time for all columns, the finished columns are written and the others are named.
 #[test]
 fn columns_that_are_done_are_written() {
     let list = |of: &dyn Fn(usize) -> String, count| (0..count).map(of).collect::<Vec<_>>().join(", ");
@@ -97,7 +97,7 @@ fn columns_that_are_done_are_written() {
     assert!(folder.read("page.html").contains("too large"));
 }
 
-/// `compare -o` writes the report's page besides what it prints.
+/// `compare -o` writes the page of `report` in addition to its output.
 #[test]
 fn a_comparison_has_that_page_too() {
     let folder = Folder::with(PROBLEM);
@@ -111,7 +111,7 @@ fn a_comparison_has_that_page_too() {
     assert!(!folder.names().contains(&"report.html".to_owned()));
 }
 
-/// The page of a result opens with the answer, shows its pictures, and names files that are there.
+/// The page of a result opens with the answer, shows its pictures, and names only files that exist.
 #[test]
 fn folders_and_sweeps_have_a_page() {
     let folder = Folder::new();
@@ -143,7 +143,7 @@ fn folders_and_sweeps_have_a_page() {
             "{name}: {links:?}"
         );
     }
-    // The certificates of an audit are checked where it is read.
+    // The page checks the certificates of an audit in the browser.
     let page = folder.read("audit/index.html");
     assert!(page.contains("id=\"check-run\"") && page.contains("data-certificate="), "{page}");
 }

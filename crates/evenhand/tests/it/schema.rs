@@ -1,4 +1,4 @@
-//! The JSON Schemas are those of what the program reads and writes.
+//! The JSON Schemas match the documents that the program reads and writes.
 
 use std::collections::BTreeSet;
 
@@ -47,7 +47,7 @@ fn with_warnings_too() {
     );
     folder.solve("drfh", true, "a.json");
     fits(&schema("allocation"), &folder.read("a.json"));
-    // And it is read again.
+    // The document can be read again.
     folder.run(&["certify", "problem.json", "a.json"]).ends_with(0);
 }
 
@@ -71,7 +71,7 @@ fn every_schema_is_one() {
     }
 }
 
-/// The kinds of the documents that were seen, each of which fits the schema of its kind.
+/// The kinds of the documents seen so far. Each document fits the schema of its kind.
 #[derive(Default)]
 struct Seen(BTreeSet<String>);
 
@@ -84,7 +84,7 @@ impl Seen {
         self.0.insert(kind.to_owned());
     }
 
-    /// What a command prints with `--format json`.
+    /// Checks the document that a command prints with `--format json`.
     #[track_caller]
     fn prints(&mut self, folder: &Folder, call: &str) {
         let words: Vec<&str> = call.split(' ').chain(["--format", "json", "--quiet"]).collect();
@@ -92,7 +92,7 @@ impl Seen {
     }
 }
 
-/// One document at least of every command and of every kind.
+/// Checks at least one document of every command and of every kind.
 #[test]
 fn every_kind_of_document_fits_its_schema() {
     let problem = Folder::with(&FIGURE_1.replace("user 1", "u"));
@@ -106,7 +106,7 @@ fn every_kind_of_document_fits_its_schema() {
     problem.write("grid.json", grid);
     let jobs = Folder::with(RESERVATION);
     jobs.write("s.json", admission());
-    // A search that is over.
+    // A complete search.
     jobs.write("matrix.json", include_str!("../../../studies/audit/finds.json"));
     let groups = Folder::with(GROUPS);
     groups.solve("tree", true, "a.json");
@@ -164,7 +164,7 @@ fn every_kind_of_document_fits_its_schema() {
     let known = problem.run(&["schema", "--format", "json"]).ends_with(0).json();
     let known = known["names"].as_array().unwrap().iter().map(|name| name.as_str().unwrap().to_owned());
     assert_eq!(seen.0, known.collect::<BTreeSet<String>>());
-    // These two write no document.
+    // These two commands write no document.
     let asked: BTreeSet<&str> = calls.iter().map(|(_, call)| call.split(' ').next().unwrap()).collect();
     let help = problem.run(&["--help"]).ends_with(0).stdout;
     let listed = help
@@ -179,7 +179,7 @@ fn every_kind_of_document_fits_its_schema() {
     assert_eq!(asked, listed);
 }
 
-/// Where numbers are beyond doubles it is said, and no document has null in their place.
+/// Numbers beyond doubles cause an error, and no document has null instead of them.
 #[test]
 fn no_number_is_null() {
     let folder = Folder::new();
@@ -197,7 +197,7 @@ fn no_number_is_null() {
     let course = SCENARIO.replace(r#""server": "best-fit""#, r#""mechanism": "drfh""#);
     folder.write("s.json", course.replace(r#""demand": {"cpu": 1}"#, r#""demand": {"cpu": 1e-350}"#));
     folder.run(&["simulate", "s.json", "--format", "json"]).fails_with(2, "beyond what doubles hold");
-    // Next to nothing is no number that something can be a part of.
+    // A number next to zero cannot be the denominator of a fraction in doubles.
     let small = RESERVATION
         .replace("\"1/2\"", "1e-300")
         .replace("\"2\"", "1e-300")
@@ -232,7 +232,7 @@ const GROUPS: &str = r#"{"kind": "allocation-problem", "resources": ["cpu"],
     "groups": [{"name": "g", "guarantee": {"cpu": 4}}, {"name": "h", "limit": {"cpu": 3}}],
     "users": [{"name": "u", "group": "g", "demand": {"cpu": 1}}, {"name": "v", "group": "h", "demand": {"cpu": 1}}]}"#;
 
-/// Exact gains, bounds of irrational ones, and none with the reason.
+/// The gains are exact, or bounds of irrational numbers, or missing with the reason.
 #[test]
 fn what_one_more_unit_brings_fits() {
     let folder = Folder::with(FIGURE_1);

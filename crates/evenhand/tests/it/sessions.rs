@@ -1,5 +1,5 @@
-//! Sessions in the documentation are run as they are printed: the same commands say the same. A line `...` stands for lines
-//! that a page leaves out.
+//! Sessions in the documentation are run as they are printed: the same commands must print the same. A line `...` stands for
+//! lines that a page leaves out.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,10 +9,10 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The blocks between fences of a page, each with the language that it states.
+/// Returns the fenced blocks of a page, each with its language.
 fn blocks(page: &str) -> Vec<(String, String)> {
     let text = fs::read_to_string(root().join(page)).unwrap();
-    // What stands between fences is every second part.
+    // Every second piece is the content of a block.
     let blocks = text.split("\n```").skip(1).step_by(2);
     blocks
         .filter_map(|block| block.split_once('\n'))
@@ -20,8 +20,8 @@ fn blocks(page: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-/// The commands of a page in their order, with what they print: lines after `$ ` up to the next one. Of a block of
-/// commands alone nothing is known but that they succeed.
+/// Returns the commands of a page in order, with their output: the lines after `$ ` up to the next command. Blocks that hold only
+/// commands state no output, and only have to succeed.
 fn sessions(page: &str) -> Vec<(String, Option<String>)> {
     let mut runs = Vec::new();
     for (_, block) in blocks(page).into_iter().filter(|(language, _)| language.is_empty()) {
@@ -38,18 +38,18 @@ fn sessions(page: &str) -> Vec<(String, Option<String>)> {
     runs
 }
 
-/// Whether words stand for others: `evenhand export CERT`.
+/// Returns whether a command contains placeholders, as in `evenhand export CERT`.
 fn is_pattern(command: &str) -> bool {
     let command = command.split(" #").next().unwrap_or(command);
     command.split_whitespace().any(|word| word.len() > 1 && word.chars().all(char::is_uppercase))
 }
 
-/// Lines without the spaces at their ends.
+/// Returns lines without trailing spaces.
 fn lines(text: &str) -> String {
     text.trim_end().lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
 }
 
-/// Whether a page shows what a command said: the same lines, but that a line `...` of the page stands for any lines.
+/// Returns whether a page shows the output of a command: the same lines, where a line `...` of the page stands for any lines.
 fn shows(page: &str, said: &str) -> bool {
     let (page, said): (Vec<&str>, Vec<&str>) = (page.lines().collect(), said.lines().collect());
     let parts: Vec<&[&str]> = page.split(|line| *line == "...").collect();
@@ -62,7 +62,7 @@ fn shows(page: &str, said: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// Copies a folder with those in it.
+/// Copies a folder and the folders in it.
 fn copy_all(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {
@@ -89,21 +89,21 @@ fn run(page: &str, runs: Vec<(String, Option<String>)>) {
     }
     let dumps = examples.join("schedulers");
     copy_all(&root().join("examples/schedulers"), &dumps);
-    // Commands on `grid.json` are run where it is.
+    // Commands on `grid.json` are run in its folder.
     let sweeps = examples.join("sweeps");
     fs::create_dir_all(sweeps.join("out")).unwrap();
     fs::copy(root().join("examples/sweeps/grid.json"), sweeps.join("grid.json")).unwrap();
-    // A page that shows a scenario calls it so.
+    // A scenario that the page shows gets the name `scenario.json`.
     let scenario = blocks(page).into_iter().find(|(_, block)| block.contains("\"kind\": \"scenario\""));
     if let Some((_, scenario)) = scenario {
         fs::write(folder.path().join("scenario.json"), scenario).unwrap();
     }
     for (command, printed) in runs {
-        // The kernel by itself says what `evenhand check` says.
+        // The kernel program prints the same as `evenhand check`.
         let command = command.replace("evenhand-check ", "evenhand check ");
         let mut words = command.split_whitespace();
         if words.next() != Some("evenhand") {
-            // `make test-readme` runs these.
+            // `make test-readme` runs these commands.
             assert!(
                 ["make", "cargo"].iter().any(|program| command.starts_with(program)),
                 "{page}: {command}"
@@ -111,7 +111,7 @@ fn run(page: &str, runs: Vec<(String, Option<String>)>) {
             continue;
         }
         let program = Path::new(env!("CARGO_BIN_EXE_evenhand"));
-        // A pipe is for a shell, which finds the program by its name.
+        // A pipe needs a shell, which finds the program by its name.
         let mut call = if command.contains(" | ") { Command::new("sh") } else { Command::new(program) };
         if command.contains(" | ") {
             let path = std::env::var("PATH").unwrap_or_default();
@@ -152,7 +152,7 @@ fn the_readme() {
     run("README.md", sessions("README.md"));
 }
 
-/// Every page of docs/, and what this is about has not gone.
+/// Tests every page of docs/, and that the pages with sessions still have them.
 #[test]
 fn the_pages_of_docs() {
     let mut seen = Vec::new();
@@ -179,7 +179,7 @@ fn the_pages_of_docs() {
     }
 }
 
-/// The problems and programs that pages show stand in examples/ as they are printed.
+/// The problems and programs that pages show are files in examples/ with the same text.
 #[test]
 fn files_that_are_shown_are_there() {
     for (page, file) in [

@@ -1,4 +1,4 @@
-//! `scripts/setup.sh` on machines without apt: what it installs by the package manager that is there, and what it says.
+//! `scripts/setup.sh` on machines without apt: the packages it installs by the package manager of the machine, and its messages.
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
@@ -6,12 +6,12 @@ use std::process::{Command, Output};
 
 use tempfile::TempDir;
 
-/// A machine: a PATH of its own with nothing but the plain tools, a clone with the script, and a libclang.
+/// A simulated machine: its own PATH with only the plain tools, a clone with the script, and a libclang.
 struct Machine {
     folder: TempDir,
 }
 
-/// What the script may call on any machine.
+/// The tools that the script may use on every machine.
 const PLAIN: [&str; 19] = [
     "bash", "cat", "chmod", "dirname", "find", "grep", "head", "ln", "mkdir", "mv", "paste", "rm", "sed",
     "sh", "sort", "tail", "tr", "uname", "touch",
@@ -49,7 +49,7 @@ impl Machine {
         std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
     }
 
-    /// A package manager that writes down what it is asked, and brings every tool.
+    /// Installs a package manager that logs its arguments, and provides every tool.
     fn manager(&self, name: &str) {
         let bin = self.at("bin");
         let brings = "for tool in cc c++ make m4 cmake; do\n  printf '#!/bin/sh\\necho cmake version 3.30\\n' >$bin/$tool\n  chmod +x $bin/$tool\ndone";
@@ -105,7 +105,7 @@ fn what_is_missing_is_installed_by_the_package_manager_that_is_there() {
     }
 }
 
-/// Brew works without root, and what Apple brings is not asked of it.
+/// Brew works without root, and is not asked for the tools that Apple provides.
 #[test]
 fn on_macos_brew_installs() {
     let machine = Machine::new("1.95.0-nightly");

@@ -1,4 +1,4 @@
-//! Shares: what a rule leaves out of the problem's own, where the root stands, and what is held of time.
+//! Shares: the fields that a rule ignores, the position of the root, and shares of time.
 
 use crate::common;
 
@@ -17,9 +17,9 @@ fn a_rule_says_what_it_leaves_out_of_the_share() {
     let folder = Folder::with(SHARED);
     folder.run(&["solve", "problem.json", "-m", "tree", "-o", "a.json"]).ends_with(0);
     for (rule, left_out) in [
-        ("mesos", "leaves out `multipliers` and `zero-weight`"),
-        ("armada", "leaves out `zero-weight`"),
-        ("kai", "leaves out `multipliers`"),
+        ("mesos", "ignores `multipliers` and `zero-weight`"),
+        ("armada", "ignores `zero-weight`"),
+        ("kai", "ignores `multipliers`"),
     ] {
         for command in [
             &["solve", "problem.json", "-m", "tree", "--rule", rule][..],
@@ -51,7 +51,7 @@ fn the_root_is_listed_first() {
     assert!(table.contains("all groups       0.5    0.5"), "{table}");
 }
 
-/// Where a class is shared by time a user holds it for a part of the time, whatever its demands would add up to.
+/// On a class that is shared by time, a user's share is its fraction of the time, whatever its demands add up to.
 #[test]
 fn on_a_class_that_is_shared_by_time_shares_are_of_time() {
     let folder = Folder::with(

@@ -1,4 +1,4 @@
-//! `simulate` from the outside: what it prints and writes, and what it refuses.
+//! `simulate`: its output and files, and refused input.
 
 use crate::common;
 
@@ -113,7 +113,7 @@ fn what_is_wrong_ends_with_two() {
             "scenario.json:4:34: policy: ",
         ),
         (
-            // One server is drawn, and each of the users may run on one class alone.
+            // One server is drawn, and each of the two users may run on only one class.
             SCENARIO
                 .replace("\"draw_servers\": 6", "\"draw_servers\": 1")
                 .replace("\"name\": \"a\",", "\"name\": \"a\", \"servers\": [\"A\"],")
@@ -136,7 +136,7 @@ fn what_is_wrong_ends_with_two() {
     folder.write("scenario.json", &every);
     let output = folder.run(&["simulate", "scenario.json"]).fails(3);
     assert!(output.error_line().contains("scenario.json:9:29: every: a row every 1e-9 up to"), "{output:?}");
-    // More than a run can hold is refused before memory is spent.
+    // Scenarios that are too large for a run are refused before memory is used.
     for (from, to, expected) in [
         ("\"draw_servers\": 6", "\"draw_servers\": 1000000000", "1000000000 servers are to be drawn"),
         ("\"rate\": 2", "\"rate\": 1e12", "about 60000000000000 jobs of user `a` are expected"),
@@ -176,7 +176,7 @@ fn a_trace_that_is_wrong_is_named_with_row_and_column() {
     }
     folder.write("tasks.csv", "");
     folder.run(&["simulate", "scenario.json"]).fails_with(2, "tasks.csv:1: the file is empty");
-    // A compressed table that is cut off: gzip with one stored block.
+    // A truncated compressed table: gzip with one stored block.
     let rows: String = (0..3000).map(|k| format!("{k},y,1,{}\n", k * 7919 % 1000)).collect();
     let table = format!("{head}{rows}");
     let length = u16::try_from(table.len()).unwrap();
@@ -212,7 +212,7 @@ fn servers_come_and_go() {
     let summary = folder.read("results/summary.json");
     fits("simulation", &summary);
     let summary: Value = serde_json::from_str(&summary).unwrap();
-    // Two with the server, and one when the other server has 3 left.
+    // Two tasks are evicted with the server, and one when 3 units are left on the other server.
     assert_eq!(summary["runs"][0]["tasks"]["evicted"], 3);
     assert_eq!(summary["runs"][0]["servers"]["most"], 2);
     assert!(
@@ -313,7 +313,7 @@ fn a_checkpoint_without_an_end_is_refused() {
     }
 }
 
-/// Jobs admitted into reserved slots: the same command, another kind of scenario.
+/// Jobs that are admitted into reserved slots: the same command with another kind of scenario.
 #[test]
 fn a_reservation_is_simulated_from_its_file() {
     let folder = Folder::new();
@@ -353,7 +353,7 @@ fn a_reservation_is_simulated_from_its_file() {
     folder.run(&["simulate", "s.json", "-o", "out", "--series", "parquet"]).fails_with(2, "--series");
 }
 
-/// Small files whose runs would never end, or hold all memory: refused at their place, or done.
+/// Small files whose runs would never end or fill the memory are refused with their place, or end.
 #[test]
 fn small_scenarios_end() {
     let folder = Folder::new();
@@ -394,7 +394,7 @@ fn small_scenarios_end() {
     assert!(error.contains("the series is too large") && error.contains("--memory"), "{error}");
 }
 
-/// What is done when the time is up is written, and said.
+/// The results until the time limit are written, and the message says so.
 #[test]
 fn a_run_stops_when_its_time_is_up() {
     let folder = Folder::new();
@@ -409,7 +409,7 @@ fn a_run_stops_when_its_time_is_up() {
         assert!(folder.read("out/series.csv").lines().count() > 1);
         summary
     };
-    // Ten million jobs.
+    // The scenario has ten million jobs.
     let tasks = r#"{"kind": "scenario", "resources": ["cpu"], "policy": {}, "horizon": 1e7, "every": 100,
         "servers": [{"name": "s", "count": 10, "capacity": {"cpu": 1}}],
         "users": [{"name": "u", "demand": {"cpu": 1}, "poisson": {"rate": 1, "duration": {"exponential": 5}}}]}"#;
@@ -427,7 +427,7 @@ fn a_run_stops_when_its_time_is_up() {
             "servers": [{"name": "p", "capacity": {"cpu": 4}}],
             "jobs": [{"name": "small", "demand": {"cpu": 1}, "reward": 1, "load": 3}]}}"#;
     stops(admission, "admission", &[]);
-    // In time there is nothing to say.
+    // A limit of 0 seconds is refused.
     let output = folder.run(&["simulate", "long.json", "--seconds", "0"]).fails(2);
     assert!(output.error_line().contains("seconds"), "{output:?}");
 }

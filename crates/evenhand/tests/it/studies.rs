@@ -11,7 +11,7 @@ fn case(name: &str) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-/// A run of a scenario as a document and as people read it.
+/// Runs a scenario. Returns the document and the text for people.
 fn simulated(name: &str) -> (Value, String) {
     let folder = Folder::new();
     let document = folder.run(&["simulate", &case(name), "--format", "json"]).ends_with(0).json();
@@ -36,7 +36,7 @@ fn a_reward_is_compared_with_the_optimum_only_while_loads_stay() {
         assert!(reward > 0.0 && reward <= bound && greedy <= bound + 1e-12, "{name}: {document}");
         assert!(number(&beside["part_of_bound"]) <= 1.0, "{name}: {document}");
     }
-    // By hand: ten jobs for .3 and one for .2, on ten servers for 20.
+    // Computed by hand: ten jobs for .3 and one for .2, on ten servers for 20.
     let (document, _) = simulated("spike.json");
     assert!((document["beside"]["bound"].as_f64().unwrap() - 0.016).abs() < 1e-12, "{document}");
 }
@@ -46,7 +46,7 @@ fn a_reward_is_compared_with_the_optimum_while_loads_stay() {
     let folder = Folder::new();
     let text = std::fs::read_to_string(case("over.json")).unwrap();
     let mut stated: Value = serde_json::from_str(&text).unwrap();
-    // Loads that change after the end, or to what they were, do not change.
+    // Loads that change after the end, or to their old values, do not change the result.
     for loads in [json!([]), json!([{"at": 40, "loads": {"A": 1}}, {"at": 5, "loads": {"A": "1/10"}}])] {
         stated["loads"] = loads.as_array().unwrap().iter().rev().cloned().collect();
         folder.write("s.json", stated.to_string());
@@ -91,7 +91,7 @@ fn an_audit_keeps_to_the_premises_that_are_named() {
     assert_eq!(premises["searched"]["unlimited"], true);
     let schema = folder.run(&["schema", "audit"]).ends_with(0).json();
     jsonschema::validator_for(&schema).unwrap().validate(&premises).unwrap();
-    // The printed problem satisfies the premises, also after it was made smaller.
+    // The printed problem satisfies the premises, also after it was shrunk.
     let call = ["audit", "--mechanism", "utilitarian", "--axiom", "envy-free", "--format", "json"];
     let run = |more: &[&str]| folder.run(&[&call, more].concat()).ends_with(0).json();
     let found = run(&["--positive", "--unlimited"]);
@@ -191,7 +191,7 @@ fn best_fit_of_one_resource_takes_the_fullest_server() {
     assert_eq!(found["tasks"], json!({"a": {"y": "1"}, "b": {"x": "1"}}));
     let found = solve("f58.json");
     assert_eq!(found["tasks"], json!({"a": {"x2": "1", "x3": "1"}, "b": {"x1": "1"}}));
-    // Without groups, and where servers share one name.
+    // A problem without groups, in which servers share one name.
     folder.write(
         "p.json",
         r#"{"kind": "allocation-problem", "resources": ["v", "none"],
@@ -208,7 +208,9 @@ fn the_gap_of_a_fair_sum_bounds_every_user() {
     let call = ["certify", &case("pr.p.json"), &case("pr.a.json"), "--axiom", "proportional", "--alpha", "3"];
     let text = folder.run(&call).ends_with(0).stdout;
     assert!(
-        text.contains("the gap leaves most room for b, which has 0 to 10 tasks in the optimum and 9 here"),
+        text.contains(
+            "the gap leaves the widest bounds for b, which has 0 to 10 tasks in the optimum and 9 here"
+        ),
         "{text}"
     );
     let found = folder.run(&[&call[..], &["--format", "json"]].concat()).ends_with(0).json();
@@ -247,7 +249,7 @@ fn serving_by_the_least_gap_settles_where_resources_run_out_by_turns() {
         let row = series.lines().rfind(|line| line.starts_with(&format!("60,{user},"))).unwrap();
         row.split(',').nth(2).unwrap().parse().unwrap()
     };
-    // Each has its entitlement of a resource that has run out.
+    // Each user has its entitlement of an exhausted resource.
     let parts = [(0.02 * last("a"), 0.5), (0.02 * last("b"), 0.25), (0.01 * last("c"), 0.25)];
     for (part, entitlement) in parts {
         assert!(part > entitlement - 0.005, "{parts:?}: {series}");
@@ -349,7 +351,7 @@ fn fractions_are_no_whole_tasks() {
     assert_eq!((wrong("half"), wrong("whole"), wrong("doubles")), (Some(2), Some(0), Some(0)));
 }
 
-/// Each exact answer about a problem of one's own has the time of a contender.
+/// Every exact answer about the user's own problem has the time limit of a contender.
 #[test]
 fn questions_about_ones_own_problem_end() {
     let folder = Folder::new();

@@ -1,4 +1,4 @@
-//! `sweep`: the same lines whole, in parts, and after any interruption.
+//! `sweep`: the lines are the same in one run, in parts, and after any interruption.
 
 use std::path::Path;
 use std::process::Command;
@@ -9,7 +9,7 @@ use crate::common;
 use common::{FIGURE_1, Folder, ONE_SERVER, finish};
 use serde_json::{Value, json};
 
-/// Two problems, one of them varied as the other is, under three mechanisms, one of which needs a single server.
+/// Two problems, one of them varied like the other, under three mechanisms, one of which needs a single server.
 const GRID: &str = r#"{"kind": "sweep", "problems": ["a-*.json"],
   "vary": {"/users/0/weight": [1, "7/2"], "/servers/0/count": [1,
     3]},
@@ -24,7 +24,7 @@ fn with_grid(grid: &str) -> Folder {
     folder
 }
 
-/// The first line of what is kept, as it is written for this grid and part.
+/// Returns the first line of the file of collected lines, for this grid and part.
 fn header(folder: &Folder, part: &str) -> String {
     let summary = folder.run(&["sweep", "grid.json", "-o", "for-header", "--format", "json"]).json();
     json!({"kind": "sweep-part", "version": 1, "grid": summary["grid"], "part": part}).to_string() + "\n"
@@ -83,7 +83,7 @@ fn parts_are_the_whole() {
         };
         assert_eq!((1..=parts).map(part).collect::<String>(), whole, "{parts}");
     }
-    // Wherever the grid is read from, paths are relative to it.
+    // Paths are relative to the folder of the grid.
     std::fs::create_dir(folder.path().join("sub")).unwrap();
     folder.write("sub/grid.json", GRID.replace("a-*", "../a-*"));
     assert_eq!(folder.run(&["sweep", "sub/grid.json"]).ends_with(0).stdout, whole);
@@ -95,7 +95,7 @@ fn a_sweep_goes_on_behind_its_last_whole_line() {
     let (whole, header) = (whole(&folder), header(&folder, "1/1"));
     let all = header.clone() + &whole;
     let ends = all.match_indices('\n').map(|(at, _)| at + 1);
-    // Behind a line, within one, at the last byte of one; and within the header.
+    // The file is cut after a line, within one, before its line break, and within the header.
     let cuts = ends.flat_map(|end| [end, end - 1, (end + 40).min(all.len())]).step_by(2);
     for cut in cuts.chain([0, 1, header.len() / 2]) {
         folder.write("l.jsonl.part", &all[..cut]);
@@ -143,13 +143,13 @@ fn what_belongs_to_another_sweep_is_not_continued() {
     refused("something".to_owned(), other, &[]);
     refused(header.clone(), other, &["--part", "1/2"]);
     refused(header.clone(), other, &["--seed", "1"]);
-    refused(format!("{header}poem\n"), "l.jsonl.part:2: this is no line of a sweep", &[]);
+    refused(format!("{header}poem\n"), "l.jsonl.part:2: this is not a line of a sweep", &[]);
     refused(
         format!("{header}{}\n{}\n", lines[0], lines[2]),
         "l.jsonl.part:3: this is not line 2 of the grid",
         &[],
     );
-    refused(format!("{header}{whole}{}\n", lines[0]), "l.jsonl.part:26: there are more lines", &[]);
+    refused(format!("{header}{whole}{}\n", lines[0]), "l.jsonl.part:26: the file has more lines", &[]);
     // A problem has changed.
     folder.write("a-1.json", FIGURE_1.replace("12", "13"));
     refused(format!("{header}{}\n", lines[0]), "l.jsonl.part:2: this is not line 1", &[]);
@@ -245,7 +245,7 @@ fn a_line_that_fails_is_no_end() {
     assert!(failed(6).starts_with("grid.json: problems[3]:1:"), "{}", failed(6));
     assert!(lines[2]["sha256"].is_null() && lines[2]["problem"].is_null());
     assert_eq!(lines[8]["status"], "solved");
-    // Limits are those of every line; the status is then 3, and the lines are there.
+    // Limits apply to every line. The status is then 3, and the lines are written.
     let folder = with_grid(GRID);
     let output = folder.run(&["sweep", "grid.json", "-o", "l.jsonl", "--work", "1000"]).ends_with(3);
     assert!(output.error_line().contains("lines have no result"));
@@ -254,7 +254,7 @@ fn a_line_that_fails_is_no_end() {
     assert!(lines.iter().any(|line| line["not_applicable"].is_string()));
 }
 
-/// What is not charged is seen by the clock or by the memory of the process, and ends the process: a new one goes on.
+/// Costs that are not charged are noticed by the clock or the memory of the process, and end it. A new process continues.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_line_that_ends_the_process_is_no_end() {
@@ -282,7 +282,7 @@ fn a_table_has_the_rows_of_the_lines() {
     folder.run(&["sweep", "grid.json", "-o", "l.parquet"]).ends_with(0);
     let bytes = std::fs::read(folder.path().join("l.parquet")).unwrap();
     assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"));
-    // An interrupted one goes on, and has the same bytes.
+    // An interrupted sweep resumes, and gives the same bytes.
     let (whole, header) = (whole(&folder), header(&folder, "1/1"));
     folder.write("again.parquet.part", format!("{header}{}", &whole[..whole.len() / 2]));
     folder.run(&["sweep", "grid.json", "-o", "again.parquet"]).ends_with(0);
@@ -293,13 +293,13 @@ fn examples() -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").canonicalize().unwrap()
 }
 
-/// A folder with what the job files expect, and how bash runs one of them, the program on its path.
+/// Runs a job file by bash, with the program on its path, in a folder with the files that it expects.
 fn job(script: &str, environment: &[(&str, &str)]) -> Folder {
     let folder = Folder::new();
     let grid = std::fs::read_to_string(examples().join("sweeps/grid.json")).unwrap();
     folder.write("grid.json", grid.replace("../two-servers", "two-servers"));
     std::fs::copy(examples().join("two-servers.json"), folder.path().join("two-servers.json")).unwrap();
-    // What GNU parallel does: the command with every line in place of {}.
+    // A stand-in for GNU parallel: the command with every line instead of {}.
     let parallel = r#"#!/bin/bash
 command=${@: -1}
 while read -r line; do bash -c "${command//\{\}/$line}" </dev/null || exit 1; done
@@ -319,7 +319,7 @@ while read -r line; do bash -c "${command//\{\}/$line}" </dev/null || exit 1; do
     assert!(made.success());
     run(&["-n", "script.sh"]);
     run(&["script.sh", "3"]);
-    // Again: what is there is not computed anew.
+    // The second run computes no existing line again.
     run(&["script.sh", "3"]);
     folder
 }
@@ -348,7 +348,7 @@ fn the_job_files_make_the_parts() {
         vec![("SLURM_ARRAY_TASK_ID", part.to_string()), ("SLURM_ARRAY_TASK_COUNT", "4".to_owned())]
     };
     assert_eq!(of_parts(&read("slurm.sh"), &slurm), whole);
-    // The script stands in the file as a block, indented.
+    // The script is an indented block in the file.
     let file = read("kubernetes.yaml");
     let block = file.split_once("- |\n").unwrap().1;
     let script =
@@ -359,7 +359,7 @@ fn the_job_files_make_the_parts() {
     assert_eq!(of_parts(&script, &kubernetes), whole);
 }
 
-/// The bytes of all lines are bounded, whatever the grid asks for; a larger bound goes on from there.
+/// The total bytes of all lines are bounded, whatever the grid asks for. A run with a larger bound resumes.
 #[test]
 fn the_bytes_of_all_lines_are_bounded() {
     let folder = with_grid(GRID);

@@ -1,9 +1,9 @@
-//! No library says what went wrong with a bare string.
+//! No library returns its errors as bare strings.
 
 use std::path::{Path, PathBuf};
 
-/// Folders whose `src` is a library; files `tests.rs` are none. Not among them: this crate, whose value parsers clap wants so, and the test
-/// kit.
+/// The folders whose `src` is a library; files `tests.rs` are not part of it. Two crates are missing on
+/// purpose: this crate, because clap wants value parsers to return strings, and the test kit.
 const LIBRARIES: [&str; 17] = [
     "crates/problem",
     "crates/import",

@@ -1,5 +1,5 @@
-//! Wrong input of every kind: status 2, one line that names file, line, column and field, nothing on
-//! standard output, nothing half written.
+//! Wrong input of every kind gives status 2, and one line that names file, line, column and field. Standard output stays empty,
+//! and no file is half written.
 
 use crate::common;
 
@@ -9,7 +9,7 @@ use common::{FIGURE_1, Folder, ONE_SERVER, finish};
 
 const DRFH: [&str; 4] = ["solve", "problem.json", "--mechanism", "drfh"];
 
-/// Refuses a problem in which the mark `§` stands before the offending text.
+/// Checks that a problem is refused at the mark `§`, which stands before the offending text.
 #[track_caller]
 fn refuses(marked: &str, place: &str, message: &str) {
     let before = marked.split('§').next().unwrap();
@@ -23,7 +23,7 @@ fn refuses(marked: &str, place: &str, message: &str) {
     assert!(line.starts_with(&expected) && line.contains(message), "`{expected}{message}` is not `{line}`");
 }
 
-/// Refuses a problem whose second user is `row`.
+/// Checks that a problem whose second user is `row` is refused.
 #[track_caller]
 fn refuses_user(row: &str, place: &str, message: &str) {
     let text = format!(
@@ -34,7 +34,7 @@ fn refuses_user(row: &str, place: &str, message: &str) {
     refuses(&text, place, message);
 }
 
-/// Refuses a problem whose only server class is `row`.
+/// Checks that a problem whose only server class is `row` is refused.
 #[track_caller]
 fn refuses_server(row: &str, place: &str, message: &str) {
     let text = format!(
@@ -192,7 +192,7 @@ fn the_offending_line_is_shown() {
     );
 }
 
-/// Line and column of the drawn excerpt are those of the error, also behind letters of several bytes.
+/// Line and column of the excerpt are those of the error, also after letters of several bytes.
 #[test]
 fn the_excerpt_and_the_line_agree() {
     let text = FIGURE_1.replace("user 2", "ünïcödé 漢字").replace("\"1/5\"", "-1");
@@ -201,12 +201,12 @@ fn the_excerpt_and_the_line_agree() {
     assert!(stderr.contains(&format!("[{at}]")), "{stderr}");
 }
 
-/// What a file holds cannot drive the terminal.
+/// The content of a file cannot control the terminal.
 #[test]
 fn control_characters_are_not_passed_on() {
     let esc = "\u{1b}[31m";
     let folder = Folder::with(&FIGURE_1.replace("user 1", esc));
-    // A raw control character is no JSON; the excerpt shows the line without it.
+    // A raw control character is no valid JSON; the excerpt shows the line without it.
     folder.run(&DRFH).fails_with(2, "problem.json:6:");
     let text = FIGURE_1.replace("user 1", r"evil\u001b[31m\nname");
     let folder = Folder::with(&text);
@@ -301,7 +301,7 @@ fn an_allocation_for_another_problem() {
     folder
         .run(&["explain", "problem.json", "allocation.json", "--user", "user 1"])
         .fails_with(2, "another problem");
-    // The hash is over what is meant, not over how it is written.
+    // The hash depends on the meaning of a file, not on its notation.
     folder.write("problem.json", common::FIGURE_1_RESPELLED);
     folder.run(&["certify", "problem.json", "allocation.json"]).ends_with(0);
 }
@@ -364,13 +364,13 @@ fn usage() {
         .fails_with(2, "--merge does not go with google");
     folder.run(&["import", "slurm", "one", "--merge", "100%"]).fails(2);
     folder.run(&["import", "slurm", "-", "-"]).fails_with(2, "only one file can be standard input");
-    // A negative number is the value of the option, not an option itself.
+    // A negative number is the value of the option, and not an option.
     folder
         .run(&["certify", "problem.json", "problem.json", "--tolerance", "-1"])
         .fails_with(2, "--tolerance: expected");
 }
 
-/// Somebody who types a number with too many zeros gets an answer.
+/// A number with too many zeros gets an answer, not a crash.
 #[test]
 fn a_hundred_thousand_threads() {
     let folder = Folder::with(FIGURE_1);
@@ -422,7 +422,7 @@ fn outputs_that_cannot_be_written() {
     assert_eq!(std::fs::read_dir(folder.path().join("folder")).unwrap().count(), 0);
 }
 
-/// A failure leaves the file of the last run as it was.
+/// A failure leaves the file of the last run unchanged.
 #[test]
 fn outputs_of_a_failure() {
     let folder = Folder::with(FIGURE_1);
@@ -434,7 +434,7 @@ fn outputs_of_a_failure() {
     assert_eq!(folder.names(), ["out.json", "problem.json"]);
 }
 
-/// A failure leaves no folder for what it does not write.
+/// A failure creates no folder.
 #[test]
 fn output_folders_of_a_failure() {
     let folder = Folder::with(FIGURE_1);
@@ -449,7 +449,7 @@ fn output_folders_of_a_failure() {
     }
 }
 
-/// `-o -` is standard output or an error, never a file of that name.
+/// `-o -` is standard output or an error, and never a file named `-`.
 #[test]
 fn no_file_is_called_minus() {
     let folder = Folder::with(FIGURE_1);

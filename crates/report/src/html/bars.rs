@@ -1,4 +1,4 @@
-//! Who holds what part of every resource of every server class: stacked bars, small pictures in rows of at most three.
+//! Stacked bars of the usage of every resource of every server class by user, in rows of at most three small pictures.
 
 use evenhand_problem::printable;
 use maud::{Markup, html};
@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use crate::plot::Bars;
 use crate::text::percent_of;
 
-/// The bars, and the key to their colours.
+/// Returns the bars, and the key to their colours.
 pub(super) fn bars(of: &Bars, classes: usize) -> Markup {
     html! {
         ul class="key" aria-label="Key" {
@@ -44,7 +44,7 @@ pub(super) fn bars(of: &Bars, classes: usize) -> Markup {
     }
 }
 
-/// Where each part begins, and how long it is.
+/// Returns the start and the length of each part of a bar.
 fn starts(heights: &[f64]) -> Vec<(f64, f64)> {
     heights
         .iter()

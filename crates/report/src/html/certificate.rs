@@ -10,16 +10,18 @@ use flate2::write::GzEncoder;
 use maud::{Markup, html};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-/// Characters that stand for themselves in a `data` link, beside letters and digits.
+/// The characters that stand for themselves in a `data` link, besides letters and digits.
 pub(super) const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
-/// The longest certificate that is a link as it is, in bytes; longer ones are compressed, to about a tenth.
+/// The longest certificate that becomes a link uncompressed, in bytes. Longer ones are compressed to about a tenth.
 const LONGEST_PLAIN: usize = 20_000;
-/// Bytes that the links of a page may take in all, so that it can be sent.
+/// The most bytes that the links of a page may take in total, so that the page can be sent.
 const MOST: usize = 1_500_000;
 
-/// What the links of a page may still take, in bytes, and whether there are some.
+/// The space left for certificates on a page.
 pub(super) struct Room {
+    /// The bytes that links may still take.
     left: usize,
+    /// Whether the page has a certificate.
     has_some: bool,
 }
 
@@ -28,17 +30,17 @@ impl Room {
         Self { left: MOST, has_some: false }
     }
 
-    /// Whether the page carries a certificate.
+    /// Returns whether the page has a certificate.
     pub(super) const fn has_some(&self) -> bool {
         self.has_some
     }
 
-    /// The certificate as a link, or how it can be had.
+    /// Returns the certificate as a link, or a sentence on how to get it.
     pub(super) fn link(&mut self, name: &str, certificate: &Certificate) -> Markup {
         if certificate.claims.is_empty() {
             return html! {};
         }
-        // What is not usual is accepted only where it is asked for.
+        // Checkers accept unusual options only if they are asked to.
         let is_wide = certificate.tolerance > Rational::from((1, 1_000_000));
         let asked = Asked {
             by_time: certificate.allocation.sharing == Sharing::Tdm,
@@ -48,8 +50,8 @@ impl Room {
         let link = Link::new(name, &text, asked);
         if link.address.len() > self.left {
             return html! {
-                p { "The certificate of these verdicts has " (text.len()) " bytes, too many for this page: "
-                    code { "evenhand certify" } " writes it." }
+                p { "The certificate of these verdicts has " (text.len()) " bytes, too many for this page. Write it with "
+                    code { "evenhand certify" } "." }
             };
         }
         self.left -= link.address.len();
@@ -58,12 +60,12 @@ impl Room {
     }
 }
 
-/// What a checker has to be asked for, beside the certificate.
+/// The options that a checker needs for a certificate.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Asked {
-    /// Servers that are shared by time.
+    /// Whether servers may be shared by time.
     pub by_time: bool,
-    /// The tolerance that `evenhand-check` has to accept, if it is larger than usual. In the page its reader states another.
+    /// The tolerance that `evenhand-check` has to accept, if it is larger than usual. On the page, the reader states another one.
     pub tolerance: Option<String>,
 }
 
@@ -72,8 +74,9 @@ pub(super) struct Link<'a> {
     name: &'a str,
     asked: Asked,
     address: String,
-    /// The name of the file, and that of the file that is saved, which may be compressed.
+    /// The name of the certificate file.
     file: String,
+    /// The name of the saved file, which may be compressed.
     saved: String,
 }
 
@@ -88,7 +91,7 @@ impl<'a> Link<'a> {
         Self { name, asked, address, file, saved }
     }
 
-    /// The link, which the script of [`super::check`] finds, and the command that verifies what it holds.
+    /// Returns the link, which the script of [`super::check`] looks up, and the command that verifies its certificate.
     pub(super) fn show(&self) -> Markup {
         let Self { name, asked, address, file, saved } = self;
         let sharing = if asked.by_time { " --sharing tdm" } else { "" };
@@ -104,7 +107,7 @@ impl<'a> Link<'a> {
                     @if file != saved { "gunzip " (saved) " && " }
                     "evenhand-check " (file) (sharing) (tolerance)
                 }
-                " decides anew whether these verdicts are true"
+                " checks these verdicts again"
                 @if let Some(tolerance) = &asked.tolerance { ", and accepts a tolerance of " (printable(tolerance)) }
                 "."
             }
@@ -118,17 +121,17 @@ fn data(kind: &str, text: &str) -> String {
 
 fn packed(text: &str) -> String {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-    // Writing into memory does not fail.
+    // Writing into memory cannot fail.
     let bytes = encoder.write_all(text.as_bytes()).and_then(|()| encoder.finish()).unwrap_or_default();
     data("application/gzip;base64,", &BASE64.encode(&bytes))
 }
 
-/// A link that holds a table for spreadsheets.
+/// Returns a link with a table for spreadsheets.
 pub(super) fn csv(name: &str, text: &str) -> Markup {
     html! {
         p class="only-screen" {
             a download=(name) href=(data("text/csv;charset=utf-8,", &utf8_percent_encode(text, PLAIN).to_string())) { (name) }
-            " has the numbers of this comparison."
+            " contains the numbers of this comparison."
         }
     }
 }

@@ -1,15 +1,15 @@
 "use strict";
-// The button that checks the certificates of this page by evenhand-proof, which stands packed in the page. It runs in a worker,
-// so that it can be stopped; where the browser allows none, in the page itself.
+// The button that checks the certificates of this page with evenhand-proof, which is packed in the page. It runs in a worker, so
+// that it can be stopped. If the browser allows no worker, it runs in the page itself.
 {
   const section = document.getElementById("check");
   const [run, stop, file, timed, most] = ["run", "stop", "file", "timed", "most"].map((name) => document.getElementById("check-" + name));
   const said = document.getElementById("check-said");
   const WORDS = [
     ["good", "✓", "every claim is proven"],
-    ["bad", "✕", "refused, something that it claims is false or not shown"],
-    ["bad", "✕", "refused, it cannot be read as a certificate"],
-    ["near", "·", "not proven in full, something is not covered or too large for a browser"],
+    ["bad", "✕", "refused, a claim is false or not shown"],
+    ["bad", "✕", "refused, it is not a readable certificate"],
+    ["near", "·", "not proven in full, a part is not covered or too large for a browser"],
   ];
   const LARGEST = 8000000;
 
@@ -19,12 +19,12 @@
     if (to) to.append(made);
     return made;
   };
-  // Invisible characters, and those that turn the line round, are written out.
+  // Invisible characters, and those that change the writing direction, are escaped.
   const seen = (line) =>
     line.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu, (c) => "\\u{" + c.codePointAt(0).toString(16) + "}");
   const letters = (line) => seen(new TextDecoder().decode(Uint8Array.from(line, (c) => c.charCodeAt(0))));
 
-  // How many claims hold only within a tolerance, and which one: in words, or nothing.
+  // Returns words on how many claims hold only within a tolerance, or nothing if there are none.
   const rounded = (lines) => {
     const found = lines.map((line) => line.match(/ holds within the tolerance of (\S+),/)).filter((match) => match);
     return found.length ? `, ${found.length} of them only within the tolerance of ${found[0][1]}` : "";
@@ -32,11 +32,11 @@
 
   const bytes = (base64) => Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
   const unpacked = (packed) => {
-    if (!window.DecompressionStream) throw new Error("this browser unpacks nothing: a newer one does");
+    if (!window.DecompressionStream) throw new Error("this browser cannot unpack the checker; use a newer one");
     const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
     return new Response(stream).arrayBuffer();
   };
-  // The certificate that a link of this page holds.
+  // Returns the certificate of a link of this page.
   const held = async (link) => {
     const [, kind, text] = link.getAttribute("href").match(/^data:application\/(json|gzip)(?:;base64)?,(.*)$/);
     return kind === "json" ? new TextEncoder().encode(decodeURIComponent(text)) : new Uint8Array(await unpacked(bytes(text)));
@@ -52,7 +52,7 @@ postMessage(evenhandProof(text,sharing,most,(at,of)=>postMessage({at,of})))}`;
     if (worker) worker.terminate();
     worker = null;
   };
-  // The answer of a worker; null where there can be none.
+  // Returns the answer of a worker, or null if no worker can run.
   const apart = async (program, job, told) => {
     if (!worker) {
       const address = URL.createObjectURL(new Blob([program, WORKER], { type: "text/javascript" }));
@@ -78,13 +78,13 @@ postMessage(evenhandProof(text,sharing,most,(at,of)=>postMessage({at,of})))}`;
       asked.postMessage(job);
     });
   };
-  // The policy of this page allows no other text in such an element.
+  // The policy of this page allows only this text in a script element.
   const here = (program, job) => {
     if (!window.evenhandProof) element("script", program, document.head);
     return window.evenhandProof(...job, null);
   };
 
-  // Checks one after the other; each has a name, its bytes or a promise of them, and what is asked for.
+  // Checks certificates one after the other. Each has a name, its bytes or a promise of them, and the options of the checker.
   const check = async (all) => {
     end();
     const mine = ++turn;
@@ -96,13 +96,13 @@ postMessage(evenhandProof(text,sharing,most,(at,of)=>postMessage({at,of})))}`;
     const state = element("p", "", said);
     for (const [k, { name, text, sharing, most: limit }] of all.entries()) {
       const told = (at, of) => {
-        if (mine === turn) state.textContent = `Checks ${seen(name)} (${k + 1} of ${all.length}): claim ${at + 1} of ${of}.`;
+        if (mine === turn) state.textContent = `Checking ${seen(name)} (${k + 1} of ${all.length}): claim ${at + 1} of ${of}.`;
       };
-      state.textContent = `Checks ${seen(name)} (${k + 1} of ${all.length}).`;
+      state.textContent = `Checking ${seen(name)} (${k + 1} of ${all.length}).`;
       let answer;
       try {
         const job = [await text(), sharing, limit], program = await checker();
-        // Nothing is begun any more once it is stopped.
+        // Nothing is started after the button has stopped the run.
         if (mine !== turn) return;
         answer = (await apart(program, job, told)) ?? here(program, job);
       } catch (fault) {
@@ -151,7 +151,7 @@ postMessage(evenhandProof(text,sharing,most,(at,of)=>postMessage({at,of})))}`;
     turn++;
     end();
     said.replaceChildren();
-    element("p", "Stopped: nothing more is checked.", said);
+    element("p", "Stopped before all certificates were checked.", said);
     done("stopped");
     run.focus();
   });

@@ -1,4 +1,4 @@
-//! The part of a page that checks its certificates where it is read, by `evenhand-proof` in JavaScript (docs/proof.md).
+//! The section of a page that checks its certificates in the browser, by `evenhand-proof` in JavaScript (docs/proof.md).
 
 use std::io::Read;
 use std::sync::LazyLock;
@@ -7,36 +7,36 @@ use data_encoding::BASE64;
 use flate2::read::GzDecoder;
 use maud::{Markup, PreEscaped, html};
 
-/// The checker, made by `make proof` and compressed.
+/// The compressed checker, which `make proof` builds.
 const PACKED: &[u8] = include_bytes!("proof.js.gz");
-/// The checker as it is run.
+/// The unpacked checker.
 static PROGRAM: LazyLock<String> = LazyLock::new(|| {
     let mut text = String::new();
-    // A test unpacks it; a page without the checker says so itself.
+    // A test unpacks it; a page without the checker reports that itself.
     let _ = GzDecoder::new(PACKED).read_to_string(&mut text);
     text
 });
-/// The button, and what it does.
+/// The script of the button.
 pub(super) const SCRIPT: &str = include_str!("check.js");
 
-/// The checker as a browser runs it, which a page allows by its hash.
+/// Returns the checker as a browser runs it. A page allows it by its hash.
 pub(super) fn program() -> &'static str {
     &PROGRAM
 }
 
-/// The card with the button, and the packed checker.
+/// Returns the card with the button and the packed checker.
 pub(super) fn card() -> Markup {
     html! {
         section class="card only-screen" id="check" aria-labelledby="check-title" {
             h2 id="check-title" { "Check this page here" }
             p {
-                "The button runs a checker whose soundness is proved in Coq, in this browser, on the certificates that this page carries: "
-                "what it says is proven is so of the problem and the allocation that they state. "
-                "It does not prove that the words and pictures of this page say the same, nor that its sender left the checker as it was: "
-                "save one of its certificates and verify it by " code { "evenhand-check" } " or " code { "evenhand-proof" }
-                " of your own, which believe nothing of this page."
+                "The button checks the certificates of this page, in this browser, with a checker whose soundness is proved in Coq. "
+                "A claim that it calls proven is true for the problem and the allocation that the certificate states. "
+                "The checker does not prove that the words and pictures of this page agree with the certificates, nor that the sender of the page left the checker unchanged. "
+                "To be sure, save a certificate and verify it with your own " code { "evenhand-check" } " or " code { "evenhand-proof" }
+                ", which do not rely on this page."
             }
-            noscript { p { "Scripts are off: the button needs them, everything else works." } }
+            noscript { p { "Scripts are off. The button needs them; everything else works without." } }
             p class="acts" hidden {
                 button type="button" class="act" id="check-run" { "Check this page here" }
                 " "
@@ -46,11 +46,11 @@ pub(super) fn card() -> Markup {
                 label { "The largest tolerance that you accept: " input type="text" id="check-most" value="1e-6" size="8" autocomplete="off"; }
             }
             details class="more" hidden {
-                summary { "A certificate from elsewhere" }
+                summary { "Another certificate" }
                 p {
-                    label { "Choose one, or drop it on the page: " input type="file" id="check-file" accept=".json,.gz"; }
+                    label { "Choose a file, or drop it on the page: " input type="file" id="check-file" accept=".json,.gz"; }
                 }
-                p { label { input type="checkbox" id="check-timed"; " Its servers are shared by time (tdm), as was asked for." } }
+                p { label { input type="checkbox" id="check-timed"; " Accept servers that are shared by time (tdm)." } }
             }
             div id="check-said" role="status" {}
             script type="application/octet-stream" id="check-program" { (PreEscaped(BASE64.encode(PACKED))) }

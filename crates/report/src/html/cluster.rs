@@ -1,4 +1,4 @@
-//! The page of a running cluster: the answer in sentences, what every queue uses next to its fair share, what waits.
+//! The page of a running cluster: the answer in sentences, the usage of every queue next to its fair share, and waiting tasks.
 
 use evenhand_cluster::reported::Compared;
 use evenhand_cluster::{Row, Verdict};
@@ -16,15 +16,15 @@ use crate::pictures::holdings_of_queues;
 use crate::table::{Cell, Column, Form, Table};
 use crate::text::{amount, few};
 
-/// Queues that have a bar, and resources of which a queue has one: more make no picture that fits a page.
+/// The most queues with bars, and the most resources with a bar in a queue: more do not fit a page.
 const MOST_QUEUES: usize = 24;
 const MOST_RESOURCES: usize = 6;
-/// Lines of what waits, and of what is lent.
+/// The most lines of the tables of waiting tasks and of guarantees.
 const MOST_LINES: usize = 40;
-/// Queues of a line that are named.
+/// The most queues that a line names.
 const MOST_NAMES: usize = 4;
 
-/// The page that goes to the teams.
+/// Returns the page of a verdict, as operators send it to teams.
 #[must_use]
 pub fn document(snapshot: &Snapshot, verdict: &Verdict, compared: &[Compared]) -> String {
     let problem = &verdict.problem;
@@ -51,12 +51,12 @@ pub fn document(snapshot: &Snapshot, verdict: &Verdict, compared: &[Compared]) -
         h3 { "Usage next to the fair share" }
         (pictures(verdict))
         @if !lending.is_empty() {
-            h3 { "Guarantees: unused, and used by others" }
+            h3 { "Unused guarantees, and queues that use more than theirs" }
             (table(lending.at_most(MOST_LINES, "rows")))
         }
         h2 { "The verdict" }
         (PreEscaped(found.render(&Form::Html)))
-        h3 { "Axioms of what runs" }
+        h3 { "Axioms of the running tasks" }
         (table(cluster::axioms_of_held(verdict)))
         (held)
         @if let Some(due) = &due {
@@ -72,7 +72,7 @@ pub fn document(snapshot: &Snapshot, verdict: &Verdict, compared: &[Compared]) -
             div class="card" { (bars(&holdings, problem.n_servers())) }
         }
         @if !snapshot.waiting.is_empty() {
-            h3 { "What waits" }
+            h3 { "Waiting tasks" }
             (PreEscaped(waiting(snapshot).render(&Form::Html)))
         }
     };
@@ -87,13 +87,17 @@ fn waiting(snapshot: &Snapshot) -> Page {
         .unless_all("-")
         .words("user", |of| problem.users()[of.user].name())
         .numbers("tasks", |of| of.tasks)
-        .words("why, as the scheduler says", |of| if of.reason.is_empty() { "-" } else { of.reason.as_str() })
+        .words(
+            "reason given by the scheduler",
+            |of| if of.reason.is_empty() { "-" } else { of.reason.as_str() },
+        )
         .unless_all("-")
         .table();
     Page::new().table(table.at_most(MOST_LINES, "users and reasons"))
 }
 
-/// Among the queues of each group of which one uses less of a resource than its guarantee: these queues, and those that use more.
+/// Returns a row for each group and resource in which a queue uses less than its guarantee: these queues, and the queues that use
+/// more than their guarantee.
 fn lending(verdict: &Verdict) -> Table {
     let problem = &verdict.problem;
     let rows = &verdict.queues;
@@ -101,7 +105,7 @@ fn lending(verdict: &Verdict) -> Table {
         Column::words("among"),
         Column::words("resource"),
         Column::words("uses less than its guarantee"),
-        Column::words("uses more"),
+        Column::words("uses more than its guarantee"),
     ]);
     let mut parents: Vec<Option<usize>> = rows.iter().map(|row| row.queue.parent).collect();
     parents.sort_unstable();
@@ -133,7 +137,7 @@ fn lending(verdict: &Verdict) -> Table {
     table
 }
 
-/// A bar for every queue and resource: the usage, with a mark at the fair share.
+/// Returns a bar for every queue and resource: the usage, with a mark at the fair share.
 fn pictures(verdict: &Verdict) -> Markup {
     let problem = &verdict.problem;
     let has = |row: &&Row, r: usize| !row.usage[r].is_zero() || !row.fair_share[r].is_zero();
@@ -164,7 +168,7 @@ fn pictures(verdict: &Verdict) -> Markup {
     }
 }
 
-/// `most` is as long as the bar.
+/// Returns the bar of a queue. `most` is the amount at the right end.
 fn bar(verdict: &Verdict, row: &Row, r: usize, most: &Rational) -> Markup {
     let part = |value: &Rational| 100.0 * to_f64(&Rational::from(value / most));
     let percent = |value: &Rational| format!("{:.3}%", part(value));

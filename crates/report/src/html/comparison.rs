@@ -1,5 +1,5 @@
-//! A comparison as a document: the answer in sentences, where the mechanisms stand, what each keeps, who gets what, and every
-//! allocation with its verdicts and the certificate that proves them.
+//! A comparison as a document: the answer in sentences, a plot of fairness against throughput, the axioms by mechanism, the tasks
+//! of users, and every allocation with its verdicts and the certificate that proves them.
 
 use evenhand_certify::compare::{Compared, Judged};
 use evenhand_problem::format::problem_sha256;
@@ -22,14 +22,14 @@ use crate::table::markup::{cut, folded};
 use crate::table::{Cell, Form, Table};
 use crate::text::few;
 
-/// Rows of the tables of users and servers that are shown.
+/// The most rows of the tables of users and servers.
 const LONGEST: usize = 40;
-/// Resources that the line of facts names.
+/// The most resources that the line of facts names.
 const NAMED: usize = 6;
 
-/// The document of a comparison on `problem`. `all_users`: whether lists of users are never folded.
+/// Returns the document of a comparison on `problem`. With `all_users`, lists of users are never folded.
 ///
-/// It needs nothing from elsewhere; certificates are links within it.
+/// The document needs no other file; certificates are links within it.
 #[must_use]
 pub fn document(problem: &Problem, columns: &[Compared], all_users: bool) -> String {
     let judgement = Judgement::new(problem, columns);
@@ -78,14 +78,14 @@ fn facts(problem: &Problem) -> String {
     .join(" · ")
 }
 
-/// Links to the parts of the page.
+/// Returns links to the sections of the page.
 fn contents(columns: &[Compared], checks: bool) -> Markup {
     let names: Vec<&str> = shown(columns).map(|(name, _)| name).collect();
     html! {
         nav aria-label="Contents" {
             ul {
                 @if !names.is_empty() {
-                    li { a href="#axioms" { "What each keeps" } }
+                    li { a href="#axioms" { "Axioms by mechanism" } }
                     li { a href="#comparison" { "Side by side" } }
                 }
                 @if checks { li { a href="#check" { "Check this page here" } } }
@@ -108,8 +108,8 @@ fn side_by_side(problem: &Problem, columns: &[Compared], all_users: bool) -> Mar
             h3 { (OF_GROUPS) }
             (folded(table, OF_GROUPS))
         }
-        h3 { "How fair and how efficient" }
-        (folded(&sheets.figures, "How fair and how efficient"))
+        h3 { "Fairness and efficiency" }
+        (folded(&sheets.figures, "Fairness and efficiency"))
         p class="muted" {
             "Price of fairness: the most weighted tasks that any allocation could serve, divided by those served here."
             @for line in &sheets.remarks { br; (printable(line)) }
@@ -118,7 +118,7 @@ fn side_by_side(problem: &Problem, columns: &[Compared], all_users: bool) -> Mar
     }
 }
 
-/// One allocation: who has what, and every verdict with its certificate.
+/// Returns the section of one allocation: the usage of each user, and every verdict with its certificate.
 fn of_column(
     problem: &Problem,
     columns: &[Compared],
@@ -135,15 +135,15 @@ fn of_column(
     html! {
         h2 id=(format!("column-{at}")) dir="auto" { (printable(name)) }
         @if let Some((of, (other, _))) = twin {
-            p { "Everybody holds the same as under " a href=(format!("#column-{of}")) dir="auto" { (printable(other)) } "." }
+            p { "Every user has the same tasks as under " a href=(format!("#column-{of}")) dir="auto" { (printable(other)) } "." }
         } @else {
             @if let Some(of) = holdings(problem, &judged.allocation) {
-                h3 { "Who holds what part of each server class" }
+                h3 { "Use of each server class by user" }
                 div class="card" { (bars(&of, problem.n_servers())) }
             }
             (groups(problem, &judged.allocation, due(columns).filter(|(of, _)| *of != name)))
-            h3 { "What each user holds" }
-            (table_of(&users(problem, &judged.allocation, false), "What each user holds"))
+            h3 { "Usage of each user" }
+            (table_of(&users(problem, &judged.allocation, false), "Usage of each user"))
         }
         h3 { "Verdicts" }
         (PreEscaped(examination(&judged.examination).render(&Form::Html)))
@@ -151,19 +151,19 @@ fn of_column(
     }
 }
 
-/// A table whose long end is told and not shown.
+/// Returns a table that is cut after its first rows, and says how many more there are.
 pub(super) fn table_of(table: &Table, label: &str) -> Markup {
     PreEscaped(cut(table, label))
 }
 
-/// The servers and the users.
+/// Returns the section of the problem: its servers and users.
 fn of_problem(problem: &Problem) -> Markup {
     html! {
         h2 id="problem" { "The problem" }
         p { "sha256: " code class="hash" { (problem_sha256(problem)) } }
         h3 { "Servers" }
         (folded(&servers(problem), "Servers"))
-        h3 { "Users: what a task demands" }
+        h3 { "Users, and the demand of a task" }
         (folded(&demands(problem), "Users"))
     }
 }
@@ -180,7 +180,7 @@ fn servers(problem: &Problem) -> Table {
     table.table().at_most(LONGEST, "server classes")
 }
 
-/// A user that demands other amounts on other classes is shown with those of the first class that it may use.
+/// Returns the table of demands. A user with other demands on other classes is shown with those of its first allowed class.
 fn demands(problem: &Problem) -> Table {
     let first = |n: usize| problem.classes_of(n).next().unwrap_or(0);
     let table = Table::of(problem.users().iter().enumerate())

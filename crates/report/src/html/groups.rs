@@ -1,4 +1,4 @@
-//! Who holds what by group: a bar for every group and resource, with its guarantee and its limit marked.
+//! The usage of groups: a bar for every group and resource, with marks at its guarantee, limit and fair share.
 
 use evenhand_certify::compare::{Compared, Judged};
 use evenhand_exact::{Axiom, Outcome};
@@ -11,11 +11,11 @@ use super::opening::shown;
 use crate::by_group::{Held, by_group, group_table};
 use crate::text::amount;
 
-/// Groups that have a bar, and resources of which a group has one: more make no picture that fits a page.
+/// The most groups with bars, and the most resources with a bar in a group: more do not fit a page.
 const MOST_GROUPS: usize = 24;
 const MOST_RESOURCES: usize = 6;
 
-/// What `tree` gives every group, and the name of the column, where it is proven that it is what the rule gives.
+/// Returns the allocation of `tree` and the name of its column, if it is proven to follow the rule of the groups.
 pub(super) fn due(columns: &[Compared]) -> Option<(&str, &Allocation)> {
     let is_tree = |judged: &Judged| {
         let own = judged.own.as_ref().filter(|(axiom, _)| *axiom == Axiom::Tree);
@@ -25,7 +25,8 @@ pub(super) fn due(columns: &[Compared]) -> Option<(&str, &Allocation)> {
     shown(columns).find(|(_, judged)| is_tree(judged)).map(|(name, judged)| (name, &judged.allocation))
 }
 
-/// The bars and the table; nothing where there are no groups. `due`: what is due, by the column of that name.
+/// Returns the bars and the table, or nothing if there are no groups. `due` is the allocation that defines the fair shares, with
+/// the name of its column.
 pub(super) fn groups(problem: &Problem, allocation: &Allocation, due: Option<(&str, &Allocation)>) -> Markup {
     let by = due.map(|(_, allocation)| allocation);
     let Some(table) = group_table(problem, allocation, by) else { return html! {} };
@@ -33,12 +34,12 @@ pub(super) fn groups(problem: &Problem, allocation: &Allocation, due: Option<(&s
     let of = |r: usize| all.iter().filter(move |held| held.resource == r).take(MOST_GROUPS);
     let shown = (0..problem.n_resources().min(MOST_RESOURCES)).filter(|r| of(*r).next().is_some());
     html! {
-        h3 { "What each group holds" }
+        h3 { "Usage of each group" }
         div class="card" {
             ul class="key" {
-                li { svg aria-hidden="true" { rect class="part-0" width="12" height="12" {} } "held" }
+                li { svg aria-hidden="true" { rect class="part-0" width="12" height="12" {} } "usage" }
                 @if let Some((name, _)) = due {
-                    li { svg aria-hidden="true" { rect class="mark due" x="5" width="3" height="12" {} } "due, what " bdi { (printable(name)) } " gives it" }
+                    li { svg aria-hidden="true" { rect class="mark due" x="5" width="3" height="12" {} } "fair share, by " bdi { (printable(name)) } }
                 }
                 li { svg aria-hidden="true" { rect class="mark" x="5" width="3" height="12" {} } "guarantee" }
                 li { svg aria-hidden="true" { rect class="mark most" x="5" width="3" height="12" {} } "limit" }
@@ -52,7 +53,7 @@ pub(super) fn groups(problem: &Problem, allocation: &Allocation, due: Option<(&s
                 }
             }
         }
-        (table_of(&table, "What each group holds"))
+        (table_of(&table, "Usage of each group"))
     }
 }
 
@@ -68,10 +69,10 @@ fn bar(problem: &Problem, held: &Held) -> Markup {
         value.as_ref().map_or_else(String::new, |value| format!(", {what} {}", amount(resource, value)))
     };
     let words = format!(
-        "{} holds {}{}{}{}",
+        "{} uses {}{}{}{}",
         printable(name),
         amount(resource, &held.amount),
-        said("due", &held.due),
+        said("fair share", &held.due),
         said("guarantee", &held.guarantee),
         said("limit", &held.limit)
     );

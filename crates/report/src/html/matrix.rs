@@ -1,4 +1,4 @@
-//! What each mechanism keeps: a cell for every axiom that was examined, which opens to its evidence.
+//! The axioms by mechanism: a cell for every examined axiom, which opens to its evidence.
 
 use evenhand_certify::compare::{Compared, Judged};
 use evenhand_exact::{Axiom, Outcome, Parameters};
@@ -10,7 +10,7 @@ use super::opening::{Judgement, shown as with_allocation};
 use crate::certificate::words;
 use crate::comparison::{axiom_title, examined, is_own};
 
-/// Class, sign and word of an outcome.
+/// Returns the class, the sign and the word of an outcome.
 const fn sign(outcome: Outcome) -> (&'static str, &'static str, &'static str) {
     match outcome {
         Outcome::Holds => ("holds", "✓", "holds"),
@@ -25,9 +25,9 @@ pub(super) fn matrix(problem: &Problem, judgement: &Judgement<'_>, columns: &[Co
     let (asked, others): (Vec<_>, Vec<_>) =
         examined(&shown).into_iter().partition(|(axiom, _)| judgement.asks(*axiom));
     html! {
-        h2 id="axioms" { "What each keeps" }
+        h2 id="axioms" { "Axioms by mechanism" }
         div class="card" {
-            @if !asked.is_empty() { (rows(problem, &shown, &asked, "What most people ask, by mechanism")) }
+            @if !asked.is_empty() { (rows(problem, &shown, &asked, "The usual axioms, by mechanism")) }
             @if !others.is_empty() {
                 details class="more" open[asked.is_empty()] {
                     summary { (others.len()) " more axioms" }
@@ -36,12 +36,12 @@ pub(super) fn matrix(problem: &Problem, judgement: &Judgement<'_>, columns: &[Co
             }
             ul class="key" {
                 li { "✓ holds, exactly" }
-                li { "≈ holds only within the tolerance that stands beside it" }
+                li { "≈ holds only within the tolerance next to it" }
                 li { "✕ violated" }
-                li { "· not applicable (n/a), or not examined" }
-                li { "* what the mechanism aims at" }
+                li { "· does not apply (n/a), or not examined" }
+                li { "* the axiom that the mechanism is made for" }
             }
-            p class="muted" { "A cell opens to its evidence. Margins are parts of what a user would have alone." }
+            p class="muted" { "Open a cell to see its evidence. Margins are fractions of what a user would have alone." }
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Documents of HTML that need nothing from elsewhere: no fonts, no pictures and no scripts of other servers, and all but
-//! the sorting of tables and the button that checks certificates works without a script.
+//! Self-contained HTML documents: they load no fonts, pictures or scripts from servers. Everything except sorting tables and
+//! checking certificates works without a script.
 
 mod bars;
 mod certificate;
@@ -26,14 +26,14 @@ pub use certificate::Asked;
 pub use cluster::document as cluster;
 pub use comparison::document as comparison;
 
-/// What documents look like, on a screen and on paper.
+/// The style of documents, on screen and on paper.
 const STYLE: &str = include_str!("style.css");
-/// Sorts tables.
+/// The script that sorts tables.
 const SCRIPT: &str = include_str!("sort.js");
 
-/// What a browser may load for a document, whatever stands in it: the one style sheet and the scripts with these hashes, and
-/// pictures within it. No attribute styles an element, no form is sent, and addresses count from the document. `checks`: whether
-/// it checks certificates, which a worker does that is made in the page.
+/// Returns the content security policy of a document: it may load the style sheet and the scripts with these hashes, and pictures
+/// within it. No attribute may style an element, no form may be sent, and addresses are relative to the document. With `checks`, it
+/// may also start the worker that checks certificates, which is created within the page.
 fn policy(checks: bool) -> String {
     let hash = |text: &str| format!("'sha256-{}'", BASE64.encode(&Sha256::digest(text)));
     let (scripts, workers) = match checks {
@@ -46,8 +46,8 @@ fn policy(checks: bool) -> String {
     )
 }
 
-/// A whole document: its title, which is text, and its body, which is HTML. `checks`: whether links to certificates stand in
-/// it (`link`), which the document then checks.
+/// Returns a complete document with a title, which is text, and a body, which is HTML. With `checks`, the body contains links to
+/// certificates (`link`), and the document gets the card that checks them.
 #[must_use]
 pub fn document(title: &str, body: &str, checks: bool) -> String {
     let body = html! {
@@ -57,7 +57,7 @@ pub fn document(title: &str, body: &str, checks: bool) -> String {
     page(title, "", &body, checks)
 }
 
-/// The answer in sentences, which a document opens with.
+/// Returns the answer in sentences, with which a document opens.
 #[must_use]
 pub fn short(sentences: &[String]) -> String {
     let markup = html! {
@@ -69,8 +69,8 @@ pub fn short(sentences: &[String]) -> String {
     markup.into_string() + "\n"
 }
 
-/// A picture of [`crate::plot`] within a document, and what it shows. It keeps its size, so that its letters can be read, and
-/// scrolls by itself where it is wider than the window.
+/// Returns a picture of [`crate::plot`] for a document, with its caption. The picture keeps its size, so that its letters can be
+/// read, and scrolls by itself if it is wider than the window.
 #[must_use]
 pub fn picture(svg: &str, says: &str) -> String {
     let named = format!("<svg role=\"img\" aria-label=\"{}\" ", Medium::Html.show(says));
@@ -83,15 +83,15 @@ pub fn picture(svg: &str, says: &str) -> String {
     markup.into_string() + "\n"
 }
 
-/// A certificate within a document that checks it.
+/// Returns the link to a certificate within a document that checks it.
 pub(crate) fn link(name: &str, text: &str) -> String {
     certificate::Link::new(name, text, Asked::default()).show().into_string() + "\n"
 }
 
-/// Files beside a document that are named.
+/// The most files next to a document that are named.
 const MOST_FILES: usize = 40;
 
-/// Links to files that stand beside a document.
+/// Returns links to files next to a document.
 pub(crate) fn files(names: &[String]) -> String {
     let markup = html! {
         h3 { "Files" }
@@ -105,7 +105,7 @@ pub(crate) fn files(names: &[String]) -> String {
     markup.into_string() + "\n"
 }
 
-/// [`document`] with a line of facts below the title. `checks`: whether [`check::card`] stands in it.
+/// Returns a [`document`] with a line of facts below the title. With `checks`, its body contains [`check::card`].
 fn page(title: &str, facts: &str, body: &Markup, checks: bool) -> String {
     let title = printable(title);
     let markup = html! {
@@ -132,12 +132,12 @@ fn page(title: &str, facts: &str, body: &Markup, checks: bool) -> String {
     markup.into_string() + "\n"
 }
 
-/// A document that carries one certificate, under the name of its file and as it is, what the kernel said of it, and the checker.
+/// Returns a document with one unchanged certificate under the name of its file, the output of the kernel, and the checker.
 #[must_use]
 pub fn certificate(name: &str, text: &str, said: &[String], asked: Asked) -> String {
     let body = html! {
         (check::card())
-        h2 { "What the kernel said" }
+        h2 { "The output of the kernel" }
         p class="muted" { "This is what " code { "evenhand-check" } " printed when the page was written." }
         (PreEscaped(Page::new().lines(said).render(&Form::Html)))
         h2 { "The certificate" }
@@ -146,7 +146,7 @@ pub fn certificate(name: &str, text: &str, said: &[String], asked: Asked) -> Str
     page(name, "A certificate, and a checker for it", &body, true)
 }
 
-/// A number as a decimal, with the exact one as its title.
+/// Returns a number as a decimal, with the exact number as its title.
 fn number(value: &Rational) -> Markup {
     let shown = decimal(value);
     html! { span title=[exact_behind(&shown, value)] { (shown) } }

@@ -1,4 +1,4 @@
-//! The answer in sentences: which mechanism keeps what, what is violated, and who loses by it.
+//! The answer in sentences: the axioms that each mechanism satisfies or violates, and the users that lose.
 
 use evenhand_certify::compare::{Compared, Judged, NoResult};
 use evenhand_exact::{Axiom, Claim, Outcome};
@@ -9,24 +9,24 @@ use super::number;
 use crate::certificate::words;
 use crate::text::few;
 
-/// What most people would ask of a fair allocation, and how it is called in a sentence.
+/// The usual axioms of a fair allocation, each with its words in a sentence.
 const PROMISES: [(Axiom, &str); 7] = [
     (Axiom::Feasible, "everything fits"),
     (Axiom::WorkConserving, "no resource that a user could use is idle"),
     (Axiom::ParetoOptimal, "no user can have more without another having less"),
-    (Axiom::EnvyFree, "no user would rather have what another holds"),
-    (Axiom::SharingIncentive, "no user would be better off with a part of its own"),
-    (Axiom::Limits, "no group holds more than it may"),
-    (Axiom::Guarantees, "every group that wants what it is promised has it"),
+    (Axiom::EnvyFree, "no user would prefer the bundle of another user"),
+    (Axiom::SharingIncentive, "no user would be better off with its own fraction of the servers"),
+    (Axiom::Limits, "no group exceeds its limits"),
+    (Axiom::Guarantees, "every group that wants its guarantee has it"),
 ];
-/// Names that a list shows before it says how many more there are.
+/// The most names in a list.
 const NAMED: usize = 6;
 
-/// The columns that there are, by what they keep.
+/// The columns, judged by the usual axioms.
 pub(super) struct Judgement<'a> {
     problem: &'a Problem,
     columns: &'a [Compared],
-    /// The promises that were examined of some column and apply to it.
+    /// The usual axioms that were examined for some column and apply to it.
     asked: Vec<(Axiom, &'static str)>,
 }
 
@@ -40,7 +40,7 @@ impl<'a> Judgement<'a> {
         Self { problem, columns, asked }
     }
 
-    /// Whether everything that is usually asked was examined and holds, be it within the tolerance.
+    /// Returns whether all usual axioms were examined and hold, possibly within the tolerance.
     pub(super) fn keeps_all(&self, judged: &Judged) -> bool {
         !self.asked.is_empty()
             && self.asked.iter().all(|(axiom, _)| {
@@ -49,12 +49,12 @@ impl<'a> Judgement<'a> {
             })
     }
 
-    /// Whether it is one of the promises that were examined.
+    /// Returns whether the axiom is a usual one that was examined.
     pub(super) fn asks(&self, axiom: Axiom) -> bool {
         self.asked.iter().any(|(of, _)| *of == axiom)
     }
 
-    /// The paragraph at the head of the page.
+    /// Returns the paragraph at the head of the page.
     pub(super) fn sentences(&self) -> Markup {
         let fair: Vec<(&str, &Judged)> =
             shown(self.columns).filter(|(_, judged)| self.keeps_all(judged)).collect();
@@ -72,20 +72,20 @@ impl<'a> Judgement<'a> {
                 h2 id="short" { "In short" }
                 ul {
                     @if !(0..self.problem.n_users()).any(|n| self.problem.is_active(n)) {
-                        li { "No user here asks for a task that fits: everybody has nothing, whatever the mechanism." }
+                        li { "No user asks for a task that fits on a server, so every mechanism gives no tasks." }
                     }
                     @if !fair.is_empty() {
                         li {
                             strong dir="auto" { (listed(&names)) }
-                            @if names.len() == 1 { " keeps" } @else { " keep" }
-                            " what most people ask of a fair allocation: " (promises.join("; ")) "."
+                            @if names.len() == 1 { " satisfies" } @else { " satisfy" }
+                            " the usual axioms of a fair allocation: " (promises.join("; ")) "."
                             @if !rounded.is_empty() {
-                                " With " strong dir="auto" { (listed(&rounded)) } " some of it holds only within the tolerance."
+                                " With " strong dir="auto" { (listed(&rounded)) } " some of them hold only within the tolerance."
                             }
                         }
                         (self.best_of(&fair))
                     } @else if !promises.is_empty() {
-                        li { "None of these keeps all that most people ask of a fair allocation: " (promises.join("; ")) "." }
+                        li { "No mechanism satisfies all the usual axioms of a fair allocation: " (promises.join("; ")) "." }
                     }
                     @for (name, judged) in rest { (self.of(name, judged)) }
                     @for (names, word, why) in without(self.columns, true) { (reason(&names, word, why)) }
@@ -95,7 +95,7 @@ impl<'a> Judgement<'a> {
         }
     }
 
-    /// The mechanisms that do not apply, folded where there is something else to see.
+    /// Returns the mechanisms that do not apply, folded if there are other results to show.
     fn not_applicable(&self) -> Markup {
         let all = without(self.columns, false);
         let count: usize = all.iter().map(|(names, ..)| names.len()).sum();
@@ -123,17 +123,17 @@ impl<'a> Judgement<'a> {
         };
         html! {
             li {
-                @if best.len() == fair.len() && fair.len() > 1 { "They serve equally many tasks; " }
+                @if best.len() == fair.len() && fair.len() > 1 { "They serve equally many tasks: " }
                 @else if fair.len() > 1 {
-                    "Of these " strong dir="auto" { (listed(&best)) } @if best.len() == 1 { " serves" } @else { " serve" } " most; "
-                } @else { "It serves as follows: " }
+                    "Of these " strong dir="auto" { (listed(&best)) } @if best.len() == 1 { " serves" } @else { " serve" } " the most tasks: "
+                } @else { "Its number of tasks: " }
                 @if *least == 1 { "no allocation serves more " (by_weight.trim_end()) "." }
                 @else { "the most " (by_weight) "that any allocation could serve are " (number(least)) " times as many." }
             }
         }
     }
 
-    /// What a column violates, with the evidence that names who loses, and whom it leaves without anything.
+    /// Returns the axioms that a column violates, with the evidence, and the users that get nothing.
     fn of(&self, name: &str, judged: &Judged) -> Markup {
         let certificate = &judged.examination.certificate;
         let constraints = Constraints::new(self.problem, certificate.allocation.sharing);
@@ -160,24 +160,24 @@ impl<'a> Judgement<'a> {
         html! {
             li {
                 strong dir="auto" { (printable(name)) }
-                @if violated.is_empty() { " violates nothing that was examined" } @else { " violates " (printable(&violated.join("; "))) }
+                @if violated.is_empty() { " violates no axiom that was examined" } @else { " violates " (printable(&violated.join("; "))) }
                 "."
                 @if !nothing.is_empty() {
-                    " It gives nothing to " (nothing.len()) " of " (active().count()) " users ("
+                    " It gives no tasks to " (nothing.len()) " of " (active().count()) " users ("
                     span dir="auto" { (few(&nothing, NAMED)) } ")."
                 }
-                @if !missing.is_empty() { " Not examined, or not applicable: " (missing.join(", ")) "." }
+                @if !missing.is_empty() { " Not examined, or does not apply: " (missing.join(", ")) "." }
             }
         }
     }
 }
 
-/// The columns that have an allocation.
+/// Returns the columns that have an allocation.
 pub(super) fn shown(columns: &[Compared]) -> impl Iterator<Item = (&str, &Judged)> {
     columns.iter().filter_map(|column| Some((column.name.as_str(), column.result.as_ref().ok()?)))
 }
 
-/// The claim of an axiom without parameters.
+/// Returns the claim of an axiom without parameters.
 fn claim(judged: &Judged, axiom: Axiom) -> Option<&Claim> {
     judged.examination.certificate.claims.iter().find(|claim| claim.axiom == axiom)
 }
@@ -190,13 +190,13 @@ fn listed(names: &[String]) -> String {
     }
 }
 
-/// Why columns have no allocation.
+/// Returns the sentence on why columns have no allocation.
 fn reason(names: &[String], word: &str, why: &str) -> Markup {
     html! { li { strong dir="auto" { (listed(names)) } " " (word) ": " (printable(why)) "." } }
 }
 
-/// The columns without an allocation: names, what is said of them, and why; those of which the same is said together.
-/// `applies`: those of mechanisms that apply and have no answer, or the others.
+/// Returns the columns without an allocation: their names, the words and the reason. Columns with the same reason are grouped. With
+/// `applies`, these are the mechanisms that apply and have no answer, and otherwise the mechanisms that do not apply.
 fn without(columns: &[Compared], applies: bool) -> Vec<(Vec<String>, &'static str, &str)> {
     let mut all: Vec<(Vec<String>, &str)> = Vec::new();
     for column in columns {
@@ -222,7 +222,7 @@ fn without(columns: &[Compared], applies: bool) -> Vec<(Vec<String>, &'static st
     all.into_iter().map(|(names, why)| (names.clone(), words(&names), why)).collect()
 }
 
-/// Serves what it can: the part of the most weighted tasks that any allocation could serve.
+/// Returns the weighted tasks that an allocation serves, as a fraction of the most that any allocation could serve.
 pub(super) fn served(judged: &Judged) -> Option<Rational> {
     judged.price_of_fairness.as_ref().filter(|price| !price.is_zero()).map(|price| price.clone().recip())
 }

@@ -1,4 +1,4 @@
-//! Fairness against throughput: where the mechanisms stand.
+//! The plot of fairness against throughput, with a point for each mechanism.
 
 use evenhand_certify::compare::{Compared, Judged};
 use evenhand_problem::number::to_f64;
@@ -8,32 +8,32 @@ use maud::{Markup, html};
 use super::opening::{Judgement, served, shown};
 use crate::text::percent;
 
-/// Height of the picture, in pixels.
+/// The height of the picture, in pixels.
 const HEIGHT: f64 = 260.0;
-/// What the picture leaves free at the left and at the right for axes and points, in parts of its width.
+/// The space at the left and at the right for axes and points, as fractions of the width.
 const LEFT: f64 = 0.06;
 const RIGHT: f64 = 0.04;
-/// The same above and below, in pixels.
+/// The space above and below, in pixels.
 const ABOVE: f64 = 44.0;
 const BELOW: f64 = 34.0;
-/// Radius of a point, in pixels.
+/// The radius of a point, in pixels.
 const RADIUS: f64 = 6.0;
-/// Points nearer than this are one where both keep all promises or both break one; otherwise the number of the second stands
-/// below it. Parts of the width and of the height of the picture, about two letters of the narrowest.
+/// The distances below which two points are drawn as one if both satisfy all usual axioms or both violate one. Otherwise the number
+/// of the second point stands below it. Fractions of the width and of the height, about two letters on the narrowest screen.
 const NEAR: (f64, f64) = (0.075, 0.11);
 
-/// Mechanisms that stand at the same place, or too near to tell them apart.
+/// Mechanisms at the same point, or too close to tell them apart.
 struct Place<'a> {
     x: f64,
     y: f64,
-    /// Whether its number stands below it.
+    /// Whether the number stands below the point.
     is_below: bool,
     names: Vec<String>,
     first: &'a Judged,
     keeps_all: bool,
 }
 
-/// The picture; nothing where it would not tell the mechanisms apart.
+/// Returns the picture, or nothing if it would not tell the mechanisms apart.
 pub(super) fn scatter(judgement: &Judgement<'_>, columns: &[Compared]) -> Markup {
     let stand = |(name, judged): (&str, &Judged)| {
         Some((name.to_owned(), served(judged)?, judged.least_weighted_share.clone()?, judged.clone()))
@@ -64,7 +64,7 @@ pub(super) fn scatter(judgement: &Judgement<'_>, columns: &[Compared]) -> Markup
     html! {
         h2 id="tradeoff" { "Fairness against throughput" }
         figure class="card" {
-            svg class="plot" role="img" aria-label="Each mechanism by the part of all possible tasks that it serves and by the least share of a user; the list below has the numbers" {
+            svg class="plot" role="img" aria-label="Each mechanism by the fraction of all possible tasks that it serves and by the least share of a user; the list below has the numbers" {
                 line x1=(left(0.0)) x2=(left(1.0)) y1=(top(0.0)) y2=(top(0.0)) {}
                 line x1=(left(0.0)) x2=(left(0.0)) y1=(top(0.0)) y2=(top(1.0)) {}
                 text x=(left(0.0)) y=(HEIGHT - 2.0) { "0 %" }
@@ -84,11 +84,11 @@ pub(super) fn scatter(judgement: &Judgement<'_>, columns: &[Compared]) -> Markup
                             @if let Some(least) = &place.first.least_weighted_share {
                                 ", least share " (percent(least))
                             }
-                            @if !place.keeps_all { " (breaks a promise)" }
+                            @if !place.keeps_all { " (violates a usual axiom)" }
                         }
                     }
                 }
-                "Numbers are those of the first name. Shares are dominant shares over weights. Full points keep all promises above, hollow ones break one."
+                "The numbers are those of the first name. Shares are dominant shares divided by weights. Full points satisfy all usual axioms, hollow points violate one."
             }
         }
     }

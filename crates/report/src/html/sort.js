@@ -1,6 +1,6 @@
 "use strict";
-// Tables are sorted by the column whose header is pressed: numbers by the value that the cell states, words by their
-// letters. Without a script they stand in the order of the file.
+// Sorts a table by the column whose header is pressed: numbers by the value of the cell, words alphabetically. Without the script,
+// tables keep the order of the file.
 for (const table of document.querySelectorAll("table.sorted")) {
   const body = table.tBodies[0];
   [...table.tHead.rows[0].cells].forEach((head, at) => {

@@ -1,4 +1,4 @@
-//! Who gets what: a line for every user, with a point for every mechanism.
+//! The tasks of users: a line for every user, with a point for every mechanism.
 
 use evenhand_certify::compare::{Compared, Judged};
 use evenhand_problem::number::to_f64;
@@ -9,7 +9,7 @@ use super::number;
 use super::opening::{Judgement, shown};
 use crate::table::markup::WRAPS;
 
-/// Users that have a line: those whose tasks differ most between the mechanisms.
+/// The most users with a line: those whose tasks differ most between the mechanisms.
 const MOST: usize = 16;
 
 pub(super) fn strips(problem: &Problem, judgement: &Judgement<'_>, columns: &[Compared]) -> Markup {
@@ -22,7 +22,7 @@ pub(super) fn strips(problem: &Problem, judgement: &Judgement<'_>, columns: &[Co
         let tasks = || all.iter().map(|(_, judged, _)| &judged.tasks[n]);
         (tasks().min().cloned().unwrap_or_default(), tasks().max().cloned().unwrap_or_default())
     };
-    // By how much the least is below the greatest, as a part of it.
+    // The difference between the most and the least tasks, as a fraction of the most.
     let spread = |n: &usize| {
         let (least, most) = bounds(*n);
         std::cmp::Reverse(if most.is_zero() {
@@ -38,10 +38,10 @@ pub(super) fn strips(problem: &Problem, judgement: &Judgement<'_>, columns: &[Co
         users.sort_unstable();
     }
     html! {
-        h2 id="users" { "Who gets what" }
+        h2 id="users" { "Tasks of each user" }
         div class="card" {
             @if problem.n_users() > users.len() {
-                p { "The " (users.len()) " of " (problem.n_users()) " users whose tasks differ most between the mechanisms. Side by side, below, are all." }
+                p { "The " (users.len()) " of " (problem.n_users()) " users whose tasks differ most between the mechanisms. The section Side by side lists all users." }
             }
             div class="wide" tabindex="0" role="region" aria-label="Tasks by user" {
                 table class="strips" {
@@ -65,7 +65,7 @@ pub(super) fn strips(problem: &Problem, judgement: &Judgement<'_>, columns: &[Co
                     }
                 }
             }
-            p class="muted" { "A line begins at 0 and ends at the most that the user gets here. Full points keep all promises above, hollow ones break one; a point says its name and number where a pointer rests on it." }
+            p class="muted" { "A line begins at 0 and ends at the most tasks that the user gets here. Full points satisfy all usual axioms, hollow points violate one. Rest the pointer on a point to see its mechanism and number." }
         }
     }
 }
@@ -87,7 +87,7 @@ fn strip(all: &[(&str, &Judged, bool)], n: usize, most: &Rational) -> Markup {
     }
 }
 
-/// The points in words, the first few.
+/// Returns the points in words.
 fn describe(all: &[(&str, &Judged, bool)], n: usize) -> String {
     let words: Vec<String> = all
         .iter()

@@ -1,4 +1,4 @@
-//! A running cluster as documents: the verdict, what a change brings, which tasks to move.
+//! A running cluster as documents: the verdict, the effect of a change, the tasks to move.
 
 use evenhand_cluster::reported::{Compared, Formula};
 use evenhand_cluster::script::{Named, Task};
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::{by_name, document, exact, list};
 
-/// The verdict on a snapshot.
+/// Returns the verdict on a snapshot.
 #[must_use]
 pub fn cluster_verdict(snapshot: &Snapshot, verdict: &Verdict, compared: &[Compared]) -> Value {
     document("cluster-verdict", fields(snapshot, verdict, compared))
@@ -118,7 +118,7 @@ fn claim_of(of: &str, claim: &Claim) -> Value {
     json!({"of": of, "axiom": claim.axiom.name(), "holds": claim.holds, "margin": claim.margin.as_ref().map(exact)})
 }
 
-/// Each task of a start that could start, with its server.
+/// Returns the tasks of a start that could start now, each with its server.
 fn fit_of(snapshot: &Snapshot, problem: &Problem, fit: &Fit) -> Vec<Value> {
     let mut all = Vec::new();
     for (n, places) in &fit.assignment.parts {
@@ -134,7 +134,7 @@ fn fit_of(snapshot: &Snapshot, problem: &Problem, fit: &Fit) -> Vec<Value> {
     all
 }
 
-/// A limit, a server or a class that is exceeded, and what it is about.
+/// Returns a limit, server or class that is exceeded.
 fn excess(snapshot: &Snapshot, problem: &Problem, of: &Excess) -> Value {
     let resource = |r: usize| problem.resources()[r].as_str();
     let class = |i: usize| problem.servers()[i].name();
@@ -169,7 +169,7 @@ fn excess(snapshot: &Snapshot, problem: &Problem, of: &Excess) -> Value {
     }
 }
 
-/// What a change brings: the verdict before and after, and by queue what differs.
+/// Returns the effect of a change: the verdict before and after, and the differences by queue.
 #[must_use]
 pub fn what_if(before: (&Snapshot, &Verdict), after: (&Snapshot, &Verdict)) -> Value {
     let amounts = |verdict: &Verdict, row: &Row, of: fn(&Row) -> &Vec<Rational>| -> Vec<(String, Rational)> {
@@ -208,7 +208,7 @@ pub fn what_if(before: (&Snapshot, &Verdict), after: (&Snapshot, &Verdict)) -> V
     )
 }
 
-/// Which tasks to stop and to start.
+/// Returns the tasks to stop and to start.
 #[must_use]
 pub fn moves(snapshot: &Snapshot, verdict: &Verdict, moves: &Moves, named: &[Named]) -> Value {
     let problem = &verdict.problem;

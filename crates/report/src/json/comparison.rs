@@ -12,7 +12,7 @@ fn text(value: Option<&Rational>) -> Option<String> {
     value.map(exact)
 }
 
-/// Every column, with all verdicts.
+/// Returns every column with all its verdicts.
 #[must_use]
 pub fn comparison(problem: &Problem, columns: &[Compared]) -> Value {
     let column = |column: &Compared| match &column.result {
@@ -43,8 +43,8 @@ fn of_judged(problem: &Problem, name: &str, judged: &Judged) -> Value {
     })
 }
 
-/// By axiom, those with a parameter as `max-min:tsf`; the one that the mechanism is made for also by its
-/// name alone.
+/// Returns the verdicts by axiom, with a parameter as `max-min:tsf`. The axiom that the mechanism is made for is also listed
+/// without its parameter.
 fn axioms(problem: &Problem, judged: &Judged) -> Map<String, Value> {
     let mut axioms = Map::new();
     for claim in &judged.examination.certificate.claims {

@@ -1,14 +1,13 @@
-//! Decimals beside exact numbers, for readers that know no fractions.
+//! Decimals in addition to exact numbers, for readers that cannot handle fractions.
 
 use evenhand_problem::number::{parse_result, to_f64};
 use serde_json::{Map, Value, json};
 
-/// The field that holds them.
+/// The field that holds the decimals.
 const FIELD: &str = "decimals";
 
-/// The document with a field `decimals`: the same tree, of which only the numbers are left that are written as text,
-/// each as the nearest double. A number that no double comes near (its exponent is too large) is left out; in a list
-/// its place is null.
+/// Returns the document with a field `decimals`: the same tree with only the numbers that are written as text, each as the
+/// nearest double. A number beyond the range of doubles is left out, or null in a list.
 #[must_use]
 pub fn with_decimals(document: Value) -> Value {
     let decimals = of(&document);
@@ -21,10 +20,10 @@ pub fn with_decimals(document: Value) -> Value {
     }
 }
 
-/// The text of a document that is an object, with the same field at its end; everything else stands as it stood.
+/// Returns the text of an object with the field `decimals` at its end. Everything else is unchanged.
 ///
 /// # Errors
-/// The text is no JSON.
+/// The text is not valid JSON.
 pub fn text_with_decimals(text: &str) -> Result<String, serde_json::Error> {
     let decimals = of(&serde_json::from_str(text)?);
     let end = text.rfind('}').filter(|_| decimals.is_some());
@@ -33,7 +32,7 @@ pub fn text_with_decimals(text: &str) -> Result<String, serde_json::Error> {
     Ok(format!("{},\n  \"{FIELD}\": {inner}\n{}", text[..end].trim_end(), &text[end..]))
 }
 
-/// What is left of a tree; nothing where there is no such number.
+/// Returns the decimals of a tree, or `None` if it has no number as text.
 fn of(value: &Value) -> Option<Value> {
     match value {
         Value::String(text) => decimal(text).map(Value::from),
@@ -42,7 +41,7 @@ fn of(value: &Value) -> Option<Value> {
             list.iter().any(Option::is_some).then(|| json!(list))
         }
         Value::Object(fields) => {
-            // A name is no number, even where it reads like one.
+            // A name is not a number, even if it looks like one.
             let fields = fields.iter().filter(|(name, _)| *name != "name");
             let fields = fields.filter_map(|(name, value)| Some((name.clone(), of(value)?)));
             let fields: Map<String, Value> = fields.collect();
@@ -52,7 +51,7 @@ fn of(value: &Value) -> Option<Value> {
     }
 }
 
-/// The nearest double of an exact number as documents write it: digits, perhaps a sign and one stroke of a fraction.
+/// Returns the nearest double of an exact number as documents write it: digits, possibly a sign and a fraction bar.
 fn decimal(text: &str) -> Option<f64> {
     let is_exact = text.chars().all(|c| c.is_ascii_digit() || matches!(c, '/' | '-'));
     let value = parse_result(text).ok().filter(|_| is_exact)?;

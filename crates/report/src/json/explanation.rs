@@ -1,4 +1,4 @@
-//! Why a user has what it has, as a document.
+//! The reasons for the allocation of a user, as a document.
 
 use evenhand_certify::explain::{Between, Bottleneck, Explanation, ExplanationVerdict, UnitOfRow};
 use evenhand_problem::{Constraints, Problem, Sharing};
@@ -8,7 +8,7 @@ use super::groups::what_stops;
 use super::{by_name, document, exact, list};
 use crate::text::row_names;
 
-/// Everything that the explanation says.
+/// Returns the explanation with all its numbers.
 #[must_use]
 pub fn explanation(problem: &Problem, sharing: Sharing, explanation: &Explanation) -> Value {
     let constraints = Constraints::new(problem, sharing);
@@ -89,7 +89,7 @@ pub fn explanation(problem: &Problem, sharing: Sharing, explanation: &Explanatio
     document("explanation", fields)
 }
 
-/// What one more unit of a row brings.
+/// Returns the gain from one more unit of a row.
 fn of_row(problem: &Problem, row: &UnitOfRow) -> Value {
     let users = row.users.iter();
     let mut fields = json!({
@@ -103,7 +103,7 @@ fn of_row(problem: &Problem, row: &UnitOfRow) -> Value {
     fields
 }
 
-/// Adds `tasks`, or `at_least` and `at_most` where the number is not known.
+/// Adds `tasks`, or `at_least` and `at_most` if the exact number is not known.
 fn state(fields: &mut Value, tasks: &Between) {
     match tasks.exact() {
         Some(tasks) => fields["tasks"] = json!(exact(tasks)),
@@ -114,7 +114,7 @@ fn state(fields: &mut Value, tasks: &Between) {
     }
 }
 
-/// The number, or the bounds between which it is.
+/// Returns the number, or bounds on it.
 fn number_or_bounds(value: &Between) -> Value {
     match value.exact() {
         Some(value) => json!(exact(value)),

@@ -1,4 +1,4 @@
-//! What was found about an allocation as a document, and what a mechanism found beside one as fields of its document.
+//! The examination of an allocation as a document, and the findings of a mechanism as fields of its document.
 
 use evenhand_certify::Examination;
 use evenhand_certify::explain::{OptimumBounds, optimum_bounds};
@@ -17,7 +17,7 @@ use super::{by_name, document, exact, list};
 use crate::polish;
 use crate::text::row_names;
 
-/// The document of an allocation, with what the mechanism found beside it and what a reader should know of the problem.
+/// Returns the document of an allocation, with the findings of the mechanism and the warnings about the problem.
 #[must_use]
 pub fn allocation<'a>(problem: &'a Problem, outcome: &'a Outcome) -> AllocationDocument<'a> {
     let mut document = AllocationDocument::new(problem, &outcome.allocation);
@@ -29,8 +29,8 @@ pub fn allocation<'a>(problem: &'a Problem, outcome: &'a Outcome) -> AllocationD
     document
 }
 
-/// `prices`, `user_prices`, `gap`, `witness`, `bottlenecks`, `status`, `iterations` and `integrality`,
-/// those that there are.
+/// Returns the fields `prices`, `user_prices`, `gap`, `witness`, `bottlenecks`, `status`, `iterations` and `integrality`, as far
+/// as the mechanism reports them.
 #[must_use]
 pub fn findings(problem: &Problem, outcome: &Outcome) -> Map<String, Value> {
     let arithmetic = outcome.allocation.arithmetic;
@@ -108,7 +108,7 @@ pub fn findings(problem: &Problem, outcome: &Outcome) -> Map<String, Value> {
     fields
 }
 
-/// Which starts were tried, what they led to, and whether another answer that is known serves more.
+/// Returns the starting points that were tried, their results, and whether another known answer serves more tasks.
 fn searched(search: &Search) -> Value {
     let starts =
         list(&search.tried, |tried| json!({"start": tried.start, "tasks": tried.tasks.as_ref().map(exact)}));
@@ -149,7 +149,7 @@ fn rows_by_server(constraints: &Constraints<'_>, rows: &[usize]) -> Value {
     Value::Object(servers)
 }
 
-/// `{server: {resource: value}}`.
+/// Returns `{server: {resource: value}}`.
 fn by_server(constraints: &Constraints<'_>, values: impl Iterator<Item = (usize, Value)>) -> Value {
     let mut servers: Map<String, Value> = Map::new();
     for (row, value) in values {
@@ -160,7 +160,7 @@ fn by_server(constraints: &Constraints<'_>, values: impl Iterator<Item = (usize,
     Value::Object(servers)
 }
 
-/// The points of a trajectory: `c`, tasks by user, and the free part of every row.
+/// Returns the points of a trajectory: `c`, tasks by user, and the free fraction of every row.
 fn series(problem: &Problem, constraints: &Constraints<'_>, steps: &[SeriesPoint]) -> Value {
     list(steps, |step| {
         let tasks = problem.users().iter().zip(&step.tasks);
@@ -169,12 +169,12 @@ fn series(problem: &Problem, constraints: &Constraints<'_>, steps: &[SeriesPoint
     })
 }
 
-/// The claims with their verdicts, and an exact answer that was asked for beside them.
+/// Returns the claims with their verdicts, and the exact answer that was asked for.
 #[must_use]
 pub fn examination(examination: &Examination, polished: Option<&Polished>) -> Value {
     let problem = &examination.certificate.problem;
     let certificate = &examination.certificate;
-    // As the certificate states them: evidence by name.
+    // The written certificate has the evidence by name.
     let written: Value = serde_json::from_str(&certificate.to_json()).unwrap_or_default();
     let claims = list(certificate.claims.iter().enumerate(), |(at, claim)| {
         let mut fields = written["claims"][at].clone();

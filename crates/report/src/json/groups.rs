@@ -1,4 +1,4 @@
-//! Where groups stand, why they have what they have, and what they are entitled to, as documents.
+//! The levels of groups, the reasons for their usage, and their fair shares, as documents.
 
 use evenhand_mechanisms::tree::{
     Entitlements, Held, NodeKind, Reported, Rule, Settings, Standing, Stop, StopKind, Why,
@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 
 use super::{by_name, document, exact, list};
 
-/// The root, then every group and user in the order in which they would be served.
+/// Returns the root, then every group and user in the order in which they would be served.
 #[must_use]
 pub fn levels(standings: &[Standing]) -> Value {
     document("levels", json!({"nodes": list(standings, node)}))
 }
 
-/// Where one of them stands.
+/// Returns the level of a group or user.
 fn node(standing: &Standing) -> Value {
     let next = standing.next.as_ref().map(|next| {
         json!({
@@ -46,7 +46,7 @@ fn node(standing: &Standing) -> Value {
     node
 }
 
-/// Where a group stands, what it holds and may still have, and what stops its users.
+/// Returns the level of a group, its usage and free amounts, and the bounds that stop its users.
 #[must_use]
 pub fn why(problem: &Problem, why: &Why) -> Value {
     let resources = why.amounts.iter().map(|of| {
@@ -82,7 +82,7 @@ fn amounts(of: &[(String, Rational)]) -> Value {
     list(of, |(name, amount)| json!({"name": name, "amount": exact(amount)}))
 }
 
-/// What stops a user.
+/// Returns the bound that stops a user.
 pub(super) fn what_stops(problem: &Problem, stop: &StopKind) -> Value {
     let resource = |r: &usize| &problem.resources()[*r];
     match stop {
@@ -107,8 +107,8 @@ pub(super) fn what_stops(problem: &Problem, stop: &StopKind) -> Value {
     }
 }
 
-/// Entitlements of every group, and of users that stand beside groups; with an allocation what groups hold in it,
-/// and which users may start one more task.
+/// Returns the fair shares of every group, and of users outside of groups. With an allocation, also the usage of groups, and the
+/// users that may start one more task.
 #[must_use]
 pub fn entitlements(
     problem: &Problem,

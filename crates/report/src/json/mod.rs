@@ -1,4 +1,4 @@
-//! Every result as a JSON document: numbers exact, as text.
+//! Every result as a JSON document, with exact numbers as text.
 
 use evenhand_problem::{Rational, number};
 use serde::Serialize;
@@ -21,22 +21,22 @@ pub use findings::{allocation, examination, findings};
 pub use groups::{entitlements, levels, why};
 pub use ratio::{monotone, ratio, sweep, worst_load};
 
-/// An exact number, as text.
+/// Returns an exact number as text.
 fn exact(value: &Rational) -> String {
     number::format(value)
 }
 
-/// A list of what is made of each.
+/// Returns the list of `each` applied to the items.
 fn list<T, V: Serialize>(of: impl IntoIterator<Item = T>, each: impl FnMut(T) -> V) -> Value {
     json!(of.into_iter().map(each).collect::<Vec<V>>())
 }
 
-/// An object with a field for each.
+/// Returns an object with these fields.
 fn by_name<'n, V: Serialize>(fields: impl IntoIterator<Item = (&'n str, V)>) -> Value {
     Value::Object(fields.into_iter().map(|(name, value)| (name.to_owned(), json!(value))).collect())
 }
 
-/// A document: its fields, after the kind and the version of what it is.
+/// Returns a document: the fields after its kind and version.
 #[must_use]
 pub fn document(kind: &str, fields: Value) -> Value {
     let mut document = json!({"kind": kind, "version": 1});

@@ -1,4 +1,4 @@
-//! Greedy against optimal, as documents.
+//! Greedy compared with the optimum, as documents.
 
 use evenhand_certify::ratio::{Monotone, Order, Sweep, lower_bound};
 use evenhand_exact::ratio::{Configuration, RatioCertificate, sparse, worst_load};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{by_name, document, exact, list};
 
-/// Greedy, the optimum and their ratio.
+/// Returns the values of greedy and of the optimum, and their ratio.
 #[must_use]
 pub fn ratio(certificate: &RatioCertificate) -> Value {
     let problem = &certificate.problem;
@@ -49,7 +49,7 @@ fn configuration(problem: &Reservation, k: &Configuration) -> Value {
     by_name(k.iter().map(|(j, k)| (problem.jobs()[*j].name(), k)))
 }
 
-/// Every point of a sweep, and the critical loads.
+/// Returns every point of a sweep, and the critical loads.
 #[must_use]
 pub fn sweep(found: &Sweep) -> Value {
     let points = list(&found.points, |point| {
@@ -64,7 +64,7 @@ pub fn sweep(found: &Sweep) -> Value {
     document("ratio-sweep", json!({"points": points, "critical_loads": critical}))
 }
 
-/// The loads at which greedy looks worst.
+/// Returns the loads with the lowest ratio.
 #[must_use]
 pub fn worst_load(certificate: &worst_load::WorstLoadCertificate) -> Value {
     let loads = certificate.problem.jobs().iter().zip(&certificate.loads);
@@ -78,7 +78,7 @@ pub fn worst_load(certificate: &worst_load::WorstLoadCertificate) -> Value {
     document("worst-load", fields)
 }
 
-/// Whether more load may earn greedy less, with the proof.
+/// Returns whether more load may earn greedy less, with the proof.
 #[must_use]
 pub fn monotone(problem: &Reservation, found: &Monotone) -> Value {
     let fields = match found {
@@ -98,7 +98,7 @@ pub fn monotone(problem: &Reservation, found: &Monotone) -> Value {
     document("monotone", fields)
 }
 
-/// One order in which types run out.
+/// Returns one order in which types run out.
 fn order(problem: &Reservation, order: &Order) -> Value {
     let name = |j: &usize| problem.jobs()[*j].name();
     let steps = list(&order.steps, |step| {

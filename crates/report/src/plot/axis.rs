@@ -1,65 +1,65 @@
-//! Axes: what they show, where their ticks are, and how the ticks are written.
+//! Axes: their values, ticks and labels.
 
 use std::ops::Range;
 
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
 
-/// How values are laid out.
+/// The layout of values along an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
-    /// Equal distances for equal differences.
+    /// Equal differences have equal distances.
     Linear,
-    /// Equal distances for equal ratios; shows positive values only.
+    /// Equal ratios have equal distances; only positive values are shown.
     Logarithmic,
 }
 
 /// One axis of a plot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Axis {
-    /// Quantity and unit, such as `time (s)`.
+    /// The quantity and unit, such as `time (s)`.
     pub label: String,
-    /// How values are laid out.
+    /// The layout of values.
     pub scale: Scale,
-    /// Least and greatest value shown; those of the data if absent.
+    /// The least and the greatest value shown; those of the data if `None`.
     pub range: Option<(f64, f64)>,
 }
 
-/// Room around the data, as a part of their width.
+/// The margin around the data, as a fraction of their range.
 const ROOM: f64 = 0.04;
-/// Decades that a logarithmic axis shows at least.
+/// The least number of decades of a logarithmic axis.
 const LEAST_DECADES: f64 = 1.0;
 
 impl Axis {
-    /// A linear axis over the range of the data.
+    /// Returns a linear axis over the range of the data.
     #[must_use]
     pub fn linear(label: impl Into<String>) -> Self {
         Self { label: label.into(), scale: Scale::Linear, range: None }
     }
 
-    /// A logarithmic axis over the range of the data.
+    /// Returns a logarithmic axis over the range of the data.
     #[must_use]
     pub fn logarithmic(label: impl Into<String>) -> Self {
         Self { label: label.into(), scale: Scale::Logarithmic, range: None }
     }
 
-    /// A linear axis of parts of a whole, from 0 to a little above 1.
+    /// Returns a linear axis of fractions of a whole, from 0 to a little above 1.
     #[must_use]
     pub fn parts(label: impl Into<String>) -> Self {
         Self::linear(label).with_range(0.0, 1.0 + ROOM)
     }
 
-    /// The same axis from `least` to `greatest`.
+    /// Returns the axis with a range from `least` to `greatest`.
     #[must_use]
     pub fn with_range(self, least: f64, greatest: f64) -> Self {
         Self { range: Some((least, greatest)), ..self }
     }
 
-    /// Whether a value has a place on the axis.
+    /// Returns whether the axis can show a value.
     pub(super) fn shows(&self, value: f64) -> bool {
         value.is_finite() && (self.scale == Scale::Linear || value > 0.0)
     }
 
-    /// The axis for these values, with about `most` ticks at most.
+    /// Returns the ruler of the axis for these values, with at most about `most` ticks.
     pub(super) fn ruler(&self, values: impl Iterator<Item = f64>, most: usize) -> Ruler {
         let place = |value: f64| self.scale.place(value);
         let stated = self.range.filter(|&(from, to)| self.shows(from) && self.shows(to) && from < to);
@@ -79,7 +79,7 @@ impl Axis {
     }
 }
 
-/// Ends of an axis around the data, in places.
+/// Returns the ends of an axis around the data, as positions.
 fn widened(scale: Scale, ends: Option<(f64, f64)>) -> (f64, f64) {
     let (from, to) = ends.unwrap_or((0.0, 1.0));
     let least = match scale {
@@ -93,7 +93,7 @@ fn widened(scale: Scale, ends: Option<(f64, f64)>) -> (f64, f64) {
 }
 
 impl Scale {
-    /// Where a value stands: itself, or its decimal logarithm.
+    /// Returns the position of a value: the value itself, or its decimal logarithm.
     fn place(self, value: f64) -> f64 {
         match self {
             Self::Linear => value,
@@ -102,12 +102,12 @@ impl Scale {
     }
 }
 
-/// Ticks in places, and the distance between them.
+/// Returns the positions of the ticks, and the distance between them.
 fn ticks(scale: Scale, from: f64, to: f64, most: usize) -> (Vec<f64>, f64) {
     let width = to - from;
     let rough = width / most.max(1) as f64;
     let step = match scale {
-        // Whole decades: 1, 2, 3, 5, 10, ...
+        // Steps of whole decades: 1, 2, 3, 5, 10, ...
         Scale::Logarithmic => {
             let steps = [1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0];
             steps.into_iter().find(|step| *step >= rough).unwrap_or(100.0)
@@ -123,7 +123,7 @@ fn ticks(scale: Scale, from: f64, to: f64, most: usize) -> (Vec<f64>, f64) {
     ((0..=count).map(|k| (first + k as f64) * step).collect(), step)
 }
 
-/// An axis with its ends and ticks. Ends, ticks and step are in places: values, or their
+/// An axis with its ends and ticks. Ends, ticks and step are positions: values, or their
 /// logarithms.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Ruler {
@@ -135,7 +135,7 @@ pub(super) struct Ruler {
 }
 
 impl Ruler {
-    /// The text at a tick.
+    /// Returns the label of a tick.
     fn label(&self, place: f64) -> String {
         match self.scale {
             Scale::Logarithmic if (-2.0..=3.0).contains(&place) => {
@@ -149,34 +149,34 @@ impl Ruler {
                     return format!("{place:.2e}");
                 }
                 let digits = (-self.step.log10().floor()).max(0.0) as usize;
-                // No minus before a zero.
+                // Zero is written without a minus sign.
                 format!("{:.digits$}", if place.abs() < self.step / 2.0 { 0.0 } else { place })
             }
         }
     }
 
-    /// The places of the ticks with their texts.
+    /// Returns the positions of the ticks with their labels.
     pub(super) fn labels(&self) -> impl Iterator<Item = (f64, String)> + '_ {
         self.ticks.iter().map(|&tick| (tick, self.label(tick)))
     }
 
-    /// The longest text at a tick, in characters.
+    /// Returns the length of the longest label, in characters.
     pub(super) fn longest_label(&self) -> usize {
         self.ticks.iter().map(|&tick| self.label(tick).chars().count()).max().unwrap_or(0)
     }
 
-    /// The place of a value on this axis.
+    /// Returns the position of a value on this axis.
     pub(super) fn place(&self, value: f64) -> f64 {
         self.scale.place(value)
     }
 
-    /// Whether a place lies between the ends.
+    /// Returns whether a position lies between the ends.
     pub(super) fn holds(&self, place: f64) -> bool {
         (self.from..=self.to).contains(&place)
     }
 }
 
-/// Values of this coordinate are places.
+/// The values of this coordinate are positions.
 impl Ranged for Ruler {
     type FormatOption = NoDefaultFormatting;
     type ValueType = f64;

@@ -1,4 +1,4 @@
-//! Stacked bars in groups: who holds what of every resource of every server.
+//! Stacked bars in groups, for the usage of every resource of every server.
 
 use plotters::element::{PathElement, Rectangle};
 use plotters::style::text_anchor::HPos;
@@ -8,56 +8,55 @@ use super::axis::Axis;
 use super::canvas::{Area, GRID, PlotError, document, failed, length, look, words, write};
 use super::lines::{Legend, Series};
 
-/// Bars of the same parts, side by side in groups.
+/// Groups of stacked bars with the same parts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bars {
-    /// One line above the bars; may be empty.
+    /// The line above the bars; may be empty.
     pub title: String,
     /// The vertical axis, from 0 to at least 1.
     pub y: Axis,
-    /// Names of the parts, from the bottom of a bar to its top.
+    /// The names of the parts, from the bottom of a bar to its top.
     pub parts: Vec<String>,
-    /// From left to right.
+    /// The groups, from left to right.
     pub groups: Vec<Group>,
 }
 
-/// Bars under one name.
+/// The bars under one name.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Group {
-    /// What stands below its bars.
+    /// The name below the bars.
     pub name: String,
-    /// From left to right.
+    /// The bars, from left to right.
     pub bars: Vec<Bar>,
 }
 
 /// One bar.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bar {
-    /// What stands directly below it.
+    /// The name directly below the bar.
     pub name: String,
-    /// The height of every part, at least 0, in the unit of the axis.
+    /// The heights of the parts, at least 0, in the unit of the axis.
     pub heights: Vec<f64>,
 }
 
-/// All lengths are in pixels.
-/// The title, and below it the quantity of the axis.
+/// The height of the title and of the name of the axis. All lengths are in pixels.
 const TITLE: i32 = 66;
 const HEIGHT: i32 = 260;
 const BELOW: i32 = 52;
 const LEFT: i32 = 76;
 const RIGHT: i32 = 20;
 const BAR: i32 = 44;
-/// Between two bars of a group.
+/// The gap between two bars of a group.
 const GAP: i32 = 14;
-/// Between two groups.
+/// The gap between two groups.
 const BETWEEN: i32 = 46;
-/// Width of a character of a name below bars.
+/// The width of a character of a name below bars.
 const CHARACTER: i32 = 8;
 const TICKS: usize = 6;
 const FONT: i32 = 14;
 
 impl Bars {
-    /// The bars with their legend as a document of its own.
+    /// Returns the bars with their legend as an SVG document.
     ///
     /// # Errors
     /// [`PlotError`] when there is no bar, or the drawing library fails.
@@ -92,7 +91,7 @@ impl Bars {
             area.draw(&line).map_err(failed)?;
             write(area, &label, &words(FONT, HPos::Right), (LEFT - 8, y)).map_err(failed)?;
         }
-        // The quantity of the axis stands above its numbers, where it needs not be turned.
+        // The name of the axis stands above its numbers, so that it is not rotated.
         write(area, &self.y.label, &words(FONT, HPos::Left), (8, TITLE - 16)).map_err(failed)?;
         let mut x = LEFT + BETWEEN / 2;
         for (group, width) in self.groups.iter().zip(widths) {
@@ -105,13 +104,13 @@ impl Bars {
 }
 
 impl Group {
-    /// What the bars, their names and the name of the group need.
+    /// Returns the width that the bars, their names and the name of the group need.
     fn width(&self) -> i32 {
         let name = CHARACTER * length(&self.name) as i32;
         (self.bar_width() * self.bars.len() as i32).max(name)
     }
 
-    /// A bar with the room beside it, where its name stands below it.
+    /// Returns the width of a bar with the space for its name.
     fn bar_width(&self) -> i32 {
         let longest = self.bars.iter().map(|bar| length(&bar.name)).max().unwrap_or(0);
         (BAR + GAP).max(CHARACTER * longest as i32 + GAP)

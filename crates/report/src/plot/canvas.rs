@@ -1,4 +1,4 @@
-//! What pictures are drawn on, by plotters: a document of SVG, texts, and the colours and marks of series.
+//! The canvas of pictures, based on plotters: an SVG document, texts, and the colours and marks of series.
 
 use std::fmt::Display;
 
@@ -10,27 +10,27 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{BLACK, Color, IntoFont, RGBColor, TextStyle, WHITE};
 use thiserror::Error;
 
-/// Why there is no picture.
+/// An error that prevents a picture.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum PlotError {
-    /// A figure without plots, bars or boxes.
+    /// The figure has no plots, bars or boxes.
     #[error("a figure needs at least one plot, bar or box")]
     NoPlots,
-    /// The drawing library refused.
+    /// The drawing library failed.
     #[error("the plot cannot be drawn: {0}")]
     Drawing(String),
 }
 
 pub(super) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
-/// The error of a backend.
+/// The error of the drawing library.
 pub(super) type Failure<'a> =
     plotters::drawing::DrawingAreaErrorKind<<SVGBackend<'a> as DrawingBackend>::ErrorType>;
 
-/// The lines behind a picture.
+/// The colour of grid lines.
 pub(super) const GRID: RGBColor = RGBColor(224, 224, 224);
 
-/// A white SVG document of this size in pixels, which `paint` draws on.
+/// Returns a white SVG document of this size in pixels, drawn by `paint`.
 pub(super) fn document(
     size: (u32, u32),
     paint: impl FnOnce(&Area<'_>) -> Result<(), PlotError>,
@@ -49,7 +49,7 @@ pub(super) fn failed(error: impl Display) -> PlotError {
     PlotError::Drawing(error.to_string())
 }
 
-/// Draws a text. The writer of SVG escapes markup; hidden characters, as in names, are shown as such.
+/// Draws a text. The SVG writer escapes markup; hidden characters, for example in names, are made visible.
 pub(super) fn write<'a>(
     area: &Area<'a>,
     text: &str,
@@ -59,17 +59,17 @@ pub(super) fn write<'a>(
     area.draw_text(&printable(text), style, at)
 }
 
-/// Characters of a text as it is drawn.
+/// Returns the number of characters of a text as it is drawn.
 pub(super) fn length(text: &str) -> usize {
     printable(text).chars().count()
 }
 
-/// Text of this size, in the middle of its height.
+/// Returns the style of text of this size, centred vertically.
 pub(super) fn words(size: i32, across: HPos) -> TextStyle<'static> {
     TextStyle::from(("sans-serif", size).into_font()).color(&BLACK).pos(Pos::new(across, VPos::Center))
 }
 
-/// Okabe and Ito, "Color Universal Design", with a grey in place of its yellow, which is hard to see on white.
+/// The colours of Okabe and Ito, "Color Universal Design". A grey replaces their yellow, which is hard to see on white.
 const COLOURS: [RGBColor; 8] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
@@ -81,7 +81,7 @@ const COLOURS: [RGBColor; 8] = [
     RGBColor(128, 128, 128),
 ];
 
-/// Shape of a mark.
+/// The shape of a mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mark {
     Disc,
@@ -96,14 +96,14 @@ pub(super) enum Mark {
 const MARKS: [Mark; 7] =
     [Mark::Disc, Mark::Square, Mark::Triangle, Mark::Diamond, Mark::Cross, Mark::Plus, Mark::Ring];
 
-/// How a series looks.
+/// The appearance of a series.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Look {
     pub colour: RGBColor,
     pub mark: Mark,
 }
 
-/// The look of the series that was named as number `index`: 56 of them differ.
+/// Returns the appearance of series number `index`. The first 56 differ.
 pub(super) fn look(index: usize) -> Look {
     Look { colour: COLOURS[index % COLOURS.len()], mark: MARKS[index % MARKS.len()] }
 }
@@ -111,7 +111,7 @@ pub(super) fn look(index: usize) -> Look {
 /// Half of the width of a mark, in pixels.
 const HALF: i32 = 4;
 
-/// Draws a mark around a pixel.
+/// Draws a mark centred at a pixel.
 pub(super) fn mark<'a>(area: &Area<'a>, look: Look, (x, y): (i32, i32)) -> Result<(), Failure<'a>> {
     let (full, stroke) = (look.colour.filled(), look.colour.stroke_width(2));
     let at = |dx: i32, dy: i32| (x + dx, y + dy);

@@ -1,4 +1,4 @@
-//! A diagram of a system: boxes in two columns, and lines between those that belong together.
+//! A diagram of a system: boxes in two columns, connected by lines.
 
 use plotters::element::{PathElement, Rectangle};
 use plotters::style::text_anchor::HPos;
@@ -6,49 +6,49 @@ use plotters::style::{BLACK, Color, RGBColor, WHITE};
 
 use super::canvas::{Area, PlotError, document, failed, length, words, write};
 
-/// Users at the left, servers at the right, and who may run where.
+/// A diagram with users at the left and servers at the right. Lines show which users may run on which servers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Diagram {
-    /// One line above everything; may be empty.
+    /// The line above the diagram; may be empty.
     pub title: String,
-    /// Boxes at the left, from top to bottom.
+    /// The boxes at the left, from top to bottom.
     pub left: Vec<Node>,
-    /// Boxes at the right, from top to bottom.
+    /// The boxes at the right, from top to bottom.
     pub right: Vec<Node>,
-    /// Lines from a box at the left to one at the right.
+    /// The lines from a box at the left to one at the right.
     pub lines: Vec<Line>,
 }
 
 /// A box.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Node {
-    /// Its first line.
+    /// The first line of the box.
     pub name: String,
-    /// What stands below the name, line by line.
+    /// The lines below the name.
     pub says: Vec<String>,
 }
 
 /// A line between two boxes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
-    /// Positions of the boxes.
+    /// The positions of the boxes: left and right.
     pub ends: (usize, usize),
-    /// What stands on the line; may be empty.
+    /// The text on the line; may be empty.
     pub says: String,
 }
 
-/// All lengths are in pixels.
+/// The height of the title. All lengths are in pixels.
 const TITLE: i32 = 40;
 const AROUND: i32 = 20;
-/// Between the two columns.
+/// The gap between the two columns.
 const BETWEEN: i32 = 270;
-/// Between two boxes of a column.
+/// The gap between two boxes of a column.
 const GAP: i32 = 22;
 const ROW: i32 = 20;
 const CHARACTER: i32 = 8;
 const FONT: i32 = 14;
-/// Texts of lines stand within these parts of their lengths from the left: those of different boxes at the
-/// right at different places, so that they do not cover each other.
+/// The range of the texts along lines, as fractions of their lengths from the left. Texts of lines to different boxes at the right
+/// stand at different fractions, so that they do not cover each other.
 const ALONG: (f64, f64) = (0.12, 0.88);
 /// Half of the height of a text.
 const HALF: i32 = 8;
@@ -72,7 +72,7 @@ impl Node {
     }
 }
 
-/// A column of boxes: how wide, how high, and where each begins when it is centred in `height`.
+/// A column of boxes that is centred vertically: its width, and the top of each box.
 struct Column {
     width: i32,
     tops: Vec<i32>,
@@ -97,7 +97,7 @@ impl Column {
 }
 
 impl Diagram {
-    /// The diagram as a document.
+    /// Returns the diagram as an SVG document.
     ///
     /// # Errors
     /// [`PlotError`] when a column is empty, or the drawing library fails.
@@ -125,7 +125,7 @@ impl Diagram {
                 root.draw(&path).map_err(failed)?;
                 says.push((start, end, line));
             }
-            // Texts cover lines, and not the other way round.
+            // Texts are drawn over lines.
             for (start, end, line) in says.into_iter().filter(|(_, _, line)| !line.says.is_empty()) {
                 let place = (line.ends.1 as f64 + 0.5) / self.right.len() as f64;
                 let part = ALONG.0 + (ALONG.1 - ALONG.0) * place;

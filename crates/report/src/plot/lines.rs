@@ -14,67 +14,67 @@ use super::canvas::{
     Area, Failure, GRID, Look, PlotError, document, failed, length, look, mark, words, write,
 };
 
-/// Lines and marks over two axes.
+/// A plot of lines and marks over two axes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plot {
-    /// One line above the plot; may be empty.
+    /// The line above the plot; may be empty.
     pub title: String,
     /// The horizontal axis.
     pub x: Axis,
     /// The vertical axis.
     pub y: Axis,
-    /// In the order of the legend; later ones are drawn over earlier ones.
+    /// The series in the order of the legend. Later ones are drawn over earlier ones.
     pub series: Vec<Series>,
 }
 
-/// Points that belong together.
+/// The points of one line.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
-    /// Name in the legend.
+    /// The name in the legend.
     pub name: String,
-    /// `(x, y)` in the units of the axes, in the order in which a line connects them. Points that
-    /// are not finite, or not positive on a logarithmic axis, are left out and break the line.
+    /// The points `(x, y)` in the units of the axes, in the order in which a line connects them. Points that are not finite, or not
+    /// positive on a logarithmic axis, are left out and interrupt the line.
     pub points: Vec<(f64, f64)>,
-    /// How the points are connected.
+    /// The style of the line.
     pub line: LineStyle,
     /// Whether every point has a mark.
     pub marks: bool,
 }
 
-/// How points are connected.
+/// The style of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LineStyle {
-    /// By an unbroken line.
+    /// A solid line.
     Solid,
-    /// By dashes, for bounds and expectations.
+    /// A dashed line, for bounds and expectations.
     Dashed,
 }
 
-/// Plots side by side under one legend.
+/// Several plots under one legend.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figure {
-    /// One line above everything; may be empty.
+    /// The line above the figure; may be empty.
     pub title: String,
-    /// Plots, row by row.
+    /// The plots, row by row.
     pub plots: Vec<Plot>,
-    /// Plots in a row, at least one.
+    /// The number of plots in a row, at least one.
     pub columns: usize,
 }
 
 impl Series {
-    /// Points with marks, connected by a line.
+    /// Returns points with marks, connected by a solid line.
     #[must_use]
     pub fn new(name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
         Self { name: name.into(), points, line: LineStyle::Solid, marks: true }
     }
 
-    /// Points without marks, connected by an unbroken line.
+    /// Returns points without marks, connected by a solid line.
     #[must_use]
     pub fn line(name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
         Self::new(name, points).without_marks(LineStyle::Solid)
     }
 
-    /// The same points without marks, connected by `line`.
+    /// Returns the points without marks, connected by `line`.
     #[must_use]
     pub fn without_marks(self, line: LineStyle) -> Self {
         Self { line, marks: false, ..self }
@@ -82,13 +82,13 @@ impl Series {
 }
 
 impl Plot {
-    /// A plot without a title.
+    /// Returns a plot without a title.
     #[must_use]
     pub fn new(x: Axis, y: Axis, series: Vec<Series>) -> Self {
         Self { title: String::new(), x, y, series }
     }
 
-    /// The plot with its legend as a document of its own.
+    /// Returns the plot with its legend as an SVG document.
     ///
     /// # Errors
     /// [`PlotError::Drawing`] when the drawing library fails.
@@ -98,7 +98,7 @@ impl Plot {
 }
 
 impl Figure {
-    /// The figure as a document.
+    /// Returns the figure as an SVG document.
     ///
     /// # Errors
     /// [`PlotError`] when there is nothing to draw, or the drawing library fails.
@@ -108,26 +108,26 @@ impl Figure {
     }
 }
 
-/// Size of one plot, in pixels.
+/// The size of one plot, in pixels.
 const PLOT: (u32, u32) = (520, 380);
-/// Height of the title of a figure.
+/// The height of the title of a figure.
 const TITLE: u32 = 40;
-/// Ticks of an axis at most.
+/// The most ticks of the horizontal and of the vertical axis.
 const TICKS: (usize, usize) = (7, 8);
 const STROKE: u32 = 2;
-/// Width of a character, generously: the reader's font is not known here.
+/// The width of a character, rounded up because the font of the reader is not known.
 const CHARACTER: u32 = 8;
-/// Height of a line of the legend, in pixels.
+/// The height of a line of the legend, in pixels.
 const ROW: u32 = 22;
-/// Empty space above, below, left and right.
+/// The margin around the legend.
 const AROUND: u32 = 12;
-/// Width of the piece of line before a name.
+/// The width of the sample of the line before a name.
 const SAMPLE: i32 = 34;
 const FONT: i32 = 14;
 
 type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Ruler, Ruler>>;
 
-/// Names of all series, in order of appearance: the index gives the look.
+/// Returns the series with distinct names, in order of appearance. The index gives the appearance.
 fn names<'a>(plots: &[&'a Plot]) -> Vec<&'a Series> {
     let mut seen: Vec<&Series> = Vec::new();
     for series in plots.iter().flat_map(|plot| &plot.series) {
@@ -138,7 +138,7 @@ fn names<'a>(plots: &[&'a Plot]) -> Vec<&'a Series> {
     seen
 }
 
-/// The plots in rows of `columns`, the legend below them.
+/// Draws the plots in rows of `columns`, and the legend below them.
 pub(super) fn figure(title: &str, plots: &[&Plot], columns: usize) -> Result<String, PlotError> {
     if plots.is_empty() {
         return Err(PlotError::NoPlots);
@@ -164,10 +164,10 @@ pub(super) fn figure(title: &str, plots: &[&Plot], columns: usize) -> Result<Str
     })
 }
 
-/// Draws into `area`, a part of `root`.
+/// Draws a plot into `area`, which is inside of `root`.
 fn draw(plot: &Plot, root: &Area<'_>, area: &Area<'_>, names: &[&Series]) -> Result<(), PlotError> {
     let points = || plot.series.iter().flat_map(|series| &series.points).copied();
-    // What one axis cannot show does not widen the other.
+    // A point that one axis cannot show does not widen the other axis.
     let shown = || points().filter(|&(x, y)| plot.x.shows(x) && plot.y.shows(y));
     let x = plot.x.ruler(shown().map(|(x, _)| x), TICKS.0);
     let y = plot.y.ruler(shown().map(|(_, y)| y), TICKS.1);
@@ -233,14 +233,14 @@ fn draw_series(
     Ok(())
 }
 
-/// Where the names stand.
+/// The layout of the legend.
 pub(super) struct Legend {
     column_width: u32,
     rows: u32,
 }
 
 impl Legend {
-    /// For these series, in a picture of this width.
+    /// Returns the layout for these series in a picture of this width.
     pub fn new(series: &[&Series], width: u32) -> Self {
         let longest = series.iter().map(|series| length(&series.name)).max().unwrap_or(0);
         let column_width = SAMPLE as u32 + 2 * AROUND + CHARACTER * longest as u32;
@@ -249,12 +249,12 @@ impl Legend {
         Self { column_width, rows: count.div_ceil(columns) }
     }
 
-    /// Height that it takes.
+    /// Returns the height of the legend.
     pub fn height(&self) -> u32 {
         if self.rows == 0 { 0 } else { self.rows * ROW + AROUND }
     }
 
-    /// Draws it at the top of `area`, one column after the other.
+    /// Draws the legend at the top of `area`, column by column.
     pub fn draw<'a>(&self, area: &Area<'a>, series: &[&Series]) -> Result<(), Failure<'a>> {
         for (index, series) in series.iter().enumerate() {
             let (column, row) = (index as u32 / self.rows, index as u32 % self.rows);

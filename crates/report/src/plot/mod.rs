@@ -1,9 +1,8 @@
 //! Plots as SVG: lines and marks over linear or logarithmic axes, stacked bars, and diagrams of systems.
 //!
-//! A [`Plot`] holds the data in the units of its axes; a [`Figure`] puts several plots side by side
-//! under one legend, where series of the same name look the same. Colours are those of Okabe and
-//! Ito, which people with the usual kinds of colour blindness tell apart, and every series has a
-//! mark of its own as well.
+//! A [`Plot`] contains the data in the units of its axes. A [`Figure`] shows several plots under one legend, where series of the
+//! same name look the same. The colours are those of Okabe and Ito, which people with the usual kinds of colour blindness can
+//! tell apart, and every series also has its own mark.
 //!
 //! ```
 //! use evenhand_report::plot::{Axis, Plot, Series};

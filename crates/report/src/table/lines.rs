@@ -1,4 +1,4 @@
-//! A table as lines of text: how wide its columns are, which stand side by side, and what is in them.
+//! A table as lines of text: the widths of its columns, and the division into bands that fit the terminal.
 
 use anstyle::{AnsiColor, Effects, Style};
 use unicode_width::UnicodeWidthStr;
@@ -6,31 +6,31 @@ use unicode_width::UnicodeWidthStr;
 use super::{Holds, Table, Terminal, Tone};
 use crate::text::wrap;
 
-/// Blanks between two columns.
+/// The number of blanks between two columns.
 const GAP: usize = 2;
-/// Words are not squeezed below this width: narrower columns are unreadable.
+/// The least width of a column of words: narrower columns are unreadable.
 const LEAST_WORDS: usize = 14;
-/// Longer words are broken rather than that their column is made as wide.
+/// The longest word that widens its column. Longer words are broken.
 const LONGEST_WORD: usize = 24;
 
-/// Columns side by side.
+/// Columns that stand side by side.
 #[derive(Debug, PartialEq, Eq)]
 struct Band {
     /// `(position of the column, its width)`, from left to right.
     columns: Vec<(usize, usize)>,
 }
 
-/// What a column needs.
+/// The widths that a column needs.
 #[derive(Debug, Clone, Copy)]
 struct Need {
-    /// For every cell on one line.
+    /// The width with every cell on one line.
     natural: usize,
-    /// With words wrapped.
+    /// The width with words wrapped.
     least: usize,
 }
 
-/// The bands that show a table within `width` columns of the terminal: one where it fits, words
-/// wrapped if need be; otherwise several, each beginning with the columns that name a row.
+/// Returns the bands that show a table within `width` columns of the terminal. There is one band if the table fits, with words
+/// wrapped if necessary. Otherwise there are several, and each begins with the columns that name a row.
 fn bands(table: &Table, width: Option<usize>) -> Vec<Band> {
     let needs: Vec<Need> = (0..table.columns.len()).map(|position| need(table, position)).collect();
     let all = table.shown_columns();
@@ -56,7 +56,7 @@ fn bands(table: &Table, width: Option<usize>) -> Vec<Band> {
     bands
 }
 
-/// The widths: natural ones, the widest cut first where these are too wide together.
+/// Returns the widths of the columns. If the natural widths do not fit, the widest columns are cut first.
 fn band(columns: &[usize], needs: &[Need], width: usize) -> Band {
     let gaps = GAP * columns.len().saturating_sub(1);
     let total = |cap: usize| -> usize {
@@ -87,7 +87,7 @@ fn need(table: &Table, position: usize) -> Need {
     }
 }
 
-/// The lines, of at most the width of the terminal where it has one.
+/// Returns the lines, which are not wider than the terminal if it has a width.
 pub(super) fn render(table: &Table, terminal: Terminal) -> String {
     let bands = bands(table, terminal.width);
     let parts: Vec<String> = bands.iter().map(|band| render_band(table, band, terminal.colour)).collect();
@@ -95,7 +95,7 @@ pub(super) fn render(table: &Table, terminal: Terminal) -> String {
 }
 
 fn render_band(table: &Table, band: &Band, colour: bool) -> String {
-    // By column of the band: the cells as they are aligned.
+    // The aligned cells, by column of the band.
     let texts: Vec<Vec<String>> = band
         .columns
         .iter()
@@ -128,7 +128,7 @@ fn style(tone: Tone) -> Style {
     }
 }
 
-/// One row, of as many lines as its tallest cell.
+/// Returns one row, with as many lines as its tallest cell.
 fn render_row(table: &Table, band: &Band, cells: &[(&str, Style)], colour: bool) -> String {
     let wrapped: Vec<Vec<String>> =
         cells.iter().zip(&band.columns).map(|((text, _), (_, width))| wrap(text, *width)).collect();
@@ -143,7 +143,7 @@ fn render_row(table: &Table, band: &Band, cells: &[(&str, Style)], colour: bool)
                 Holds::Words => (0, rest),
                 Holds::Numbers => (rest, 0),
             };
-            // Blanks are owed until something follows them: no line ends with blanks.
+            // Blanks are written only before the next text, so that no line ends with blanks.
             let inner = piece.trim_end();
             blanks += before;
             if !inner.is_empty() {
@@ -161,16 +161,16 @@ fn render_row(table: &Table, band: &Band, cells: &[(&str, Style)], colour: bool)
     text
 }
 
-/// Numbers with blanks after them such that their decimal points are below one another when they are
-/// aligned to the right.
+/// Returns numbers padded with blanks, so that their decimal points are aligned when the numbers are aligned to the
+/// right.
 fn aligned<'a>(cells: impl Iterator<Item = &'a str> + Clone) -> Vec<String> {
     let after = |text: &str| text[point(text)..].width();
     let longest = cells.clone().map(after).max().unwrap_or(0);
     cells.map(|text| format!("{text}{}", " ".repeat(longest - after(text)))).collect()
 }
 
-/// Where the decimal point stands, or would stand: before the last point between two digits, else
-/// behind the last digit, else at the end.
+/// Returns the position of the decimal point, or the position that it would have: at the last point between two digits, otherwise
+/// after the last digit, otherwise at the end.
 fn point(text: &str) -> usize {
     let bytes = text.as_bytes();
     let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);

@@ -5,7 +5,7 @@ use maud::{Markup, PreEscaped, html};
 
 use super::{Cell, Holds, Table, Tone};
 
-/// RFC 4180 with a header; a line ends with a line feed.
+/// Returns the table as CSV (RFC 4180) with a header; lines end with a line feed.
 pub(super) fn csv(table: &Table) -> String {
     let line = |fields: &mut dyn Iterator<Item = &str>| {
         fields.map(|field| Medium::Csv.show(field)).collect::<Vec<_>>().join(",") + "\n"
@@ -14,7 +14,7 @@ pub(super) fn csv(table: &Table) -> String {
     table.rows.iter().fold(header, |text, row| text + &line(&mut row.iter().map(|cell| cell.value())))
 }
 
-/// The header and every row that people are shown, with a line for each made of its cells.
+/// Returns the header and the rows for people, each made from its cells by `line`.
 fn lines(table: &Table, medium: Medium, line: impl Fn(Vec<String>) -> String) -> (String, String) {
     let columns = table.shown_columns();
     let header = columns.iter().map(|at| medium.show(&table.columns[*at].name)).collect();
@@ -22,7 +22,7 @@ fn lines(table: &Table, medium: Medium, line: impl Fn(Vec<String>) -> String) ->
     (line(header), table.shown().iter().map(|row| line(cells(row))).collect())
 }
 
-/// A table of GitHub-flavoured Markdown, with numbers to the right.
+/// Returns the table in GitHub-flavoured Markdown, with numbers aligned to the right.
 pub(super) fn markdown(table: &Table) -> String {
     let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
     let (header, rows) = lines(table, Medium::MarkdownCell, line);
@@ -35,16 +35,16 @@ pub(super) fn markdown(table: &Table) -> String {
     if rest.is_empty() { text } else { text + "\n" + &rest }
 }
 
-/// Letters of a cell of words from which its column may wrap.
+/// The least number of letters of a cell from which its column may wrap.
 pub(crate) const WRAPS: usize = 32;
 
-/// The table, which a script may sort, and below it how many rows are not shown. It scrolls by itself where it is wider
-/// than the window. The exact number is the title of a cell that shows a rounded one.
+/// Returns the table as HTML, which a script may sort, and below it the number of hidden rows. The table scrolls by itself if it is
+/// wider than the window. The title of a cell with a rounded number is the exact number.
 pub(super) fn html(table: &Table) -> String {
     cut(table, "Table")
 }
 
-/// [`html`] under a name that screen readers say.
+/// Returns the table of [`html`] with a label for screen readers.
 pub(crate) fn cut(table: &Table, label: &str) -> String {
     let text = sheet(table, table.shown(), label);
     match table.rest().as_str() {
@@ -53,7 +53,7 @@ pub(crate) fn cut(table: &Table, label: &str) -> String {
     }
 }
 
-/// All rows that were made: those that people are shown elsewhere, and the others folded.
+/// Returns the table with all its rows. Those that are left out elsewhere are folded.
 pub(crate) fn folded(table: &Table, label: &str) -> Markup {
     let (first, others) = table.rows.split_at(table.shown().len());
     let what = table.most.as_ref().map_or("rows", |(_, what)| what);
@@ -121,16 +121,16 @@ fn class(tone: Tone) -> Option<&'static str> {
     }
 }
 
-/// Characters of a cell from which its column is wrapped.
+/// The least number of characters of a cell from which its column is wrapped.
 const LONG: usize = 24;
-/// The part of the line that wrapped columns share, by their longest cells.
+/// The fraction of the line that wrapped columns share.
 const WIDTH: f64 = 0.9;
 
-/// Rows from which a table is broken between pages: more do not fit on one.
+/// The most rows of a table on one page. Longer tables are broken between pages.
 const MOST_ROWS: usize = 40;
 
-/// A `tabular`, or a `longtable` where it takes more than a page, with rules of the package `booktabs`. Long words
-/// are wrapped, numbers stand to the right.
+/// Returns a `tabular`, or a `longtable` if the table is longer than a page, with rules of the package `booktabs`. Long words are
+/// wrapped, and numbers are aligned to the right.
 pub(super) fn latex(table: &Table) -> String {
     let columns = table.shown_columns();
     let longest = |at: usize| {
@@ -138,7 +138,7 @@ pub(super) fn latex(table: &Table) -> String {
         cells.chain([table.columns[at].name.chars().count()]).max().unwrap_or(0)
     };
     let is_long = |at: usize| table.columns[at].holds == Holds::Words && longest(at) > LONG;
-    // A very long cell must not take all the room from the others.
+    // The square root keeps a very long cell from taking all the width.
     let weight = |at: usize| (longest(at) as f64).sqrt();
     let all: f64 = columns.iter().map(|at| weight(*at)).sum();
     let format: String = columns

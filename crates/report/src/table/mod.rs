@@ -1,7 +1,7 @@
-//! Tables: what they hold, and how they are written for people, spreadsheets and documents.
+//! Tables, and how they are written for people, spreadsheets and documents.
 //!
 //! A [`Table`] has columns of words and columns of numbers. Every [`Cell`] has a text for people and a
-//! value for programs, `5/7 = 0.714286` and `0.7142857142857143`, so that one table serves the
+//! value for programs, such as `5/7 = 0.714286` and `0.7142857142857143`, so that one table serves the
 //! terminal, Markdown and CSV.
 //!
 //! ```
@@ -29,38 +29,38 @@ use evenhand_problem::{Rational, printable};
 
 use crate::text;
 
-/// Digits of an exact number that somebody may want to read.
+/// The most digits of an exact number that is kept for readers.
 const MOST_DIGITS: u32 = 60;
 
 /// Rows of cells under named columns.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Table {
     columns: Vec<Column>,
-    /// Each as long as `columns`.
+    /// The rows, each as long as `columns`.
     rows: Vec<Vec<Cell>>,
-    /// Rows that people are shown, and what rows are called.
+    /// The most rows for people, and the noun for rows.
     most: Option<(usize, String)>,
-    /// Rows that there would be beside those that were made.
+    /// The number of rows that were not created, because they would be hidden.
     not_made: usize,
-    /// Whether the first two columns together name a row, not the first alone.
+    /// Whether the first two columns together name a row, instead of the first alone.
     has_second_key: bool,
 }
 
-/// A column: its name, and how its cells are aligned.
+/// A column: its name and its alignment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
     name: String,
     holds: Holds,
-    /// People are not shown the column where all its cells are this.
+    /// The usual value. Columns with only this value are hidden from people.
     usual: Option<String>,
 }
 
-/// What the cells of a column are.
+/// The content of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Holds {
-    /// To the left; wrapped where the table is too wide.
+    /// Words, aligned to the left, and wrapped if the table is too wide.
     Words,
-    /// Aligned at the decimal point.
+    /// Numbers, aligned at the decimal point.
     Numbers,
 }
 
@@ -68,14 +68,14 @@ enum Holds {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Cell {
     shown: String,
-    /// For programs, where it differs from what is shown.
+    /// The value for programs, if it differs from the text.
     value: Option<String>,
-    /// The exact number, where a rounded one is shown and it is not too long to be read.
+    /// The exact number, if a rounded one is shown and the exact one is not too long to be read.
     exact: Option<String>,
     tone: Tone,
 }
 
-/// How a cell is coloured on a terminal that has colours.
+/// The colour of a cell on a terminal that has colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Tone {
     #[default]
@@ -85,32 +85,32 @@ enum Tone {
     Muted,
 }
 
-/// In which form a page is written.
+/// The form in which a page is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// Lines of text.
     Text(Terminal),
-    /// The tables alone, an empty line between two.
+    /// Only the tables, separated by empty lines.
     Csv,
     /// Markdown.
     Markdown,
-    /// The tables, as `tabular` of LaTeX with rules of the package `booktabs`, long ones as `longtable`; headings
-    /// are comments.
+    /// Only the tables, as `tabular` in LaTeX with rules of the package `booktabs`, long ones as `longtable`. Headings become
+    /// comments.
     Latex,
-    /// A part of a document of HTML ([`crate::html::document`]).
+    /// A fragment of an HTML document ([`crate::html::document`]).
     Html,
 }
 
-/// What the text is shown on.
+/// The properties of the terminal that shows the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Terminal {
-    /// Characters in a line; none where lines may have any length.
+    /// The number of characters in a line; `None` if lines may have any length.
     pub width: Option<usize>,
-    /// Whether it understands the escape sequences of colours.
+    /// Whether the terminal understands the escape sequences of colours.
     pub colour: bool,
 }
 
-/// A table that is made column by column, with a row for each of some things.
+/// A table that is built column by column, with a row for each item.
 #[derive(Debug, Clone)]
 pub struct Rows<T> {
     of: Vec<T>,
@@ -118,13 +118,13 @@ pub struct Rows<T> {
 }
 
 impl Column {
-    /// A column of words, aligned to the left.
+    /// Returns a column of words, aligned to the left.
     #[must_use]
     pub fn words(name: &str) -> Self {
         Self { name: printable(name), holds: Holds::Words, usual: None }
     }
 
-    /// A column of numbers, aligned at the decimal point.
+    /// Returns a column of numbers, aligned at the decimal point.
     #[must_use]
     pub fn numbers(name: &str) -> Self {
         Self { name: printable(name), holds: Holds::Numbers, usual: None }
@@ -132,7 +132,7 @@ impl Column {
 }
 
 impl Column {
-    /// People are not shown the column where all its cells are `usual`; CSV always has it.
+    /// Hides the column from people if all its cells are `usual`. CSV always has it.
     #[must_use]
     pub fn unless_all(self, usual: &str) -> Self {
         Self { usual: Some(usual.to_owned()), ..self }
@@ -140,72 +140,72 @@ impl Column {
 }
 
 impl Cell {
-    /// Words, or a number that is written already. Hidden characters are escaped.
+    /// Returns a cell of words, or of a number that is formatted already. Hidden characters are escaped.
     #[must_use]
     pub fn text(shown: impl AsRef<str>) -> Self {
         Self { shown: printable(shown.as_ref()), ..Self::default() }
     }
 
-    /// A number: exact where that is short, and as a decimal ([`text::number`]).
+    /// Returns a cell of a number: exact if that is short, and as a decimal ([`text::number`]).
     #[must_use]
     pub fn number(value: &Rational) -> Self {
         Self::text(text::number(value)).with_value(program_value(value)).rounded(value)
     }
 
-    /// A number as a decimal ([`text::decimal`]).
+    /// Returns a cell of a number as a decimal ([`text::decimal`]).
     #[must_use]
     pub fn decimal(value: &Rational) -> Self {
         Self::text(text::decimal(value)).with_value(program_value(value)).rounded(value)
     }
 
-    /// A fraction, shown as a percentage ([`text::percent`]); its value for programs is the fraction.
+    /// Returns a cell of a fraction, shown as a percentage ([`text::percent`]). Its value for programs is the fraction.
     #[must_use]
     pub fn percent(value: &Rational) -> Self {
         Self::text(text::percent(value)).with_value(program_value(value)).rounded(value)
     }
 
-    /// Nothing to say: a dash for people, an empty value for programs.
+    /// Returns an empty cell: a dash for people, an empty value for programs.
     #[must_use]
     pub fn none() -> Self {
         Self::text("-").with_value(String::new())
     }
 
-    /// The same cell with another value for programs.
+    /// Returns the cell with another value for programs.
     #[must_use]
     pub fn with_value(self, value: impl AsRef<str>) -> Self {
         Self { value: Some(printable(value.as_ref())), ..self }
     }
 
-    /// The same number in other words for people.
+    /// Returns the cell with another text for people.
     #[must_use]
     pub(crate) fn shown_as(self, shown: &str) -> Self {
         Self { shown: printable(shown), ..self }
     }
 
-    /// The exact number stands behind what is shown.
+    /// Returns the cell with the exact number, if the text shows a rounded one.
     fn rounded(self, value: &Rational) -> Self {
         Self { exact: exact_behind(&self.shown, value), ..self }
     }
 
-    /// Green on a terminal.
+    /// Returns the cell in green, on a terminal.
     #[must_use]
     pub fn good(self) -> Self {
         Self { tone: Tone::Good, ..self }
     }
 
-    /// Red on a terminal.
+    /// Returns the cell in red, on a terminal.
     #[must_use]
     pub fn bad(self) -> Self {
         Self { tone: Tone::Bad, ..self }
     }
 
-    /// Grey on a terminal.
+    /// Returns the cell in grey, on a terminal.
     #[must_use]
     pub fn muted(self) -> Self {
         Self { tone: Tone::Muted, ..self }
     }
 
-    /// What programs are given.
+    /// Returns the value for programs.
     pub(crate) fn value(&self) -> &str {
         self.value.as_deref().unwrap_or(&self.shown)
     }
@@ -223,36 +223,36 @@ impl From<String> for Cell {
     }
 }
 
-/// A number that is counted.
+/// Converts a count into a cell.
 impl From<u64> for Cell {
     fn from(count: u64) -> Self {
         Self::text(count.to_string())
     }
 }
 
-/// [`Cell::none`] where there is nothing.
+/// Converts `None` into [`Cell::none`].
 impl From<Option<Self>> for Cell {
     fn from(cell: Option<Self>) -> Self {
         cell.unwrap_or_else(Self::none)
     }
 }
 
-/// The exact number where it is not what is shown, and not too long to be read.
+/// Returns the exact number, if it differs from the text and is not too long to be read.
 pub(crate) fn exact_behind(shown: &str, value: &Rational) -> Option<String> {
     let bits = value.numer().significant_bits() + value.denom().significant_bits();
-    // A digit is more than three bits.
+    // A decimal digit is more than three bits.
     let exact = (bits < 4 * MOST_DIGITS).then(|| value.to_string())?;
     (exact != shown && !shown.starts_with(&format!("{exact} = "))).then_some(exact)
 }
 
-/// What a spreadsheet takes for a number: a whole number in full, otherwise the nearest double.
+/// Returns a number that spreadsheets can read: a whole number in full, otherwise the nearest double.
 fn program_value(value: &Rational) -> String {
     let nearest = to_f64(value);
     if value.is_integer() || !nearest.is_finite() { value.to_string() } else { nearest.to_string() }
 }
 
 impl<T> Rows<T> {
-    /// One more column, and what stands in it for each thing.
+    /// Adds a column, with the cell of each item.
     #[must_use]
     pub fn column<C: Into<Cell>>(mut self, column: Column, cell: impl Fn(&T) -> C) -> Self {
         self.table.columns.push(column);
@@ -260,19 +260,19 @@ impl<T> Rows<T> {
         self
     }
 
-    /// One more [column of words](Column::words).
+    /// Adds a [column of words](Column::words).
     #[must_use]
     pub fn words<C: Into<Cell>>(self, name: &str, cell: impl Fn(&T) -> C) -> Self {
         self.column(Column::words(name), cell)
     }
 
-    /// One more [column of numbers](Column::numbers).
+    /// Adds a [column of numbers](Column::numbers).
     #[must_use]
     pub fn numbers<C: Into<Cell>>(self, name: &str, cell: impl Fn(&T) -> C) -> Self {
         self.column(Column::numbers(name), cell)
     }
 
-    /// [`Column::unless_all`] for the last column.
+    /// Applies [`Column::unless_all`] to the last column.
     #[must_use]
     pub fn unless_all(mut self, usual: &str) -> Self {
         let last = self.table.columns.pop();
@@ -280,7 +280,7 @@ impl<T> Rows<T> {
         self
     }
 
-    /// The table.
+    /// Returns the finished table.
     #[must_use]
     pub fn table(self) -> Table {
         self.table
@@ -288,7 +288,7 @@ impl<T> Rows<T> {
 }
 
 impl Table {
-    /// A table without columns, with a row for each of these things.
+    /// Returns a builder of a table with a row for each of these items, and without columns.
     #[must_use]
     pub fn of<T>(things: impl IntoIterator<Item = T>) -> Rows<T> {
         let of: Vec<T> = things.into_iter().collect();
@@ -296,49 +296,49 @@ impl Table {
         Rows { of, table: Self { rows, ..Self::default() } }
     }
 
-    /// A table without rows.
+    /// Returns a table without rows.
     #[must_use]
     pub fn new(columns: impl IntoIterator<Item = Column>) -> Self {
         Self { columns: columns.into_iter().collect(), ..Self::default() }
     }
 
-    /// Adds a row. Cells that are missing are empty; those beyond the last column are left out.
+    /// Adds a row. Missing cells are empty; cells beyond the last column are dropped.
     pub fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
         let mut row: Vec<Cell> = cells.into_iter().take(self.columns.len()).collect();
         row.resize(self.columns.len(), Cell::default());
         self.rows.push(row);
     }
 
-    /// People are shown at most so many rows, and told how many more `what` there are; CSV has all.
+    /// Limits the rows for people, who are told how many more `what` there are. CSV has all rows.
     #[must_use]
     pub fn at_most(self, rows: usize, what: &str) -> Self {
         Self { most: Some((rows, what.to_owned())), ..self }
     }
 
-    /// The first two columns together name a row: where the table is too wide, each part of it begins with both.
+    /// Makes the first two columns together name a row. If the table is too wide, each of its bands begins with both.
     #[must_use]
     pub fn with_second_key(self) -> Self {
         Self { has_second_key: true, ..self }
     }
 
-    /// So many rows were not made, as they would not be shown.
+    /// Counts rows that were not created, because they would be hidden.
     #[must_use]
     pub fn without(self, not_made: usize) -> Self {
         Self { not_made, ..self }
     }
 
-    /// Whether there is no row.
+    /// Returns whether there is no row.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// The rows that people are shown.
+    /// Returns the rows for people.
     fn shown(&self) -> &[Vec<Cell>] {
         &self.rows[..self.most.as_ref().map_or(self.rows.len(), |(most, _)| self.rows.len().min(*most))]
     }
 
-    /// Positions of the columns that people are shown.
+    /// Returns the positions of the columns for people.
     fn shown_columns(&self) -> Vec<usize> {
         let is_shown = |at: &usize| match &self.columns[*at].usual {
             Some(usual) => !self.rows.iter().all(|row| row[*at].shown == *usual),
@@ -347,7 +347,7 @@ impl Table {
         (0..self.columns.len()).filter(is_shown).collect()
     }
 
-    /// How many rows are not shown, in words.
+    /// Returns the line with the number of hidden rows, if there are any.
     fn rest(&self) -> String {
         match (&self.most, self.not_made + self.rows.len() - self.shown().len()) {
             (Some((_, what)), hidden @ 1..) => format!("... and {hidden} more {what}\n"),
@@ -355,7 +355,7 @@ impl Table {
         }
     }
 
-    /// The table in that form.
+    /// Returns the table in a form.
     pub(crate) fn render(&self, form: &Form) -> String {
         match form {
             Form::Text(terminal) => lines::render(self, *terminal) + &self.rest(),

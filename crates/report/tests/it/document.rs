@@ -1,4 +1,4 @@
-//! The document of a comparison: it stands alone, names cannot break it, its links hold the certificates.
+//! The HTML document of a comparison: it is self-contained, names cannot break it, and its links contain the certificates.
 
 use std::io::Read;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,7 +26,7 @@ fn of(problem: &Problem, mechanisms: &[&str]) -> String {
     document(problem, &compare(problem, &comparison), false)
 }
 
-/// Tags that are opened and closed, in their order; those that stand alone are left out.
+/// Returns whether all tags are closed in order, without the tags that need no closing.
 fn is_balanced(html: &str) -> bool {
     let mut open = Vec::new();
     for tag in html.split('<').skip(1).map(|part| part.split('>').next().unwrap()) {
@@ -42,8 +42,8 @@ fn is_balanced(html: &str) -> bool {
     open.is_empty()
 }
 
-/// The policy names the hashes of the one style sheet, of the scripts and of the packed checker, and no element brings a style or
-/// script of its own.
+/// Checks that the policy names the hashes of the style sheet, the scripts and the packed checker, and that no element has a style
+/// or script of its own.
 fn is_styled_by_its_sheet_alone(html: &str) {
     let (_, sheet) = html.split_once("<style>").unwrap();
     let (sheet, rest) = sheet.split_once("</style>").unwrap();
@@ -72,7 +72,7 @@ fn unpacked(packed: &str) -> String {
     text
 }
 
-/// The certificates that a page holds, in its order, each as text.
+/// Returns the certificates in a page as text, in order.
 fn certificates(html: &str) -> Vec<String> {
     let links = html.split("href=\"data:application/").skip(1).map(|link| link.split('"').next().unwrap());
     links
@@ -96,7 +96,7 @@ fn it_stands_alone_and_its_links_are_the_certificates() {
     assert!(is_balanced(&html), "{html}");
     assert!(html.contains("&lt;script&gt;alert(1)&lt;/script&gt;"));
     assert!(html.contains("<title>a &amp; b</title>"));
-    // Nothing is fetched: the only addresses are names of formats.
+    // The page fetches nothing: its only addresses are names of formats.
     let addresses = html.match_indices("://").map(|(at, _)| &html[at - 4..at + 26]);
     assert!(addresses.clone().all(|address| address.starts_with("http://www.w3.org/2000/svg")));
     assert!(html.contains("<strong dir=\"auto\">alpha</strong> does not apply: "), "{html}");
@@ -111,7 +111,7 @@ fn it_stands_alone_and_its_links_are_the_certificates() {
     }
 }
 
-/// What runs and the fair shares, each with the claims that its table shows.
+/// The page has the axioms of the running tasks and of the fair shares, each with the claims of its table.
 #[test]
 fn the_page_of_a_snapshot_carries_both_of_its_certificates() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/cluster.json");
@@ -126,7 +126,7 @@ fn the_page_of_a_snapshot_carries_both_of_its_certificates() {
     assert_eq!(texts.len(), 2);
     for (text, (stated, title)) in texts
         .iter()
-        .zip([(&verdict.held.certificate, "Axioms of what runs"), (due, "Axioms of the fair shares")])
+        .zip([(&verdict.held.certificate, "Axioms of the running tasks"), (due, "Axioms of the fair shares")])
     {
         assert_eq!(*text, stated.to_json());
         let (_, table) = html.split_once(title).unwrap();
@@ -135,7 +135,7 @@ fn the_page_of_a_snapshot_carries_both_of_its_certificates() {
     }
 }
 
-/// The cells say what the certificates say, and the sentences who loses.
+/// The cells show the outcomes of the certificates, and the sentences name the users that lose.
 #[test]
 fn it_opens_with_the_answer_and_its_cells_are_the_claims() {
     let problem = problem(include_str!("../../../../examples/two-servers.json"));
@@ -157,19 +157,19 @@ fn it_opens_with_the_answer_and_its_cells_are_the_claims() {
     }
     assert!(claims(Outcome::Holds) > 0 && claims(Outcome::Violated) > 0);
     assert!(
-        html.contains("<strong dir=\"auto\">drfh, utilitarian and njc</strong> keep what most people ask"),
+        html.contains("<strong dir=\"auto\">drfh, utilitarian and njc</strong> satisfy the usual axioms"),
         "{html}"
     );
     assert!(
         html.contains("<strong dir=\"auto\">per-server-drf</strong> violates pareto-optimal: "),
         "{html}"
     );
-    assert!(html.contains("Everybody holds the same as under <a href=\"#column-0\""));
-    // A rounded number has the exact one at hand.
+    assert!(html.contains("Every user has the same tasks as under <a href=\"#column-0\""));
+    // The title of a rounded number is the exact one.
     assert!(html.contains("title=\"5/3\""), "{html}");
 }
 
-/// A thousand users on fifty classes: a page that can be sent, whose long lists are folded.
+/// The page of a thousand users on fifty classes is small enough to be sent, and folds its long lists.
 #[test]
 fn large_pages_stay_small() {
     let server = |i: u64| {
@@ -200,7 +200,7 @@ fn large_pages_stay_small() {
     assert_eq!(certificates(&html).len(), 3);
 }
 
-/// Twenty users: the largest holders have parts of their own, and every bar adds up to what is used.
+/// With twenty users, the largest have parts of their own, and every bar adds up to the usage.
 #[test]
 fn what_many_users_hold_adds_up() {
     let users: Vec<String> = (1..=20)
@@ -214,7 +214,7 @@ fn what_many_users_hold_adds_up() {
     let outcome = registry::find("drfh").unwrap().allocate(&problem, Arithmetic::Exact).unwrap();
     let bars = holdings(&problem, &outcome.allocation).unwrap();
     assert_eq!(bars.parts, ["u14", "u15", "u16", "u17", "u18", "u19", "u20", "13 others"]);
-    // Everybody's share of the CPU is its weight over 210; the memory follows.
+    // The share of each user in the CPU is its weight over 210; the memory follows.
     let [cpu, memory] = bars.groups[0].bars.as_slice() else { panic!("{bars:?}") };
     let weights = [14.0, 15.0, 16.0, 17.0, 18.0, 19.0, 20.0, 91.0];
     for (height, weight) in cpu.heights.iter().zip(weights) {
@@ -235,7 +235,7 @@ fn there_may_be_nobody_and_nothing() {
     assert!(is_balanced(&html) && html.contains("<title>Allocations side by side</title>"), "{html}");
 }
 
-/// A mechanism that charges nothing ends by the processor's clock; the column after it has its turn.
+/// A mechanism that charges no work is ended by the clock of the process, and the next column still gets its turn.
 #[test]
 fn columns_end_by_the_processor_time() {
     static IS_SPENT: AtomicBool = AtomicBool::new(false);
@@ -252,7 +252,7 @@ fn columns_end_by_the_processor_time() {
         r#"{"kind": "allocation-problem", "resources": ["cpu"],
             "servers": [{"name": "s", "capacity": {"cpu": 4}}], "users": [{"name": "u", "demand": {"cpu": 1}}]}"#,
     );
-    // The first look after the slow mechanism has begun finds that all time is spent.
+    // The first check after the slow mechanism has begun finds that all time is spent.
     let left = || Some(Duration::from_secs(if IS_SPENT.swap(false, Ordering::SeqCst) { 0 } else { 10 }));
     let comparison = Comparison {
         mechanisms: vec![Box::leak(Box::new(slow)), drfh],

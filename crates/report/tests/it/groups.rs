@@ -1,4 +1,4 @@
-//! What groups hold, in words, tables and the page.
+//! The usage of groups, in words, tables and the page.
 
 use evenhand_certify::compare::{Comparison, compare};
 use evenhand_mechanisms::registry;
@@ -6,7 +6,7 @@ use evenhand_problem::Arithmetic;
 use evenhand_problem::format::Source;
 use evenhand_report::{Form, comparison, document, outcome};
 
-/// Two teams, one promised more memory than it uses though it wants more processors, the other without a promise.
+/// Two teams: one has a guarantee of more memory than it uses and wants more processors, the other has no guarantee.
 const PROBLEM: &str = r#"{"kind": "allocation-problem", "resources": ["cpu", "memory"],
     "servers": [{"name": "s", "capacity": {"cpu": 12, "memory": "3Ti"}}],
     "groups": [{"name": "<a>", "guarantee": {"memory": "2Ti"}, "limit": {"cpu": 4}}, {"name": "b"}],
@@ -22,9 +22,9 @@ fn what_is_held_stands_beside_what_is_promised() {
     let half = 1u64 << 39;
     let promised = 1u64 << 41;
     for row in [
-        "group,resource,held,of all,guarantee,limit,beside its guarantee\n".to_owned(),
+        "group,resource,uses,of total,guarantee,limit,next to guarantee\n".to_owned(),
         "<a>,cpu,4,0.3333333333333333,,4,\n".to_owned(),
-        format!("<a>,memory,{half},0.16666666666666666,{promised},,1.5 TiB short\n"),
+        format!("<a>,memory,{half},0.16666666666666666,{promised},,1.5 TiB lacking\n"),
         "b,cpu,8,0.6666666666666666,,,\n".to_owned(),
     ] {
         assert!(csv.contains(&row), "{row}{csv}");
@@ -38,14 +38,14 @@ fn comparisons_and_their_pages_name_the_groups() {
     let mechanisms = ["tree", "drfh"].iter().map(|name| registry::find(name).unwrap()).collect();
     let columns = compare(&problem, &Comparison { mechanisms, ..Comparison::default() });
     let text = comparison(&problem, &columns, false).to_string();
-    assert!(text.contains("Largest part of a resource that each group holds"), "{text}");
+    assert!(text.contains("Largest fraction of a resource that each group uses"), "{text}");
     assert!(text.contains("<a>") && text.contains("33.3 %"), "{text}");
     let html = document(&problem, &columns, false);
-    assert!(html.contains("&lt;a&gt; holds 512 GiB, guarantee 2 TiB") && !html.contains("<a>"), "{html}");
-    assert!(html.contains("1.5 TiB short"));
+    assert!(html.contains("&lt;a&gt; uses 512 GiB, guarantee 2 TiB") && !html.contains("<a>"), "{html}");
+    assert!(html.contains("1.5 TiB lacking"));
 }
 
-/// What `tree` gives is due to the groups of every other allocation, as the page says.
+/// The page shows the allocation of `tree` as the fair shares of groups in every other allocation.
 #[test]
 fn what_is_due_is_what_the_tree_gives() {
     let problem = Source { name: "p", text: PROBLEM }.problem().unwrap();
@@ -56,18 +56,18 @@ fn what_is_due_is_what_the_tree_gives() {
     let columns = compare(&problem, &Comparison { mechanisms, allocations, ..Comparison::default() });
     let html = document(&problem, &columns, false);
     for words in [
-        "&lt;a&gt; holds 0, due 4, limit 4",
-        "&lt;a&gt; holds 0, due 512 GiB, guarantee 2 TiB",
-        "b holds 10, due 8<",
-        ">4 short<",
-        ">512 GiB short<",
+        "&lt;a&gt; uses 0, fair share 4, limit 4",
+        "&lt;a&gt; uses 0, fair share 512 GiB, guarantee 2 TiB",
+        "b uses 10, fair share 8<",
+        ">4 lacking<",
+        ">512 GiB lacking<",
         ">2 over<",
     ] {
         assert!(html.contains(words), "{words}: {html}");
     }
-    // What is due is not said where nothing says it.
+    // Without `tree` there are no fair shares.
     let (mechanisms, allocations) = (Vec::new(), vec![held()]);
     let alone = compare(&problem, &Comparison { mechanisms, allocations, ..Comparison::default() });
     let html = document(&problem, &alone, false);
-    assert!(!html.contains(", due ") && html.contains("2 TiB short"), "{html}");
+    assert!(!html.contains(", fair share ") && html.contains("2 TiB lacking"), "{html}");
 }

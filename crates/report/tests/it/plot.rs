@@ -1,8 +1,8 @@
-//! Pictures as text: what must be in them, where it stands, and that nothing stands on anything else.
+//! Pictures as text: they contain the right texts at the right positions, and no text covers another.
 
 use evenhand_report::plot::{Axis, Bar, Bars, Diagram, Figure, Group, Line, Node, Plot, PlotError, Series};
 
-/// `(x, y, anchor, size, words)` of every text in a picture that is not turned.
+/// Returns `(x, y, anchor, size, words)` of every text in a picture that is not rotated.
 fn texts(svg: &str) -> Vec<(f64, f64, String, f64, String)> {
     let attribute = |tag: &str, name: &str| {
         let from = tag.find(&format!(" {name}=\""))? + name.len() + 3;
@@ -22,7 +22,7 @@ fn texts(svg: &str) -> Vec<(f64, f64, String, f64, String)> {
         .collect()
 }
 
-/// Left, right, top and bottom of a text whose characters are 0.6 of its size wide.
+/// Returns the left, right, top and bottom of a text, assuming characters that are 0.6 of its size wide.
 fn extent((x, y, anchor, size, words): &(f64, f64, String, f64, String)) -> [f64; 4] {
     let width = 0.6 * size * words.chars().count() as f64;
     let left = match anchor.as_str() {

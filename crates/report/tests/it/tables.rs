@@ -57,7 +57,7 @@ fn colours_are_for_terminals_that_have_them() {
     }
 }
 
-/// A table of numbers that cannot be squeezed goes on below, with its first column repeated.
+/// A table of numbers that is too wide continues below, with its first column repeated.
 #[test]
 fn what_does_not_fit_goes_on_below() {
     let mut table =
@@ -121,7 +121,7 @@ fn two_tables_of_csv_have_an_empty_line_between_them() {
     assert!(!Page::new().text("words").has_table());
 }
 
-/// Lines are those of the caller; a line break inside of one is shown.
+/// Lines are those of the caller; a line break inside of one is escaped.
 #[test]
 fn a_name_stays_inside_of_its_line() {
     let name = "# a\nb | `<i>`";
@@ -138,7 +138,7 @@ fn a_name_stays_inside_of_its_line() {
 }
 
 proptest! {
-    /// Whatever the cells are, no line is wider than the terminal as long as numbers fit, nothing is lost,
+    /// Whatever the cells are, no line is wider than the terminal as long as numbers fit, no character is lost,
     /// and no line ends with blanks.
     #[test]
     fn lines_fit(

@@ -1,4 +1,4 @@
-//! Command lines: every command with options of its own and of others, and operands valid, extreme and wrong.
+//! Random command lines: every command with its own and foreign options, and with valid, extreme and wrong operands.
 
 use evenhand_exact::Axiom as Axioms;
 use evenhand_mechanisms::flags::Takes;
@@ -11,14 +11,14 @@ use rand_pcg::Pcg64;
 
 use super::pick;
 
-/// What stands behind an option.
+/// The operand of an option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operand {
-    /// Nothing.
+    /// No operand.
     Nothing,
-    /// A number, which may be no whole one.
+    /// A number, which need not be whole.
     Number,
-    /// A whole number that decides how long the command works: small.
+    /// A small whole number that bounds the work of the command.
     Few,
     /// The name of a mechanism.
     Mechanism,
@@ -26,7 +26,7 @@ pub enum Operand {
     Axiom,
     /// One of these words.
     OneOf(&'static [&'static str]),
-    /// One of these names, each with what it means.
+    /// One of these names, which are given with their help texts.
     Named(&'static [(&'static str, &'static str)]),
     /// The name of a share.
     Share,
@@ -40,18 +40,18 @@ pub enum Operand {
 
 use Operand::{Axiom, Few, Input, Mechanism, Name, Named, Nothing, Number, OneOf, Output, Share};
 
-/// A command, the files or words behind it, and its options.
+/// A command, its operands, and its options.
 #[derive(Debug)]
 pub struct CommandLine {
-    /// Its name.
+    /// The name of the command.
     pub name: &'static str,
-    /// What stands behind it without an option.
+    /// The operands without an option.
     pub operands: &'static [Operand],
-    /// Options of its own.
+    /// The command's own options.
     options: &'static [(&'static str, Operand)],
 }
 
-/// Options of every command.
+/// The options of every command.
 pub const GLOBAL: &[(&str, Operand)] = &[
     (
         "--format",
@@ -66,14 +66,14 @@ pub const GLOBAL: &[(&str, Operand)] = &[
     ("--help", Nothing),
 ];
 
-/// Words behind options of mechanisms that have a form of their own.
+/// The operands of mechanism options that have a special form.
 const FORMS: &[(&str, &[&str])] = &[
     ("seconds", &["0", "1", "-1", "x"]),
     ("barrier", &["r0=2", "r0=1,r1=3", "r9=1", "=", "r0=0"]),
     ("step", &["1", "1/2", "0", "-1", "x"]),
 ];
 
-/// Options of mechanisms, which `solve` and `audit` take.
+/// Returns the options of mechanisms, which `solve` and `audit` accept.
 fn flags() -> Vec<(String, Operand)> {
     let flags = registry::flags().into_iter();
     let operand = |name: &str, takes: Takes| match (FORMS.iter().find(|(of, _)| *of == name), takes) {
@@ -86,7 +86,7 @@ fn flags() -> Vec<(String, Operand)> {
     flags.map(|(_, flag)| (format!("--{}", flag.name), operand(flag.name, flag.takes))).collect()
 }
 
-/// What `compare` and `report` are asked for.
+/// The options of `compare` and `report`.
 const COLUMNS: &[(&str, Operand)] = &[
     ("--mechanism", Mechanism),
     ("--allocation", Input),
@@ -102,7 +102,7 @@ const COLUMNS: &[(&str, Operand)] = &[
 ];
 
 impl CommandLine {
-    /// All its options, without the global ones.
+    /// Returns all options of the command, without the global ones.
     #[must_use]
     pub fn all_options(&self) -> Vec<(String, Operand)> {
         let more = if ["compare", "report"].contains(&self.name) { COLUMNS } else { &[] };
@@ -112,7 +112,7 @@ impl CommandLine {
     }
 }
 
-/// The commands; `bench` and all of `reproduce` take minutes, so of these only what ends at once is asked for.
+/// The commands. `bench` and `reproduce` would take minutes, so they get only arguments with which they end at once.
 pub const COMMANDS: &[CommandLine] = &[
     CommandLine {
         name: "solve",
@@ -352,7 +352,7 @@ pub const COMMANDS: &[CommandLine] = &[
     CommandLine { name: "man", operands: &[], options: &[("--output", Output)] },
 ];
 
-/// Files that are there when a command line is tried, and some that are not.
+/// The names of input files, some of which do not exist.
 const INPUTS: &[&str] = &[
     "problem.json",
     "problem.json",
@@ -406,18 +406,18 @@ const NUMBERS: &[&str] = &[
 
 const NAMES: &[&str] = &["u0", "u1", "g0", "g1", "s0", "s0,s1", "nobody", "", "\u{1b}[31m"];
 
-/// The names of mechanisms, and one of none.
+/// Returns the names of mechanisms, and one unknown name.
 fn mechanisms() -> impl Iterator<Item = String> {
     registry::names().into_iter().chain(["fairest"]).map(str::to_owned)
 }
 
-/// The names of axioms, some with parameters, and names of none.
+/// Returns the names of axioms, some with parameters, and unknown names.
 fn axioms() -> impl Iterator<Item = String> {
     let more = ["max-min:drfh", "proportional:1", "proportional:1/0", "exact", "ratio:1/2", "fair"];
     Axioms::ALL.into_iter().map(Axioms::name).chain(more).map(str::to_owned)
 }
 
-/// The shares that mechanisms equalise, of one resource too, and one of none.
+/// Returns the shares that mechanisms equalise, also of one resource, and one unknown share.
 fn shares() -> impl Iterator<Item = String> {
     let of_mechanisms = registry::ALL
         .iter()
@@ -426,14 +426,14 @@ fn shares() -> impl Iterator<Item = String> {
     of_mechanisms.map(|of| of.info.id.to_owned()).chain(more)
 }
 
-/// The arguments of a command that reads and writes files of the folder that it runs in.
+/// Returns the arguments of a command that reads and writes files of its folder.
 #[must_use]
 pub fn random_command(seed: u32) -> Vec<String> {
     let rng = &mut Pcg64::seed_from_u64(seed.into());
     let command = pick(COMMANDS, rng);
     let mut arguments = vec![command.name.to_owned()];
     for operand in command.operands {
-        // Now and then one is missing, or there is one too many.
+        // In some cases one is missing, or there is one too many.
         for _ in 0..*pick(&[1, 1, 1, 1, 1, 1, 1, 1, 0, 2], rng) {
             arguments.push(word(*operand, rng));
         }
@@ -464,16 +464,16 @@ pub fn random_command(seed: u32) -> Vec<String> {
     arguments
 }
 
-/// Adds options without which a command would work for minutes.
+/// Adds options without which a command would run for minutes.
 pub fn bounded(arguments: &mut Vec<String>) {
     let is_matrix = arguments.iter().any(|given| given == "--matrix");
     let bounds: &[(&str, &str)] = match arguments.first().map_or("", String::as_str) {
-        // A matrix takes minutes; beside a mechanism it is refused.
+        // A matrix takes minutes; together with a mechanism it is refused.
         "audit" if is_matrix => &[("--mechanism", "drfh")],
         "audit" => &[("--instances", "4")],
         "hunt" => &[("--steps", "100"), ("--seconds", "2")],
         "compare" | "report" => &[("--seconds", "2")],
-        // Without this word it begins to reproduce everything.
+        // Without this word, the command would reproduce everything.
         "reproduce" => &[("--list", "")],
         _ => &[],
     };

@@ -1,4 +1,4 @@
-//! Documents and command lines made from a seed by a grammar: most of them are valid, and some are extreme.
+//! Documents and command lines from a seed and a grammar: most of them are valid, and some are extreme.
 
 mod commands;
 mod queues;
@@ -17,7 +17,7 @@ pub use scenarios::random_scenario;
 
 use crate::small::quantity;
 
-/// So many names that begin with a letter.
+/// Returns up to `most` names that begin with a letter.
 fn names(letter: char, most: usize, rng: &mut Pcg64) -> Vec<String> {
     (0..rng.random_range(1..=most)).map(|k| format!("{letter}{k}")).collect()
 }
@@ -26,17 +26,17 @@ fn pick<'a, T>(from: &'a [T], rng: &mut Pcg64) -> &'a T {
     from.choose(rng).expect("a list that is not empty")
 }
 
-/// One of some names, each with what it means.
+/// Returns one of some names, which are given with their help texts.
 fn name(of: &[(&'static str, &'static str)], rng: &mut Pcg64) -> &'static str {
     pick(of, rng).0
 }
 
-/// Powers of ten that numbers of a document may differ by: most often none.
+/// Returns the powers of ten by which numbers of a document may differ, which is mostly 0.
 fn spread(rng: &mut Pcg64) -> i32 {
     *pick(&[0, 0, 0, 0, 0, 3, 15, 300], rng)
 }
 
-/// Small amounts by name; at least one name is there.
+/// Returns small amounts by name, for at least one of the names.
 fn amounts(of: &[String], spread: i32, rng: &mut Pcg64) -> Map<String, Value> {
     let sure = rng.random_range(0..of.len());
     let mut named = Map::new();
@@ -48,7 +48,7 @@ fn amounts(of: &[String], spread: i32, rng: &mut Pcg64) -> Map<String, Value> {
     named
 }
 
-/// Server classes of a problem or scenario.
+/// Returns the server classes of a problem or scenario.
 fn servers(classes: &[String], resources: &[String], spread: i32, rng: &mut Pcg64) -> Vec<Value> {
     let of = |name: &String| {
         let count = rng.random_range(1..5);

@@ -1,4 +1,4 @@
-//! Problems whose users stand in groups.
+//! Random problems with groups.
 
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
@@ -7,10 +7,10 @@ use serde_json::{Map, Value, json};
 use super::{amounts, names, pick, servers, spread};
 use crate::small::{MOST_CLASSES, MOST_RESOURCES, MOST_USERS, quantity};
 
-/// Groups of a problem that the oracle of `tree` solves.
+/// The most groups of a problem that the oracle of `tree` solves.
 pub const MOST_GROUPS: usize = 5;
 
-/// Rules that siblings are compared by; the empty one is the problem's own.
+/// The rules that compare siblings; the empty rule is the problem's own share.
 const RULES: [&str; 12] = [
     "",
     "hdrf",
@@ -26,7 +26,7 @@ const RULES: [&str; 12] = [
     "kai whole",
 ];
 
-/// The text of a problem with groups; its name says by which rule it is solved.
+/// Returns the text of a problem with groups. Its name is the rule to solve it by.
 #[must_use]
 pub fn random_queues(seed: u32) -> Vec<u8> {
     let rng = &mut Pcg64::seed_from_u64(seed.into());
@@ -58,7 +58,7 @@ pub fn random_queues(seed: u32) -> Vec<u8> {
     document.to_string().into_bytes()
 }
 
-/// Groups in a tree, each below an earlier one or the root.
+/// Returns a tree of groups, each inside an earlier group or at the top.
 pub fn groups(classes: &[String], resources: &[String], spread: i32, rng: &mut Pcg64) -> Vec<Value> {
     let names = names('g', MOST_GROUPS, rng);
     let mut groups: Vec<Value> = Vec::new();
@@ -92,7 +92,7 @@ pub fn groups(classes: &[String], resources: &[String], spread: i32, rng: &mut P
     groups
 }
 
-/// Puts a user into a group, perhaps with gangs and tasks that may not be stopped.
+/// Puts a user into a group, in some cases with gangs and with tasks that may not be stopped.
 pub fn placed(user: &mut Value, groups: &[Value], rng: &mut Pcg64) {
     if rng.random_bool(0.8) {
         user["group"] = pick(groups, rng)["name"].clone();

@@ -1,4 +1,4 @@
-//! Reservation problems.
+//! Random reservation problems.
 
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
@@ -7,10 +7,10 @@ use serde_json::{Map, Value, json};
 use super::{names, spread};
 use crate::small::quantity;
 
-/// Job types of a problem.
+/// The most job types of a problem.
 const MOST_TYPES: usize = 4;
 
-/// The text of a reservation problem; one of four has several pools.
+/// Returns the text of a reservation problem. One of four has several pools.
 #[must_use]
 pub fn random_reservation(seed: u32) -> Vec<u8> {
     let rng = &mut Pcg64::seed_from_u64(seed.into());
@@ -57,7 +57,7 @@ pub fn reservation(most_pools: usize, rng: &mut Pcg64) -> Value {
     document
 }
 
-/// A small whole number for each name.
+/// Returns a small whole number for each name.
 fn whole(of: &[String], from: u32, to: u32, rng: &mut Pcg64) -> Value {
     let each = of.iter().map(|name| (name.clone(), json!(rng.random_range(from..to))));
     Value::Object(each.collect::<Map<_, _>>())

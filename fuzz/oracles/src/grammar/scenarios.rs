@@ -1,4 +1,4 @@
-//! Scenarios of all three kinds: tasks that come and finish, users that come and go, jobs that are admitted.
+//! Random scenarios of all three kinds: tasks that arrive and finish, users that come and go, jobs that are admitted.
 
 use evenhand_mechanisms::filling::{Score, ServerRule, Ties};
 use evenhand_mechanisms::registry;
@@ -12,7 +12,7 @@ use super::reservations::reservation;
 use super::{amounts, name, names, pick, servers};
 use crate::small::quantity;
 
-/// The text of a scenario that ends after a few hundred events; one of eight states extreme numbers, and may not end.
+/// Returns the text of a scenario that ends after a few hundred events. One of eight has extreme numbers, and may not end.
 #[must_use]
 pub fn random_scenario(seed: u32) -> Vec<u8> {
     let rng = &mut Pcg64::seed_from_u64(seed.into());
@@ -25,7 +25,7 @@ pub fn random_scenario(seed: u32) -> Vec<u8> {
     scenario.to_string().into_bytes()
 }
 
-/// Tasks come, run and finish.
+/// Returns a scenario in which tasks arrive, run and finish.
 fn tasks(spread: i32, rng: &mut Pcg64) -> Value {
     let (classes, resources) = (names('s', 3, rng), names('r', 3, rng));
     let has_queues = rng.random_bool(0.35);
@@ -79,7 +79,7 @@ fn tasks(spread: i32, rng: &mut Pcg64) -> Value {
     document
 }
 
-/// So little of everything that a task fits on every server.
+/// Returns demands that are so small that a task fits on every server.
 fn small_demand(resources: &[String], rng: &mut Pcg64) -> Value {
     let each = resources
         .iter()
@@ -111,7 +111,7 @@ fn policy(has_queues: bool, rng: &mut Pcg64) -> Value {
     json!({"score": name(Score::NAMES, rng), "server": server, "ties": ties})
 }
 
-/// Servers that come, go and change.
+/// Returns changes of servers: they come, go and change.
 fn changes(classes: &[String], resources: &[String], rng: &mut Pcg64) -> Value {
     let mut at = 0;
     let change = |_| {
@@ -127,7 +127,7 @@ fn changes(classes: &[String], resources: &[String], rng: &mut Pcg64) -> Value {
     (0..3).map(change).collect()
 }
 
-/// Users come and go under a divisible mechanism.
+/// Returns a scenario in which users come and go under a divisible mechanism.
 fn course(spread: i32, rng: &mut Pcg64) -> Value {
     let (classes, resources) = (names('s', 3, rng), names('r', 3, rng));
     let users = names('u', 4, rng);
@@ -153,7 +153,7 @@ fn course(spread: i32, rng: &mut Pcg64) -> Value {
         "users": each, "events": events, "policy": policy, "horizon": 30, "every": rng.random_range(1..5)})
 }
 
-/// Jobs are admitted into reserved slots.
+/// Returns a scenario in which jobs are admitted into reserved slots.
 fn admission(spread: i32, rng: &mut Pcg64) -> Value {
     let policies = [
         json!({"dra": {}}),

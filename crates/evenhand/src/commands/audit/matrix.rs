@@ -1,4 +1,4 @@
-//! `audit --matrix`: every mechanism by every axiom and property.
+//! `audit --matrix`: examines every mechanism by every axiom and property.
 
 use std::io::Read;
 use std::path::Path;
@@ -13,22 +13,26 @@ use crate::arguments::{Audit as Call, Common};
 use crate::failure::Failure;
 use crate::{files, output};
 
-/// Bytes of a saved matrix: one that is over takes less than a megabyte.
+/// The largest size of a saved matrix, in bytes. A complete one takes less than a megabyte.
 const MOST_STATE_BYTES: u64 = 64 << 20;
-/// Between two saved states.
+/// The time between two saved states.
 const BETWEEN_STATES: Duration = Duration::from_secs(2);
 
 pub fn run(call: &Call, common: &Common) -> Result<ExitCode, Failure> {
     if let Some(flag) = call.flags.checked(Arithmetic::Exact, common.seed)?.names().next() {
-        return Err(Failure::input(format!("--{flag}: a matrix has flags of its own for every mechanism")));
+        return Err(Failure::input(format!(
+            "--{flag} does not go with --matrix, which sets the flags of every mechanism itself"
+        )));
     }
     if call.resume.as_deref().is_some_and(|path| path.as_os_str() == "-") {
-        return Err(Failure::input("--resume: expected a file, which is read and written"));
+        return Err(Failure::input(
+            "--resume: expected a file that can be read and written, found standard input (-)",
+        ));
     }
     let instances = call.instances.unwrap_or(super::INSTANCES);
     if !(1..=MOST_INSTANCES).contains(&instances) {
         return Err(Failure::input(format!(
-            "instances: expected a number from 1 to {MOST_INSTANCES}, found {instances}"
+            "--instances: expected a number from 1 to {MOST_INSTANCES}, found {instances}"
         )));
     }
     let settings = Settings { seed: common.seed, instances, premises: super::premises(call) };
@@ -41,7 +45,7 @@ pub fn run(call: &Call, common: &Common) -> Result<ExitCode, Failure> {
     output::result(common, || matrix::document(&matrix), || matrix::page(&matrix))
 }
 
-/// From the saved state if there is one.
+/// Starts the search from the saved state if there is one.
 fn begin(call: &Call, settings: Settings) -> Result<Progress, Failure> {
     let Some(path) = call.resume.as_deref().filter(|path| path.exists()) else {
         return Ok(Progress::new(settings));
@@ -52,18 +56,22 @@ fn begin(call: &Call, settings: Settings) -> Result<Progress, Failure> {
     let file = std::fs::File::open(path).map_err(failed)?;
     file.take(MOST_STATE_BYTES + 1).read_to_string(&mut text).map_err(failed)?;
     if text.len() as u64 > MOST_STATE_BYTES {
-        return Err(Failure::input(format!("{name}: no saved matrix: more than {MOST_STATE_BYTES} bytes")));
+        return Err(Failure::input(format!(
+            "{name}: this is not a saved matrix: it has more than {MOST_STATE_BYTES} bytes"
+        )));
     }
     let progress = Progress::read(&text).map_err(|error| Failure::input(format!("{name}: {error}")))?;
     if *progress.settings() != settings {
-        let said = said(progress.settings());
-        return Err(Failure::input(format!("{name}: the saved matrix has other options: {said}")));
+        let options = options_text(progress.settings());
+        return Err(Failure::input(format!(
+            "{name}: the saved matrix was made with other options: {options}"
+        )));
     }
     Ok(progress)
 }
 
-/// The options that lead to these settings.
-fn said(settings: &Settings) -> String {
+/// Returns the options that lead to these settings.
+fn options_text(settings: &Settings) -> String {
     let Settings { seed, instances, premises } = settings;
     let positive = if premises.positive { " --positive" } else { "" };
     let unlimited = if premises.unlimited { " --unlimited" } else { "" };
@@ -73,7 +81,7 @@ fn said(settings: &Settings) -> String {
 
 fn search(progress: &mut Progress, call: &Call, common: &Common) -> Result<(), Failure> {
     let bar = output::progress(common, Some(progress.steps().1));
-    // A file that says all of this already stays as it is.
+    // A complete matrix in the file is not written again.
     let is_saved = progress.is_complete() && call.resume.as_deref().is_some_and(Path::exists);
     let mut saved = Instant::now();
     while !progress.is_complete() {
@@ -96,7 +104,7 @@ fn save(progress: &Progress, call: &Call) -> Result<(), Failure> {
     files::save(path, format!("{}\n", progress.to_json()).as_bytes())
 }
 
-/// The page, the matrix, and the certificates of what refutes its cells and the claims of papers.
+/// Writes the page, the matrix, and the certificates that refute its cells and the claims of papers.
 fn write(folder: &Path, matrix: &Matrix) -> Result<(), Failure> {
     let cells = matrix.cells.iter().map(|cell| (cell.file_name(), cell));
     let claims = matrix.claims.iter().map(|judged| (matrix::claim_name(judged), &judged.cell));

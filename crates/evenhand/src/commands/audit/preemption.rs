@@ -1,4 +1,4 @@
-//! `audit --rule kueue --preemption`: small cases in which preemption goes round.
+//! `audit --rule kueue --preemption`: searches for small cases in which preemption never ends.
 
 use std::process::ExitCode;
 
@@ -10,7 +10,7 @@ use crate::arguments::{Audit as Call, Common};
 use crate::failure::Failure;
 use crate::{files, output};
 
-/// Cases that are tried where no other number is stated: seconds.
+/// The default number of cases to try, which takes seconds.
 const INSTANCES: u64 = 200_000;
 
 pub fn run(call: &Call, common: &Common) -> Result<ExitCode, Failure> {
@@ -18,7 +18,7 @@ pub fn run(call: &Call, common: &Common) -> Result<ExitCode, Failure> {
     let other = flags.names().find(|flag| *flag != "rule");
     if other.is_some() || flags.value::<Rule>("rule")? != Some(Rule::Kueue) {
         return Err(Failure::input(
-            "--preemption goes with --rule kueue alone: of no other rule it is known here",
+            "--preemption needs --rule kueue, and no other flag of a mechanism: only Kueue's preemption is modelled",
         ));
     }
     let bounds = Bounds {

@@ -1,4 +1,4 @@
-//! A hunt from its saved state to its certified finds.
+//! The steps of a hunt, from its saved state to its certified results.
 
 use std::io::Read;
 use std::path::Path;
@@ -11,14 +11,14 @@ use crate::arguments::{Common, Hunt as Call};
 use crate::failure::Failure;
 use crate::{files, output};
 
-/// Steps of a local search where none are stated.
+/// The default number of steps of a local search.
 const STEPS_BY_DEFAULT: u64 = 200_000;
-/// Bytes of a saved hunt: a hundred instances of the largest size take less.
+/// The largest size of a saved hunt, in bytes. A hundred instances of the largest size take less.
 const MOST_STATE_BYTES: u64 = 4 << 20;
-/// Between two saved states.
+/// The time between two saved states.
 const BETWEEN_STATES: Duration = Duration::from_secs(2);
 
-/// The value of `--at-most`.
+/// Reads the value of `--at-most`.
 pub fn at_most(call: &Call) -> Result<Option<Rational>, Failure> {
     let Some(text) = &call.at_most else { return Ok(None) };
     let value = number::parse(text).map_err(|error| Failure::input(format!("--at-most: {error}")))?;
@@ -28,7 +28,7 @@ pub fn at_most(call: &Call) -> Result<Option<Rational>, Failure> {
     Ok(Some(value))
 }
 
-/// From the saved state if there is one.
+/// Starts the hunt from the saved state if there is one.
 pub fn begin(call: &Call, settings: Settings, clock: Clock) -> Result<Hunt, Failure> {
     let saved = call.resume.as_deref().filter(|path| path.exists());
     let Some(path) = saved else {
@@ -37,11 +37,11 @@ pub fn begin(call: &Call, settings: Settings, clock: Clock) -> Result<Hunt, Fail
     let text = state_text(path)?;
     let name = path.display();
     let state: State = serde_json::from_str(&text)
-        .map_err(|error| Failure::input(format!("{name}: no saved hunt: {error}")))?;
+        .map_err(|error| Failure::input(format!("{name}: this is not a saved hunt: {error}")))?;
     if state.settings != settings {
         return Err(Failure::input(format!(
-            "{name}: the saved hunt has other options: {}",
-            said(&state.settings)
+            "{name}: the saved hunt was made with other options: {}",
+            options_text(&state.settings)
         )));
     }
     Hunt::resume_within(state, clock).map_err(|error| match error {
@@ -50,7 +50,7 @@ pub fn begin(call: &Call, settings: Settings, clock: Clock) -> Result<Hunt, Fail
     })
 }
 
-/// The text of a saved hunt, of which no more is read than there can be.
+/// Reads the text of a saved hunt, up to the largest possible size.
 fn state_text(path: &Path) -> Result<String, Failure> {
     let name = path.display();
     let failed = |error: std::io::Error| Failure::input(format!("{name}: {error}"));
@@ -58,13 +58,15 @@ fn state_text(path: &Path) -> Result<String, Failure> {
     let mut text = String::new();
     file.take(MOST_STATE_BYTES + 1).read_to_string(&mut text).map_err(failed)?;
     if text.len() as u64 > MOST_STATE_BYTES {
-        return Err(Failure::input(format!("{name}: no saved hunt: more than {MOST_STATE_BYTES} bytes")));
+        return Err(Failure::input(format!(
+            "{name}: this is not a saved hunt: it has more than {MOST_STATE_BYTES} bytes"
+        )));
     }
     Ok(text)
 }
 
-/// The options that lead to these settings.
-fn said(settings: &Settings) -> String {
+/// Returns the options that lead to these settings.
+fn options_text(settings: &Settings) -> String {
     let Settings { types, resources, capacity, rewards, exhaustive, seed, keep } = settings;
     let method = if *exhaustive { "--exhaustive " } else { "" };
     format!(
@@ -73,7 +75,7 @@ fn said(settings: &Settings) -> String {
     )
 }
 
-/// Searches until it is complete, or as long as was asked for.
+/// Searches until the search is complete, or until the steps or seconds that were asked for are over.
 pub fn search(hunt: &mut Hunt, call: &Call, common: &Common, start: Instant) -> Result<(), Failure> {
     let most_steps = match (call.steps, call.seconds) {
         (None, None) if !call.exhaustive => Some(STEPS_BY_DEFAULT),
@@ -113,7 +115,7 @@ fn save(hunt: &Hunt, call: &Call) -> Result<(), Failure> {
     files::save(path, format!("{text}\n").as_bytes())
 }
 
-/// The find in smaller numbers, certified; `None` where the time was up.
+/// Returns the instance in smaller numbers, certified; `None` if the time was up.
 pub fn shrunk(
     best: &Found,
     at_most: Option<&Rational>,
@@ -125,7 +127,7 @@ pub fn shrunk(
     in_time(hunt::certify(&shrunk, proving))
 }
 
-/// What was not done in time, or is too large, is not there.
+/// Turns a result that was out of time or is too large into `None`.
 pub fn in_time(certified: Result<Certified, HuntError>) -> Result<Option<Certified>, Failure> {
     match certified {
         Ok(certified) => Ok(Some(certified)),

@@ -1,4 +1,4 @@
-//! Runs the binary in a folder of its own.
+//! A harness that runs the program in a folder of its own.
 #![allow(dead_code)]
 
 use std::io::{Read, Write};
@@ -13,7 +13,7 @@ use evenhand::problem::format::Source;
 use evenhand::problem::{Allocation, Arithmetic};
 use serde_json::Value;
 
-/// DRFH, Figure 1: 10 tasks each, dominant share 5/7.
+/// DRFH, Figure 1: each user gets 10 tasks and the dominant share 5/7.
 pub const FIGURE_1: &str = r#"{
   "kind": "allocation-problem",
   "resources": ["cpu", "memory"],
@@ -23,7 +23,7 @@ pub const FIGURE_1: &str = r#"{
             {"name": "user 2", "demand": {"cpu": 1, "memory": "1/5"}}]
 }"#;
 
-/// The same with every number and default spelled in another way, and the fields in another order.
+/// [`FIGURE_1`] with every number and default spelled differently, and the fields in another order.
 pub const FIGURE_1_RESPELLED: &str = r#"{"users": [
     {"demand": {"memory": "1.0", "cpu": "1/5"}, "name": "user 1", "weight": 1.0},
     {"demand": {"memory": 2e-1, "cpu": "2/2"}, "name": "user 2"}],
@@ -31,7 +31,7 @@ pub const FIGURE_1_RESPELLED: &str = r#"{"users": [
               {"capacity": {"memory": 0.2e1, "cpu": 1.2e1}, "name": "high-cpu", "count": "1"}],
   "resources": ["cpu", "memory"], "kind": "allocation-problem"}"#;
 
-/// One server, weights, finite tasks, a user that nothing stops but its own limit.
+/// A problem with one server, weights, finite tasks, and a user that only its own limit stops.
 pub const ONE_SERVER: &str = r#"{
   "kind": "allocation-problem",
   "resources": ["cpu", "memory"],
@@ -41,7 +41,7 @@ pub const ONE_SERVER: &str = r#"{
             {"name": "z", "demand": {"cpu": 0.1, "memory": 1}, "tasks": "10/3"}]
 }"#;
 
-/// PS-DSF, Figure 1 in spirit: three classes, placement constraints, per-class demands, criterion.
+/// A problem like PS-DSF, Figure 1: three classes, placement constraints, per-class demands, criterion.
 pub const CONSTRAINED: &str = r#"{
   "kind": "allocation-problem",
   "resources": ["cpu", "memory", "gpu"],
@@ -58,33 +58,33 @@ pub const CONSTRAINED: &str = r#"{
      "criterion": {"plain": 1, "fast": 1, "old": 1}}]
 }"#;
 
-/// The mechanisms that solve a problem without options.
+/// Returns the mechanisms that solve a problem without options.
 pub fn applicable(problem: &str) -> impl Iterator<Item = &'static Mechanism> {
     let problem = Source { name: "problem.json", text: problem }.problem().unwrap();
     let applies = move |of: &&Mechanism| of.allocate(&problem, Arithmetic::Float).is_ok();
     registry::ALL.iter().copied().filter(applies)
 }
 
-/// Those of them whose answers are optima of linear programmes: they are made for max-min, or for no axiom that has a
-/// name.
+/// Returns the applicable mechanisms whose answers are optima of linear programmes. Their axiom is max-min, or they have none
+/// with a name.
 pub fn of_programmes(problem: &str) -> Vec<&'static str> {
     let axiom = |of: &Mechanism| (of.axiom)(&Allocation::default()).map(|(axiom, _)| axiom);
     let is_linear = |of: &&Mechanism| matches!(axiom(of), None | Some(Axiom::MaxMin));
     applicable(problem).filter(is_linear).map(|of| of.info.id).collect()
 }
 
-/// Whether a mechanism is proven to satisfy an axiom, on some problems at least.
+/// Returns whether a mechanism is proven to satisfy an axiom, at least on some problems.
 pub fn is_proven(mechanism: &str, axiom: Axiom) -> bool {
     matches!(registry::find(mechanism).unwrap().guarantee(axiom), Guarantee::When(_))
 }
 
-/// Those of [`of_programmes`] whose answers are Pareto optimal.
+/// Returns the mechanisms of [`of_programmes`] whose answers are Pareto optimal.
 pub fn efficient(problem: &str) -> Vec<&'static str> {
     let all = of_programmes(problem).into_iter();
     all.filter(|mechanism| is_proven(mechanism, Axiom::ParetoOptimal)).collect()
 }
 
-/// What the program did.
+/// The outcome of a run of the program.
 #[derive(Debug)]
 pub struct Output {
     pub status: i32,
@@ -93,13 +93,13 @@ pub struct Output {
 }
 
 impl Output {
-    /// The whole of standard output as one JSON document.
+    /// Returns all of standard output as one JSON document.
     #[track_caller]
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 
-    /// The first line on standard error.
+    /// Returns the first line on standard error.
     pub fn error_line(&self) -> &str {
         self.stderr.lines().next().unwrap_or_default()
     }
@@ -111,8 +111,8 @@ impl Output {
         self
     }
 
-    /// Ends without a verdict: nothing on standard output, one greppable line at the beginning of
-    /// standard error.
+    /// Asserts that the program ends without a verdict: standard output is empty, and standard error begins with one error
+    /// line.
     #[track_caller]
     pub fn fails(self, status: i32) -> Self {
         let output = self.ends_with(status);
@@ -125,7 +125,7 @@ impl Output {
         output
     }
 
-    /// Fails and says `message` in the first line.
+    /// Asserts that the program fails with `message` in the first line.
     #[track_caller]
     pub fn fails_with(self, status: i32, message: &str) -> Self {
         let output = self.fails(status);
@@ -134,7 +134,7 @@ impl Output {
     }
 }
 
-/// A folder in which the program runs, so that messages name files as the tests do.
+/// A folder in which the program runs, so that its messages name files as the tests do.
 pub struct Folder(tempfile::TempDir);
 
 impl Folder {
@@ -142,7 +142,7 @@ impl Folder {
         Self(tempfile::tempdir().unwrap())
     }
 
-    /// With `problem.json` in it.
+    /// Returns a folder with `problem.json` in it.
     pub fn with(problem: &str) -> Self {
         let folder = Self::new();
         folder.write("problem.json", problem);
@@ -162,7 +162,7 @@ impl Folder {
         std::fs::read_to_string(self.path().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
-    /// Names of all files, hidden ones included.
+    /// Returns the names of all files, including hidden ones.
     pub fn names(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.path()).unwrap();
         let mut names: Vec<String> =
@@ -186,7 +186,7 @@ impl Folder {
         finish(self.command(arguments), stdin.as_ref(), Duration::from_secs(120))
     }
 
-    /// Solves `problem.json` into `NAME.json`.
+    /// Solves `problem.json` into `file`.
     #[track_caller]
     pub fn solve(&self, mechanism: &str, exact: bool, file: &str) -> Output {
         let mut arguments = vec!["solve", "problem.json", "--mechanism", mechanism, "-o", file];
@@ -195,14 +195,14 @@ impl Folder {
     }
 }
 
-/// Runs a command to its end, or panics after `limit`.
+/// Runs a command to its end. Panics after `limit`.
 #[track_caller]
 pub fn finish(mut command: Command, stdin: &[u8], limit: Duration) -> Output {
     let mut child =
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut pipe = child.stdin.take().unwrap();
     let stdin = stdin.to_owned();
-    // The program may end without reading.
+    // The program may end without reading its input.
     let writer = std::thread::spawn(move || drop(pipe.write_all(&stdin)));
     let stdout = drain(child.stdout.take().unwrap());
     let stderr = drain(child.stderr.take().unwrap());
@@ -212,7 +212,7 @@ pub fn finish(mut command: Command, stdin: &[u8], limit: Duration) -> Output {
     Output { status, stdout: text(stdout.join().unwrap()), stderr: text(stderr.join().unwrap()) }
 }
 
-/// The exit status, within `limit`.
+/// Waits for the process, and returns its exit status. Panics after `limit`.
 #[track_caller]
 pub fn wait(child: &mut Child, limit: Duration) -> i32 {
     let started = Instant::now();

@@ -1,4 +1,4 @@
-//! One case: files in a folder, programs that are run on them, and what is wrong with how they end.
+//! One case: files in a folder, the programs that are run on them, and the faults of their ends.
 
 use std::path::{Path, PathBuf};
 
@@ -10,13 +10,13 @@ use rand_pcg::Pcg64;
 
 use crate::tally::Tally;
 
-/// What all cases have in common.
+/// The settings of all cases.
 pub struct Plan {
     /// The folder of the programs.
     pub programs: PathBuf,
-    /// What a run may take.
+    /// The limits of a run.
     pub limits: Limits,
-    /// The `--work` that `evenhand` is given, if it is given one.
+    /// The value of `--work` for `evenhand`, if it gets one.
     pub work: Option<String>,
 }
 
@@ -27,7 +27,7 @@ pub struct Attack<'a> {
     folder: &'a Path,
     plan: &'a Plan,
     tally: &'a mut Tally,
-    /// The programs that were run, as a shell takes them.
+    /// The commands that were run, as shell lines.
     lines: Vec<String>,
     found: Vec<String>,
 }
@@ -44,7 +44,7 @@ impl<'a> Attack<'a> {
         std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         let rng = Pcg64::new(seed.into(), case.into());
         let mut attack = Self { rng, case, folder, plan, tally, lines: Vec::new(), found: Vec::new() };
-        // Neighbouring streams begin alike.
+        // Neighbouring streams begin with similar numbers.
         attack.rng = Pcg64::seed_from_u64(attack.rng.random::<u64>() ^ case);
         Ok(attack)
     }
@@ -61,7 +61,7 @@ impl<'a> Attack<'a> {
         from[self.rng.random_range(0..from.len())]
     }
 
-    /// One of some names, each with what it means.
+    /// Returns one of some names, which are given with their help texts.
     pub fn name(&mut self, from: &[(&'static str, &'static str)]) -> &'static str {
         from[self.rng.random_range(0..from.len())].0
     }
@@ -78,7 +78,7 @@ impl<'a> Attack<'a> {
         self.folder.join(name)
     }
 
-    /// The document with some damage, to its bytes in one of five cases.
+    /// Returns the document with some damage, in one of five cases to its bytes.
     pub fn damaged(&mut self, document: &[u8]) -> Vec<u8> {
         let seed = self.seed();
         let as_document = if self.odds(0.8) { mutated(document, seed) } else { None };
@@ -86,7 +86,7 @@ impl<'a> Attack<'a> {
             .unwrap_or_else(|| damaged_text(&String::from_utf8_lossy(document), &mut self.rng).into_bytes())
     }
 
-    /// Runs `evenhand`; what is wrong with its end is noted.
+    /// Runs `evenhand`, and records the faults of its end.
     pub fn evenhand(&mut self, arguments: &[&str]) -> Result<End, String> {
         self.run("evenhand", &arguments.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>())
     }
@@ -96,7 +96,7 @@ impl<'a> Attack<'a> {
     }
 
     pub fn run(&mut self, program: &str, arguments: &[String]) -> Result<End, String> {
-        // No program can be given an argument with a zero byte.
+        // Arguments of a process cannot contain a zero byte.
         let mut arguments: Vec<String> = arguments.iter().map(|word| word.replace('\0', "")).collect();
         let is_limited = program != "evenhand" || arguments.iter().any(|word| word == "--work");
         if let Some(work) = self.plan.work.as_ref().filter(|_| !is_limited && !arguments.is_empty()) {
@@ -115,13 +115,13 @@ impl<'a> Attack<'a> {
         Ok(end)
     }
 
-    /// Something is wrong with what the last program did.
+    /// Records a fault of the last program.
     pub fn note(&mut self, why: impl Into<String>) {
         let last = self.lines.last().cloned().unwrap_or_default();
         self.found.push(format!("{last}: {}", why.into()));
     }
 
-    /// Keeps the files of a case in which something was found.
+    /// Saves the files of a case with faults.
     pub fn kept(self, folder: &Path) -> Result<(), String> {
         if self.found.is_empty() {
             return Ok(());

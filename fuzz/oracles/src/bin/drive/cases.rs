@@ -12,10 +12,10 @@ use serde_json::Value;
 
 use crate::attack::Attack;
 
-/// Damaged certificates of one good one.
+/// The number of damaged certificates for each good one.
 const DAMAGED: u32 = 3;
 
-/// Forms of output.
+/// The formats of output.
 const FORMATS: [&str; 4] = ["table", "json", "csv", "markdown"];
 
 const GOOGLE: &str = "0,,4815459946,0,7fd38dbc,0.5,0.25\n";
@@ -24,7 +24,7 @@ const NODES: &str = "sn,cpu_milli,memory_mib,gpu,model\nn1,64000,262144,2,P100\n
 const PODS: &str = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,scheduled_time\n\
     p1,12000,16384,1,1000,,LS,Running,0,12537496,0\np2,6000,12288,1,460,T4,LS,Failed,427061,12902960,427061\n";
 
-/// One case of any kind.
+/// Runs one case of a random kind.
 pub fn one(attack: &mut Attack<'_>) -> Result<(), String> {
     match attack.rng.random_range(0..20) {
         0..=6 => {
@@ -44,7 +44,7 @@ pub fn one(attack: &mut Attack<'_>) -> Result<(), String> {
     }
 }
 
-/// From a problem to certificates, good and damaged.
+/// Runs commands from a problem to certificates, good and damaged.
 fn allocations(attack: &mut Attack<'_>, problem: &[u8], mechanism: &str) -> Result<(), String> {
     let problem = if attack.odds(0.3) { attack.damaged(problem) } else { problem.to_vec() };
     attack.write("problem.json", &problem)?;
@@ -104,7 +104,7 @@ fn allocations(attack: &mut Attack<'_>, problem: &[u8], mechanism: &str) -> Resu
     Ok(())
 }
 
-/// What else can be asked of a problem.
+/// Runs further commands on a problem.
 fn more_of_a_problem(attack: &mut Attack<'_>) -> Result<(), String> {
     let format = attack.pick(&FORMATS);
     match attack.rng.random_range(0..3) {
@@ -115,7 +115,7 @@ fn more_of_a_problem(attack: &mut Attack<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// `evenhand-check` and `evenhand check`, which are one kernel, end alike; the end of the first.
+/// Checks that `evenhand-check` and `evenhand check`, which are one kernel, end in the same way. Returns the first end.
 fn judged_twice(
     attack: &mut Attack<'_>,
     name: &str,
@@ -132,7 +132,7 @@ fn judged_twice(
     Ok(kernel)
 }
 
-/// The same of what damage makes of it.
+/// Checks damaged versions of a certificate by both programs.
 fn damaged(attack: &mut Attack<'_>, certificate: &[u8]) -> Result<(), String> {
     for number in 0..DAMAGED {
         let damaged = attack.damaged(certificate);
@@ -148,7 +148,7 @@ fn is_shared_by_time(certificate: &[u8]) -> bool {
     document.is_some_and(|document| document["allocation"]["sharing"] == "tdm")
 }
 
-/// A scenario, run at once and with checkpoints, which are damaged as well.
+/// Runs a scenario at once and with checkpoints, which are also damaged.
 fn scenarios(attack: &mut Attack<'_>) -> Result<(), String> {
     let seed = attack.seed();
     let mut scenario = random_scenario(seed);
@@ -178,14 +178,14 @@ fn scenarios(attack: &mut Attack<'_>) -> Result<(), String> {
     for number in 0..2 {
         let damaged = attack.damaged(&checkpoint);
         attack.write("checkpoint.json", &damaged)?;
-        // The run may write another one in its place.
+        // The run may replace the checkpoint.
         attack.write(&format!("checkpoint-{number}.json"), &damaged)?;
         attack.evenhand(&once)?;
     }
     Ok(())
 }
 
-/// Ratios, worst loads, and their certificates.
+/// Runs ratios and worst loads, and checks their certificates.
 fn reservations(attack: &mut Attack<'_>) -> Result<(), String> {
     let seed = attack.seed();
     let mut reservation = random_reservation(seed);
@@ -216,7 +216,7 @@ fn reservations(attack: &mut Attack<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Tables of traces, damaged in their bytes.
+/// Imports tables of traces with damaged bytes.
 fn imports(attack: &mut Attack<'_>) -> Result<(), String> {
     let (kind, first, second) =
         if attack.odds(0.5) { ("openb", NODES, PODS) } else { ("google", GOOGLE, TASKS) };
@@ -238,7 +238,7 @@ fn imports(attack: &mut Attack<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Command lines by a grammar, on files that are there, in one folder.
+/// Runs command lines of a grammar on existing files, in one folder.
 fn arguments(attack: &mut Attack<'_>) -> Result<(), String> {
     let [problem, queues, reservation, scenario] = [(); 4].map(|()| attack.seed());
     let problem = if attack.odds(0.5) { random_problem(problem) } else { random_queues(queues) };

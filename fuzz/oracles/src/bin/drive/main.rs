@@ -1,12 +1,11 @@
-//! `drive RUNS --state FOLDER [--seed S] [--jobs J] [--seconds T] [--work W] [--programs FOLDER]`: attacks the
-//! programs from outside.
+//! `drive RUNS --state FOLDER [--seed S] [--jobs J] [--seconds T] [--work W] [--programs FOLDER]`: attacks the programs from
+//! outside.
 //!
-//! Runs `evenhand` and `evenhand-check` at least `RUNS` times, as processes with limits on time and memory, on
-//! problems, allocations, certificates, scenarios, checkpoints and arguments that are valid, damaged or extreme, and
-//! records every signal, panic, hang, status or output that docs/formats.md does not know, and every two programs
-//! that disagree. What is tried depends on the seed alone. The folder keeps where it stands (`state.json`) and what
-//! was found (`found/NUMBER`, with the files and a script `again`); the same command goes on from there. The exit
-//! status is 1 where something was found.
+//! Runs `evenhand` and `evenhand-check` at least `RUNS` times as processes with limits on time and memory. The inputs are
+//! problems, allocations, certificates, scenarios, checkpoints and arguments that are valid, damaged or extreme. It records every
+//! signal, panic, hang, and every status or output that docs/formats.md does not allow, and every two programs that disagree. The
+//! attempts depend only on the seed. The folder stores the progress (`state.json`) and the faults (`found/NUMBER`, with the files
+//! and a script `again`). Run the same command again to resume. The exit status is 1 if a fault was found.
 
 mod attack;
 mod cases;
@@ -23,7 +22,7 @@ use tally::Tally;
 const USAGE: &str =
     "usage: drive RUNS --state FOLDER [--seed S] [--jobs J] [--seconds T] [--work W] [--programs FOLDER]";
 
-/// Cases between two savings of where it stands: some seconds.
+/// The number of cases between two saves of the progress, which is some seconds.
 const CHUNK: u64 = 64;
 
 struct Call {
@@ -92,7 +91,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whether nothing was found.
+/// Runs the cases. Returns whether no fault was found.
 fn driven(call: &Call) -> Result<bool, String> {
     std::fs::create_dir_all(call.state.join("found")).map_err(|error| error.to_string())?;
     let mut tally = Tally::read(&call.state, call.seed)?;

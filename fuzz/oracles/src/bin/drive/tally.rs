@@ -1,4 +1,4 @@
-//! What was run and found so far.
+//! The record of runs and faults so far.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -8,31 +8,31 @@ use std::time::Duration;
 use evenhand_oracles::outside::End;
 use serde_json::{Value, json};
 
-/// Counts by command.
+/// The counts of one command.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub struct Row {
-    /// Runs by exit status; what a signal ended is at the end.
+    /// The runs by exit status; those that a signal ended come last.
     pub ends: [u64; 5],
-    /// The longest run, in milliseconds.
+    /// The duration of the longest run, in milliseconds.
     pub longest: u64,
 }
 
-/// Where it stands.
+/// The progress of the attack.
 #[derive(Debug, Default)]
 pub struct Tally {
     pub seed: u64,
-    /// The next case.
+    /// The number of the next case.
     pub next: u64,
     pub runs: u64,
     pub rows: BTreeMap<String, Row>,
-    /// What was found: the case, and what is wrong.
+    /// The faults: the number of the case, and the fault in words.
     pub found: Vec<(u64, String)>,
 }
 
 const STATE: &str = "state.json";
 
 impl Tally {
-    /// Where the last run stopped, if there was one.
+    /// Reads the progress of an earlier run, if there is one.
     pub fn read(folder: &Path, seed: u64) -> Result<Self, String> {
         let fresh = Self { seed, ..Self::default() };
         let text = match std::fs::read_to_string(folder.join(STATE)) {
@@ -59,7 +59,7 @@ impl Tally {
         Ok(tally)
     }
 
-    /// In one step.
+    /// Saves the progress in one step.
     pub fn save(&self, folder: &Path) -> Result<(), String> {
         let rows: serde_json::Map<String, Value> = self
             .rows

@@ -1,4 +1,4 @@
-//! Writes a file while its content is made: what is there is written by another thread, where it is much.
+//! A writer that hands the content of a large file to another thread, while the rest of the content is made.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -6,20 +6,20 @@ use std::mem;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
-/// Bytes that are written at a time.
+/// The number of bytes that are written at a time.
 const PIECE: usize = 1 << 18;
 
-/// Bytes of a file that needs no other thread: they are written in a millisecond or two.
+/// The size of a file up to which no other thread is needed, in bytes. It is written in a millisecond or two.
 const LITTLE: usize = 1 << 22;
 
-/// Pieces that wait for a disk that is slower than what makes them.
+/// The number of pieces that may wait for a slow disk.
 const WAITING: usize = 8;
 
-/// A file that is written behind the one who writes to this. Whether all of it was written shows [`finish`](Self::finish).
-pub struct Behind<'f> {
+/// A writer to a file that may write on another thread. Only [`finish`](Self::finish) tells whether everything was written.
+pub struct BackgroundWriter<'f> {
     file: &'f File,
     piece: Vec<u8>,
-    /// Bytes that were written here.
+    /// The bytes that were written on the calling thread.
     written: usize,
     thread: Option<Thread>,
 }
@@ -29,18 +29,18 @@ struct Thread {
     ends: JoinHandle<io::Result<()>>,
 }
 
-impl<'f> Behind<'f> {
+impl<'f> BackgroundWriter<'f> {
     pub fn new(file: &'f File) -> Self {
         Self { file, piece: Vec::new(), written: 0, thread: None }
     }
 
-    /// Writes what is left, and waits for it.
+    /// Writes the last piece, and waits until everything is written.
     pub fn finish(mut self) -> io::Result<()> {
         self.hand_over()?;
         self.wait()
     }
 
-    /// Hands the piece to the thread. Where there is none, and none can be had, it is written here.
+    /// Hands the piece to the thread. If there is no thread and none can be started, the piece is written at once.
     fn hand_over(&mut self) -> io::Result<()> {
         let piece = mem::take(&mut self.piece);
         if self.thread.is_none() && self.written >= LITTLE && rayon::current_num_threads() > 1 {
@@ -54,7 +54,7 @@ impl<'f> Behind<'f> {
                 self.piece.clear();
             }
             Some(Thread { pieces, .. }) if pieces.send(piece).is_ok() => self.piece.reserve_exact(PIECE),
-            // The thread ends before that only where it cannot write.
+            // The thread ends early only if it cannot write.
             Some(_) => return self.wait().and(Err(io::ErrorKind::WriteZero.into())),
         }
         Ok(())
@@ -73,14 +73,14 @@ fn start(mut file: File) -> Option<Thread> {
     Some(Thread { pieces, ends: thread::Builder::new().spawn(write).ok()? })
 }
 
-impl Write for Behind<'_> {
+impl Write for BackgroundWriter<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let is_large = bytes.len() >= PIECE;
         if self.piece.len() == PIECE || is_large && self.thread.is_none() {
             self.hand_over()?;
         }
-        // A large text that is there already is written from where it is, unless the thread, which may have been made just now,
-        // still writes what stands before it.
+        // A large text is written without a copy. This is possible only if no thread is still writing an earlier piece. The call
+        // above may just have started a thread.
         if is_large && self.thread.is_none() {
             return self.file.write(bytes);
         }
@@ -89,7 +89,7 @@ impl Write for Behind<'_> {
         Ok(taken)
     }
 
-    /// Nothing: a piece is written when it is full, and the last one by [`finish`](Self::finish).
+    /// Does nothing: a piece is written when it is full, and the last one by [`finish`](Self::finish).
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
@@ -105,7 +105,7 @@ mod tests {
         let expected: String = (0..lines).map(|line| format!("{line} of {lines}\n")).collect();
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
-            let mut out = Behind::new(file.as_file());
+            let mut out = BackgroundWriter::new(file.as_file());
             (0..lines).for_each(|line| writeln!(out, "{line} of {lines}").unwrap());
             out.write_all(expected.as_bytes()).unwrap();
             out.finish().unwrap();
@@ -115,14 +115,14 @@ mod tests {
 
     #[test]
     fn what_is_written_is_there_in_order() {
-        // Nothing, less than a piece, several pieces, and more than may wait.
+        // The sizes: nothing, less than a piece, several pieces, and more pieces than may wait.
         for (threads, lines) in [(1, 0), (2, 0), (2, 9), (1, 300_000), (2, 300_000), (2, 900_000)] {
             let (found, expected) = written(threads, lines);
             assert!(found == expected, "{lines} lines by {threads} threads");
         }
     }
 
-    /// A large text comes where the thread is made for what stands before it, one piece earlier, or one later.
+    /// The large text arrives just when the thread is started for the text before it, one piece earlier, or one later.
     #[test]
     fn a_large_text_waits_for_what_stands_before_it() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
@@ -132,7 +132,7 @@ mod tests {
                 let file = tempfile::NamedTempFile::new().unwrap();
                 let large = vec![b'b'; 3 * PIECE];
                 pool.install(|| {
-                    let mut out = Behind::new(file.as_file());
+                    let mut out = BackgroundWriter::new(file.as_file());
                     (0..before).for_each(|_| out.write_all(b"a").unwrap());
                     out.write_all(&large).unwrap();
                     out.write_all(b"c").unwrap();
@@ -151,7 +151,7 @@ mod tests {
         for (threads, lines, length) in [(1, 1, 9), (2, 1, 9), (2, 99, PIECE - 1), (2, 1, PIECE)] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             let error = pool.install(|| {
-                let mut out = Behind::new(&full);
+                let mut out = BackgroundWriter::new(&full);
                 let put = (0..lines).try_for_each(|_| out.write_all(&vec![b' '; length]));
                 put.and_then(|()| out.finish()).unwrap_err()
             });
@@ -159,7 +159,7 @@ mod tests {
         }
     }
 
-    /// What reads a pipe goes away where the thread has begun to write.
+    /// The reader of a pipe goes away after the thread has begun to write.
     #[cfg(unix)]
     #[test]
     fn what_the_thread_cannot_write_is_an_error() {
@@ -170,7 +170,7 @@ mod tests {
         });
         let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
         let error = pool.install(|| {
-            let mut out = Behind::new(&file);
+            let mut out = BackgroundWriter::new(&file);
             let put = (0..20 * LITTLE / PIECE).try_for_each(|_| out.write_all(&[b' '; PIECE - 1]));
             put.and_then(|()| out.finish()).unwrap_err()
         });
