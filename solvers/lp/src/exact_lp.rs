@@ -5,8 +5,8 @@
 //! is exact as well, so that strong duality proves it, and a programme without a feasible point has
 //! Farkas' multipliers as its proof.
 
-mod factors;
-mod pricing;
+pub(crate) mod factors;
+pub(crate) mod pricing;
 mod search;
 
 use crate::linear::SparseRow;
