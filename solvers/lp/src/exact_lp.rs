@@ -5,8 +5,8 @@
 //! returned optimum is exact as well, so strong duality proves it. For a programme without a
 //! feasible point, Farkas' multipliers are the proof.
 
-mod factors;
-mod pricing;
+pub(crate) mod factors;
+pub(crate) mod pricing;
 mod search;
 
 use crate::linear::SparseRow;

@@ -60,11 +60,12 @@ pub struct FloatSolution {
     pub row_duals: Vec<f64>,
 }
 
-/// A block of columns to be added, each with a lower bound and no upper bound.
+/// A block of columns to be added, with their bounds.
 #[derive(Debug, Clone, Default)]
 pub struct ColumnBlock {
     costs: Vec<f64>,
     lower: Vec<f64>,
+    upper: Vec<f64>,
     starts: Vec<c_int>,
     rows: Vec<c_int>,
     values: Vec<f64>,
@@ -94,12 +95,30 @@ impl ColumnBlock {
         lower: f64,
         entries: impl IntoIterator<Item = (usize, f64)>,
     ) -> Result<(), LpError> {
+        self.push_between(cost, finite(lower)?, f64::INFINITY, entries)
+    }
+
+    /// Adds one column with these bounds, which may be infinite.
+    ///
+    /// # Errors
+    /// As [`ColumnBlock::push`] has them, and [`LpError::NotFinite`] for a bound that is NaN.
+    pub fn push_between(
+        &mut self,
+        cost: f64,
+        lower: f64,
+        upper: f64,
+        entries: impl IntoIterator<Item = (usize, f64)>,
+    ) -> Result<(), LpError> {
+        if lower.is_nan() || upper.is_nan() {
+            return Err(LpError::NotFinite);
+        }
         // A refused column must leave no entries behind.
         let entries = entries.into_iter().map(|(row, value)| Ok((index(row)?, finite(value)?)));
         let entries: Vec<(c_int, f64)> = entries.collect::<Result<_, LpError>>()?;
-        let (cost, lower, start) = (finite(cost)?, finite(lower)?, index(self.rows.len())?);
+        let (cost, start) = (finite(cost)?, index(self.rows.len())?);
         self.costs.push(cost);
         self.lower.push(lower);
+        self.upper.push(upper);
         self.starts.push(start);
         self.rows.extend(entries.iter().map(|(row, _)| *row));
         self.values.extend(entries.iter().map(|(_, value)| *value));
@@ -186,7 +205,6 @@ impl FloatLp {
         }
         let count = index(block.len())?;
         let nonzeros = index(block.rows.len())?;
-        let upper = vec![f64::INFINITY; block.len()];
         let model = self.pointer()?;
         // SAFETY: the model is alive, and every array has the length that the call documents:
         // `count` costs, bounds and starts, `nonzeros` indices and values.
@@ -196,7 +214,7 @@ impl FloatLp {
                 count,
                 block.costs.as_ptr(),
                 block.lower.as_ptr(),
-                upper.as_ptr(),
+                block.upper.as_ptr(),
                 nonzeros,
                 block.starts.as_ptr(),
                 block.rows.as_ptr(),
@@ -342,6 +360,31 @@ impl FloatLp {
         }
         self.set_method(PRIMAL_SIMPLEX, HIGHS.tolerance)?;
         last
+    }
+
+    /// Solves a programme of any kind as HiGHS does by default: presolved, by the dual simplex method, for at most so many
+    /// seconds. Where that fails, it is solved without presolve by both methods.
+    ///
+    /// # Errors
+    /// As [`FloatLp::solve`] has them, and [`LpError::TimeLimit`].
+    pub fn solve_presolved(&mut self, seconds: Option<f64>) -> Result<FloatSolution, LpError> {
+        self.set_option("time_limit", seconds.unwrap_or(f64::INFINITY))?;
+        self.set_option("presolve", "on")?;
+        self.set_method(DUAL_SIMPLEX, HIGHS.tolerance)?;
+        let first = self.attempt();
+        self.set_option("presolve", "off")?;
+        match first {
+            Err(
+                LpError::TimeLimit | LpError::Infeasible | LpError::Unbounded | LpError::UnboundedOrInfeasible,
+            )
+            | Ok(_) => first,
+            Err(_) => self.solve_again(),
+        }
+    }
+
+    fn set_option<V: highs::HighsOptionValue>(&mut self, name: &'static str, value: V) -> Result<(), LpError> {
+        let model = self.model.as_mut().ok_or(LpError::Lost)?;
+        model.try_set_option(name, value).map_err(|_| LpError::Option(name))
     }
 
     /// Turns off the scaling of HiGHS, which numbers near 1 do not need.

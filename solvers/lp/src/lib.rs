@@ -4,9 +4,17 @@
 pub mod error;
 pub mod exact_lp;
 pub mod highs;
+pub mod json;
+pub mod judge;
 pub mod linear;
 pub mod mip;
+pub mod model;
+pub mod mps;
 pub mod refine;
+mod refinement;
 pub mod settings;
+pub mod solve;
+pub mod stated;
+mod vertex;
 
 pub use error::LpError;

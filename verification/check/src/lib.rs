@@ -38,6 +38,7 @@ mod certificate;
 mod cluster;
 mod groups;
 mod json;
+mod linear;
 mod names;
 mod number;
 mod problem;
@@ -149,6 +150,7 @@ pub fn check(certificate: &File, options: &Options) -> Result<Report, Unusable> 
     match root.get("kind").text() {
         Ok("ratio-certificate" | "worst-load-certificate") => reservation::check(certificate, &root, options),
         Ok("verdict-certificate" | "moves-certificate") => cluster::check(certificate, &root, options),
+        Ok("lp-certificate") => linear::check(certificate, &root, options),
         _ => certificate::check(certificate, &root, options),
     }
 }

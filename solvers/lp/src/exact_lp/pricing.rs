@@ -106,6 +106,10 @@ impl Multipliers {
         Self { numerators: values.iter().map(scaled).collect(), denominator }
     }
 
+    pub fn numerator(&self, row: usize) -> &Integer {
+        &self.numerators[row]
+    }
+
     pub fn denominator(&self) -> &Integer {
         &self.denominator
     }

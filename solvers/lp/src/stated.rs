@@ -1,0 +1,253 @@
+//! Answers that a solver printed: its values, and its prices where it states them.
+//!
+//! Read are the solution files of HiGHS, SCIP, Gurobi, CPLEX (XML), glpsol (`--write`) and MIPLIB, JSON (`lp-answer`), and lines with a name
+//! and a value. Numbers are read as the decimals that are written.
+
+use std::collections::HashMap;
+
+use rug::Rational;
+use serde_json::Value;
+use thiserror::Error;
+
+use crate::json::rational;
+use crate::model::{Direction, Model};
+use crate::mps::parse;
+
+/// An answer as a solver states it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct StatedAnswer {
+    /// By column; 0 where nothing is stated.
+    pub x: Vec<Rational>,
+    /// By row: prices of the minimised programme, where any are stated.
+    pub y: Option<Vec<Rational>>,
+    /// The objective value that is stated.
+    pub objective: Option<Rational>,
+    /// The number of columns that have no value.
+    pub missing: usize,
+}
+
+/// The reason why a text is no answer.
+#[derive(Debug, Error)]
+#[error("line {line}: {message}")]
+pub struct StatedError {
+    /// The line, from 1.
+    pub line: usize,
+    /// What is wrong, and what was expected.
+    pub message: String,
+}
+
+/// The section of the file of HiGHS.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Section {
+    Columns,
+    Rows,
+    DualColumns,
+    DualRows,
+    Nothing,
+}
+
+struct Reader<'m> {
+    model: &'m Model,
+    columns: HashMap<&'m str, usize>,
+    rows: HashMap<&'m str, usize>,
+    x: Vec<Option<Rational>>,
+    y: Option<Vec<Rational>>,
+    objective: Option<Rational>,
+}
+
+/// Reads an answer of a programme.
+///
+/// # Errors
+/// [`StatedError`] with the line and what was expected there.
+pub fn read(model: &Model, text: &str) -> Result<StatedAnswer, StatedError> {
+    let names = |list: Vec<&'_ str>| list.into_iter().enumerate().map(|(at, name)| (name, at)).collect();
+    let mut reader = Reader {
+        model,
+        columns: names(model.columns.iter().map(|column| column.name.as_str()).collect()),
+        rows: names(model.rows.iter().map(|row| row.name.as_str()).collect()),
+        x: vec![None; model.columns.len()],
+        y: None,
+        objective: None,
+    };
+    let start = text.trim_start();
+    if start.starts_with('{') {
+        reader.json(text)?;
+    } else if start.starts_with("<?xml") || start.starts_with("<CPLEX") {
+        reader.xml(text)?;
+    } else if text.lines().any(|line| line.starts_with("s bas ") || line.starts_with("s ipt ") || line.starts_with("s mip ")) {
+        reader.glpk(text)?;
+    } else {
+        reader.lines(text)?;
+    }
+    let missing = reader.x.iter().filter(|x| x.is_none()).count();
+    if missing == model.columns.len() && missing > 0 {
+        return wrong(1, "no column of the programme has a value here");
+    }
+    let x = reader.x.into_iter().map(Option::unwrap_or_default).collect();
+    Ok(StatedAnswer { x, y: reader.y, objective: reader.objective, missing })
+}
+
+fn wrong<T>(line: usize, message: impl Into<String>) -> Result<T, StatedError> {
+    Err(StatedError { line, message: message.into() })
+}
+
+fn number(line: usize, text: &str) -> Result<Rational, StatedError> {
+    parse(text).map_or_else(|| wrong(line, format!("`{text:.40}` is no finite number")), Ok)
+}
+
+impl Reader<'_> {
+    fn column(&mut self, line: usize, name: &str, value: Rational) -> Result<(), StatedError> {
+        match self.columns.get(name) {
+            Some(at) => self.x[*at] = Some(value),
+            None => return wrong(line, format!("the programme has no column `{name:.60}`")),
+        }
+        Ok(())
+    }
+
+    /// A price as solvers state it: the change of the objective for one more unit of the right-hand side.
+    fn price(&mut self, line: usize, row: &str, value: Rational) -> Result<(), StatedError> {
+        match self.rows.get(row) {
+            Some(at) => self.price_at(*at, value),
+            None => return wrong(line, format!("the programme has no row `{row:.60}`")),
+        }
+        Ok(())
+    }
+
+    fn price_at(&mut self, at: usize, value: Rational) {
+        let zero = || vec![Rational::new(); self.model.rows.len()];
+        let value = if self.model.direction == Direction::Maximise { -value } else { value };
+        self.y.get_or_insert_with(zero)[at] = value;
+    }
+
+    fn json(&mut self, text: &str) -> Result<(), StatedError> {
+        let document: Value = match serde_json::from_str(text) {
+            Ok(document) => document,
+            Err(error) => return wrong(error.line(), error.to_string()),
+        };
+        let own = document["kind"] == "lp-answer" || document["kind"] == "lp-certificate";
+        let read = |value: &Value, name: &str| rational(value).or_else(|what| wrong(1, format!("{name}: {what}")));
+        for (name, value) in document["x"].as_object().into_iter().flatten() {
+            self.column(1, name, read(value, name)?)?;
+        }
+        if own {
+            // Zeros are left out there.
+            self.x.iter_mut().for_each(|x| {
+                x.get_or_insert_with(Rational::new);
+            });
+        }
+        for (name, value) in document["y"].as_object().into_iter().flatten() {
+            let value = read(value, name)?;
+            // Answers of this program have prices of the minimised programme.
+            let is_negated = own && self.model.direction == Direction::Maximise;
+            self.price(1, name, if is_negated { -value } else { value })?;
+        }
+        if let Some(value) = document.get("objective").filter(|value| !value.is_null()) {
+            self.objective = Some(read(value, "objective")?);
+        }
+        Ok(())
+    }
+
+    fn xml(&mut self, text: &str) -> Result<(), StatedError> {
+        for (at, line) in text.lines().enumerate() {
+            let attribute = |name: &str| {
+                let start = line.find(&format!(" {name}=\""))? + name.len() + 3;
+                let rest = &line[start..];
+                let value = &rest[..rest.find('"')?];
+                let plain = value.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"");
+                Some(plain.replace("&apos;", "'").replace("&amp;", "&"))
+            };
+            let line = line.trim_start();
+            if line.starts_with("<variable ") {
+                let (Some(name), Some(value)) = (attribute("name"), attribute("value")) else {
+                    return wrong(at + 1, "a variable without name or value");
+                };
+                self.column(at + 1, &name, number(at + 1, &value)?)?;
+            } else if line.starts_with("<constraint ") {
+                if let (Some(name), Some(dual)) = (attribute("name"), attribute("dual")) {
+                    self.price(at + 1, &name, number(at + 1, &dual)?)?;
+                }
+            } else if let Some(value) = attribute("objectiveValue") {
+                self.objective = Some(number(at + 1, &value)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// `i ROW STATUS PRIMAL DUAL` and `j COLUMN STATUS PRIMAL DUAL`, by numbers from 1; of integer programmes without status and dual.
+    fn glpk(&mut self, text: &str) -> Result<(), StatedError> {
+        for (at, line) in text.lines().enumerate() {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let index = |count: usize| -> Result<usize, StatedError> {
+                let index = words.get(1).and_then(|word| word.parse::<usize>().ok());
+                match index.filter(|index| (1..=count).contains(index)) {
+                    Some(index) => Ok(index - 1),
+                    None => wrong(at + 1, format!("expected a number from 1 to {count}")),
+                }
+            };
+            match words.as_slice() {
+                ["s", .., value] => self.objective = Some(number(at + 1, value)?),
+                ["j", _, value] | ["j", _, _, value, _] => {
+                    let column = index(self.x.len())?;
+                    self.x[column] = Some(number(at + 1, value)?);
+                }
+                ["i", _, _, _, dual] => {
+                    let row = index(self.model.rows.len())?;
+                    let dual = number(at + 1, dual)?;
+                    self.price_at(row, dual);
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn lines(&mut self, text: &str) -> Result<(), StatedError> {
+        let is_of_highs = text.lines().any(|line| line.starts_with("# Columns"));
+        let mut section = if is_of_highs { Section::Nothing } else { Section::Columns };
+        let mut is_dual = false;
+        for (at, line) in text.lines().enumerate() {
+            let line_number = at + 1;
+            let lower = line.to_ascii_lowercase();
+            if let Some(rest) = line.strip_prefix('#') {
+                let rest = rest.trim();
+                section = match rest.split_whitespace().next() {
+                    Some("Columns") if is_dual => Section::DualColumns,
+                    Some("Rows") if is_dual => Section::DualRows,
+                    Some("Columns") => Section::Columns,
+                    Some("Rows") => Section::Rows,
+                    _ if is_of_highs => Section::Nothing,
+                    _ => section,
+                };
+                is_dual |= rest.starts_with("Dual");
+                if rest == "Basis" {
+                    break;
+                }
+                if let Some((_, value)) = rest.split_once("Objective value =") {
+                    self.objective = Some(number(line_number, value.trim())?);
+                }
+                continue;
+            }
+            let words: Vec<&str> = line.split([' ', '\t', ',', ';']).filter(|word| !word.is_empty()).collect();
+            match words.as_slice() {
+                [] => {}
+                ["=obj=", value] => self.objective = Some(number(line_number, value)?),
+                ["Objective", value] if is_of_highs && section == Section::Nothing => {
+                    self.objective = Some(number(line_number, value)?);
+                }
+                _ if lower.starts_with("objective value:") => {
+                    self.objective = words.last().map(|value| number(line_number, value)).transpose()?;
+                }
+                _ if lower.starts_with("solution status") || lower.starts_with("no solution") => {}
+                [name, value, ..] => match section {
+                    Section::Columns => self.column(line_number, name, number(line_number, value)?)?,
+                    Section::DualRows => self.price(line_number, name, number(line_number, value)?)?,
+                    Section::Rows | Section::DualColumns | Section::Nothing => {}
+                },
+                [_] if section == Section::Nothing => {}
+                [_] if is_of_highs => {}
+                [word] => return wrong(line_number, format!("`{word:.60}`: expected a name and a value")),
+            }
+        }
+        Ok(())
+    }
+}
