@@ -375,14 +375,21 @@ impl FloatLp {
         self.set_option("presolve", "off")?;
         match first {
             Err(
-                LpError::TimeLimit | LpError::Infeasible | LpError::Unbounded | LpError::UnboundedOrInfeasible,
+                LpError::TimeLimit
+                | LpError::Infeasible
+                | LpError::Unbounded
+                | LpError::UnboundedOrInfeasible,
             )
             | Ok(_) => first,
             Err(_) => self.solve_again(),
         }
     }
 
-    fn set_option<V: highs::HighsOptionValue>(&mut self, name: &'static str, value: V) -> Result<(), LpError> {
+    fn set_option<V: highs::HighsOptionValue>(
+        &mut self,
+        name: &'static str,
+        value: V,
+    ) -> Result<(), LpError> {
         let model = self.model.as_mut().ok_or(LpError::Lost)?;
         model.try_set_option(name, value).map_err(|_| LpError::Option(name))
     }

@@ -104,7 +104,8 @@ pub fn read(text: &str) -> Result<Model, JsonError> {
     model.constant = stated(|| "constant".to_owned(), file.constant.as_ref())?.unwrap_or_default();
     let mut rows = HashMap::new();
     for (i, row) in file.rows.into_iter().enumerate() {
-        let end = |which: &str, value: &Option<Value>| stated(|| format!("rows[{i}].{which}"), value.as_ref());
+        let end =
+            |which: &str, value: &Option<Value>| stated(|| format!("rows[{i}].{which}"), value.as_ref());
         let bounds = Bounds { lower: end("lower", &row.lower)?, upper: end("upper", &row.upper)? };
         if rows.insert(row.name.clone(), i).is_some() {
             return wrong(format!("rows[{i}].name"), format!("the row `{}` is stated twice", row.name));
@@ -122,8 +123,11 @@ pub fn read(text: &str) -> Result<Model, JsonError> {
         }
         let mut entries = Vec::new();
         for (row, value) in &column.entries {
-            let Some(at) = rows.get(row) else { return wrong(place("entries"), format!("there is no row `{row}`")) };
-            let value = rational(value).or_else(|message| wrong(place(&format!("entries.{row}")), message))?;
+            let Some(at) = rows.get(row) else {
+                return wrong(place("entries"), format!("there is no row `{row}`"));
+            };
+            let value =
+                rational(value).or_else(|message| wrong(place(&format!("entries.{row}")), message))?;
             if !value.is_zero() {
                 entries.push((*at, value));
             }
@@ -191,7 +195,8 @@ fn by_name<'n>(names: impl Iterator<Item = &'n str>, values: &[Rational]) -> Str
 
 /// Returns the fields of a status: its word and its proof. `None` for a limit, which has no proof of an answer.
 fn proof(model: &Model, status: &Status) -> Option<String> {
-    let columns = |values: &[Rational]| by_name(model.columns.iter().map(|column| column.name.as_str()), values);
+    let columns =
+        |values: &[Rational]| by_name(model.columns.iter().map(|column| column.name.as_str()), values);
     let rows = |values: &[Rational]| by_name(model.rows.iter().map(|row| row.name.as_str()), values);
     Some(match status {
         Status::Optimal(optimum) => format!(
@@ -200,7 +205,9 @@ fn proof(model: &Model, status: &Status) -> Option<String> {
             columns(&optimum.x),
             rows(&optimum.y)
         ),
-        Status::Infeasible(Infeasibility::Prices(y)) => format!("\"status\":\"infeasible\",\n\"y\":{}", rows(y)),
+        Status::Infeasible(Infeasibility::Prices(y)) => {
+            format!("\"status\":\"infeasible\",\n\"y\":{}", rows(y))
+        }
         Status::Infeasible(Infeasibility::EmptyBounds(position)) => {
             let (kind, name) = match position {
                 Position::Row(i) => ("row", &model.rows[*i].name),
@@ -220,7 +227,10 @@ fn proof(model: &Model, status: &Status) -> Option<String> {
 pub fn certificate(model: &Model, answer: &Answer) -> Option<String> {
     let proof = proof(model, &answer.status)?;
     let programme = write(model);
-    Some(format!("{{\"kind\":\"lp-certificate\",\"version\":1,\"programme\":{},\n{proof}}}\n", programme.trim_end()))
+    Some(format!(
+        "{{\"kind\":\"lp-certificate\",\"version\":1,\"programme\":{},\n{proof}}}\n",
+        programme.trim_end()
+    ))
 }
 
 /// Writes an answer: its status, objective, values and prices.
@@ -228,7 +238,8 @@ pub fn certificate(model: &Model, answer: &Answer) -> Option<String> {
 pub fn answer(model: &Model, answer: &Answer) -> String {
     let fields = proof(model, &answer.status).unwrap_or_else(|| {
         let Status::Limit { feasible, bound } = &answer.status else { return String::new() };
-        let number = |value: Option<&Rational>| value.map_or("null".to_owned(), |value| format!("\"{value}\""));
+        let number =
+            |value: Option<&Rational>| value.map_or("null".to_owned(), |value| format!("\"{value}\""));
         let x = feasible.as_ref().map(|(x, _)| x.as_slice()).unwrap_or_default();
         format!(
             "\"status\":\"limit\",\"objective\":{},\"bound\":{},\n\"x\":{}",

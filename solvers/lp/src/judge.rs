@@ -60,14 +60,17 @@ pub fn judge(model: &Model, answer: &StatedAnswer) -> Judgement {
     let objective = model.objective(&answer.x);
     let activities = model.activities(&answer.x);
     let rows = model.rows.iter().zip(&activities).enumerate();
-    let row = largest(rows.map(|(i, (row, value))| Violation { at: Position::Row(i), by: row.bounds.violation(value) }));
+    let row = largest(
+        rows.map(|(i, (row, value))| Violation { at: Position::Row(i), by: row.bounds.violation(value) }),
+    );
     let columns = || model.columns.iter().zip(&answer.x).enumerate();
     let of_column = |j: usize, by: Rational| Violation { at: Position::Column(j), by };
     let bound = largest(columns().map(|(j, (column, value))| of_column(j, column.bounds.violation(value))));
-    let integrality = largest(columns().filter(|(_, (column, _))| column.is_integer).map(|(j, (_, value))| {
-        let rounded = Rational::from(value.round_ref());
-        of_column(j, (rounded - value).abs())
-    }));
+    let integrality =
+        largest(columns().filter(|(_, (column, _))| column.is_integer).map(|(j, (_, value))| {
+            let rounded = Rational::from(value.round_ref());
+            of_column(j, (rounded - value).abs())
+        }));
     let prices = answer.y.as_ref().map(|y| by_prices(model, answer, y, &activities, &objective));
     let objective_error = answer.objective.as_ref().map(|stated| Rational::from(stated - &objective));
     Judgement { objective, objective_error, row, bound, integrality, prices }

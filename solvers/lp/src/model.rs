@@ -168,7 +168,13 @@ impl Model {
     ) -> usize {
         let entries = entries.into_iter().map(|(row, value)| (row, value.into()));
         let entries = entries.filter(|(_, value)| !value.is_zero()).collect();
-        self.columns.push(Column { name: name.into(), cost: cost.into(), bounds, is_integer: false, entries });
+        self.columns.push(Column {
+            name: name.into(),
+            cost: cost.into(),
+            bounds,
+            is_integer: false,
+            entries,
+        });
         self.columns.len() - 1
     }
 
@@ -253,7 +259,8 @@ impl Model {
         let rows = self.rows.iter().zip(&activities).enumerate();
         let rows = rows.map(|(i, (row, value))| (Position::Row(i), row.bounds.violation(value)));
         let columns = self.columns.iter().zip(x).enumerate();
-        let columns = columns.map(|(j, (column, value))| (Position::Column(j), column.bounds.violation(value)));
+        let columns =
+            columns.map(|(j, (column, value))| (Position::Column(j), column.bounds.violation(value)));
         let violated = rows.chain(columns).filter(|(_, violation)| *violation > 0);
         violated.fold(None, |most: Option<(Position, Rational)>, next| match most {
             Some(most) if most.1 >= next.1 => Some(most),

@@ -102,13 +102,15 @@ pub fn read(mut text: impl BufRead) -> Result<Model, FormatError> {
     let mut bytes = Vec::new();
     loop {
         bytes.clear();
-        let read = std::io::Read::take(&mut text, MOST_BYTES_OF_A_LINE as u64 + 1).read_until(b'\n', &mut bytes)?;
+        let read =
+            std::io::Read::take(&mut text, MOST_BYTES_OF_A_LINE as u64 + 1).read_until(b'\n', &mut bytes)?;
         reader.line += 1;
         if read == 0 {
             return reader.wrong("the file ends without ENDATA");
         }
         if read > MOST_BYTES_OF_A_LINE {
-            return reader.wrong(format!("more than {MOST_BYTES_OF_A_LINE} bytes, the most that a line may have"));
+            return reader
+                .wrong(format!("more than {MOST_BYTES_OF_A_LINE} bytes, the most that a line may have"));
         }
         let Ok(line) = std::str::from_utf8(&bytes) else { return reader.wrong("no UTF-8") };
         let line = line.trim_end();
@@ -239,8 +241,12 @@ impl Reader {
             None => {
                 let at = self.model.columns.len();
                 self.columns.insert(name.clone(), at);
-                let column =
-                    Column { name, bounds: Bounds::at_least(0), is_integer: self.in_integers, ..Column::default() };
+                let column = Column {
+                    name,
+                    bounds: Bounds::at_least(0),
+                    is_integer: self.in_integers,
+                    ..Column::default()
+                };
                 self.model.columns.push(column);
                 self.has_lower.push(false);
                 at
@@ -275,7 +281,9 @@ impl Reader {
             ([_, name, value], true) => ((*name).to_owned(), Some(*value)),
             ([_, _, name, value], true) => ((*name).to_owned(), Some(*value)),
             ([_, name], false) => ((*name).to_owned(), None),
-            ([_, set, name], false) if !self.columns.contains_key(*set) || self.columns.contains_key(*name) => {
+            ([_, set, name], false)
+                if !self.columns.contains_key(*set) || self.columns.contains_key(*name) =>
+            {
                 ((*name).to_owned(), None)
             }
             ([_, name, _], false) => ((*name).to_owned(), None),
@@ -327,7 +335,12 @@ impl Reader {
     }
 
     /// The pairs of a row and a value, after the name of a set that may be missing.
-    fn pairs(&mut self, line: &str, words: &[&str], what: &str) -> Result<Vec<(RowOf, Rational)>, FormatError> {
+    fn pairs(
+        &mut self,
+        line: &str,
+        words: &[&str],
+        what: &str,
+    ) -> Result<Vec<(RowOf, Rational)>, FormatError> {
         let words = match words.len() {
             2 | 4 => words,
             3 | 5 => &words[1..],
@@ -335,13 +348,21 @@ impl Reader {
         };
         let pairs: Result<Vec<_>, _> = words.chunks(2).map(|pair| self.pair(pair[0], pair[1])).collect();
         // Names with blanks are those of the fixed form alone.
-        pairs.or_else(|error| self.fixed_pairs(line).map(|(_, pairs)| pairs).map_err(|_| error)).map_err(|error| match error {
-            FormatError::Line { line, message } => FormatError::Line { line, message: format!("{what}: {message}") },
-            other => other,
-        })
+        pairs.or_else(|error| self.fixed_pairs(line).map(|(_, pairs)| pairs).map_err(|_| error)).map_err(
+            |error| match error {
+                FormatError::Line { line, message } => {
+                    FormatError::Line { line, message: format!("{what}: {message}") }
+                }
+                other => other,
+            },
+        )
     }
 
-    fn named_pairs(&mut self, line: &str, words: &[&str]) -> Result<(String, Vec<(RowOf, Rational)>), FormatError> {
+    fn named_pairs(
+        &mut self,
+        line: &str,
+        words: &[&str],
+    ) -> Result<(String, Vec<(RowOf, Rational)>), FormatError> {
         if !matches!(words.len(), 3 | 5) {
             return self.fixed_pairs(line);
         }
@@ -374,7 +395,8 @@ impl Reader {
         if self.digits > MOST_DIGITS {
             return self.wrong(format!("the numbers have more than {MOST_DIGITS} digits together"));
         }
-        parse(text).ok_or_else(|| FormatError::Line { line: self.line, message: format!("`{text}` is no number") })
+        parse(text)
+            .ok_or_else(|| FormatError::Line { line: self.line, message: format!("`{text}` is no number") })
     }
 
     fn finish(mut self) -> Result<Model, FormatError> {

@@ -174,7 +174,9 @@ impl Search<'_> {
             Some(limit @ Status::Limit { .. }) => return Ok(limit),
             _ => {
                 // It has an optimum that HiGHS did not see.
-                return Ok(self.optimum(model, false)?.unwrap_or(Status::Limit { feasible: None, bound: None }));
+                return Ok(self
+                    .optimum(model, false)?
+                    .unwrap_or(Status::Limit { feasible: None, bound: None }));
             }
         };
         Ok(Status::Unbounded { x, ray })
@@ -194,7 +196,8 @@ fn optimum(model: &Model, vertex: &Vertex<'_>) -> Optimum {
 fn limit(model: &Model, vertex: &Vertex<'_>) -> Status {
     let is_feasible = vertex.primal_violation().is_none();
     let feasible = is_feasible.then(|| (vertex.x().to_vec(), model.objective(vertex.x())));
-    let bound = model.proven_bound(vertex.y()).map(|bound| (vertex.y().to_vec(), objective_bound(model, &bound)));
+    let bound =
+        model.proven_bound(vertex.y()).map(|bound| (vertex.y().to_vec(), objective_bound(model, &bound)));
     Status::Limit { feasible, bound }
 }
 

@@ -74,7 +74,10 @@ pub fn read(model: &Model, text: &str) -> Result<StatedAnswer, StatedError> {
         reader.json(text)?;
     } else if start.starts_with("<?xml") || start.starts_with("<CPLEX") {
         reader.xml(text)?;
-    } else if text.lines().any(|line| line.starts_with("s bas ") || line.starts_with("s ipt ") || line.starts_with("s mip ")) {
+    } else if text
+        .lines()
+        .any(|line| line.starts_with("s bas ") || line.starts_with("s ipt ") || line.starts_with("s mip "))
+    {
         reader.glpk(text)?;
     } else {
         reader.lines(text)?;
@@ -125,7 +128,8 @@ impl Reader<'_> {
             Err(error) => return wrong(error.line(), error.to_string()),
         };
         let own = document["kind"] == "lp-answer" || document["kind"] == "lp-certificate";
-        let read = |value: &Value, name: &str| rational(value).or_else(|what| wrong(1, format!("{name}: {what}")));
+        let read =
+            |value: &Value, name: &str| rational(value).or_else(|what| wrong(1, format!("{name}: {what}")));
         for (name, value) in document["x"].as_object().into_iter().flatten() {
             self.column(1, name, read(value, name)?)?;
         }
@@ -227,7 +231,8 @@ impl Reader<'_> {
                 }
                 continue;
             }
-            let words: Vec<&str> = line.split([' ', '\t', ',', ';']).filter(|word| !word.is_empty()).collect();
+            let words: Vec<&str> =
+                line.split([' ', '\t', ',', ';']).filter(|word| !word.is_empty()).collect();
             match words.as_slice() {
                 [] => {}
                 ["=obj=", value] => self.objective = Some(number(line_number, value)?),

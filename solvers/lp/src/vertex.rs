@@ -131,7 +131,10 @@ impl<'m> Vertex<'m> {
     /// Returns the largest violation of a bound; `None` at a feasible vertex.
     pub fn primal_violation(&self) -> Option<f64> {
         let violations = self.basis.iter().map(|k| bounds(self.model, *k).violation(&self.values[*k]));
-        violations.filter(|violation| *violation > 0).map(|violation| positive(&violation)).max_by(f64::total_cmp)
+        violations
+            .filter(|violation| *violation > 0)
+            .map(|violation| positive(&violation))
+            .max_by(f64::total_cmp)
     }
 
     /// Returns the largest violation of a reduced cost; `None` where the prices are optimal for the basis.
@@ -293,7 +296,8 @@ impl<'m> Vertex<'m> {
 
     fn ratio_test(&self, entering: &Entering, direction: &[Rational]) -> Blocked {
         let own = bounds(self.model, entering.variable);
-        let range = own.lower.as_ref().zip(own.upper.as_ref()).map(|(lower, upper)| Rational::from(upper - lower));
+        let range =
+            own.lower.as_ref().zip(own.upper.as_ref()).map(|(lower, upper)| Rational::from(upper - lower));
         let mut first = range.map_or(Blocked::Never, Blocked::Flips);
         let mut first_variable = entering.variable;
         for (position, fall) in direction.iter().enumerate().filter(|(_, fall)| !fall.is_zero()) {
@@ -372,7 +376,8 @@ impl<'m> Vertex<'m> {
 
     /// Counts a pivot before it is made: two systems are solved, and every column is priced.
     fn count(&mut self, degenerate: bool, most_pivots: usize) -> Result<(), LpError> {
-        let bits = self.y.iter().map(|v| u64::from(v.numer().significant_bits() + v.denom().significant_bits()));
+        let bits =
+            self.y.iter().map(|v| u64::from(v.numer().significant_bits() + v.denom().significant_bits()));
         let n_rows = self.y.len() as u64;
         let words = evenhand_budget::words_of_bits(bits.sum::<u64>() / (2 * n_rows + 1));
         evenhand_budget::operations(4 * (4 * n_rows + self.columns.len() as u64), words, "exact pivots");

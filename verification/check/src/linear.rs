@@ -43,11 +43,23 @@ struct Programme {
 
 /// The statement of a certificate, with its proof.
 enum Statement {
-    Optimal { objective: Rational, x: Amounts, y: Amounts },
-    Infeasible { y: Amounts },
+    Optimal {
+        objective: Rational,
+        x: Amounts,
+        y: Amounts,
+    },
+    Infeasible {
+        y: Amounts,
+    },
     /// The lower bound of a row or a column is above its upper bound.
-    Empty { is_row: bool, at: usize },
-    Unbounded { x: Amounts, ray: Amounts },
+    Empty {
+        is_row: bool,
+        at: usize,
+    },
+    Unbounded {
+        x: Amounts,
+        ray: Amounts,
+    },
 }
 
 impl Bounds {
@@ -126,7 +138,8 @@ impl Programme {
     fn canonical(&self) -> String {
         let end = |end: &Option<Rational>| end.as_ref().map_or("-".to_owned(), Rational::to_string);
         let bounds = |of: &Bounds| format!("{} {}", end(&of.lower), end(&of.upper));
-        let constant = if self.is_maximised { Rational::from(-&self.constant) } else { self.constant.clone() };
+        let constant =
+            if self.is_maximised { Rational::from(-&self.constant) } else { self.constant.clone() };
         let mut lines = vec![format!("linear-programme {constant}")];
         let order = |names: &Names| {
             let mut order: Vec<usize> = (0..names.list.len()).collect();
@@ -141,7 +154,8 @@ impl Programme {
             let mut entries: Vec<(&str, &Rational)> =
                 self.entries[j].iter().map(|(row, value)| (&*self.rows.list[*row], value)).collect();
             entries.sort_unstable();
-            let entries: String = entries.iter().map(|(row, value)| format!(" {} {value}", quoted(row))).collect();
+            let entries: String =
+                entries.iter().map(|(row, value)| format!(" {} {value}", quoted(row))).collect();
             let (name, cost) = (quoted(&self.columns.list[j]), &self.costs[j]);
             lines.push(format!("column {name} {cost} {}{integer}{entries}", bounds(&self.column_bounds[j])));
         }
@@ -257,7 +271,8 @@ impl Statement {
             }
             Self::Empty { is_row, at } => {
                 let of = if *is_row { &programme.row_bounds[*at] } else { &programme.column_bounds[*at] };
-                let is_empty = of.lower.as_ref().zip(of.upper.as_ref()).is_some_and(|(lower, upper)| lower > upper);
+                let is_empty =
+                    of.lower.as_ref().zip(of.upper.as_ref()).is_some_and(|(lower, upper)| lower > upper);
                 ensure(is_empty, "the bounds do not contradict each other")
             }
             Self::Unbounded { x, ray } => {
@@ -307,10 +322,13 @@ pub fn check(file: &File, raw: &Json<'_>, options: &Options) -> Usable<Report> {
     let reason = file.reason(raw, unmet, statement.verify(&programme))?;
     let hash = sha256(&canonical);
     let (rows, columns) = (programme.rows.list.len(), programme.columns.list.len());
-    let mut about = vec![format!("programme sha256 {hash}: `{}`, rows {rows}, columns {columns}", programme.name)];
+    let mut about =
+        vec![format!("programme sha256 {hash}: `{}`, rows {rows}, columns {columns}", programme.name)];
     let integers = programme.integers.iter().filter(|is_integer| **is_integer).count();
     if integers > 0 {
-        about.push(format!("of the relaxation: that {integers} columns have to be integers is not part of the claim"));
+        about.push(format!(
+            "of the relaxation: that {integers} columns have to be integers is not part of the claim"
+        ));
     }
     let described = [quoted(&programme.name), rows.to_string(), columns.to_string(), quoted(&hash)];
     let objective = match &statement {

@@ -6,6 +6,7 @@ mod select;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use evenhand_problem::groups::Named;
 use evenhand_problem::snapshot::{Origin, Snapshot, System};
 
 use super::build::build;
@@ -476,13 +477,13 @@ impl Kube {
     /// room otherwise.
     fn pods_bind(&self) -> bool {
         let cluster = &self.cluster;
-        let waits: Vec<(&super::cluster::Shape, u64)> = cluster
-            .tasks
-            .entries()
-            .iter()
-            .map(|(shape, tasks)| (shape, tasks.waiting.entries().iter().map(|(_, of)| of.tasks).sum()))
-            .filter(|(shape, tasks)| *tasks > 0 && !shape.demand.is_empty())
-            .collect();
+        // Queues submit tasks with the same demand: each demand counts once, with the most tasks of one shape.
+        let mut waits: HashMap<&Named, u64> = HashMap::new();
+        for (shape, tasks) in cluster.tasks.entries().iter().filter(|(shape, _)| !shape.demand.is_empty()) {
+            let waiting = tasks.waiting.entries().iter().map(|(_, of)| of.tasks).sum();
+            let most = waits.entry(&shape.demand).or_default();
+            *most = waiting.max(*most);
+        }
         let mut used: HashMap<&str, Amounts> = HashMap::new();
         for (shape, tasks) in cluster.tasks.entries() {
             let demand: Amounts = shape.demand.iter().cloned().collect();
@@ -490,20 +491,19 @@ impl Kube {
                 add(used.entry(cluster.places.entries()[*place].0.as_str()).or_default(), &demand);
             }
         }
-        cluster.servers.entries().iter().filter(|(_, server)| server.closed.is_none()).any(
-            |(name, server)| {
-                let Some(most) = self.most_pods.get(name) else { return false };
+        let open = cluster.servers.entries().iter().filter(|(_, server)| server.closed.is_none());
+        open.filter_map(|(name, server)| Some((name, server, self.most_pods.get(name)?))).any(
+            |(name, server, most)| {
                 let left = most.saturating_sub(self.pods_on.get(name).copied().unwrap_or(0));
                 evenhand_budget::charge(20 * waits.len() as u64, "the numbers of pods on nodes");
-                waits.iter().any(|(shape, tasks)| {
-                    let room = shape.demand.iter().map(|(r, d)| {
-                        let has = server.capacity.get(r).cloned().unwrap_or_default();
-                        let used =
-                            used.get(name.as_str()).and_then(|used| used.get(r)).cloned().unwrap_or_default();
-                        ((has - used) / d).floor()
-                    });
-                    room.min().is_some_and(|room| room.min(rug::Rational::from(*tasks)) > left)
-                })
+                let nothing = Amounts::new();
+                let used = used.get(name.as_str()).unwrap_or(&nothing);
+                let has_room = |(r, d): &(usize, rug::Rational)| {
+                    let more =
+                        rug::Rational::from(d * (left + 1)) + used.get(r).unwrap_or(rug::Rational::ZERO);
+                    server.capacity.get(r).is_some_and(|has| *has >= more)
+                };
+                waits.iter().any(|(demand, tasks)| *tasks > left && demand.iter().all(has_room))
             },
         )
     }
