@@ -6,6 +6,7 @@ mod examples;
 mod explain;
 mod flags;
 mod import;
+pub mod lp;
 pub mod names;
 mod places;
 
@@ -91,6 +92,9 @@ pub enum Command {
     /// Measure solvers: their distance from the exact answer and their running time
     #[command(after_help = examples::BENCH)]
     Bench(Bench),
+    /// Solve a linear programme exactly, or judge the answer of any solver
+    #[command(after_help = examples::LP)]
+    Lp(lp::Lp),
     /// Read a trace or a scheduler's dump and write it as a problem or snapshot
     #[command(after_help = examples::IMPORT)]
     Import(Import),
