@@ -26,7 +26,7 @@ const PUBLISHED: [(&str, f64); 16] = [
     ("share2b", -4.157_322_407_4e2),
     ("stocfor1", -4.113_197_621_9e4),
     ("tuff", 2.921_477_650_9e-1),
-    ("vtp-base", 1.298_314_624_6e5),
+    ("vtpbase", 1.298_314_624_6e5),
 ];
 
 fn programme(name: &str) -> Option<Model> {
