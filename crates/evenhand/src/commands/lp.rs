@@ -150,7 +150,7 @@ fn described(model: &Model, answer: &Answer) -> Value {
         _ => None,
     };
     json!({
-        "kind": "lp-result", "name": model.name, "status": status, "objective": objective, "bound": bound,
+        "kind": "lp-result", "version": 1, "name": model.name, "status": status, "objective": objective, "bound": bound,
         "rows": model.rows.len(), "columns": model.columns.len(), "entries": model.n_entries(),
         "relaxed": model.has_integers(), "refinements": answer.refinements, "pivots": answer.pivots,
     })
@@ -340,7 +340,7 @@ impl Verdict<'_> {
             _ => Value::Null,
         };
         json!({
-            "kind": "lp-judgement", "accepted": self.is_good(), "sentence": self.sentence(),
+            "kind": "lp-judgement", "version": 1, "accepted": self.is_good(), "sentence": self.sentence(),
             "objective": exact(objective), "objective_error": objective_error.as_ref().map(exact),
             "row_violation": violated(row), "bound_violation": violated(bound),
             "integrality_violation": violated(integrality), "prices": prices, "optimum": optimum,
