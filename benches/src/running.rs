@@ -36,6 +36,9 @@ pub fn measured(seed: u64, settings: &Settings, scripts: &Scripts) -> Result<Vec
     for (name, program, arguments) in steps {
         let arguments: Vec<String> = arguments.iter().map(|&argument| argument.to_owned()).collect();
         let outcome = child(scripts, settings.limit, &settings.programs.join(program), &arguments);
+        if let Err(why) = &outcome {
+            return Err(format!("{name}: {why}"));
+        }
         let status = field(&outcome, "status");
         // The status 1 of a verdict says that a queue lacks its fair share.
         let is_answer = status == Some(0.0) || name == "`verdict`" && status == Some(1.0);

@@ -6,6 +6,7 @@ mod examples;
 mod explain;
 mod flags;
 mod import;
+pub mod lp;
 pub mod names;
 mod places;
 
@@ -52,16 +53,16 @@ pub enum Command {
     /// Write a certificate for other checkers, or a problem for other solvers
     #[command(after_help = examples::EXPORT)]
     Export(Export),
-    /// Explain why a user has its allocation, and what one more unit of a resource would bring
+    /// Explain an allocation: why a user has no more, and what one more unit would bring
     #[command(after_help = examples::EXPLAIN)]
     Explain(Explain),
-    /// Judge a running cluster: which queues lack their fair share, which waiting tasks could start
+    /// Judge a running cluster: queues below their fair share, tasks that could start
     #[command(after_help = examples::VERDICT)]
     Verdict(cluster::Verdict),
     /// Show how changes to a running cluster would affect its queues
     #[command(after_help = examples::WHAT_IF)]
     WhatIf(cluster::WhatIf),
-    /// Choose tasks of a running cluster to stop and start, so that queues get their fair shares
+    /// Choose tasks of a running cluster to stop and start, so that shares become fair
     #[command(after_help = examples::MOVES)]
     Moves(cluster::Moves),
     /// Compare mechanisms side by side
@@ -91,6 +92,9 @@ pub enum Command {
     /// Measure solvers: their distance from the exact answer and their running time
     #[command(after_help = examples::BENCH)]
     Bench(Bench),
+    /// Solve a linear programme exactly, or judge the answer of any solver
+    #[command(after_help = examples::LP)]
+    Lp(lp::Lp),
     /// Read a trace or a scheduler's dump and write it as a problem or snapshot
     #[command(after_help = examples::IMPORT)]
     Import(Import),

@@ -114,6 +114,7 @@ fn dispatch(command: &Command, common: &Common) -> Result<ExitCode, Failure> {
         Command::Simulate(call) => commands::simulate::run(call, common),
         Command::Reproduce(call) => commands::reproduce::run(call, common),
         Command::Bench(call) => commands::bench::run(call, common),
+        Command::Lp(call) => commands::lp::run(call, common),
         Command::Import(call) => commands::import::run(call, common),
         Command::Schema(call) => commands::shell::schema(call, common),
         Command::Completions(call) => commands::shell::completions(call),

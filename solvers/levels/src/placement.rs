@@ -19,14 +19,12 @@ use evenhand_exact::tree::{Bound, ClassLimits};
 use evenhand_problem::number::near;
 use evenhand_problem::{Constraints, Rational};
 
-use crate::error::LevelsError;
+use crate::error::LpError;
+use crate::exact_lp::{ExactColumn, ExactLp, Feasibility, Sense, Variable, prices};
 use crate::groups::capacity_entries;
-use crate::settings::PLACING;
-use evenhand_lp::LpError;
-use evenhand_lp::exact_lp::{ExactColumn, ExactLp, Feasibility, Sense, Variable, prices};
-use evenhand_lp::highs::{ColumnBlock, FloatLp, FloatSolution};
-use evenhand_lp::refine::{self, StartingPoint};
-use evenhand_lp::settings::EXACT;
+use crate::highs::{ColumnBlock, FloatLp, FloatSolution};
+use crate::refine::{self, StartingPoint};
+use crate::settings::{EXACT, PLACING};
 
 mod spread;
 
@@ -125,8 +123,8 @@ impl Placements {
     /// Builds the programme of a problem for one kind of sharing, with limits on server classes.
     ///
     /// # Errors
-    /// [`LevelsError`]: HiGHS refuses the model.
-    pub fn new(constraints: &Constraints<'_>, limits: &ClassLimits) -> Result<Self, LevelsError> {
+    /// [`LpError`]: HiGHS refuses the model.
+    pub fn new(constraints: &Constraints<'_>, limits: &ClassLimits) -> Result<Self, LpError> {
         let problem = constraints.problem();
         let users = problem.n_users();
         let capacity = constraints.rows().iter().map(|row| &row.capacity);
@@ -223,7 +221,7 @@ impl Placements {
     }
 
     /// Adds columns to the programme in doubles.
-    fn admit_columns(&mut self, columns: Vec<usize>) -> Result<(), LevelsError> {
+    fn admit_columns(&mut self, columns: Vec<usize>) -> Result<(), LpError> {
         let mut block = ColumnBlock::default();
         for column in &columns {
             let entries: Vec<(usize, f64)> = self.entries(*column).collect();
@@ -268,8 +266,8 @@ impl Placements {
     /// Returns a bound that the totals violate, if doubles show one.
     ///
     /// # Errors
-    /// [`LevelsError`]: HiGHS fails.
-    pub fn broken(&mut self, totals: &[Rational]) -> Result<Option<Bound>, LevelsError> {
+    /// [`LpError`]: HiGHS fails.
+    pub fn broken(&mut self, totals: &[Rational]) -> Result<Option<Bound>, LpError> {
         self.set_totals(totals);
         if let Some(placed) = self.place_in_doubles() {
             self.last = placed;
@@ -287,7 +285,7 @@ impl Placements {
     }
 
     /// Sets the last requested totals in the programme in doubles.
-    fn set_totals_in_float(&mut self) -> Result<(), LevelsError> {
+    fn set_totals_in_float(&mut self) -> Result<(), LpError> {
         let rows = self.capacity.len();
         for (n, asked) in self.asked.iter().enumerate() {
             if *asked != self.in_float[n] {
@@ -303,13 +301,13 @@ impl Placements {
 
     /// Solves the programme for the last totals, starting from a greedy placement of nearly all of
     /// them if there is one.
-    fn near(&mut self) -> Result<FloatSolution, LevelsError> {
+    fn near(&mut self) -> Result<FloatSolution, LpError> {
         self.set_totals_in_float()?;
-        let Some((columns, rows)) = self.nearly() else { return Ok(self.float.solve_again()?) };
+        let Some((columns, rows)) = self.nearly() else { return self.float.solve_again() };
         self.admit_columns(columns.iter().copied().filter(|column| !self.is_inside[*column]).collect())?;
         let basis = self.basis_of(&columns, rows);
         self.float.set_basis(&basis)?;
-        Ok(self.float.solve()?)
+        self.float.solve()
     }
 
     /// Returns a bound that the last totals violate, given a solution of the programme in doubles.
@@ -317,7 +315,7 @@ impl Placements {
         &mut self,
         mut solution: FloatSolution,
         is_broken: impl Fn(&Bound) -> bool,
-    ) -> Result<Option<Bound>, LevelsError> {
+    ) -> Result<Option<Bound>, LpError> {
         let rows = self.capacity.len();
         loop {
             let needed = solution.columns.first().copied().unwrap_or_default();
@@ -345,7 +343,7 @@ impl Placements {
 
     /// Computes the exact prices of the basis of a solution in doubles. Most rows have no price and
     /// are left out.
-    fn prices(&mut self, solution: &FloatSolution) -> Result<Vec<Rational>, LevelsError> {
+    fn prices(&mut self, solution: &FloatSolution) -> Result<Vec<Rational>, LpError> {
         let mut place = vec![None; self.lp.rows.len()];
         let mut lp = ExactLp::default();
         for (row, _) in solution.row_duals.iter().enumerate().filter(|(_, price)| **price != 0.0) {
@@ -401,8 +399,8 @@ impl Placements {
     /// The totals are computed exactly only if their first digits do not already violate a bound.
     ///
     /// # Errors
-    /// [`LevelsError`]: the programme could not be solved.
-    pub fn place(&mut self, totals: &mut impl Totals) -> Result<Place, LevelsError> {
+    /// [`LpError`]: the programme could not be solved.
+    pub fn place(&mut self, totals: &mut impl Totals) -> Result<Place, LpError> {
         let nearly = totals.nearly();
         self.set_totals(&nearly);
         let is_seen = self.place_in_doubles().is_some();
@@ -435,11 +433,11 @@ impl Placements {
                 Ok(Place::Found(self.read(&totals, &optimum.x)))
             }
             Feasibility::Feasible(optimum) => Ok(Place::Broken(self.bound(&optimum.y[..rows]))),
-            Feasibility::Infeasible(_) => Err(LevelsError::Lp(LpError::ExactlyInfeasible)),
+            Feasibility::Infeasible(_) => Err(LpError::ExactlyInfeasible),
         }
     }
 
-    fn basis(&mut self) -> Result<Vec<Variable>, LevelsError> {
+    fn basis(&mut self) -> Result<Vec<Variable>, LpError> {
         let of_programme = |variable| match variable {
             Variable::Column(k) => Variable::Column(self.inside[k]),
             slack => slack,

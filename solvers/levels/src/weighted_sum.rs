@@ -10,12 +10,11 @@
 use evenhand_exact::{LimitRows, ShareCoefficients};
 use evenhand_problem::{Constraints, Rational};
 
-use crate::error::LevelsError;
+use crate::error::LpError;
+use crate::exact_lp::{ExactColumn, ExactLp, Sense, Variable};
 use crate::groups::{Group, capacity_entries, limit_entries, merge};
-use evenhand_lp::LpError;
-use evenhand_lp::exact_lp::{ExactColumn, ExactLp, Sense, Variable};
-use evenhand_lp::refine::{self, StartingPoint};
-use evenhand_lp::settings::EXACT;
+use crate::refine::{self, StartingPoint};
+use crate::settings::EXACT;
 
 /// The fraction of a capacity that counts as full when a basis is guessed, given the accuracy of
 /// doubles.
@@ -65,12 +64,9 @@ impl<'a> SumGoal<'a> {
 /// Computes the exact optimum: a vertex with its dual. An unverified answer is never returned.
 ///
 /// # Errors
-/// [`LevelsError`] when HiGHS fails, no feasible allocation reaches the floors, or no exactly optimal
+/// [`LpError`] when HiGHS fails, no feasible allocation reaches the floors, or no exactly optimal
 /// basis is found within the limit of pivots.
-pub fn maximise_sum<'a>(
-    constraints: &'a Constraints<'a>,
-    goal: SumGoal<'a>,
-) -> Result<SumOptimum, LevelsError> {
+pub fn maximise_sum<'a>(constraints: &'a Constraints<'a>, goal: SumGoal<'a>) -> Result<SumOptimum, LpError> {
     check_floors(constraints, goal)?;
     let programme = Programme::new(constraints, goal);
     if programme.placements.is_empty() {
@@ -86,11 +82,11 @@ pub fn maximise_sum<'a>(
 /// Computes [`maximise_sum`] in double precision, without a proof. Returns the tasks by user.
 ///
 /// # Errors
-/// [`LevelsError`] when HiGHS fails.
+/// [`LpError`] when HiGHS fails.
 pub fn maximise_sum_float<'a>(
     constraints: &'a Constraints<'a>,
     goal: SumGoal<'a>,
-) -> Result<Vec<Vec<(usize, f64)>>, LevelsError> {
+) -> Result<Vec<Vec<(usize, f64)>>, LpError> {
     check_floors(constraints, goal)?;
     let programme = Programme::new(constraints, goal);
     let mut users = vec![Vec::new(); constraints.problem().n_users()];
@@ -110,13 +106,11 @@ pub fn maximise_sum_float<'a>(
 }
 
 /// Refuses floors above 0 for users that cannot have any tasks.
-fn check_floors(constraints: &Constraints<'_>, goal: SumGoal<'_>) -> Result<(), LevelsError> {
+fn check_floors(constraints: &Constraints<'_>, goal: SumGoal<'_>) -> Result<(), LpError> {
     let problem = constraints.problem();
     let unreachable = |(n, floor): (usize, &Rational)| *floor > 0 && !problem.is_active(n);
     match goal.floors {
-        Some(floors) if floors.iter().enumerate().any(unreachable) => {
-            Err(LevelsError::Lp(LpError::ExactlyInfeasible))
-        }
+        Some(floors) if floors.iter().enumerate().any(unreachable) => Err(LpError::ExactlyInfeasible),
         _ => Ok(()),
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
-use evenhand_problem::number;
+use evenhand_problem::number::{self, NumberError};
 use rug::Rational;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -73,17 +73,28 @@ fn wrong<T>(place: impl Into<String>, message: impl Into<String>) -> Result<T, J
 }
 
 /// Reads a number: a JSON number as the decimal that is written, or a text such as "3/7".
-pub(crate) fn rational(value: &Value) -> Result<Rational, String> {
+pub(crate) fn rational(value: &Value) -> Result<Rational, NumberFault> {
     let text = match value {
         Value::Number(number) => number.to_string(),
         Value::String(text) => text.clone(),
-        _ => return Err("expected a number or a text such as \"3/7\"".to_owned()),
+        _ => return Err(NumberFault::Kind),
     };
-    number::parse_result(&text).map_err(|error| error.to_string())
+    Ok(number::parse_result(&text)?)
+}
+
+/// The reason why a value is no number.
+#[derive(Debug, Error)]
+pub(crate) enum NumberFault {
+    /// It is neither a number nor a text.
+    #[error("expected a number or a text such as \"3/7\"")]
+    Kind,
+    /// It is not written as a number.
+    #[error(transparent)]
+    Number(#[from] NumberError),
 }
 
 fn stated(place: impl Fn() -> String, value: Option<&Value>) -> Result<Option<Rational>, JsonError> {
-    value.map(|value| rational(value).or_else(|message| wrong(place(), message))).transpose()
+    value.map(|value| rational(value).or_else(|fault| wrong(place(), fault.to_string()))).transpose()
 }
 
 /// Reads a programme.
@@ -126,8 +137,8 @@ pub fn read(text: &str) -> Result<Model, JsonError> {
             let Some(at) = rows.get(row) else {
                 return wrong(place("entries"), format!("there is no row `{row}`"));
             };
-            let value =
-                rational(value).or_else(|message| wrong(place(&format!("entries.{row}")), message))?;
+            let value = rational(value)
+                .or_else(|fault| wrong(place(&format!("entries.{row}")), fault.to_string()))?;
             if !value.is_zero() {
                 entries.push((*at, value));
             }

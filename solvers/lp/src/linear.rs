@@ -6,7 +6,7 @@
 
 mod cholesky;
 
-pub use cholesky::Cholesky;
+pub(crate) use cholesky::Cholesky;
 
 use std::collections::BTreeSet;
 

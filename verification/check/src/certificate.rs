@@ -7,7 +7,7 @@ use std::thread;
 use rug::Rational;
 
 use crate::allocation::Allocation;
-use crate::axioms::{AXIOMS, axiom_named, feasible, required};
+use crate::axioms::{AXIOMS, axiom_named, feasible, proportional, required};
 use crate::canonical::{hash, hash_of_tasks, same};
 use crate::case::{Case, Claim};
 use crate::json::{Json, quoted, record};
@@ -152,6 +152,22 @@ impl<'j> Certificate<'j> {
         Ok(unmet)
     }
 
+    /// Returns what the gap of a claim of `proportional` proves of the optimum, in words.
+    fn room_in_words(&self, claim: &Claim<'_>) -> String {
+        if claim.axiom != "proportional" {
+            return String::new();
+        }
+        let room = Case::new(&self.problem, &self.allocation, self.tolerance.clone())
+            .and_then(|case| proportional::room(&case, claim));
+        // No words where it takes too many steps.
+        let Ok(Some((least, most, user))) = room else { return String::new() };
+        let (least, most) = (short(&least), short(&most));
+        let name = &self.problem.user_names.list[user];
+        format!(
+            "; in the optimum every user has at least {least} and at most {most} times what it has here, and `{name}` is least certain"
+        )
+    }
+
     /// Returns the report. `reason` is the reason why the certificate is not valid, if it is not.
     pub fn report(&self, reason: Option<String>) -> Report {
         let (problem, (hash, tasks)) = (&self.problem, self.hashes());
@@ -171,7 +187,8 @@ impl<'j> Certificate<'j> {
             // that class.
             let is_weak = claim.axiom == "njc" && problem.classes.len() > 1;
             let weak = if is_weak { " (weak: on a cluster one full class is enough)" } else { "" };
-            format!("{} {says}{}{weak}", claim.name(problem), margin.unwrap_or_default())
+            let room = if reason.is_none() { self.room_in_words(claim) } else { String::new() };
+            format!("{} {says}{}{weak}{room}", claim.name(problem), margin.unwrap_or_default())
         };
         let verdict = |claim: &Claim<'_>| {
             let or_null = |value: Option<String>| Some(value.unwrap_or("null".to_owned()));

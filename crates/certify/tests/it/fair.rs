@@ -3,7 +3,7 @@
 
 use evenhand_certify::{Request, certify};
 use evenhand_exact::axiom::proportional::{gap, total_worth};
-use evenhand_exact::{Axiom, Instance};
+use evenhand_exact::{Axiom, Instance, Parameters};
 use evenhand_mechanisms::njc::{self, Settings};
 use evenhand_mechanisms::{Flags, Method, Outcome, Status, registry};
 use evenhand_problem::format::Source;
@@ -306,4 +306,49 @@ proptest! {
         }
         let _ = registry::find("njc").unwrap().allocate(&problem, Arithmetic::Exact);
     }
+}
+
+/// The kernel says from the gap how far every user can be from the optimum.
+#[test]
+fn the_kernel_bounds_every_user_by_the_gap() {
+    let problem = read(
+        r#"{"kind": "allocation-problem", "resources": ["cpu"], "servers": [{"name": "s", "capacity": {"cpu": 10}}],
+            "users": [{"name": "a", "demand": {"cpu": 1}}, {"name": "b", "demand": {"cpu": 1}}]}"#,
+    );
+    let mut widest = Vec::new();
+    for (own, alpha) in
+        [("5.0001", q(1, 1)), ("5.001", q(1, 1)), ("5.01", q(1, 1)), ("5.001", q(3, 1)), ("5.001", q(1, 2))]
+    {
+        let own = evenhand_problem::number::parse(own).unwrap();
+        let other = Rational::from(10 - &own);
+        let allocation = evenhand_problem::Allocation {
+            arithmetic: Arithmetic::Exact,
+            tasks: vec![vec![(0, own.clone())], vec![(0, other.clone())]],
+            ..Default::default()
+        };
+        let parameters = Parameters { alpha: Some(alpha.clone()), ..Parameters::default() };
+        let request = Request { axiom: Axiom::Proportional, parameters };
+        let found =
+            certify(&problem, &allocation, &[Request::of(Axiom::Feasible), request], &q(1, 100)).unwrap();
+        let file = evenhand_check::File { name: "certificate".to_owned(), text: found.certificate.to_json() };
+        let options = evenhand_check::Options {
+            max_tolerance: Some("0.01".to_owned()),
+            ..evenhand_check::Options::default()
+        };
+        let report = evenhand_check::check(&file, &options).unwrap();
+        assert_eq!(report.reason, None);
+        let line = report.claims.iter().find(|line| line.starts_with("proportional")).unwrap();
+        let (_, bounds) = line.split_once("every user has at least ").unwrap_or_else(|| panic!("{line}"));
+        let (least, rest) = bounds.split_once(" and at most ").unwrap();
+        let (most, _) = rest.split_once(" times what it has here").unwrap();
+        let [least, most] = [least, most].map(|text| evenhand_problem::number::parse_result(text).unwrap());
+        // Both users have 5 in the optimum, whatever the exponent.
+        for here in [&own, &other] {
+            let factor = Rational::from(5) / here;
+            assert!(least <= factor && factor <= most, "{line}");
+        }
+        assert!(least > q(8, 10) && most < q(13, 10), "{line}");
+        widest.push(Rational::from(&most - &least));
+    }
+    assert!(widest[0] < widest[1] && widest[1] < widest[2], "{widest:?}");
 }

@@ -122,6 +122,12 @@ Examples:
   evenhand bench accuracy -o measurements
   evenhand bench accuracy --problem problem.json --solver 'mine=./mine {problem} {answer}'";
 
+pub const LP: &str = "\
+Examples:
+  evenhand lp solve afiro.mps --certificate afiro.cert.json
+  evenhand lp check afiro.mps afiro.sol
+  evenhand lp check afiro.mps afiro.sol --exact";
+
 pub const IMPORT: &str = "\
 Examples:
   evenhand import openb nodes.csv pods.csv -o problem.json

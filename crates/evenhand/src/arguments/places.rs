@@ -50,6 +50,10 @@ impl Command {
                 CommandFiles { inputs: vec![&call.file], ..folder(call.output.as_deref()) }
             }
             Self::Export(call) => files([&call.file], &call.output),
+            Self::Lp(call) => {
+                let (inputs, outputs) = call.files();
+                files(inputs, outputs)
+            }
             Self::Import(call) => files(&call.files, &call.output),
             Self::Simulate(call) => CommandFiles {
                 inputs: vec![&call.scenario],

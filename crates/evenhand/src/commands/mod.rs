@@ -12,6 +12,7 @@ pub mod explain;
 pub mod export;
 pub mod hunt;
 pub mod import;
+pub mod lp;
 pub mod ratio;
 pub mod reproduce;
 pub mod shell;

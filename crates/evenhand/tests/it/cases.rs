@@ -168,7 +168,7 @@ fn quota_alone_decides_where_no_node_is_known() {
         assert_eq!((&found["could_start"], &found["below_fair_share"]), (&Value::Null, &below), "{name}");
         let text = folder.run(&["verdict", "snap.json"]).stdout;
         assert!(text.contains("it is not known which tasks could start"), "{text}");
-        folder.run(&["moves", "snap.json"]).fails_with(2, "no placements");
+        folder.run(&["moves", "snap.json"]).fails_with(2, "does not say on which servers tasks run");
     }
 }
 

@@ -67,7 +67,7 @@ fn explain_names_it() {
     folder.run(&["solve", "problem.json", "--mechanism", "tree", "-o", "a.json"]).ends_with(0);
     let user = folder.run(&["explain", "problem.json", "a.json", "--user", "x"]).ends_with(0).stdout;
     assert!(user.contains("x cannot get more as things stand: a bound of a group stops it."), "{user}");
-    assert!(user.contains("outer holds the 3 gpu that it may on new"), "{user}");
+    assert!(user.contains("outer uses all the 3 gpu that it may on new"), "{user}");
     let user = folder
         .run(&["explain", "problem.json", "a.json", "--user", "x", "--format", "json"])
         .ends_with(0)

@@ -112,6 +112,9 @@ fn every_kind_of_document_fits_its_schema() {
     groups.solve("tree", true, "a.json");
     let cluster = Folder::with("");
     cluster.write("snap.json", include_str!("../../../../examples/cluster.json"));
+    let programme = Folder::with("");
+    programme.write("p.mps", include_str!("../../../../examples/linear-programme.mps"));
+    programme.write("p.sol", include_str!("../../../../examples/linear-programme.sol"));
     let calls = [
         (&cluster, "verdict snap.json"),
         (&cluster, "what-if snap.json --set research.weight=1"),
@@ -140,6 +143,10 @@ fn every_kind_of_document_fits_its_schema() {
         (&jobs, "audit --matrix --resume matrix.json"),
         (&jobs, "audit --rule kueue --preemption --workloads 3"),
         (&jobs, "hunt --types 2 --steps 20 --resume state.json -o found.json"),
+        (&programme, "lp solve p.mps -o answer.json --certificate cert.json"),
+        (&programme, "lp solve p.mps"),
+        (&programme, "lp check p.mps p.sol --exact"),
+        (&programme, "check cert.json"),
         (&jobs, "reproduce drfh"),
         (&jobs, "reproduce --list"),
         (&problem, "bench accuracy --runs 1 --problem problem.json -o measured"),
@@ -158,6 +165,10 @@ fn every_kind_of_document_fits_its_schema() {
     for (folder, names) in files {
         names.into_iter().for_each(|name| seen.fits(&folder.read(name)));
     }
+    seen.fits(&programme.read("cert.json"));
+    seen.fits(&programme.read("answer.json"));
+    let certificate: Value = serde_json::from_str(&programme.read("cert.json")).unwrap();
+    seen.fits(&certificate["programme"].to_string());
     seen.fits(&jobs.read("s.json"));
     seen.fits(&jobs.read("matrix.json"));
     seen.fits(&problem.read("grid.json"));

@@ -138,7 +138,7 @@ fn what_belongs_to_another_sweep_is_not_continued() {
         assert!(output.stderr.contains("remove the file"), "{}", output.stderr);
         assert_eq!(folder.read("l.jsonl.part"), part, "it is left as it was");
     };
-    let other = "l.jsonl.part:1: belongs to another";
+    let other = "l.jsonl.part:1: the file belongs to another";
     refused("something else\n".to_owned(), other, &[]);
     refused("something".to_owned(), other, &[]);
     refused(header.clone(), other, &["--part", "1/2"]);

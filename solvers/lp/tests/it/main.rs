@@ -3,5 +3,8 @@
 mod budget;
 mod common;
 mod exact_lp;
+mod files;
 mod highs;
 mod mip;
+mod netlib;
+mod solve;

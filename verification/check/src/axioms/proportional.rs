@@ -9,9 +9,10 @@
 //! are a `least` and a `most` of `w_n / U_n^alpha`. They are accepted after a comparison of their powers. The end of
 //! this interval that makes the claim harder to prove is used.
 
-use rug::Rational;
 use rug::ops::Pow;
+use rug::{Integer, Rational};
 
+use super::feasible;
 use super::prices::Prices;
 use crate::allocation::{Tasks, tasks};
 use crate::case::{Case, Claim, Shown, total_of};
@@ -113,4 +114,70 @@ impl<'c, 'a> Worths<'c, 'a> {
         let sum = work::sum(parts.collect::<Checked<_>>()?)?;
         Ok(Some(sum).filter(|sum| !sum.is_zero()))
     }
+}
+
+/// Returns two factors: in the optimum the level `U_n` of every active user is at least the first and at most the second times
+/// its level here, as the gap proves (theory, section 3). Also returns the user that the gap leaves most room. `None` for a
+/// claim without a gap, and for an allocation that exceeds a capacity.
+///
+/// The optimum `y` and the gap `eps` satisfy `w_n (y_n - x_n) (x_n^-a - y_n^-a) <= eps` for every user `n`, because no summand
+/// of the sum over the users is negative.
+pub fn room(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Option<(Rational, Rational, usize)>> {
+    let gap = claim.margin.as_ref().filter(|margin| **margin < 0 && claim.holds == Some(true));
+    let is_feasible = feasible::least(case)?.is_none_or(|margin| margin >= 0);
+    let Some(gap) = gap.filter(|_| is_feasible) else { return Ok(None) };
+    let u = claim.share.map(|share| Coefficients::new(share, case)).transpose()?.flatten();
+    let level = |(n, tasks)| u.as_ref().map_or_else(|| Ok(total_of(tasks)), |u| u.sum(n, tasks));
+    let levels = case.x.iter().enumerate().map(level).collect::<Checked<Vec<Rational>>>()?;
+    let worths = Worths::new(case, claim, levels, claim.evidence.get("values"))?;
+    let Some(spent) = worths.spent(true)? else { return Ok(None) };
+    let gap = work::times(&Rational::from(-gap), &spent)?;
+    let mut widest: Option<(Rational, usize)> = None;
+    for n in case.active() {
+        let own = work::times(&worths.ends[n][0], &worths.levels[n])?;
+        let fraction = Rational::from(&gap / own);
+        if widest.as_ref().is_none_or(|(most, _)| fraction > *most) {
+            widest = Some((fraction, n));
+        }
+    }
+    let Some((fraction, user)) = widest else { return Ok(None) };
+    let (down, up) = relative(&short_above(&fraction), claim.alpha.unwrap_or((1, 1)))?;
+    Ok(Some((1 - down, up + 1_u32, user)))
+}
+
+/// Returns a number of few digits that is at least this one, and larger by at most one part in 2^30.
+fn short_above(value: &Rational) -> Rational {
+    let bits = |part: &Integer| i64::from(part.significant_bits());
+    let shift = (32 + bits(value.denom()) - bits(value.numer())) as i32;
+    let ceil = (Rational::from(value << shift)).ceil();
+    ceil >> shift
+}
+
+/// Returns the fractions by which a level can at most be less, and more, in the optimum: the least ones, but for one part in 64, at
+/// which `d (1 - (1 + d)^-a)` exceeds this fraction, for the exponent `a = p/q`.
+fn relative(fraction: &Rational, (p, q): (u32, u32)) -> Checked<(Rational, Rational)> {
+    work::steps(1_000 * work::cost(2 * u64::from(p.max(q))))?;
+    // (1 - s)^p (1 + e / s)^q < 1
+    let is_too_low = |s: &Rational| {
+        *s >= 1
+            || Rational::from((1 - s.clone()).pow(p))
+                * Rational::from((1 + Rational::from(fraction / s)).pow(q))
+                < 1
+    };
+    // (1 + t)^p > (t / (t - e))^q
+    let is_too_high = |t: &Rational| {
+        t > fraction
+            && Rational::from((t.clone() + 1_u32).pow(p))
+                > Rational::from((t / Rational::from(t - fraction)).pow(q))
+    };
+    let least = |is_beyond: &dyn Fn(&Rational) -> bool| {
+        let mut at = Rational::from((1, 1_u64 << 62));
+        while !is_beyond(&at) {
+            at *= 2;
+        }
+        // Beyond this step and not beyond half of it: 1/2, 33/64, 34/64, ... of it.
+        let part = Rational::from(&at / 64_u32);
+        (32..64).map(|k| Rational::from(&part * k)).find(|s| is_beyond(s)).unwrap_or(at)
+    };
+    Ok((least(&is_too_low).min(Rational::from(1)), least(&is_too_high)))
 }

@@ -129,19 +129,13 @@ impl Progress {
             return damaged(format!("instances: expected a number from 1 to {MOST_INSTANCES}"));
         }
         let mut progress = Self::new(file.settings);
-        if file.searches.len() != progress.main.len() {
-            return damaged("it has other mechanisms");
+        let has_other_premises = |stored: &&SearchFile| stored.premises != file.settings.premises;
+        if let Some(stored) = file.searches.iter().find(has_other_premises) {
+            return damaged(format!("`{}`: the premises are not those of the settings", stored.mechanism));
         }
-        for (search, stored) in progress.main.iter_mut().zip(&file.searches) {
-            stored.restore(search)?;
-        }
+        restore(&mut progress.main, &file.searches)?;
         progress.begin_claims();
-        if !file.of_claims.is_empty() && file.of_claims.len() != progress.of_claims.len() {
-            return damaged("it has other claims");
-        }
-        for (search, stored) in progress.of_claims.iter_mut().zip(&file.of_claims) {
-            stored.restore(search)?;
-        }
+        restore(&mut progress.of_claims, &file.of_claims)?;
         Ok(progress)
     }
 }
@@ -167,27 +161,63 @@ impl SearchFile {
         }
     }
 
-    /// Restores the stored results into a search with the same columns.
-    fn restore(&self, search: &mut Search) -> Result<(), StateError> {
-        let id = search.subject.mechanism.info.id;
-        let is_same = registry::find(&self.mechanism).is_some_and(|of| of.info.id == id)
+    /// Returns whether this is the stored form of a search, by name.
+    fn is_of(&self, search: &Search) -> bool {
+        registry::find(&self.mechanism).is_some_and(|of| of.info.id == search.subject.mechanism.info.id)
             && self.select.as_deref() == search.select
             && self.premises == search.premises
-            && self.cells.len() == search.cells.len();
-        if !is_same {
-            return damaged(format!("it has another search in the place of that of `{id}`"));
-        }
-        for (cell, stored) in search.cells.iter_mut().zip(&self.cells) {
-            if Column::parse(&stored.axiom) != Some(cell.column) {
-                return damaged(format!("`{id}`: expected {}, found {}", cell.column.name(), stored.axiom));
+    }
+
+    /// Restores the stored results into a search. A search with a column that the file does not have starts again, with the
+    /// results of the other columns: no problem was examined for the new one.
+    fn restore(&self, search: &mut Search) -> Result<(), StateError> {
+        let id = search.subject.mechanism.info.id;
+        let mut is_whole = true;
+        for cell in &mut search.cells {
+            let mut named =
+                self.cells.iter().filter(|stored| Column::parse(&stored.axiom) == Some(cell.column));
+            let Some(stored) = named.next() else {
+                is_whole = false;
+                continue;
+            };
+            if named.next().is_some() {
+                return damaged(format!("`{id}`: the column {} is stated twice", cell.column.name()));
             }
             cell.decided = stored.decided;
             cell.found = stored.found.as_ref().map(FoundFile::found).transpose()?;
             cell.near = stored.near.iter().map(NearFile::near).collect::<Result<_, _>>()?;
         }
-        (search.at, search.problems, search.failed) = (self.at, self.problems, self.failed);
+        if let Some(unknown) = self.cells.iter().find(|stored| Column::parse(&stored.axiom).is_none()) {
+            return damaged(format!("`{id}`: `{}` is no axiom and no property", unknown.axiom));
+        }
+        if is_whole {
+            (search.at, search.problems, search.failed) = (self.at, self.problems, self.failed);
+        } else {
+            search.cells.iter_mut().for_each(|cell| {
+                cell.decided = 0;
+                cell.near.clear();
+            });
+        }
         Ok(())
     }
+}
+
+/// Restores searches by name. A search that the file does not have starts from the beginning. A stored search that this
+/// version does not make, for instance since a theorem has answered its last column, is left out.
+fn restore(searches: &mut [Search], stored: &[SearchFile]) -> Result<(), StateError> {
+    if let Some(unknown) = stored.iter().find(|stored| registry::find(&stored.mechanism).is_none()) {
+        return damaged(format!("there is no mechanism `{}`", unknown.mechanism));
+    }
+    for search in searches {
+        let mut named = stored.iter().filter(|stored| stored.is_of(search));
+        if let Some(stored) = named.next() {
+            stored.restore(search)?;
+        }
+        if named.next().is_some() {
+            return damaged(format!("it has two searches for `{}`", search.subject.mechanism.info.id));
+        }
+    }
+    Ok(())
 }
 
 impl FoundFile {

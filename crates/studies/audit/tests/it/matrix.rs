@@ -331,7 +331,7 @@ fn a_damaged_state_is_refused() {
         ("audit-state", "audit"),
         ("\"instances\":1000", "\"instances\":0"),
         ("\"mechanism\":\"drf\"", "\"mechanism\":\"njc\""),
-        ("\"axiom\":\"envy-free\"", "\"axiom\":\"ef1\""),
+        ("\"axiom\":\"envy-free\"", "\"axiom\":\"envy\""),
         ("\"positive\":false", "\"positive\":true"),
         ("\"version\":1", "\"version\":2"),
     ] {
@@ -342,6 +342,28 @@ fn a_damaged_state_is_refused() {
     let kept = include_str!("../../finds.json");
     let wrong = kept.replacen("\"kind\":\"allocation-problem\"", "\"kind\":\"poem\"", 1);
     assert!(matches!(Progress::read(&wrong), Err(StateError::Problem(_))));
+}
+
+/// A version with another mechanism and another axiom takes over what the file has, by name, and searches for the rest.
+#[test]
+fn a_state_of_another_version_is_merged_by_name() {
+    let text = include_str!("../../finds.json");
+    let whole = Progress::read(text).unwrap();
+    assert!(whole.is_complete());
+    let mut file: serde_json::Value = serde_json::from_str(text).unwrap();
+    let searches = file["searches"].as_array_mut().unwrap();
+    searches.retain(|search| search["mechanism"] != "drfh");
+    searches.reverse();
+    let of_tsf = searches.iter_mut().find(|search| search["mechanism"] == "tsf").unwrap();
+    of_tsf["cells"].as_array_mut().unwrap().remove(0);
+    let merged = Progress::read(&file.to_string()).unwrap();
+    let (done, all) = merged.steps();
+    assert!(!merged.is_complete() && 0 < done && done < all, "{done} of {all}");
+    let (whole, merged) = (whole.finish(), merged.finish());
+    for cell in whole.cells.iter().filter(|cell| !["drfh", "tsf"].contains(&cell.mechanism.info.id)) {
+        let same = merged.cell(cell.mechanism.info.id, cell.column.name()).unwrap();
+        assert_eq!(same.state, cell.state, "{}", with_name(cell));
+    }
 }
 
 /// A saved state with a false counterexample shows nothing, and its cell stays open.

@@ -1,0 +1,110 @@
+//! MPS files and answers of solvers: what is read, and where it is wrong.
+
+use evenhand_lp::model::{Bounds, Direction};
+use evenhand_lp::solve::{Settings, Status, solve};
+use evenhand_lp::{mps, stated};
+use evenhand_problem::Rational;
+use evenhand_testkit::q;
+
+const SMALL: &str = "\
+* max 3 x + 2 y - 5
+NAME          SMALL
+OBJSENSE
+    MAX
+ROWS
+ N  PROFIT
+ L  SUM
+ G  LEAST
+ E  TIED
+COLUMNS
+    X         PROFIT            3.   SUM               1.
+    X         TIED              1.
+    Y         PROFIT           2.0   SUM              1D0
+    Y         LEAST             .5
+    Z         TIED             -1.
+RHS
+    RHS       SUM               4.   LEAST             .1
+    RHS       PROFIT            5.
+RANGES
+    RNG       SUM               3.
+BOUNDS
+ UP BND       X                 3.
+ FR BND       Z
+ENDATA
+";
+
+fn small() -> evenhand_lp::model::Model {
+    mps::read(SMALL.as_bytes()).unwrap()
+}
+
+#[test]
+fn a_file_says_rows_ranges_bounds_and_a_constant() {
+    let model = small();
+    assert_eq!((model.name.as_str(), model.direction), ("SMALL", Direction::Maximise));
+    assert_eq!(model.constant, -5);
+    let bounds: Vec<&Bounds> = model.rows.iter().map(|row| &row.bounds).collect();
+    assert_eq!(bounds, [&Bounds::between(1, 4), &Bounds::at_least(q("1/10")), &Bounds::equal(0)]);
+    let bounds: Vec<&Bounds> = model.columns.iter().map(|column| &column.bounds).collect();
+    assert_eq!(bounds, [&Bounds::between(0, 3), &Bounds::at_least(0), &Bounds::free()]);
+    let Status::Optimal(optimum) = solve(&model, &Settings::default()).unwrap().status else {
+        panic!("an optimum")
+    };
+    assert_eq!(optimum.objective, 6);
+    assert_eq!(optimum.x, [3, 1, 3].map(Rational::from));
+}
+
+#[test]
+fn faults_have_a_line() {
+    let fault = |from: &str, to: &str| {
+        assert!(SMALL.contains(from), "{from}");
+        mps::read(SMALL.replacen(from, to, 1).as_bytes()).unwrap_err().to_string()
+    };
+    assert_eq!(fault(" E  TIED", " Q  TIED"), "line 9: the row type `Q`: expected N, E, L or G");
+    assert_eq!(fault("    MAX", "    MOST"), "line 4: OBJSENSE `MOST`: expected MAX or MIN");
+    assert_eq!(fault("LEAST             .5", "LOST              .5"), "line 14: `LOST` is no row");
+    assert_eq!(fault(" .5\n", " ,5\n"), "line 14: `,5` is no number");
+    assert_eq!(
+        fault(" UP BND       X", " XX BND       X"),
+        "line 23: the bound type `XX`: expected UP, LO, FX, FR, MI, PL, BV, UI or LI"
+    );
+    assert_eq!(fault(" FR BND       Z", " FR BND       W"), "line 24: a bound of `W`, which is no column");
+    assert_eq!(fault("ENDATA\n", ""), "line 25: the file ends without ENDATA");
+    assert_eq!(fault(" G  LEAST", " G  SUM"), "line 8: the row `SUM` is stated twice");
+    let twice = fault("    X         TIED              1.", "    X         SUM               1.");
+    assert_eq!(twice, "line 25: the column `X` states row `SUM` twice");
+    assert!(fault("RANGES", "QUADOBJ").starts_with("line 19: the section `QUADOBJ` is not read"));
+}
+
+#[test]
+fn answers_of_solvers_are_read() {
+    let model = small();
+    let highs = "Model status\nOptimal\n\n# Primal solution values\nFeasible\nObjective 6\n# Columns 3\nX 3\nY 1\nZ 3\n# Rows 3\nSUM 4\n\
+                 LEAST 0.5\nTIED 0\n\n# Dual solution values\nFeasible\n# Columns 3\nX 1\nY 0\nZ 0\n# Rows 3\nSUM 2\nLEAST 0\nTIED 0\n\n# Basis\nHiGHS v1\n";
+    let scip = "solution status: optimal solution found\nobjective value:                 6\nX                 3 \t(obj:3)\nY       1 \t(obj:2)\nZ  3 (obj:0)\n";
+    let gurobi = "# Objective value = 6\nX 3\nY 1\nZ 3\n";
+    let miplib = "=obj= 6\nX 3\nY 1\nZ 3\n";
+    let cplex = "<?xml version = \"1.0\"?>\n<CPLEXSolution>\n <header\n   objectiveValue=\"6\"/>\n <linearConstraints>\n  <constraint name=\"SUM\" index=\"0\" status=\"UL\" slack=\"0\" dual=\"2\"/>\n </linearConstraints>\n <variables>\n\
+                 <variable name=\"X\" index=\"0\" status=\"UL\" value=\"3\" reducedCost=\"1\"/>\n<variable name=\"Y\" index=\"1\" value=\"1\"/>\n<variable name=\"Z\" index=\"2\" value=\"3\"/>\n</variables>\n</CPLEXSolution>\n";
+    let glpsol = "c Problem: SMALL\ns bas 3 3 f f 6\ni 1 u 4 2\ni 2 b 0.5 0\ni 3 l 0 0\nj 1 u 3 1\nj 2 b 1 0\nj 3 b 3 0\ne o f\n";
+    for (text, has_prices) in
+        [(highs, true), (scip, false), (gurobi, false), (miplib, false), (cplex, true), (glpsol, true)]
+    {
+        let answer = stated::read(&model, text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        assert_eq!(answer.x, [3, 1, 3].map(Rational::from), "{text}");
+        assert_eq!(answer.objective, Some(Rational::from(6)), "{text}");
+        // The price of a maximised programme is negated.
+        assert_eq!(answer.y, has_prices.then(|| [-2, 0, 0].map(Rational::from).to_vec()), "{text}");
+        let judgement = evenhand_lp::judge::judge(&model, &answer);
+        assert_eq!((judgement.row, judgement.bound), (None, None));
+        assert_eq!(judgement.prices.map(|prices| prices.gap), has_prices.then(|| Some(Rational::new())));
+    }
+}
+
+#[test]
+fn faults_of_answers_have_a_line() {
+    let fault = |text: &str| stated::read(&small(), text).unwrap_err().to_string();
+    assert_eq!(fault("X 3\nW 1\n"), "line 2: the programme has no column `W`");
+    assert_eq!(fault("X three\n"), "line 1: `three` is no finite number");
+    assert_eq!(fault("X 3\nnan\n"), "line 2: `nan`: expected a name and a value");
+    assert_eq!(fault(""), "line 1: no column of the programme has a value here");
+}
