@@ -65,7 +65,8 @@ impl Input {
     }
 
     /// Returns the name, a reader of the unpacked bytes, and the number of stored bytes that have been read.
-    pub(super) fn parts(self) -> (String, Box<dyn Read>, Rc<Cell<u64>>) {
+    #[must_use]
+    pub fn parts(self) -> (String, Box<dyn Read>, Rc<Cell<u64>>) {
         (self.name, self.reader, self.packed)
     }
 
@@ -325,6 +326,7 @@ impl Records {
     }
 }
 
+/// Splits a line of a CSV file into its fields.
 pub fn split(line: &str, record: &mut StringRecord) {
     record.clear();
     if line.contains('"') {

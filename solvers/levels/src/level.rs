@@ -42,7 +42,7 @@ pub use rounds::{LevelDual, LexicographicOptimum, Settings};
 use evenhand_exact::ShareCoefficients;
 use evenhand_problem::{Constraints, Rational};
 
-use crate::error::LpError;
+use crate::error::LevelsError;
 use data::LevelData;
 
 /// Computes the weighted lexicographic max-min allocation in exact rationals.
@@ -51,13 +51,13 @@ use data::LevelData;
 /// ends is returned, which is the same every time and with any number of threads.
 ///
 /// # Errors
-/// [`LpError`] when no exactly optimal basis is found within the limits. An unverified answer is
+/// [`LevelsError`] when no exactly optimal basis is found within the limits. An unverified answer is
 /// never returned.
 pub fn lexicographic(
     constraints: &Constraints<'_>,
     coefficients: &ShareCoefficients,
     settings: &Settings,
-) -> Result<LexicographicOptimum<Rational>, LpError> {
+) -> Result<LexicographicOptimum<Rational>, LevelsError> {
     exact::run(&LevelData::new(constraints, coefficients), *settings)
 }
 
@@ -89,12 +89,12 @@ pub fn lexicographic_duals_nearly(
 /// rounded.
 ///
 /// # Errors
-/// [`LpError`] when HiGHS fails or the rounds make no progress.
+/// [`LevelsError`] when HiGHS fails or the rounds make no progress.
 pub fn lexicographic_float(
     constraints: &Constraints<'_>,
     coefficients: &ShareCoefficients,
     settings: &Settings,
-) -> Result<LexicographicOptimum<f64>, LpError> {
+) -> Result<LexicographicOptimum<f64>, LevelsError> {
     let data = LevelData::new(constraints, coefficients);
     match float::run(&data, *settings) {
         Ok(optimum) if float::is_sound(&data, &optimum) => Ok(optimum),

@@ -19,12 +19,14 @@ use evenhand_exact::tree::{Bound, ClassLimits};
 use evenhand_problem::number::near;
 use evenhand_problem::{Constraints, Rational};
 
-use crate::error::LpError;
-use crate::exact_lp::{ExactColumn, ExactLp, Feasibility, Sense, Variable, prices};
+use crate::error::LevelsError;
 use crate::groups::capacity_entries;
-use crate::highs::{ColumnBlock, FloatLp, FloatSolution};
-use crate::refine::{self, StartingPoint};
-use crate::settings::{EXACT, PLACING};
+use crate::settings::PLACING;
+use evenhand_lp::LpError;
+use evenhand_lp::exact_lp::{ExactColumn, ExactLp, Feasibility, Sense, Variable, prices};
+use evenhand_lp::highs::{ColumnBlock, FloatLp, FloatSolution};
+use evenhand_lp::refine::{self, StartingPoint};
+use evenhand_lp::settings::EXACT;
 
 mod spread;
 
@@ -123,8 +125,8 @@ impl Placements {
     /// Builds the programme of a problem for one kind of sharing, with limits on server classes.
     ///
     /// # Errors
-    /// [`LpError`]: HiGHS refuses the model.
-    pub fn new(constraints: &Constraints<'_>, limits: &ClassLimits) -> Result<Self, LpError> {
+    /// [`LevelsError`]: HiGHS refuses the model.
+    pub fn new(constraints: &Constraints<'_>, limits: &ClassLimits) -> Result<Self, LevelsError> {
         let problem = constraints.problem();
         let users = problem.n_users();
         let capacity = constraints.rows().iter().map(|row| &row.capacity);
@@ -221,7 +223,7 @@ impl Placements {
     }
 
     /// Adds columns to the programme in doubles.
-    fn admit_columns(&mut self, columns: Vec<usize>) -> Result<(), LpError> {
+    fn admit_columns(&mut self, columns: Vec<usize>) -> Result<(), LevelsError> {
         let mut block = ColumnBlock::default();
         for column in &columns {
             let entries: Vec<(usize, f64)> = self.entries(*column).collect();
@@ -266,8 +268,8 @@ impl Placements {
     /// Returns a bound that the totals violate, if doubles show one.
     ///
     /// # Errors
-    /// [`LpError`]: HiGHS fails.
-    pub fn broken(&mut self, totals: &[Rational]) -> Result<Option<Bound>, LpError> {
+    /// [`LevelsError`]: HiGHS fails.
+    pub fn broken(&mut self, totals: &[Rational]) -> Result<Option<Bound>, LevelsError> {
         self.set_totals(totals);
         if let Some(placed) = self.place_in_doubles() {
             self.last = placed;
@@ -285,7 +287,7 @@ impl Placements {
     }
 
     /// Sets the last requested totals in the programme in doubles.
-    fn set_totals_in_float(&mut self) -> Result<(), LpError> {
+    fn set_totals_in_float(&mut self) -> Result<(), LevelsError> {
         let rows = self.capacity.len();
         for (n, asked) in self.asked.iter().enumerate() {
             if *asked != self.in_float[n] {
@@ -301,13 +303,13 @@ impl Placements {
 
     /// Solves the programme for the last totals, starting from a greedy placement of nearly all of
     /// them if there is one.
-    fn near(&mut self) -> Result<FloatSolution, LpError> {
+    fn near(&mut self) -> Result<FloatSolution, LevelsError> {
         self.set_totals_in_float()?;
-        let Some((columns, rows)) = self.nearly() else { return self.float.solve_again() };
+        let Some((columns, rows)) = self.nearly() else { return Ok(self.float.solve_again()?) };
         self.admit_columns(columns.iter().copied().filter(|column| !self.is_inside[*column]).collect())?;
         let basis = self.basis_of(&columns, rows);
         self.float.set_basis(&basis)?;
-        self.float.solve()
+        Ok(self.float.solve()?)
     }
 
     /// Returns a bound that the last totals violate, given a solution of the programme in doubles.
@@ -315,7 +317,7 @@ impl Placements {
         &mut self,
         mut solution: FloatSolution,
         is_broken: impl Fn(&Bound) -> bool,
-    ) -> Result<Option<Bound>, LpError> {
+    ) -> Result<Option<Bound>, LevelsError> {
         let rows = self.capacity.len();
         loop {
             let needed = solution.columns.first().copied().unwrap_or_default();
@@ -343,7 +345,7 @@ impl Placements {
 
     /// Computes the exact prices of the basis of a solution in doubles. Most rows have no price and
     /// are left out.
-    fn prices(&mut self, solution: &FloatSolution) -> Result<Vec<Rational>, LpError> {
+    fn prices(&mut self, solution: &FloatSolution) -> Result<Vec<Rational>, LevelsError> {
         let mut place = vec![None; self.lp.rows.len()];
         let mut lp = ExactLp::default();
         for (row, _) in solution.row_duals.iter().enumerate().filter(|(_, price)| **price != 0.0) {
@@ -399,8 +401,8 @@ impl Placements {
     /// The totals are computed exactly only if their first digits do not already violate a bound.
     ///
     /// # Errors
-    /// [`LpError`]: the programme could not be solved.
-    pub fn place(&mut self, totals: &mut impl Totals) -> Result<Place, LpError> {
+    /// [`LevelsError`]: the programme could not be solved.
+    pub fn place(&mut self, totals: &mut impl Totals) -> Result<Place, LevelsError> {
         let nearly = totals.nearly();
         self.set_totals(&nearly);
         let is_seen = self.place_in_doubles().is_some();
@@ -433,11 +435,11 @@ impl Placements {
                 Ok(Place::Found(self.read(&totals, &optimum.x)))
             }
             Feasibility::Feasible(optimum) => Ok(Place::Broken(self.bound(&optimum.y[..rows]))),
-            Feasibility::Infeasible(_) => Err(LpError::ExactlyInfeasible),
+            Feasibility::Infeasible(_) => Err(LevelsError::Lp(LpError::ExactlyInfeasible)),
         }
     }
 
-    fn basis(&mut self) -> Result<Vec<Variable>, LpError> {
+    fn basis(&mut self) -> Result<Vec<Variable>, LevelsError> {
         let of_programme = |variable| match variable {
             Variable::Column(k) => Variable::Column(self.inside[k]),
             slack => slack,

@@ -10,11 +10,12 @@
 use evenhand_exact::{LimitRows, ShareCoefficients};
 use evenhand_problem::{Constraints, Rational};
 
-use crate::error::LpError;
-use crate::exact_lp::{ExactColumn, ExactLp, Sense, Variable};
+use crate::error::LevelsError;
 use crate::groups::{Group, capacity_entries, limit_entries, merge};
-use crate::refine::{self, StartingPoint};
-use crate::settings::EXACT;
+use evenhand_lp::LpError;
+use evenhand_lp::exact_lp::{ExactColumn, ExactLp, Sense, Variable};
+use evenhand_lp::refine::{self, StartingPoint};
+use evenhand_lp::settings::EXACT;
 
 /// The fraction of a capacity that counts as full when a basis is guessed, given the accuracy of
 /// doubles.
@@ -64,9 +65,12 @@ impl<'a> SumGoal<'a> {
 /// Computes the exact optimum: a vertex with its dual. An unverified answer is never returned.
 ///
 /// # Errors
-/// [`LpError`] when HiGHS fails, no feasible allocation reaches the floors, or no exactly optimal
+/// [`LevelsError`] when HiGHS fails, no feasible allocation reaches the floors, or no exactly optimal
 /// basis is found within the limit of pivots.
-pub fn maximise_sum<'a>(constraints: &'a Constraints<'a>, goal: SumGoal<'a>) -> Result<SumOptimum, LpError> {
+pub fn maximise_sum<'a>(
+    constraints: &'a Constraints<'a>,
+    goal: SumGoal<'a>,
+) -> Result<SumOptimum, LevelsError> {
     check_floors(constraints, goal)?;
     let programme = Programme::new(constraints, goal);
     if programme.placements.is_empty() {
@@ -82,11 +86,11 @@ pub fn maximise_sum<'a>(constraints: &'a Constraints<'a>, goal: SumGoal<'a>) -> 
 /// Computes [`maximise_sum`] in double precision, without a proof. Returns the tasks by user.
 ///
 /// # Errors
-/// [`LpError`] when HiGHS fails.
+/// [`LevelsError`] when HiGHS fails.
 pub fn maximise_sum_float<'a>(
     constraints: &'a Constraints<'a>,
     goal: SumGoal<'a>,
-) -> Result<Vec<Vec<(usize, f64)>>, LpError> {
+) -> Result<Vec<Vec<(usize, f64)>>, LevelsError> {
     check_floors(constraints, goal)?;
     let programme = Programme::new(constraints, goal);
     let mut users = vec![Vec::new(); constraints.problem().n_users()];
@@ -106,11 +110,13 @@ pub fn maximise_sum_float<'a>(
 }
 
 /// Refuses floors above 0 for users that cannot have any tasks.
-fn check_floors(constraints: &Constraints<'_>, goal: SumGoal<'_>) -> Result<(), LpError> {
+fn check_floors(constraints: &Constraints<'_>, goal: SumGoal<'_>) -> Result<(), LevelsError> {
     let problem = constraints.problem();
     let unreachable = |(n, floor): (usize, &Rational)| *floor > 0 && !problem.is_active(n);
     match goal.floors {
-        Some(floors) if floors.iter().enumerate().any(unreachable) => Err(LpError::ExactlyInfeasible),
+        Some(floors) if floors.iter().enumerate().any(unreachable) => {
+            Err(LevelsError::Lp(LpError::ExactlyInfeasible))
+        }
         _ => Ok(()),
     }
 }

@@ -13,7 +13,8 @@ use crate::linear::SparseRow;
 use rug::Rational;
 
 use crate::error::LpError;
-pub(crate) use search::{SimplexBasis, prices};
+pub(crate) use search::SimplexBasis;
+pub use search::prices;
 
 /// The direction of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,7 +6,7 @@
 
 mod cholesky;
 
-pub(crate) use cholesky::Cholesky;
+pub use cholesky::Cholesky;
 
 use std::collections::BTreeSet;
 

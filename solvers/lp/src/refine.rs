@@ -53,7 +53,8 @@ pub fn solve(
 ///
 /// It may violate bounds by as much as the unknown digits. If a few refinements do not find one,
 /// the last basis is returned.
-pub(crate) fn nearly(lp: &ExactLp, units: &[f64], basis: &[Variable]) -> Vec<Variable> {
+#[must_use]
+pub fn nearly(lp: &ExactLp, units: &[f64], basis: &[Variable]) -> Vec<Variable> {
     let start = StartingPoint { point: None, basis };
     refined(lp, units, start, 0, EXACT.unknown).map_or_else(|basis| basis, SimplexBasis::into_basis)
 }
@@ -98,7 +99,7 @@ fn refined<'lp>(
 }
 
 /// An optimum in doubles, as differences from the point at which the search started.
-pub(crate) struct InDoubles {
+pub struct InDoubles {
     /// The differences, by column.
     pub differences: Vec<f64>,
     /// By row: the change of the optimum for one more unit of the right-hand side.
@@ -111,11 +112,7 @@ pub(crate) struct InDoubles {
 ///
 /// # Errors
 /// [`LpError`] when HiGHS fails.
-pub(crate) fn in_doubles(
-    lp: &ExactLp,
-    units: &[f64],
-    start: StartingPoint<'_>,
-) -> Result<InDoubles, LpError> {
+pub fn in_doubles(lp: &ExactLp, units: &[f64], start: StartingPoint<'_>) -> Result<InDoubles, LpError> {
     let scaling = Scaling::new(lp, units);
     let (basis, solution) = DifferenceProgramme::start(lp, start.point).optimum(lp, &scaling, start.basis)?;
     let duals = solution.row_duals.iter().zip(&scaling.rows).map(|(y, row)| y * scaling.cost / row);

@@ -60,11 +60,12 @@ struct Reader<'m> {
 /// # Errors
 /// [`StatedError`] with the line and what was expected there.
 pub fn read(model: &Model, text: &str) -> Result<StatedAnswer, StatedError> {
-    let names = |list: Vec<&'_ str>| list.into_iter().enumerate().map(|(at, name)| (name, at)).collect();
+    let columns = model.columns.iter().enumerate().map(|(j, column)| (column.name.as_str(), j));
+    let rows = model.rows.iter().enumerate().map(|(i, row)| (row.name.as_str(), i));
     let mut reader = Reader {
         model,
-        columns: names(model.columns.iter().map(|column| column.name.as_str()).collect()),
-        rows: names(model.rows.iter().map(|row| row.name.as_str()).collect()),
+        columns: columns.collect(),
+        rows: rows.collect(),
         x: vec![None; model.columns.len()],
         y: None,
         objective: None,

@@ -170,7 +170,7 @@ impl<'j> Certificate<'j> {
 
     /// Returns the report. `reason` is the reason why the certificate is not valid, if it is not.
     pub fn report(&self, reason: Option<String>) -> Report {
-        let (problem, (hash, tasks)) = (&self.problem, self.hashes());
+        let (problem, (hash, tasks), is_valid) = (&self.problem, self.hashes(), reason.is_none());
         let says = |claim: &Claim<'_>| {
             let says = match (claim.holds, &claim.margin) {
                 (None, _) => "does not apply".to_owned(),
@@ -187,7 +187,7 @@ impl<'j> Certificate<'j> {
             // that class.
             let is_weak = claim.axiom == "njc" && problem.classes.len() > 1;
             let weak = if is_weak { " (weak: on a cluster one full class is enough)" } else { "" };
-            let room = if reason.is_none() { self.room_in_words(claim) } else { String::new() };
+            let room = if is_valid { self.room_in_words(claim) } else { String::new() };
             format!("{} {says}{}{weak}{room}", claim.name(problem), margin.unwrap_or_default())
         };
         let verdict = |claim: &Claim<'_>| {

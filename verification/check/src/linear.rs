@@ -15,7 +15,7 @@ use crate::json::{Json, quoted, record};
 use crate::names::{Amounts, Names, at};
 use crate::number::hashed;
 use crate::sha256::sha256;
-use crate::work::{self, Checked, Fault, about, ensure, refuse};
+use crate::work::{self, Checked, Fault, context, ensure, refuse};
 use crate::{File, Options, Report, Unusable, Usable};
 
 /// Bounds of a row or a column.
@@ -210,7 +210,7 @@ impl Programme {
 
     /// The value of the objective as it is stated, for a cost of the minimised programme.
     fn objective(&self, cost: &Rational) -> Rational {
-        Rational::from(&self.constant + if self.is_maximised { Rational::from(-cost) } else { cost.clone() })
+        if self.is_maximised { self.constant.clone() - cost } else { self.constant.clone() + cost }
     }
 }
 
@@ -259,14 +259,14 @@ impl Statement {
     fn verify(&self, programme: &Programme) -> Checked<()> {
         match self {
             Self::Optimal { objective, x, y } => {
-                about("x", programme.is_feasible(x))?;
+                context("x", programme.is_feasible(x))?;
                 let cost = programme.cost(x)?;
                 ensure(programme.objective(&cost) == *objective, "the objective of the point is another")?;
-                let bound = about("y", programme.bound(y, true))?;
+                let bound = context("y", programme.bound(y, true))?;
                 ensure(bound == cost, "the bound of the prices is not the objective of the point")
             }
             Self::Infeasible { y } => {
-                let bound = about("y", programme.bound(y, false))?;
+                let bound = context("y", programme.bound(y, false))?;
                 ensure(bound > 0, "the bound of the prices without costs is not above 0")
             }
             Self::Empty { is_row, at } => {
@@ -276,7 +276,7 @@ impl Statement {
                 ensure(is_empty, "the bounds do not contradict each other")
             }
             Self::Unbounded { x, ray } => {
-                about("x", programme.is_feasible(x))?;
+                context("x", programme.is_feasible(x))?;
                 let zero = Rational::new();
                 for (row, change) in programme.activities(ray)?.iter().enumerate() {
                     ensure(programme.row_bounds[row].allow(change), "the ray leaves the bounds of a row")?;
@@ -342,5 +342,5 @@ pub fn check(file: &File, raw: &Json<'_>, options: &Options) -> Usable<Report> {
         ("objective", objective.unwrap_or("null".to_owned())),
         ("relaxed", (integers > 0).to_string()),
     ];
-    Ok(Report { reason, claims: vec![statement.says()], about, more: more.into() })
+    Ok(Report { reason, claims: vec![statement.says()], subject: about, fields: more.into() })
 }

@@ -3,6 +3,7 @@
 use evenhand_budget::{Exceeded, Kind};
 use evenhand_exact::{InstanceError, Refusal, ShareError};
 use evenhand_levels::LevelsError;
+use evenhand_lp::LpError;
 use thiserror::Error;
 
 /// The reason why an axiom is neither proven nor refuted.
@@ -68,6 +69,12 @@ pub enum Undecided {
         /// The time for the search.
         seconds: f64,
     },
+}
+
+impl From<LpError> for Undecided {
+    fn from(error: LpError) -> Self {
+        Self::Lp(LevelsError::Lp(error))
+    }
 }
 
 impl Undecided {

@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 use evenhand::certify;
 use evenhand::certify::Request;
 use evenhand::exact::{Axiom, Instance, axiom::njc};
-use evenhand::lp::njc::{EnumerationLimits, Face, Goal, NjcSet, Tasks, Witness, enumerate};
+use evenhand::levels::njc::{EnumerationLimits, Face, Goal, NjcSet, Tasks, Witness, enumerate};
 use evenhand::mechanisms::njc::{Settings, allocate};
 use evenhand::mechanisms::registry;
 use evenhand::problem::{Arithmetic, Constraints, Problem, Rational, Sharing, number};

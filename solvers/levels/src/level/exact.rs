@@ -16,8 +16,9 @@ use super::repair::{self, LastPoint};
 use super::rounds::{LexicographicOptimum, Settings, by_user, first_parts, in_parallel};
 use super::search::{Round, Search};
 use super::split::{Ended, Rest, Settled};
-use crate::error::LpError;
+use crate::error::LevelsError;
 use crate::settings::LEVELS;
+use evenhand_lp::LpError;
 
 /// The result of a round.
 struct Solved<'a> {
@@ -34,7 +35,7 @@ struct Solved<'a> {
     pivots: usize,
 }
 
-pub fn run(data: &LevelData<'_>, settings: Settings) -> Result<LexicographicOptimum<Rational>, LpError> {
+pub fn run(data: &LevelData<'_>, settings: Settings) -> Result<LexicographicOptimum<Rational>, LevelsError> {
     let mut rounds = Rounds::new(data);
     match rounds.go_on(settings, |_| true) {
         Some(error) => Err(error),
@@ -74,7 +75,7 @@ impl<'a> Rounds<'a> {
     /// Solves the parts that are `wanted`, and the parts that they leave, until none is left.
     ///
     /// Parts that fail keep waiting, and the first error is returned.
-    pub fn go_on(&mut self, settings: Settings, wanted: impl Fn(&Part<'_>) -> bool) -> Option<LpError> {
+    pub fn go_on(&mut self, settings: Settings, wanted: impl Fn(&Part<'_>) -> bool) -> Option<LevelsError> {
         let mut first_error = None;
         let mut late = Vec::new();
         while !self.waiting.is_empty() {
@@ -120,7 +121,7 @@ impl<'a> Rounds<'a> {
 }
 
 /// Solves one round of a part, after the rounds of groups that are blocked only by themselves.
-fn solve<'a>(part: &Part<'a>, integers: &Integers, settings: Settings) -> Result<Solved<'a>, LpError> {
+fn solve<'a>(part: &Part<'a>, integers: &Integers, settings: Settings) -> Result<Solved<'a>, LevelsError> {
     let peel = |part: &Part<'a>, likely: &mut LikelyLevel| peel(part, likely, integers, settings);
     let (mut peeled, mut rests) = blocks(part, peel, |block| block.level.clone());
     while let Some(rest) = rests.last() {
@@ -185,7 +186,7 @@ fn peel<'a>(
 /// Runs Newton's method in doubles, where a step needs no lift.
 ///
 /// Returns the level, infinite if it blocks no user, and `None` if HiGHS fails.
-fn in_doubles(search: &mut Search<'_>) -> Result<Option<f64>, LpError> {
+fn in_doubles(search: &mut Search<'_>) -> Result<Option<f64>, LevelsError> {
     search.settings.time()?;
     search.part.charge_round();
     if search.master.is_none() {
@@ -205,7 +206,7 @@ fn round<'a>(
     search: &mut Search<'_>,
     integers: &Integers,
     solved: bool,
-) -> Result<Solved<'a>, LpError> {
+) -> Result<Solved<'a>, LevelsError> {
     let mut round = newton(search, integers, solved)?;
     let (mut known, mut blocked) = (Vec::new(), Vec::new());
     let mut targets = part.targets.clone();
@@ -226,7 +227,7 @@ fn round<'a>(
         known.push((round.level.clone(), blocked));
     }
     if known.is_empty() {
-        return Err(LpError::NoProgress { round: part.levels.len() + 1 });
+        return Err(LevelsError::NoProgress { round: part.levels.len() + 1 });
     }
     let dual = BlockDual::new(part, &round);
     let level = round.level.clone();
@@ -264,12 +265,14 @@ fn settled(
 
 /// Computes the optimum of the programme in which exactly the users that its level satisfies are
 /// satisfied.
-fn newton(search: &mut Search<'_>, integers: &Integers, mut solved: bool) -> Result<Round, LpError> {
+fn newton(search: &mut Search<'_>, integers: &Integers, mut solved: bool) -> Result<Round, LevelsError> {
     for _ in 0..search.settings.max_steps {
         search.settings.time()?;
         let round = match optimum(search, integers, solved) {
             // Rounding marked a user as satisfied that cannot be.
-            Err(LpError::ExactlyInfeasible | LpError::Infeasible) if search.release() => {
+            Err(LevelsError::Lp(LpError::ExactlyInfeasible) | LevelsError::Lp(LpError::Infeasible))
+                if search.release() =>
+            {
                 solved = false;
                 continue;
             }
@@ -286,13 +289,18 @@ fn newton(search: &mut Search<'_>, integers: &Integers, mut solved: bool) -> Res
             return Ok(round);
         }
     }
-    Err(LpError::NoProgress { round: search.part.levels.len() + 1 })
+    Err(LevelsError::NoProgress { round: search.part.levels.len() + 1 })
 }
 
 /// Switches from the programme with few rows and columns, in which rounding misled HiGHS, to the
 /// whole programme around the exact point of the previous round.
-fn give_up_highs(search: &mut Search<'_>, error: LpError) -> Result<(), LpError> {
-    if !error.is_of_highs() && !matches!(error, LpError::PivotLimit { .. } | LpError::ExactlyInfeasible) {
+fn give_up_highs(search: &mut Search<'_>, error: LevelsError) -> Result<(), LevelsError> {
+    if !error.is_of_highs()
+        && !matches!(
+            error,
+            LevelsError::Lp(LpError::PivotLimit { .. }) | LevelsError::Lp(LpError::ExactlyInfeasible)
+        )
+    {
         return Err(error);
     }
     search.master = None;
@@ -301,7 +309,7 @@ fn give_up_highs(search: &mut Search<'_>, error: LpError) -> Result<(), LpError>
 }
 
 /// Computes the exact optimum for the current targets. If `solved`, HiGHS already has the basis.
-fn optimum(search: &mut Search<'_>, integers: &Integers, mut solved: bool) -> Result<Round, LpError> {
+fn optimum(search: &mut Search<'_>, integers: &Integers, mut solved: bool) -> Result<Round, LevelsError> {
     if search.master.is_none() {
         return whole(search);
     }
@@ -312,7 +320,7 @@ fn optimum(search: &mut Search<'_>, integers: &Integers, mut solved: bool) -> Re
             search.solve()?;
         }
         solved = false;
-        let master = search.master.as_mut().ok_or(LpError::Empty)?;
+        let master = search.master.as_mut().ok_or(LevelsError::Lp(LpError::Empty))?;
         let basis = match next.take() {
             Some(basis) => basis,
             None => master.basis()?,
@@ -322,7 +330,7 @@ fn optimum(search: &mut Search<'_>, integers: &Integers, mut solved: bool) -> Re
         let lift = Lift::new(search.part, integers, &search.targets, search.settings);
         let (missing, is_improvable) = match lift.lift(&basis) {
             Ok(lifted) => return Ok(lifted_round(search.part, &search.targets, lifted)),
-            Err(LiftFailure::OutOfTime) => return Err(LpError::OutOfTime),
+            Err(LiftFailure::OutOfTime) => return Err(LevelsError::OutOfTime),
             Err(LiftFailure::Improvable(found)) => (found, true),
             Err(LiftFailure::Structure | LiftFailure::PrimalInfeasible) => (Vec::new(), false),
         };
@@ -349,7 +357,7 @@ fn optimum(search: &mut Search<'_>, integers: &Integers, mut solved: bool) -> Re
 
 /// Computes the exact optimum for the current targets over all placements, from the end of the last
 /// one.
-fn whole(search: &mut Search<'_>) -> Result<Round, LpError> {
+fn whole(search: &mut Search<'_>) -> Result<Round, LevelsError> {
     let part = search.part;
     let basis = search.basis.take().unwrap_or_else(|| MasterBasis::of_slacks(part));
     let last = match (&search.last, &part.reached) {

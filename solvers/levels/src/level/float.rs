@@ -12,7 +12,7 @@ use super::peel::{LikelyLevel, blocks, without};
 use super::rounds::{LevelDual, LexicographicOptimum, Settings, by_user, first_parts, in_parallel};
 use super::search::Search;
 use super::split::{Ended, Rest, Settled};
-use crate::error::LpError;
+use crate::error::LevelsError;
 use crate::settings::LEVELS;
 
 /// Duals of an active group between these fractions of the largest dual may or may not be rounding.
@@ -62,7 +62,7 @@ pub struct Rounds {
     pub solves: usize,
 }
 
-pub fn run(data: &LevelData<'_>, settings: Settings) -> Result<LexicographicOptimum<f64>, LpError> {
+pub fn run(data: &LevelData<'_>, settings: Settings) -> Result<LexicographicOptimum<f64>, LevelsError> {
     let Rounds { settled, rounds, solves, .. } =
         rounds(first_parts(data), |part| solve(part, settings, Aim::Allocation))?;
     let tasks = by_user(data, settled, |x, share| x / share as f64);
@@ -110,8 +110,8 @@ fn given_up<'a>(part: &Part<'a>) -> Solved<'a> {
 /// Runs all rounds, each solved by `solve`.
 fn rounds<'a>(
     mut waiting: Vec<Part<'a>>,
-    solve: impl Fn(&Part<'a>) -> Result<Solved<'a>, LpError> + Sync,
-) -> Result<Rounds, LpError> {
+    solve: impl Fn(&Part<'a>) -> Result<Solved<'a>, LevelsError> + Sync,
+) -> Result<Rounds, LevelsError> {
     let mut all = Rounds::default();
     while !waiting.is_empty() {
         for (_, solved) in in_parallel(std::mem::take(&mut waiting), &solve) {
@@ -139,7 +139,7 @@ impl Rounds {
 }
 
 /// Solves one round of a part, after the rounds of groups that are blocked only by themselves.
-fn solve<'a>(part: &Part<'a>, settings: Settings, aim: Aim) -> Result<Solved<'a>, LpError> {
+fn solve<'a>(part: &Part<'a>, settings: Settings, aim: Aim) -> Result<Solved<'a>, LevelsError> {
     let peel = |part: &Part<'a>, likely: &mut LikelyLevel| peel(part, likely, settings, aim);
     let (mut peeled, mut rests) = blocks(part, peel, |block| block.block.level);
     while let Some(rest) = rests.last() {
@@ -182,7 +182,7 @@ fn peel<'a>(
 }
 
 /// Solves one round of a part.
-fn round<'a>(part: &Part<'a>, settings: Settings, aim: Aim) -> Result<Solved<'a>, LpError> {
+fn round<'a>(part: &Part<'a>, settings: Settings, aim: Aim) -> Result<Solved<'a>, LevelsError> {
     part.charge_round();
     let mut search = Search::new(part, settings);
     if let Aim::Prices { room } | Aim::Guess { room } = aim {
@@ -203,7 +203,7 @@ fn round<'a>(part: &Part<'a>, settings: Settings, aim: Aim) -> Result<Solved<'a>
         open && UNCERTAIN.contains(&(solution.group_prices[g] / most))
     };
     if aim == Aim::Allocation && (0..part.groups.len()).any(is_uncertain) {
-        return Err(LpError::Uncertain);
+        return Err(LevelsError::Uncertain);
     }
     let mut targets = part.targets.clone();
     let block = prices(part, &solution, LEVELS.dual_tolerance * most);
@@ -219,7 +219,7 @@ fn round<'a>(part: &Part<'a>, settings: Settings, aim: Aim) -> Result<Solved<'a>
         done += 1;
     }
     let level = Rational::from_f64(solution.level).filter(|_| done > 0);
-    let level = level.ok_or(LpError::NoProgress { round: 1 })?;
+    let level = level.ok_or(LevelsError::NoProgress { round: 1 })?;
     let tasks = tasks(part, &solution, &targets);
     let ended = Ended { level, targets, tasks };
     let rest = ended.rest(part, |_| stays, |_, _, list| list, Rational::from_f64);

@@ -20,9 +20,9 @@ use super::inside::{self, FirstBasis};
 use super::part::{GroupOnClass, Need, Part};
 use super::start::{Guess, guess, rough_guess};
 use super::{keys, known};
-use crate::error::LpError;
-use crate::highs::{Basis, BasisStatus, ColumnBlock, FloatLp, FloatSolution};
+use crate::error::LevelsError;
 use crate::settings::LEVELS;
+use evenhand_lp::highs::{Basis, BasisStatus, ColumnBlock, FloatLp, FloatSolution};
 
 /// The representation of a group in the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,7 +68,7 @@ pub struct Master<'a> {
 
 impl<'a> Master<'a> {
     /// Builds the model with every group active.
-    pub fn new(part: &'a Part<'a>) -> Result<Self, LpError> {
+    pub fn new(part: &'a Part<'a>) -> Result<Self, LevelsError> {
         let mut bounds = Vec::new();
         let mut capacity_rows = Vec::with_capacity(part.capacity.len());
         for &capacity in &part.capacity {
@@ -106,7 +106,7 @@ impl<'a> Master<'a> {
     }
 
     /// Builds a new model from a guess. `next` computes a basis if the guess bounds the level.
-    fn begin(&mut self, first: Guess, next: Next) -> Result<(), LpError> {
+    fn begin(&mut self, first: Guess, next: Next) -> Result<(), LevelsError> {
         let is_level = first.level > 0.0 && first.level.is_finite();
         self.next = if is_level { next } else { Next::None };
         if is_level {
@@ -119,7 +119,7 @@ impl<'a> Master<'a> {
     }
 
     /// Builds a new model in which every group is on its favourite class.
-    fn clear(&mut self, favourite: &[usize]) -> Result<(), LpError> {
+    fn clear(&mut self, favourite: &[usize]) -> Result<(), LevelsError> {
         let bounds = vec![(f64::NEG_INFINITY, 1.0); self.capacity_rows.iter().flatten().count()];
         self.lp = FloatLp::new(&bounds)?;
         self.known = favourite.iter().enumerate().map(|(g, &c)| GroupOnClass { g, c }).collect();
@@ -138,9 +138,9 @@ impl<'a> Master<'a> {
     }
 
     /// Solves with the existing columns. Returns `None` if another programme must be solved first.
-    fn attempt(&mut self) -> Result<Option<FloatSolution>, LpError> {
+    fn attempt(&mut self) -> Result<Option<FloatSolution>, LevelsError> {
         match self.next {
-            Next::None => return self.lp.solve().map(Some),
+            Next::None => return Ok(Some(self.lp.solve()?)),
             Next::Keys => {
                 match keys::start(self.part, self.unit, &self.needs, &self.hints) {
                     Some((basis, level)) => {
@@ -164,7 +164,7 @@ impl<'a> Master<'a> {
         self.next = Next::None;
         match inside::start(self.part, self.unit, &self.needs, &self.hints) {
             Some(inside) => self.enter(&inside)?,
-            None => return self.lp.solve().map(Some),
+            None => return Ok(Some(self.lp.solve()?)),
         }
         Ok(None)
     }
@@ -176,7 +176,7 @@ impl<'a> Master<'a> {
     }
 
     /// Rebuilds the model for a basis, and starts from it.
-    pub fn enter(&mut self, inside: &FirstBasis) -> Result<(), LpError> {
+    pub fn enter(&mut self, inside: &FirstBasis) -> Result<(), LevelsError> {
         self.clear(&inside.favourite)?;
         self.add(inside.others.iter().map(|(placement, _)| *placement))?;
         let basic: HashSet<GroupOnClass> =
@@ -194,11 +194,11 @@ impl<'a> Master<'a> {
             }
         }
         self.load_single_groups()?;
-        self.lp.set_basis(&basis)
+        Ok(self.lp.set_basis(&basis)?)
     }
 
     /// Sets the level that every group must reach.
-    pub fn set_needs(&mut self, needs: &[Need]) -> Result<(), LpError> {
+    pub fn set_needs(&mut self, needs: &[Need]) -> Result<(), LevelsError> {
         for (g, &need) in needs.iter().enumerate() {
             let old = std::mem::replace(&mut self.needs[g], need);
             if let (Seat::Row { level: row, .. }, true) = (self.seats[g], old != need) {
@@ -212,13 +212,13 @@ impl<'a> Master<'a> {
     }
 
     /// Solves, and adds columns until none prices out.
-    pub fn solve(&mut self) -> Result<MasterSolution, LpError> {
+    pub fn solve(&mut self) -> Result<MasterSolution, LevelsError> {
         self.solve_within(LEVELS.price_tolerance)
     }
 
     /// Solves, and adds columns until the missing ones would improve by at most the fraction
     /// `tolerance` of their worth.
-    fn solve_within(&mut self, tolerance: f64) -> Result<MasterSolution, LpError> {
+    fn solve_within(&mut self, tolerance: f64) -> Result<MasterSolution, LevelsError> {
         loop {
             self.load_single_groups()?;
             let Some(solution) = self.attempt()? else { continue };
@@ -234,7 +234,7 @@ impl<'a> Master<'a> {
     /// Computes the basis that is optimal with reduced costs
     /// [`LEVELS.sharper`](crate::settings::Levels::sharper) times as exact as the tolerance of
     /// HiGHS. Returns `None` if HiGHS fails with them.
-    pub fn sharper_basis(&mut self) -> Result<Option<MasterBasis>, LpError> {
+    pub fn sharper_basis(&mut self) -> Result<Option<MasterBasis>, LevelsError> {
         self.lp.set_cost(0, LEVELS.sharper)?;
         let basis = match self.lp.solve() {
             Ok(_) => Some(self.basis()?),
@@ -248,7 +248,7 @@ impl<'a> Master<'a> {
     ///
     /// The tolerance of HiGHS is absolute, so it is then a smaller fraction of reduced costs.
     /// Prices are returned in units of the level, as always.
-    pub fn solve_sharply(&mut self) -> Result<MasterSolution, LpError> {
+    pub fn solve_sharply(&mut self) -> Result<MasterSolution, LevelsError> {
         self.lp.set_cost(0, LEVELS.sharper)?;
         let solution = self.solve_within(LEVELS.sharper_price_tolerance);
         self.lp.set_cost(0, 1.0)?;
@@ -260,7 +260,7 @@ impl<'a> Master<'a> {
 
     /// Adds columns for the placements that the model cannot express yet. Returns how many were
     /// added.
-    pub fn add(&mut self, placements: impl IntoIterator<Item = GroupOnClass>) -> Result<usize, LpError> {
+    pub fn add(&mut self, placements: impl IntoIterator<Item = GroupOnClass>) -> Result<usize, LevelsError> {
         let new: Vec<GroupOnClass> = placements.into_iter().filter(|p| !self.known.contains(p)).collect();
         let mut closed: Vec<usize> =
             new.iter().map(|p| p.g).filter(|&g| matches!(self.seats[g], Seat::Single(_))).collect();
@@ -272,7 +272,7 @@ impl<'a> Master<'a> {
     }
 
     /// Gives single groups their rows, and a basic column for their class.
-    fn open(&mut self, groups: &[usize]) -> Result<(), LpError> {
+    fn open(&mut self, groups: &[usize]) -> Result<(), LevelsError> {
         if groups.is_empty() {
             return Ok(());
         }
@@ -297,11 +297,11 @@ impl<'a> Master<'a> {
         }
         self.lp.add_rows(&rows)?;
         self.add_columns(&columns)?;
-        self.lp.set_basis(&basis)
+        Ok(self.lp.set_basis(&basis)?)
     }
 
     /// Adds columns for placements of groups that have rows.
-    fn add_columns(&mut self, placements: &[GroupOnClass]) -> Result<(), LpError> {
+    fn add_columns(&mut self, placements: &[GroupOnClass]) -> Result<(), LevelsError> {
         let mut block = ColumnBlock::default();
         for &placement in placements {
             let GroupOnClass { g, c } = placement;
@@ -316,11 +316,11 @@ impl<'a> Master<'a> {
             self.columns.push(placement);
             self.known.insert(placement);
         }
-        self.lp.add_columns(&block)
+        Ok(self.lp.add_columns(&block)?)
     }
 
     /// Puts the usage of the single groups into the column of the level and the right-hand sides.
-    fn load_single_groups(&mut self) -> Result<(), LpError> {
+    fn load_single_groups(&mut self) -> Result<(), LevelsError> {
         let n_rows = self.lp.n_rows();
         let mut level_load = vec![0.0; n_rows];
         let mut fixed_load = vec![0.0; n_rows];

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use super::data::LevelData;
 use super::part::{Part, Seat};
 use super::split::components;
-use crate::error::LpError;
+use crate::error::LevelsError;
 
 /// The limits of the rounds.
 #[derive(Debug, Clone, Copy)]
@@ -20,7 +20,7 @@ pub struct Settings {
     pub max_pivots: usize,
     /// The largest number of steps of Newton's method on the satisfied users in one round.
     pub max_steps: usize,
-    /// The deadline after which exact rounds end with [`LpError::OutOfTime`]. A running round
+    /// The deadline after which exact rounds end with [`LevelsError::OutOfTime`]. A running round
     /// checks it from time to time. Rounds in doubles ignore it.
     pub until: Option<Instant>,
     /// The number of placements of a part up to which
@@ -35,9 +35,9 @@ const SMALL: usize = 200_000;
 
 impl Settings {
     /// Checks the deadline.
-    pub(super) fn time(&self) -> Result<(), LpError> {
+    pub(super) fn time(&self) -> Result<(), LevelsError> {
         match self.until {
-            Some(until) if Instant::now() >= until => Err(LpError::OutOfTime),
+            Some(until) if Instant::now() >= until => Err(LevelsError::OutOfTime),
             _ => Ok(()),
         }
     }
@@ -47,14 +47,14 @@ impl Settings {
     ///
     /// A word takes some nanoseconds, and more in long numbers. It takes eight bytes in each of
     /// several copies at once. Without a deadline there is no check.
-    pub(super) fn room_for(&self, count: u64, words: u64) -> Result<(), LpError> {
+    pub(super) fn room_for(&self, count: u64, words: u64) -> Result<(), LevelsError> {
         const COPIES: u64 = 8;
         let Some(until) = self.until else { return Ok(()) };
         let (all, depth) = (count.saturating_mul(words), u64::from(words.max(1).ilog2()));
         let time = Duration::from_nanos(all.saturating_mul(8 + 2 * depth * depth));
         let (_, memory) = handle().limits();
         let is_room = memory.is_none_or(|most| all.saturating_mul(8 * COPIES) <= most);
-        if is_room && Instant::now() + time < until { Ok(()) } else { Err(LpError::OutOfTime) }
+        if is_room && Instant::now() + time < until { Ok(()) } else { Err(LevelsError::OutOfTime) }
     }
 }
 
@@ -96,8 +96,8 @@ pub struct LexicographicOptimum<T> {
 /// Solves parts in parallel. The answers are in the order of the parts.
 pub fn in_parallel<'a, S: Send>(
     parts: Vec<Part<'a>>,
-    solve: impl Fn(&Part<'a>) -> Result<S, LpError> + Sync,
-) -> Vec<(Part<'a>, Result<S, LpError>)> {
+    solve: impl Fn(&Part<'a>) -> Result<S, LevelsError> + Sync,
+) -> Vec<(Part<'a>, Result<S, LevelsError>)> {
     let limits = handle();
     let solved = |part: Part<'a>| {
         let solved = limits.enter(|| solve(&part));

@@ -5,7 +5,8 @@ use evenhand_problem::Rational;
 use super::master::{Master, MasterBasis, MasterSolution};
 use super::part::{Need, Part, Target};
 use super::rounds::Settings;
-use crate::error::LpError;
+use crate::error::LevelsError;
+use evenhand_lp::LpError;
 
 /// The state of the search, for doubles and for rationals.
 pub struct Search<'a> {
@@ -50,9 +51,9 @@ impl<'a> Search<'a> {
         Need { multiple, fixed }
     }
 
-    pub fn solve(&mut self) -> Result<MasterSolution, LpError> {
+    pub fn solve(&mut self) -> Result<MasterSolution, LevelsError> {
         let needs: Vec<Need> = (0..self.targets.len()).map(|g| self.need(g, self.targets[g])).collect();
-        let master = self.master.as_mut().ok_or(LpError::Empty)?;
+        let master = self.master.as_mut().ok_or(LevelsError::Lp(LpError::Empty))?;
         master.set_needs(&needs)?;
         self.solves += 1;
         master.solve()
@@ -60,7 +61,7 @@ impl<'a> Search<'a> {
 
     /// Runs Newton's method in doubles. Returns the last solution, and leaves the targets of its
     /// programme set.
-    pub fn newton_in_doubles(&mut self) -> Result<MasterSolution, LpError> {
+    pub fn newton_in_doubles(&mut self) -> Result<MasterSolution, LevelsError> {
         let part = self.part;
         let mut reached = 0.0;
         for step in 0..self.settings.max_steps {
@@ -76,7 +77,7 @@ impl<'a> Search<'a> {
                 return Ok(solution);
             }
         }
-        Err(LpError::NoProgress { round: part.levels.len() + 1 })
+        Err(LevelsError::NoProgress { round: part.levels.len() + 1 })
     }
 
     /// Makes all users active that no earlier level has satisfied. Returns whether some were not.

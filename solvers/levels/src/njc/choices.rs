@@ -10,8 +10,8 @@ use std::collections::BTreeSet;
 
 use super::face::{Face, Witness};
 use super::market::{Candidate, ClusterModel};
-use crate::error::LpError;
-use crate::exact_lp::Variable;
+use crate::error::LevelsError;
+use evenhand_lp::exact_lp::Variable;
 
 /// A visitor of the choices.
 pub trait Visitor {
@@ -24,10 +24,10 @@ pub trait Visitor {
         face: &Face,
         floors: &[Candidate],
         basis: &[Variable],
-    ) -> Result<Option<Vec<Variable>>, LpError>;
+    ) -> Result<Option<Vec<Variable>>, LevelsError>;
 
     /// Visits a complete choice, in which every bottleneck is a witness.
-    fn complete(&mut self, face: &Face, floors: &[Candidate], basis: &[Variable]) -> Result<(), LpError>;
+    fn complete(&mut self, face: &Face, floors: &[Candidate], basis: &[Variable]) -> Result<(), LevelsError>;
 
     /// Returns whether it matters that a user has all its tasks, even if a floor contains this
     /// choice.
@@ -55,14 +55,14 @@ impl<'a, V: Visitor> Choices<'a, V> {
     }
 
     /// Visits every choice.
-    pub fn visit(&mut self) -> Result<(), LpError> {
+    pub fn visit(&mut self) -> Result<(), LevelsError> {
         let witnesses = vec![None; self.market.constraints.problem().n_users()];
         let mut face = Face { bottlenecks: Vec::new(), witnesses };
         self.rows_from(0, &mut face, &[])
     }
 
     /// Decides on the rows from position `at`.
-    fn rows_from(&mut self, at: usize, face: &mut Face, basis: &[Variable]) -> Result<(), LpError> {
+    fn rows_from(&mut self, at: usize, face: &mut Face, basis: &[Variable]) -> Result<(), LevelsError> {
         let Some(&row) = self.rows.get(at) else { return self.users_from(0, face, basis) };
         self.rows_from(at + 1, face, basis)?;
         face.bottlenecks.push(row);
@@ -76,7 +76,7 @@ impl<'a, V: Visitor> Choices<'a, V> {
     }
 
     /// Decides on the witnesses of the users from position `at`.
-    fn users_from(&mut self, at: usize, face: &mut Face, basis: &[Variable]) -> Result<(), LpError> {
+    fn users_from(&mut self, at: usize, face: &mut Face, basis: &[Variable]) -> Result<(), LevelsError> {
         let Some(&n) = self.market.users.get(at) else { return self.complete(face, basis) };
         let options = self.options(at, face);
         let is_choice = options.len() > 1;
@@ -110,12 +110,12 @@ impl<'a, V: Visitor> Choices<'a, V> {
         options
     }
 
-    fn partial(&mut self, face: &Face, basis: &[Variable]) -> Result<Option<Vec<Variable>>, LpError> {
+    fn partial(&mut self, face: &Face, basis: &[Variable]) -> Result<Option<Vec<Variable>>, LevelsError> {
         self.count()?;
         self.visitor.partial(face, &self.floors(face), basis)
     }
 
-    fn complete(&mut self, face: &Face, basis: &[Variable]) -> Result<(), LpError> {
+    fn complete(&mut self, face: &Face, basis: &[Variable]) -> Result<(), LevelsError> {
         self.count()?;
         // A bottleneck that no user needs only makes the polytope smaller.
         let is_needed = |row: &usize| face.witnesses.contains(&Some(Witness::Row(*row)));
@@ -134,11 +134,11 @@ impl<'a, V: Visitor> Choices<'a, V> {
         face.witnesses.iter().enumerate().filter_map(floor).collect()
     }
 
-    fn count(&mut self) -> Result<(), LpError> {
+    fn count(&mut self) -> Result<(), LevelsError> {
         self.count += 1;
         if self.count > self.limit {
             let what = "choices of bottlenecks and witnesses";
-            return Err(LpError::Budget { what, limit: self.limit });
+            return Err(LevelsError::Budget { what, limit: self.limit });
         }
         Ok(())
     }

@@ -7,8 +7,8 @@ use super::face::Face;
 use super::market::{Candidate, ClusterModel, Tasks, tasks_on};
 use super::polytope::FaceProgramme;
 use super::vertices::{Constraint, Inequalities, dimension};
-use crate::error::LpError;
-use crate::exact_lp::{Sense, Variable};
+use crate::error::LevelsError;
+use evenhand_lp::exact_lp::{Sense, Variable};
 
 /// The limits of [`enumerate`] and [`best_above`](super::best_above).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,8 +58,8 @@ pub struct NjcSet {
 /// with 2 resources each: up to 100 polytopes with 5,000 points).
 ///
 /// # Errors
-/// [`LpError::Budget`] when the limits do not suffice; there is no partial answer.
-pub fn enumerate(constraints: &Constraints<'_>, limits: &EnumerationLimits) -> Result<NjcSet, LpError> {
+/// [`LevelsError::Budget`] when the limits do not suffice; there is no partial answer.
+pub fn enumerate(constraints: &Constraints<'_>, limits: &EnumerationLimits) -> Result<NjcSet, LevelsError> {
     let market = ClusterModel::new(constraints);
     let polytopes = Polytopes { market: &market, limits, n_vertices: 0, found: Vec::new() };
     let mut choices = Choices::new(&market, polytopes, limits.choices);
@@ -85,15 +85,15 @@ impl Visitor for Polytopes<'_> {
         face: &Face,
         floors: &[Candidate],
         basis: &[Variable],
-    ) -> Result<Option<Vec<Variable>>, LpError> {
+    ) -> Result<Option<Vec<Variable>>, LevelsError> {
         FaceProgramme::new(self.market, face, floors).feasible_basis(basis)
     }
 
-    fn complete(&mut self, face: &Face, floors: &[Candidate], _: &[Variable]) -> Result<(), LpError> {
+    fn complete(&mut self, face: &Face, floors: &[Candidate], _: &[Variable]) -> Result<(), LevelsError> {
         let points = points(self.market, face, floors, self.limits.rays)?;
         self.n_vertices += points.len();
         if self.n_vertices > self.limits.vertices {
-            return Err(LpError::Budget { what: "vertices", limit: self.limits.vertices });
+            return Err(LevelsError::Budget { what: "vertices", limit: self.limits.vertices });
         }
         if !points.is_empty() {
             let dimension = dimension(&points);
@@ -114,7 +114,7 @@ fn points(
     face: &Face,
     floors: &[Candidate],
     max_rays: usize,
-) -> Result<Vec<Vec<Rational>>, LpError> {
+) -> Result<Vec<Vec<Rational>>, LevelsError> {
     // Count tasks from the floors on, so that the floors need no constraints.
     let mut base = vec![Rational::new(); market.placements.len()];
     for floor in floors {
@@ -148,7 +148,7 @@ fn points(
 }
 
 /// Returns the polytopes that lie within no other, and the first of equal ones.
-fn maximal(market: &ClusterModel<'_>, mut polytopes: Vec<Polytope>) -> Result<Vec<Polytope>, LpError> {
+fn maximal(market: &ClusterModel<'_>, mut polytopes: Vec<Polytope>) -> Result<Vec<Polytope>, LevelsError> {
     // A polytope never lies within one of smaller dimension.
     polytopes.sort_by_key(|p| (std::cmp::Reverse(p.dimension), p.face.bottlenecks.len()));
     let mut outermost: Vec<(Polytope, Vec<Candidate>)> = Vec::new();

@@ -5,10 +5,10 @@ use evenhand_problem::{Constraints, Rational};
 use super::face::{Face, Witness};
 use super::goal::{Goal, Shares};
 use super::market::{Candidate, ClusterModel, Tasks};
-use crate::error::LpError;
-use crate::exact_lp::{ExactColumn, ExactLp, Feasibility, Sense, Variable};
-use crate::refine::{self, StartingPoint};
-use crate::settings::EXACT;
+use crate::error::LevelsError;
+use crate::settings::FACES;
+use evenhand_lp::exact_lp::{ExactColumn, ExactLp, Feasibility, Sense, Variable};
+use evenhand_lp::refine::{self, StartingPoint};
 
 /// Computes a vertex of the polytope of `face`, the best one for `objective` if there is one.
 ///
@@ -18,13 +18,13 @@ use crate::settings::EXACT;
 /// For [`Goal::MaxMinShare`] the users that count are those whose witness is a row.
 ///
 /// # Errors
-/// [`LpError::Face`] when the face does not fit the problem, [`LpError::PivotLimit`] when exact
+/// [`LevelsError::Face`] when the face does not fit the problem, [`LpError::PivotLimit`](evenhand_lp::LpError::PivotLimit) when exact
 /// arithmetic does not finish.
 pub fn member(
     constraints: &Constraints<'_>,
     face: &Face,
     objective: Option<Goal>,
-) -> Result<Option<Tasks>, LpError> {
+) -> Result<Option<Tasks>, LevelsError> {
     let market = ClusterModel::new(constraints);
     best(&market, face, objective)
 }
@@ -34,7 +34,7 @@ pub fn best(
     market: &ClusterModel<'_>,
     face: &Face,
     objective: Option<Goal>,
-) -> Result<Option<Tasks>, LpError> {
+) -> Result<Option<Tasks>, LevelsError> {
     let floors = face.floors(market)?;
     let mut programme = FaceProgramme::new(market, face, &floors);
     if let Some(goal) = objective {
@@ -88,7 +88,7 @@ impl FaceProgramme {
     }
 
     /// Returns the basis at which the search ended; `None` if there is no point.
-    pub fn feasible_basis(&self, start: &[Variable]) -> Result<Option<Vec<Variable>>, LpError> {
+    pub fn feasible_basis(&self, start: &[Variable]) -> Result<Option<Vec<Variable>>, LevelsError> {
         Ok(match self.lp.solve(start, FACES.max_pivots)? {
             Feasibility::Feasible(optimum) => Some(optimum.basis),
             Feasibility::Infeasible(_) => None,

@@ -25,9 +25,10 @@ use super::face::{Face, Witness};
 use super::goal::{Goal, Shares};
 use super::market::{ClusterModel, Tasks};
 use super::polytope;
-use crate::error::LpError;
-use crate::mip::{MipColumn, MipModel, MipRow, MipSettings, MipSolution, MipStatus};
-use crate::settings::HIGHS;
+use crate::error::LevelsError;
+use evenhand_lp::LpError;
+use evenhand_lp::mip::{MipColumn, MipModel, MipRow, MipSettings, MipSolution, MipStatus};
+use evenhand_lp::settings::HIGHS;
 
 /// The limits of [`select`].
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -72,15 +73,15 @@ pub struct Selection {
 /// Computes an exact NJC allocation that is best for the goal, as far as HiGHS can tell.
 ///
 /// # Errors
-/// [`LpError::TimeLimit`] when the time was up before any solution was found,
-/// [`LpError::Infeasible`] when entitlements are so far apart (1e9 and more) that HiGHS finds none,
-/// [`LpError::FacesRefuted`] after too many faces that are empty in exact arithmetic, and every
+/// [`LpError::TimeLimit`](evenhand_lp::LpError::TimeLimit) when the time was up before any solution was found,
+/// [`LpError::Infeasible`](evenhand_lp::LpError::Infeasible) when entitlements are so far apart (1e9 and more) that HiGHS finds none,
+/// [`LevelsError::FacesRefuted`] after too many faces that are empty in exact arithmetic, and every
 /// other error of HiGHS.
 pub fn select(
     constraints: &Constraints<'_>,
     goal: Goal,
     settings: &SelectSettings,
-) -> Result<Selection, LpError> {
+) -> Result<Selection, LevelsError> {
     let start = Instant::now();
     let market = ClusterModel::new(constraints);
     let mut model = Model::new(&market, goal)?;
@@ -88,7 +89,7 @@ pub fn select(
     loop {
         let left = settings.mip.time_limit - start.elapsed().as_secs_f64();
         if left <= 0.0 {
-            return Err(LpError::TimeLimit);
+            return Err(LevelsError::Lp(LpError::TimeLimit));
         }
         let solution = model.solve(&MipSettings { time_limit: left, ..settings.mip })?;
         nodes += solution.nodes;
@@ -101,7 +102,7 @@ pub fn select(
         }
         cuts += 1;
         if cuts > settings.max_cuts {
-            return Err(LpError::FacesRefuted { faces: cuts });
+            return Err(LevelsError::FacesRefuted { faces: cuts });
         }
         // No allocation has all of these witnesses.
         let all_but_one = chosen.len() as f64 - 1.0;
@@ -122,7 +123,7 @@ struct Model {
 
 impl Model {
     /// Builds the programme of a goal.
-    fn new(market: &ClusterModel<'_>, goal: Goal) -> Result<Self, LpError> {
+    fn new(market: &ClusterModel<'_>, goal: Goal) -> Result<Self, LevelsError> {
         let mut model = Self { mip: MipModel::default(), witnesses: Vec::new(), unit: 1.0 };
         let worths: Option<Vec<f64>> = (0..market.placements.len())
             .map(|k| goal.worth(market, k).map(|w| (w * &market.placements[k].most).to_f64()))
@@ -145,17 +146,17 @@ impl Model {
         Ok(model)
     }
 
-    fn binary(&mut self) -> Result<usize, LpError> {
-        self.mip.add_column(MipColumn { cost: 0.0, lower: 0.0, upper: 1.0, is_integer: true })
+    fn binary(&mut self) -> Result<usize, LevelsError> {
+        Ok(self.mip.add_column(MipColumn { cost: 0.0, lower: 0.0, upper: 1.0, is_integer: true })?)
     }
 
-    fn at_least(&mut self, lower: f64, entries: Vec<(usize, f64)>) -> Result<(), LpError> {
+    fn at_least(&mut self, lower: f64, entries: Vec<(usize, f64)>) -> Result<(), LevelsError> {
         self.mip.add_row(MipRow { lower, upper: f64::INFINITY, entries })?;
         Ok(())
     }
 
     /// Adds the capacity rows. Returns, by row, the binary that says whether it is saturated.
-    fn capacities(&mut self, market: &ClusterModel<'_>) -> Result<Vec<Option<usize>>, LpError> {
+    fn capacities(&mut self, market: &ClusterModel<'_>) -> Result<Vec<Option<usize>>, LevelsError> {
         let n_rows = market.constraints.rows().len();
         let mut rows = vec![Vec::new(); n_rows];
         for (k, placement) in market.placements.iter().enumerate() {
@@ -187,7 +188,7 @@ impl Model {
         market: &ClusterModel<'_>,
         n: usize,
         saturated: &[Option<usize>],
-    ) -> Result<(), LpError> {
+    ) -> Result<(), LevelsError> {
         let first = self.witnesses.len();
         if let Some(limit) = market.limit(n) {
             let part = |k: usize| (k, Rational::from(&market.placements[k].most / limit).to_f64());
@@ -217,7 +218,7 @@ impl Model {
     ///
     /// `t` is at most the share of every user that is not satisfied. If a user has all its tasks,
     /// this bound is lifted to 1, which is no less than any share.
-    fn least_share(&mut self, market: &ClusterModel<'_>) -> Result<(), LpError> {
+    fn least_share(&mut self, market: &ClusterModel<'_>) -> Result<(), LevelsError> {
         let shares = Shares::new(market);
         self.unit = shares.largest.to_f64();
         if shares.largest.is_zero() {
@@ -242,7 +243,7 @@ impl Model {
     }
 
     /// Solves the programme, with wider tolerances if HiGHS finds no solution.
-    fn solve(&self, settings: &MipSettings) -> Result<MipSolution, LpError> {
+    fn solve(&self, settings: &MipSettings) -> Result<MipSolution, LevelsError> {
         if self.mip.n_columns() == 0 {
             let (values, status) = (Vec::new(), MipStatus::Optimal);
             return Ok(MipSolution { values, objective: 0.0, bound: 0.0, status, nodes: 0 });
@@ -255,7 +256,7 @@ impl Model {
             }
             result = self.mip.solve(&MipSettings { tolerance, ..*settings });
         }
-        result
+        Ok(result?)
     }
 
     /// Returns the face of a solution, with only the bottlenecks that its witnesses need, and the

@@ -192,5 +192,5 @@ fn an_infeasible_allocation_is_an_error() {
     let constraints = Constraints::new(&problem, Sharing::Rdm);
     let limits = LimitRows::default();
     let error = Rises::new(&constraints, &share, &limits, &tasks).greatest(0).unwrap_err();
-    assert_eq!(error, evenhand_levels::LevelsError::Lp(LpError::ExactlyInfeasible));
+    assert_eq!(error, evenhand_levels::LevelsError::Lp(evenhand_lp::LpError::ExactlyInfeasible));
 }

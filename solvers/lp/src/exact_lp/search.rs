@@ -370,6 +370,7 @@ fn duals(lp: &ExactLp, basis: &[Variable], factors: &Factors) -> Vec<Rational> {
 }
 
 /// Computes only the prices by row of a basis, which is completed as in [`SimplexBasis`].
+#[must_use]
 pub fn prices(lp: &ExactLp, basis: &[Variable]) -> Vec<Rational> {
     let (basis, factors) = completed(lp, basis);
     duals(lp, &basis, &factors)

@@ -44,8 +44,12 @@ fn programme(seed: u64) -> Model {
         model.row(format!("r{i}"), bounds(random));
     }
     for j in 0..columns {
-        let entries: Vec<(usize, Rational)> =
-            (0..rows).filter_map(|i| random.random_bool(0.6).then(|| (i, number(random)))).collect();
+        let entries: Vec<(usize, Rational)> = (0..rows)
+            .filter(|_| random.random_bool(0.6))
+            .collect::<Vec<usize>>()
+            .into_iter()
+            .map(|i| (i, number(random)))
+            .collect();
         model.column(format!("x{j}"), number(random), bounds(random), entries);
     }
     model

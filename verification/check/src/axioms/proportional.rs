@@ -135,7 +135,7 @@ pub fn room(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Option<(Rational, Rat
     let mut widest: Option<(Rational, usize)> = None;
     for n in case.active() {
         let own = work::times(&worths.ends[n][0], &worths.levels[n])?;
-        let fraction = Rational::from(&gap / own);
+        let fraction = &gap / own;
         if widest.as_ref().is_none_or(|(most, _)| fraction > *most) {
             widest = Some((fraction, n));
         }
@@ -159,17 +159,11 @@ fn relative(fraction: &Rational, (p, q): (u32, u32)) -> Checked<(Rational, Ratio
     work::steps(1_000 * work::cost(2 * u64::from(p.max(q))))?;
     // (1 - s)^p (1 + e / s)^q < 1
     let is_too_low = |s: &Rational| {
-        *s >= 1
-            || Rational::from((1 - s.clone()).pow(p))
-                * Rational::from((1 + Rational::from(fraction / s)).pow(q))
-                < 1
+        *s >= 1 || (Rational::from(1) - s).pow(p) * (Rational::from(fraction / s) + 1_u32).pow(q) < 1
     };
     // (1 + t)^p > (t / (t - e))^q
-    let is_too_high = |t: &Rational| {
-        t > fraction
-            && Rational::from((t.clone() + 1_u32).pow(p))
-                > Rational::from((t / Rational::from(t - fraction)).pow(q))
-    };
+    let is_too_high =
+        |t: &Rational| t > fraction && (t.clone() + 1_u32).pow(p) > (t / Rational::from(t - fraction)).pow(q);
     let least = |is_beyond: &dyn Fn(&Rational) -> bool| {
         let mut at = Rational::from((1, 1_u64 << 62));
         while !is_beyond(&at) {

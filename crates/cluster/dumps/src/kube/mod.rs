@@ -480,7 +480,7 @@ impl Kube {
         // Queues submit tasks with the same demand: each demand counts once, with the most tasks of one shape.
         let mut waits: HashMap<&Named, u64> = HashMap::new();
         for (shape, tasks) in cluster.tasks.entries().iter().filter(|(shape, _)| !shape.demand.is_empty()) {
-            let waiting = tasks.waiting.entries().iter().map(|(_, of)| of.tasks).sum();
+            let waiting: u64 = tasks.waiting.entries().iter().map(|(_, of)| of.tasks).sum();
             let most = waits.entry(&shape.demand).or_default();
             *most = waiting.max(*most);
         }

@@ -209,12 +209,11 @@ fn restore(searches: &mut [Search], stored: &[SearchFile]) -> Result<(), StateEr
         return damaged(format!("there is no mechanism `{}`", unknown.mechanism));
     }
     for search in searches {
-        let mut named = stored.iter().filter(|stored| stored.is_of(search));
-        if let Some(stored) = named.next() {
-            stored.restore(search)?;
-        }
-        if named.next().is_some() {
-            return damaged(format!("it has two searches for `{}`", search.subject.mechanism.info.id));
+        let named: Vec<&SearchFile> = stored.iter().filter(|stored| stored.is_of(search)).collect();
+        match named.as_slice() {
+            [] => {}
+            [stored] => stored.restore(search)?,
+            _ => return damaged(format!("it has two searches for `{}`", search.subject.mechanism.info.id)),
         }
     }
     Ok(())

@@ -3,9 +3,9 @@
 use super::super::part::{GroupOnClass, Part};
 use super::super::start::keep_least;
 use super::{Master, Seat};
-use crate::error::LpError;
-use crate::highs::{BasisStatus, FloatSolution};
+use crate::error::LevelsError;
 use crate::settings::LEVELS;
+use evenhand_lp::highs::{BasisStatus, FloatSolution};
 
 /// A solution of the round's programme in doubles.
 pub struct MasterSolution {
@@ -54,7 +54,7 @@ impl MasterBasis {
 
 impl Master<'_> {
     /// Returns the basis of the last solve, with the single groups basic on their classes.
-    pub fn basis(&mut self) -> Result<MasterBasis, LpError> {
+    pub fn basis(&mut self) -> Result<MasterBasis, LevelsError> {
         let basis = self.lp.basis()?;
         let is_basic = |status: BasisStatus| status == BasisStatus::Basic;
         let mut placements: Vec<(GroupOnClass, bool)> = self

@@ -7,7 +7,7 @@ use evenhand_problem::snapshot::System;
 use rand::Rng;
 use serde_json::{Value, json};
 
-use crate::common::{Amounts, MIB, Made, Task};
+use super::{Amounts, MIB, Made, Task};
 
 /// The format of a system.
 pub(super) struct Form {
