@@ -11,7 +11,7 @@ PREFIX ?= $(HOME)/.local
 .PHONY: help setup build install demo test wheel test-python test-readme package test-packages dist dist-twice doc book e2e e2e-slurm damage snapshots answers proof lint bench peers accuracy-peers fuzz address drive
 
 help: ## list the targets
-	@sed -n 's/^\([a-z0-9-]*\):[^#]*## \(.*\)/  make \1@\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F@ '{ printf "%-15s %s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z0-9-]*\):[^#]*## \(.*\)/  make \1@\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F@ '{ printf "%-23s %s\n", $$1, $$2 }'
 
 setup: ## look for the tools of the native builds, install missing tools
 	@scripts/setup.sh
