@@ -86,7 +86,7 @@ fn solve_file(call: &LpSolve, common: &Common) -> Result<ExitCode, Failure> {
     match common.format {
         _ if printed => {}
         Format::Json => output::json(&described(&model, &answer), common)?,
-        _ => output::text(&in_words(&model, &answer))?,
+        _ => output::text(&format!("{}\n", in_words(&model, &answer)))?,
     }
     Ok(ExitCode::from(if matches!(answer.status, Status::Limit { .. }) { 3 } else { 0 }))
 }
@@ -170,7 +170,7 @@ fn check_file(call: &LpCheck, common: &Common) -> Result<ExitCode, Failure> {
         Verdict { model: &model, answer: &answer, judgement: &judgement, exact: exact.as_ref(), tolerance };
     match common.format {
         Format::Json => output::json(&verdict.document(), common)?,
-        _ => output::text(&verdict.lines().join("\n"))?,
+        _ => output::text(&format!("{}\n", verdict.lines().join("\n")))?,
     }
     Ok(ExitCode::from(u8::from(!verdict.is_good())))
 }
