@@ -83,7 +83,10 @@ fn run(page: &str, runs: Vec<(String, Option<String>)>) {
     fs::create_dir(&examples).unwrap();
     for entry in fs::read_dir(root().join("examples")).unwrap() {
         let path = entry.unwrap().path();
-        if path.extension().is_some_and(|extension| extension == "json") {
+        if path
+            .extension()
+            .is_some_and(|extension| ["json", "mps", "sol"].iter().any(|known| extension == *known))
+        {
             fs::copy(&path, examples.join(path.file_name().unwrap())).unwrap();
         }
     }
