@@ -47,10 +47,12 @@ pub fn axiom() -> Name {
     Name { with_parameter: true, ..Name::of(values) }
 }
 
-/// Returns a parser of the value of `check --require`: an axiom, `rule:NAME` for a verdict, `exact` or `ratio:A` for a packing.
+/// Returns a parser of the value of `check --require`: an axiom, `rule:NAME` for a verdict, `exact` or `ratio:A` for a packing, the
+/// status of a linear programme.
 pub fn required() -> Name {
     let values = Axiom::ALL.iter().map(|axiom| PossibleValue::new(axiom.name()));
-    let others = ["rule", "exact", "ratio"].into_iter().map(PossibleValue::new);
+    let others =
+        ["rule", "exact", "ratio", "optimal", "infeasible", "unbounded"].into_iter().map(PossibleValue::new);
     Name { with_parameter: true, ..Name::of(values.chain(others)) }
 }
 
