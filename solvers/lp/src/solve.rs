@@ -1,6 +1,6 @@
 //! Exact answers of linear programmes, each with its proof.
 //!
-//! HiGHS proposes a basis in doubles. Its vertex is computed in fractions. If it is not optimal, [refinement](crate::refinement)
+//! HiGHS proposes a basis in doubles. Its vertex is computed in fractions. If it is not optimal, refinement
 //! proposes another one, and exact pivots end what refinement leaves. A programme without an optimum is answered by two
 //! others that have one: the least sum of violations, whose prices prove that no point is feasible, and the steepest
 //! direction in a box, which proves that the objective has no bound.

@@ -1,8 +1,8 @@
 //! Importers of dumps of running clusters, which become snapshots.
 //!
 //! Each system has a file or folder, whose head names the versions that it follows. It fills a
-//! [`Cluster`](cluster::Cluster) with servers, groups, and tasks by shape, with rules on the servers that they may use. The
-//! rest is shared: servers become [classes](classes::classes), shapes become [users](build::build), and a list names
+//! `Cluster` with servers, groups, and tasks by shape, with rules on the servers that they may use. The
+//! rest is shared: servers become classes (`classes.rs`), shapes become users (`build.rs`), and a list names
 //! everything that a problem cannot express.
 
 mod build;

@@ -369,7 +369,7 @@ fn duals(lp: &ExactLp, basis: &[Variable], factors: &Factors) -> Vec<Rational> {
     factors.solve_transposed(basis.iter().map(cost).collect())
 }
 
-/// Computes only the prices by row of a basis, which is completed as in [`SimplexBasis`].
+/// Computes only the prices by row of a basis, which is completed by slacks if it is short or singular.
 #[must_use]
 pub fn prices(lp: &ExactLp, basis: &[Variable]) -> Vec<Rational> {
     let (basis, factors) = completed(lp, basis);
