@@ -184,11 +184,7 @@ fn what_is_wrong_is_named_with_its_place() {
     let mut twice = good();
     let first = twice["running"][0].clone();
     twice["running"].as_array_mut().unwrap().push(first);
-    assert!(
-        read(&twice)
-            .unwrap_err()
-            .contains("running[1]: the tasks of this user on this server are named twice")
-    );
+    assert!(read(&twice).unwrap_err().contains("running[1]: this user has two entries for this server"));
 }
 
 #[test]

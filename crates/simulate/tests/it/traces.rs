@@ -88,9 +88,12 @@ fn events_of_the_google_trace() {
     // One task still runs at the end of the trace. The other one ran for 3 s in its last run.
     assert_eq!((run.tasks[0].completed, run.tasks[0].running(), run.task_time[0]), (1, 1, 23.0));
     let notes = simulated.notes.join("\n");
-    for note in
-        ["1 tasks never ran", "1 tasks request nothing", "1 tasks ran more than once", "1 tasks still ran"]
-    {
+    for note in [
+        "1 tasks never ran",
+        "1 tasks request no resource",
+        "1 tasks ran more than once",
+        "1 tasks still ran",
+    ] {
         assert!(notes.contains(note), "{note}: {notes}");
     }
     // Job 1 has two tasks, one of which never ends.

@@ -65,13 +65,13 @@ fn faults_have_a_line() {
     assert_eq!(fault(" .5\n", " ,5\n"), "line 14: `,5` is no number");
     assert_eq!(
         fault(" UP BND       X", " XX BND       X"),
-        "line 23: the bound type `XX`: expected UP, LO, FX, FR, MI, PL, BV, UI or LI"
+        "line 22: the bound type `XX`: expected UP, LO, FX, FR, MI, PL, BV, UI or LI"
     );
-    assert_eq!(fault(" FR BND       Z", " FR BND       W"), "line 24: a bound of `W`, which is no column");
-    assert_eq!(fault("ENDATA\n", ""), "line 25: the file ends without ENDATA");
+    assert_eq!(fault(" FR BND       Z", " FR BND       W"), "line 23: a bound of `W`, which is no column");
+    assert_eq!(fault("ENDATA\n", ""), "line 24: the file ends without ENDATA");
     assert_eq!(fault(" G  LEAST", " G  SUM"), "line 8: the row `SUM` is stated twice");
     let twice = fault("    X         TIED              1.", "    X         SUM               1.");
-    assert_eq!(twice, "line 25: the column `X` states row `SUM` twice");
+    assert_eq!(twice, "line 24: the column `X` states row `SUM` twice");
     assert!(fault("RANGES", "QUADOBJ").starts_with("line 19: the section `QUADOBJ` is not read"));
 }
 

@@ -222,7 +222,7 @@ fn answers_are_those_of_a_plain_simplex_method_and_proven() {
 #[test]
 fn certificates_are_accepted_and_damaged_ones_are_judged_as_they_are() {
     let (mut refused, mut still_true) = (0, 0);
-    for seed in 0..1_000 {
+    for seed in 0..1_600 {
         let model = programme(seed);
         let answer = solve(&model, &Settings::default()).unwrap();
         let text = json::certificate(&model, &answer).unwrap();
@@ -253,7 +253,7 @@ fn certificates_are_accepted_and_damaged_ones_are_judged_as_they_are() {
             if is_true { still_true += 1 } else { refused += 1 }
         }
     }
-    assert!(refused > 8_000, "{refused} refused, {still_true} still true");
+    assert!(refused > 10_000, "{refused} refused, {still_true} still true");
 }
 
 #[test]
