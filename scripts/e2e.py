@@ -76,8 +76,6 @@ FAULTS = {
         for (let n = walk.nextNode(); n; n = walk.nextNode()) {
           if (n.parentElement.closest(".hash, script, style")) continue;
           for (const word of n.textContent.matchAll(/[^\\s\\-\\u00ad{}<>\\\\]+/g)) {
-            // A hash or an exact fraction can be longer than a line of a phone, and wraps there.
-            if (/^[(-]*[0-9a-f\/]{20,}[.:,;)]*$/.test(word[0])) continue;
             const range = document.createRange();
             range.setStart(n, word.index);
             range.setEnd(n, word.index + word[0].length);

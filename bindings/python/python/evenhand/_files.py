@@ -34,8 +34,8 @@ def write(path: Union[str, "os.PathLike[str]"], text: str) -> None:
 def replacing(path: Union[str, "os.PathLike[str]"]) -> Iterator[TextIO]:
     """Opens a new file that replaces ``path`` when the block ends without an exception.
 
-    An existing file keeps its permissions. A new file gets those that the umask of the process leaves; the umask is never
-    changed.
+    An existing file keeps its permissions. A new file gets the permissions that the umask of the process
+    leaves. The umask is never changed.
     """
     path = os.path.realpath(os.fspath(path))
     handle, part = _new_file(os.path.dirname(path))
