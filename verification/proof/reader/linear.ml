@@ -105,6 +105,7 @@ let fault programme = function
 
 (* Judges a certificate of a linear programme, and prints what is proven. [own] reads the reader's own programme. *)
 let judge raw own required =
+  Budget.begin_programme ();
   match Packing.fields "kind version programme sha256 status objective? x? y? ray? empty?" raw with
   | [_; Some version; Some programme; Some stated_hash; Some status; objective; x; y; ray; empty] ->
     if not (Z.equal (integer 1 version) Z.one) then malformed "expected version 1";
@@ -113,7 +114,7 @@ let judge raw own required =
     let evidence = read_evidence p status objective x y ray empty in
     let canonical_text = canonical p in
     let is_another = match own with
-      | Some read -> read (fun raw -> canonical (read_programme raw)) <> canonical_text | None -> false in
+      | Some read -> read (fun raw -> Budget.begin_programme (); canonical (read_programme raw)) <> canonical_text | None -> false in
     List.iter (fun word -> if not (List.mem word statuses) then
       malformed "--require %s: expected `optimal`, `infeasible` or `unbounded`" word) required;
     let ensure holds what = if not holds then raise (Packing.False what) in
