@@ -3,153 +3,124 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
-use evenhand_problem::number::{self, NumberError};
+use evenhand_problem::format::{Document, FormatError, Object, Source};
 use rug::Rational;
-use serde::Deserialize;
-use serde_json::{Map, Value};
-use thiserror::Error;
+use serde_json::Value;
+use serde_json::value::RawValue;
 
+use crate::canonical::hash;
 use crate::model::{Bounds, Column, Direction, Model, Position, Row};
 use crate::solve::{Answer, Infeasibility, Status};
 
-/// The reason why a JSON document is no linear programme.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum JsonError {
-    /// The text is no JSON, or has other fields.
-    #[error("{0}")]
-    Json(#[from] serde_json::Error),
-    /// A value cannot be.
-    #[error("{place}: {message}")]
-    Value {
-        /// The place in the document.
-        place: String,
-        /// What is wrong, and what was expected.
-        message: String,
-    },
-}
+const MODEL_FIELDS: [&str; 6] = ["kind", "name", "direction", "constant", "rows", "columns"];
+const ROW_FIELDS: [&str; 3] = ["name", "lower", "upper"];
+const COLUMN_FIELDS: [&str; 6] = ["name", "cost", "lower", "upper", "integer", "entries"];
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ModelFile {
-    kind: String,
-    #[serde(default)]
-    name: String,
-    direction: String,
-    #[serde(default)]
-    constant: Option<Value>,
-    rows: Vec<RowFile>,
-    columns: Vec<ColumnFile>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RowFile {
-    name: String,
-    #[serde(default)]
-    lower: Option<Value>,
-    #[serde(default)]
-    upper: Option<Value>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ColumnFile {
-    name: String,
-    #[serde(default)]
-    cost: Option<Value>,
-    #[serde(default)]
-    lower: Option<Value>,
-    #[serde(default)]
-    upper: Option<Value>,
-    #[serde(default)]
-    integer: bool,
-    #[serde(default)]
-    entries: Map<String, Value>,
-}
-
-fn wrong<T>(place: impl Into<String>, message: impl Into<String>) -> Result<T, JsonError> {
-    Err(JsonError::Value { place: place.into(), message: message.into() })
-}
-
-/// Reads a number: a JSON number as the decimal that is written, or a text such as "3/7".
-pub(crate) fn rational(value: &Value) -> Result<Rational, NumberFault> {
-    let text = match value {
-        Value::Number(number) => number.to_string(),
-        Value::String(text) => text.clone(),
-        _ => return Err(NumberFault::Kind),
-    };
-    Ok(number::parse_result(&text)?)
-}
-
-/// The reason why a value is no number.
-#[derive(Debug, Error)]
-pub(crate) enum NumberFault {
-    /// It is neither a number nor a text.
-    #[error("expected a number or a text such as \"3/7\"")]
-    Kind,
-    /// It is not written as a number.
-    #[error(transparent)]
-    Number(#[from] NumberError),
-}
-
-fn stated(place: impl Fn() -> String, value: Option<&Value>) -> Result<Option<Rational>, JsonError> {
-    value.map(|value| rational(value).or_else(|fault| wrong(place(), fault.to_string()))).transpose()
-}
-
-/// Reads a programme.
+/// Reads a programme. Every number is taken as the decimal that is written.
 ///
 /// # Errors
-/// [`JsonError`] with the place and what was expected there.
-pub fn read(text: &str) -> Result<Model, JsonError> {
-    let file: ModelFile = serde_json::from_str(text)?;
-    if file.kind != "linear-programme" {
-        return wrong("kind", "expected `linear-programme`");
-    }
-    let direction = match file.direction.as_str() {
+/// [`FormatError`] with the line, the column, the place in the document and what was expected there.
+pub fn read(source: Source<'_>) -> Result<Model, FormatError> {
+    let document = source.document()?;
+    let reader = Reader { document: &document };
+    let top = document.object(document.root())?;
+    top.of_kind(&document, "linear-programme")?;
+    top.only_at_top(&document, &MODEL_FIELDS)?;
+    let direction = top.need(&document, "direction")?;
+    let direction = match &*document.string(direction)? {
         "minimise" => Direction::Minimise,
         "maximise" => Direction::Maximise,
-        _ => return wrong("direction", "expected `minimise` or `maximise`"),
+        _ => return Err(document.error(direction, "expected `minimise` or `maximise`")),
     };
-    let mut model = Model::new(file.name, direction);
-    model.constant = stated(|| "constant".to_owned(), file.constant.as_ref())?.unwrap_or_default();
-    let mut rows = HashMap::new();
-    for (i, row) in file.rows.into_iter().enumerate() {
-        let end =
-            |which: &str, value: &Option<Value>| stated(|| format!("rows[{i}].{which}"), value.as_ref());
-        let bounds = Bounds { lower: end("lower", &row.lower)?, upper: end("upper", &row.upper)? };
-        if rows.insert(row.name.clone(), i).is_some() {
-            return wrong(format!("rows[{i}].name"), format!("the row `{}` is stated twice", row.name));
-        }
-        model.rows.push(Row { name: row.name, bounds });
-    }
-    let mut columns = HashMap::new();
-    for (j, column) in file.columns.into_iter().enumerate() {
-        let place = |which: &str| format!("columns[{j}].{which}");
-        let end = |which: &'static str, value: &Option<Value>| stated(|| place(which), value.as_ref());
-        let bounds = Bounds { lower: end("lower", &column.lower)?, upper: end("upper", &column.upper)? };
-        let cost = end("cost", &column.cost)?.unwrap_or_default();
-        if columns.insert(column.name.clone(), j).is_some() {
-            return wrong(place("name"), format!("the column `{}` is stated twice", column.name));
-        }
-        let mut entries = Vec::new();
-        for (row, value) in &column.entries {
-            let Some(at) = rows.get(row) else {
-                return wrong(place("entries"), format!("there is no row `{row}`"));
-            };
-            let value = rational(value)
-                .or_else(|fault| wrong(place(&format!("entries.{row}")), fault.to_string()))?;
-            if !value.is_zero() {
-                entries.push((*at, value));
-            }
-        }
-        entries.sort_by_key(|(row, _)| *row);
-        model.columns.push(Column { name: column.name, cost, bounds, is_integer: column.integer, entries });
-    }
+    let name = top.get("name").map(|raw| document.string(raw)).transpose()?.unwrap_or_default();
+    let mut model = Model::new(name, direction);
+    model.constant = reader.number(&top, "constant")?.unwrap_or_default();
+    let rows = reader.rows(&top, &mut model)?;
+    reader.columns(&top, &rows, &mut model)?;
     Ok(model)
 }
 
-fn quoted(text: &str) -> String {
+struct Reader<'d, 't> {
+    document: &'d Document<'t>,
+}
+
+impl<'t> Reader<'_, 't> {
+    fn number(&self, object: &Object<'t>, field: &str) -> Result<Option<Rational>, FormatError> {
+        object.get(field).map(|raw| self.document.number(raw)).transpose()
+    }
+
+    fn bounds(&self, object: &Object<'t>) -> Result<Bounds, FormatError> {
+        Ok(Bounds { lower: self.number(object, "lower")?, upper: self.number(object, "upper")? })
+    }
+
+    fn objects(&self, top: &Object<'t>, field: &str, known: &[&str]) -> Result<Vec<Object<'t>>, FormatError> {
+        let list = self.document.list(top.need(self.document, field)?)?;
+        let object = |raw: &'t RawValue| {
+            let object = self.document.object(raw)?;
+            object.only(self.document, known)?;
+            Ok(object)
+        };
+        list.into_iter().map(object).collect()
+    }
+
+    /// Returns the name of a row or a column, which no other one may have.
+    fn name(
+        &self,
+        object: &Object<'t>,
+        kind: &str,
+        at: usize,
+        known: &mut HashMap<String, usize>,
+    ) -> Result<String, FormatError> {
+        let raw = object.need(self.document, "name")?;
+        let name = self.document.string(raw)?.into_owned();
+        if known.insert(name.clone(), at).is_some() {
+            return Err(self.document.error(raw, format!("the {kind} `{name:.60}` is stated twice")));
+        }
+        Ok(name)
+    }
+
+    /// Reads the rows, and returns their indices by name.
+    fn rows(&self, top: &Object<'t>, model: &mut Model) -> Result<HashMap<String, usize>, FormatError> {
+        let mut known = HashMap::new();
+        for (i, row) in self.objects(top, "rows", &ROW_FIELDS)?.iter().enumerate() {
+            let name = self.name(row, "row", i, &mut known)?;
+            model.rows.push(Row { name, bounds: self.bounds(row)? });
+        }
+        Ok(known)
+    }
+
+    fn columns(
+        &self,
+        top: &Object<'t>,
+        rows: &HashMap<String, usize>,
+        model: &mut Model,
+    ) -> Result<(), FormatError> {
+        let mut known = HashMap::new();
+        for (j, column) in self.objects(top, "columns", &COLUMN_FIELDS)?.iter().enumerate() {
+            let name = self.name(column, "column", j, &mut known)?;
+            let cost = self.number(column, "cost")?.unwrap_or_default();
+            let integer = column.get("integer").map(|raw| self.document.boolean(raw)).transpose()?;
+            let mut entries = Vec::new();
+            if let Some(raw) = column.get("entries") {
+                for (row, raw) in self.document.object(raw)?.fields() {
+                    let Some(at) = rows.get(&**row) else {
+                        return Err(self.document.error_on_key(raw, format!("there is no row `{row:.60}`")));
+                    };
+                    let value = self.document.number(raw)?;
+                    if !value.is_zero() {
+                        entries.push((*at, value));
+                    }
+                }
+            }
+            entries.sort_by_key(|(row, _)| *row);
+            let is_integer = integer.unwrap_or_default();
+            model.columns.push(Column { name, cost, bounds: self.bounds(column)?, is_integer, entries });
+        }
+        Ok(())
+    }
+}
+
+pub(crate) fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }
 
@@ -239,8 +210,9 @@ pub fn certificate(model: &Model, answer: &Answer) -> Option<String> {
     let proof = proof(model, &answer.status)?;
     let programme = write(model);
     Some(format!(
-        "{{\"kind\":\"lp-certificate\",\"version\":1,\"programme\":{},\n{proof}}}\n",
-        programme.trim_end()
+        "{{\"kind\":\"lp-certificate\",\"version\":1,\"programme\":{},\n\"sha256\":\"{}\",{proof}}}\n",
+        programme.trim_end(),
+        hash(model)
     ))
 }
 

@@ -457,7 +457,7 @@ fn infinite() -> Rational {
 }
 
 /// Returns whether a bound is so large that it stands for none.
-fn is_infinite(value: &Rational) -> bool {
+pub(crate) fn is_infinite(value: &Rational) -> bool {
     value.clone().abs() >= infinite()
 }
 

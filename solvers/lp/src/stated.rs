@@ -5,11 +5,11 @@
 
 use std::collections::HashMap;
 
+use evenhand_problem::format::{FormatError, Object, Source};
 use rug::Rational;
-use serde_json::Value;
+use serde_json::value::RawValue;
 use thiserror::Error;
 
-use crate::json::rational;
 use crate::model::{Direction, Model};
 use crate::mps::parse;
 
@@ -102,6 +102,9 @@ fn number(line: usize, text: &str) -> Result<Rational, StatedError> {
 impl Reader<'_> {
     fn column(&mut self, line: usize, name: &str, value: Rational) -> Result<(), StatedError> {
         match self.columns.get(name) {
+            Some(at) if self.x[*at].is_some() => {
+                return wrong(line, format!("the column `{name:.60}` has a value already"));
+            }
             Some(at) => self.x[*at] = Some(value),
             None => return wrong(line, format!("the programme has no column `{name:.60}`")),
         }
@@ -124,30 +127,43 @@ impl Reader<'_> {
     }
 
     fn json(&mut self, text: &str) -> Result<(), StatedError> {
-        let document: Value = match serde_json::from_str(text) {
-            Ok(document) => document,
-            Err(error) => return wrong(error.line(), error.to_string()),
+        let fault = |error: FormatError| StatedError {
+            line: error.line,
+            message: match error.place.steps() {
+                [] => error.message,
+                _ => format!("{}: {}", error.place, error.message),
+            },
         };
-        let own = document["kind"] == "lp-answer" || document["kind"] == "lp-certificate";
-        let read =
-            |value: &Value, name: &str| rational(value).or_else(|what| wrong(1, format!("{name}: {what}")));
-        for (name, value) in document["x"].as_object().into_iter().flatten() {
-            self.column(1, name, read(value, name)?)?;
+        let document = Source { name: "", text }.document().map_err(fault)?;
+        let top = document.object(document.root()).map_err(fault)?;
+        let kind = top.get("kind").map(|raw| document.string(raw)).transpose().map_err(fault)?;
+        let is_own = matches!(kind.as_deref(), Some("lp-answer" | "lp-certificate"));
+        let objects = |field: &str| {
+            let given = top.get(field).filter(|raw| raw.get() != "null");
+            given.map(|raw| document.object(raw)).transpose()
+        };
+        // The line of a value is computed only for an error: that takes time in proportion to the text.
+        let at_line_of =
+            |raw: &RawValue, error: StatedError| StatedError { line: document.error(raw, "").line, ..error };
+        for (name, raw) in objects("x").map_err(fault)?.iter().flat_map(Object::fields) {
+            let value = document.result_number(raw).map_err(fault)?;
+            self.column(0, name, value).map_err(|error| at_line_of(raw, error))?;
         }
-        if own {
+        if is_own {
             // Zeros are left out there.
             self.x.iter_mut().for_each(|x| {
                 x.get_or_insert_with(Rational::new);
             });
         }
-        for (name, value) in document["y"].as_object().into_iter().flatten() {
-            let value = read(value, name)?;
+        for (name, raw) in objects("y").map_err(fault)?.iter().flat_map(Object::fields) {
+            let value = document.result_number(raw).map_err(fault)?;
             // Answers of this program have prices of the minimised programme.
-            let is_negated = own && self.model.direction == Direction::Maximise;
-            self.price(1, name, if is_negated { -value } else { value })?;
+            let is_negated = is_own && self.model.direction == Direction::Maximise;
+            let price = self.price(0, name, if is_negated { -value } else { value });
+            price.map_err(|error| at_line_of(raw, error))?;
         }
-        if let Some(value) = document.get("objective").filter(|value| !value.is_null()) {
-            self.objective = Some(read(value, "objective")?);
+        if let Some(raw) = top.get("objective").filter(|raw| raw.get() != "null") {
+            self.objective = Some(document.result_number(raw).map_err(fault)?);
         }
         Ok(())
     }

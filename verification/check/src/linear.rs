@@ -164,13 +164,13 @@ impl Programme {
 
     /// What the rows are at a point.
     fn activities(&self, x: &Amounts) -> Checked<Vec<Rational>> {
-        let mut sums = vec![Rational::new(); self.rows.list.len()];
+        let mut terms = vec![Vec::new(); self.rows.list.len()];
         for (j, x) in x {
             for (row, value) in &self.entries[*j] {
-                sums[*row] = work::plus(&sums[*row], &work::times(value, x)?)?;
+                terms[*row].push(work::times(value, x)?);
             }
         }
-        Ok(sums)
+        terms.into_iter().map(work::sum).collect()
     }
 
     /// The objective of the minimised programme, without its constant.
@@ -197,13 +197,13 @@ impl Programme {
             terms.push(self.row_bounds[*row].least(price)?);
         }
         for (j, entries) in self.entries.iter().enumerate() {
-            let mut reduced = if with_costs { self.costs[j].clone() } else { Rational::new() };
+            let mut reduced = vec![if with_costs { self.costs[j].clone() } else { Rational::new() }];
             for (row, value) in entries {
                 if let Some(price) = at(y, *row) {
-                    reduced = work::plus(&reduced, &-work::times(value, price)?)?;
+                    reduced.push(-work::times(value, price)?);
                 }
             }
-            terms.push(self.column_bounds[j].least(&reduced)?);
+            terms.push(self.column_bounds[j].least(&work::sum(reduced)?)?);
         }
         work::sum(terms)
     }
@@ -229,12 +229,16 @@ impl Statement {
             0 => Self::Optimal { objective: objective.computed()?, x: point(x)?, y: prices(y)? },
             1 => match empty.given() {
                 None => Self::Infeasible { y: prices(y)? },
-                Some(empty) => match empty.fields("row? column?")? {
-                    [row, column] if column.given().is_none() => {
-                        Self::Empty { is_row: true, at: programme.rows.named(row)? }
+                Some(empty) => {
+                    let [row, column] = empty.fields("row? column?")?;
+                    match (row.given(), column.given()) {
+                        (Some(row), None) => Self::Empty { is_row: true, at: programme.rows.named(row)? },
+                        (None, Some(column)) => {
+                            Self::Empty { is_row: false, at: programme.columns.named(column)? }
+                        }
+                        _ => return empty.wrong("expected either `row` or `column`"),
                     }
-                    [_, column] => Self::Empty { is_row: false, at: programme.columns.named(column)? },
-                },
+                }
             },
             _ => Self::Unbounded { x: point(x)?, ray: point(ray)? },
         })
@@ -297,16 +301,18 @@ pub fn check(file: &File, raw: &Json<'_>, options: &Options) -> Usable<Report> {
         return Err(Unusable::usage("only --problem and --require can be asked of such a certificate"));
     }
     let unusable = |fault: Fault| file.unusable(raw, fault);
-    let read = || -> Checked<(Programme, Statement)> {
-        let [_, version, programme, status, objective, x, y, ray, empty] =
-            raw.fields("kind version programme status objective? x? y? ray? empty?")?;
+    let read = || -> Checked<(Programme, String, Statement)> {
+        let [_, version, programme, hash, status, objective, x, y, ray, empty] =
+            raw.fields("kind version programme sha256 status objective? x? y? ray? empty?")?;
         version.count(1, 1)?;
         let programme = Programme::read(programme)?;
+        let stated_hash = hash.text()?.to_owned();
         let statement = Statement::read([status, objective, x, y, ray, empty], &programme)?;
-        Ok((programme, statement))
+        Ok((programme, stated_hash, statement))
     };
-    let (programme, statement) = read().map_err(unusable)?;
+    let (programme, stated_hash, statement) = read().map_err(unusable)?;
     let canonical = programme.canonical();
+    let hash = sha256(&canonical);
     let mut unmet = Vec::new();
     if let Some(other) = &options.problem {
         let is_same = other.read(|raw| Programme::read(raw).map(|other| other.canonical() == canonical))?;
@@ -319,8 +325,11 @@ pub fn check(file: &File, raw: &Json<'_>, options: &Options) -> Usable<Report> {
         }
         unmet.extend((text != statement.word()).then(|| format!("`{text}` is required, and not claimed")));
     }
-    let reason = file.reason(raw, unmet, statement.verify(&programme))?;
-    let hash = sha256(&canonical);
+    let verify = || {
+        ensure(stated_hash == hash, "sha256: the programme has another hash")?;
+        statement.verify(&programme)
+    };
+    let reason = file.reason(raw, unmet, verify())?;
     let (rows, columns) = (programme.rows.list.len(), programme.columns.list.len());
     let mut about =
         vec![format!("programme sha256 {hash}: `{}`, rows {rows}, columns {columns}", programme.name)];

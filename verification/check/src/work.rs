@@ -146,9 +146,16 @@ pub fn plus(a: &Rational, b: &Rational) -> Checked<Rational> {
 /// reduced once. The result and the other values are added in pairs, so that wide denominators meet late.
 pub fn sum(values: Vec<Rational>) -> Checked<Rational> {
     let widest = values.iter().map(Rational::denom).max().unwrap_or(Integer::ONE).clone();
-    // Each value is multiplied, and added to a number that may be as wide as the widest.
-    let most = values.iter().map(words).max().unwrap_or(0) / 8 + words(&Rational::from(&widest)) + 8;
-    steps(values.iter().map(|value| (words(value) + 8).saturating_mul(most)).fold(0, u64::saturating_add))?;
+    // A division by a denominator costs its width times that of the quotient. The quotient is multiplied by the
+    // numerator, and the product is added to a number that may be as wide as the widest product.
+    let width = |integer: &Integer| u64::from(integer.significant_bits()) / 64 + 1;
+    let quotient = |value: &Rational| (width(&widest) + 1).saturating_sub(width(value.denom())) + 1;
+    let product = |value: &Rational| width(value.numer()) + quotient(value);
+    let addition = values.iter().map(product).max().unwrap_or(0) / 8 + 8;
+    let cost = |value: &Rational| {
+        addition + quotient(value).saturating_mul(width(value.denom()) + width(value.numer()))
+    };
+    steps(values.iter().map(cost).fold(self::cost(width(&widest)), u64::saturating_add))?;
     let (over, mut values): (Vec<_>, Vec<_>) =
         values.into_iter().partition(|v| widest.is_divisible(v.denom()));
     let over: Integer = over.iter().map(|v| Integer::from(widest.div_exact_ref(v.denom())) * v.numer()).sum();

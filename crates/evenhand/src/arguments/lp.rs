@@ -20,7 +20,7 @@ pub enum LpCommand {
 
 #[derive(Debug, Args)]
 pub struct LpSolve {
-    /// Programme: MPS (fixed or free) or JSON (docs/linear-programmes.md), also packed (gzip, zstd)
+    /// Programme: MPS (fixed or free), LP or JSON, also packed (gzip, zstd)
     pub file: PathBuf,
     /// Write the exact answer (JSON) to this file, or - for standard output
     #[arg(long, short, value_name = "FILE")]
@@ -28,6 +28,9 @@ pub struct LpSolve {
     /// Write the certificate to this file; evenhand-check verifies it
     #[arg(long, value_name = "FILE")]
     pub certificate: Option<PathBuf>,
+    /// Write the proof as a VIPR file, which the checker of its authors reads
+    #[arg(long, value_name = "FILE")]
+    pub vipr: Option<PathBuf>,
     /// Stop after this many seconds; the best proven bounds are then written
     #[arg(long, value_name = "S")]
     pub seconds: Option<u64>,
@@ -35,7 +38,7 @@ pub struct LpSolve {
 
 #[derive(Debug, Args)]
 pub struct LpCheck {
-    /// Programme: MPS (fixed or free) or JSON (docs/linear-programmes.md), also packed (gzip, zstd)
+    /// Programme: MPS (fixed or free), LP or JSON, also packed (gzip, zstd)
     pub file: PathBuf,
     /// Answer: a solution file of HiGHS, SCIP, Gurobi, CPLEX, glpsol or MIPLIB, JSON, or lines with a name and a value
     pub answer: PathBuf,
@@ -52,7 +55,8 @@ impl Lp {
     pub fn files(&self) -> (Vec<&PathBuf>, Vec<&PathBuf>) {
         match &self.command {
             LpCommand::Solve(call) => {
-                (vec![&call.file], call.output.iter().chain(&call.certificate).collect())
+                let written = call.output.iter().chain(&call.certificate).chain(&call.vipr);
+                (vec![&call.file], written.collect())
             }
             LpCommand::Check(call) => (vec![&call.file, &call.answer], Vec::new()),
         }

@@ -1,6 +1,6 @@
 //! `lp`: linear programmes of any kind, solved exactly, and answers of any solver judged.
 
-use std::io::{BufReader, Read};
+use std::io::Read;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -8,9 +8,10 @@ use std::time::Duration;
 use evenhand::import::Input;
 use evenhand::lp::judge::{ByPrices, Judgement, Violation, judge};
 use evenhand::lp::model::{Direction, Model, Position};
+use evenhand::lp::read::read;
 use evenhand::lp::solve::{Answer, Infeasibility, Settings, Status, solve};
 use evenhand::lp::stated::StatedAnswer;
-use evenhand::lp::{json, mps, stated};
+use evenhand::lp::{json, stated, vipr};
 use evenhand::problem::{Rational, number, printable};
 use evenhand::report::text::decimal;
 use serde_json::{Value, json};
@@ -54,12 +55,7 @@ fn text(path: &Path) -> Result<(String, String), Failure> {
 
 fn programme(path: &Path, common: &Common) -> Result<Model, Failure> {
     let (name, text) = text(path)?;
-    let wrong = |error: &dyn std::fmt::Display| Failure::input(format!("{name}: {error}"));
-    let model = if text.trim_start().starts_with('{') {
-        json::read(&text).map_err(|error| wrong(&error))?
-    } else {
-        mps::read(BufReader::new(text.as_bytes())).map_err(|error| wrong(&error))?
-    };
+    let model = read(&name, &text).map_err(|error| Failure::input(error.to_string()))?;
     if model.has_integers() {
         output::note(
             common,
@@ -78,6 +74,15 @@ fn solve_file(call: &LpSolve, common: &Common) -> Result<ExitCode, Failure> {
         match json::certificate(&model, &answer) {
             Some(text) => printed |= files::write(path, &text)?,
             None => output::warn(common, "the time was up, so no certificate is written"),
+        }
+    }
+    if let Some(path) = &call.vipr {
+        match vipr::write(&model, &answer) {
+            Some(text) => printed |= files::write(path, &text)?,
+            None => output::warn(
+                common,
+                "no VIPR file is written: the format has only optimal and infeasible programmes",
+            ),
         }
     }
     if let Some(path) = &call.output {

@@ -1,8 +1,9 @@
 //! MPS files and answers of solvers: what is read, and where it is wrong.
 
 use evenhand_lp::model::{Bounds, Direction};
+use evenhand_lp::read::read;
 use evenhand_lp::solve::{Settings, Status, solve};
-use evenhand_lp::{mps, stated};
+use evenhand_lp::{lp_format, mps, stated};
 use evenhand_problem::Rational;
 use evenhand_testkit::q;
 
@@ -107,4 +108,103 @@ fn faults_of_answers_have_a_line() {
     assert_eq!(fault("X three\n"), "line 1: `three` is no finite number");
     assert_eq!(fault("X 3\nnan\n"), "line 2: `nan`: expected a name and a value");
     assert_eq!(fault(""), "line 1: no column of the programme has a value here");
+}
+
+/// The programme of `SMALL` as an LP file, with what the format allows on the way.
+const SMALL_LP: &str = "\\ max 3 x + 2 y - 5\nMaximize\n PROFIT: 3 X + 2.0 Y - 5\nSubject To\n SUM: 1 <= X + 1e0Y <= 4\n LEAST: .5 Y\n   >= 0.1\n TIED: X - Z = 0\n\
+                        Bounds\n X <= 3\n Z free\nEnd\n";
+
+#[test]
+fn an_lp_file_says_the_same() {
+    let model = lp_format::read(SMALL_LP).unwrap();
+    let other = small();
+    assert_eq!((&model.constant, model.direction), (&other.constant, other.direction));
+    assert_eq!((&model.rows, &model.columns), (&other.rows, &other.columns));
+    let model = lp_format::read(
+        "min 2x+y+3\nst\n c1: 3x - y >= -inf\n x + y >= 2 - y\n 10 >= x >= 1\nbounds\n -inf <= y <= -1\n 2 <= x\n z >= -infinity\n\
+         binary b\ngeneral z",
+    );
+    assert_eq!(model.unwrap_err().to_string(), "line 8: `z` is no column of the objective or a row");
+    let model = lp_format::read(
+        "min 2x+y+3+0z\nst\n c1: 3x - y >= -inf\n x + y >= 2 - y\n 10 >= x >= 1\nbounds\n -inf <= y <= -1\n 2 <= x\n z >= -infinity\n\
+         general z",
+    );
+    let model = model.unwrap();
+    assert_eq!((model.constant, model.direction), (Rational::from(3), Direction::Minimise));
+    let names: Vec<&str> = model.rows.iter().map(|row| row.name.as_str()).collect();
+    assert_eq!(names, ["c1", "R2", "R3"]);
+    let rows: Vec<&Bounds> = model.rows.iter().map(|row| &row.bounds).collect();
+    assert_eq!(rows, [&Bounds::free(), &Bounds::at_least(2), &Bounds::between(1, 10)]);
+    let columns: Vec<&Bounds> = model.columns.iter().map(|column| &column.bounds).collect();
+    assert_eq!(columns, [&Bounds::at_least(2), &Bounds::at_most(-1), &Bounds::free()]);
+    assert_eq!(model.columns[1].entries, [(0, Rational::from(-1)), (1, Rational::from(2))]);
+    let integers: Vec<bool> = model.columns.iter().map(|column| column.is_integer).collect();
+    assert_eq!(integers, [false, false, true]);
+}
+
+#[test]
+fn faults_of_an_lp_file_have_a_line() {
+    let fault = |from: &str, to: &str| {
+        assert!(SMALL_LP.contains(from), "{from}");
+        lp_format::read(&SMALL_LP.replacen(from, to, 1)).unwrap_err().to_string()
+    };
+    assert_eq!(fault("Maximize", "Optimise"), "line 2: expected `minimize` or `maximize`");
+    assert_eq!(
+        fault("+ 2.0 Y", "+ [ Y ^ 2 ]"),
+        "line 3: found `[`: expected a linear expression (quadratic terms have no place here)"
+    );
+    assert_eq!(fault("2.0 Y", "* Y"), "line 3: found `*`: expected a term after the sign");
+    assert_eq!(fault("<= 4", "= 4"), "line 5: a row with two sides: expected `<=` twice or `>=` twice");
+    assert_eq!(fault("TIED: X - Z = 0", "SUM: X - Z = 0"), "line 8: the row `SUM` is stated twice");
+    assert_eq!(
+        fault("X - Z = 0", "X - Z"),
+        "line 9: found the end of the section: expected `<=`, `>=` or `=`"
+    );
+    assert_eq!(fault(" X <= 3", " W <= 3"), "line 10: `W` is no column of the objective or a row");
+    assert_eq!(fault("Bounds", "Sos"), "line 9: the section `Sos` has no place in a linear programme");
+    assert_eq!(fault("2.0 Y", "2.0.1 Y"), "line 3: found the number 1/10: expected `subject to`");
+    assert_eq!(lp_format::read("").unwrap_err().to_string(), "line 1: the file ends without an objective");
+    assert_eq!(
+        lp_format::read("min\nst\nend").unwrap_err().to_string(),
+        "line 3: the programme has no columns and no rows"
+    );
+}
+
+#[test]
+fn json_numbers_are_the_decimals_that_are_written() {
+    let text = "{\"kind\": \"linear-programme\", \"direction\": \"minimise\", \"rows\": [{\"name\": \"r\", \"lower\": 0.12345678901234567890123}],
+        \"columns\": [{\"name\": \"x\", \"cost\": 1, \"entries\": {\"r\": 1}}]}";
+    let model = read("a.json", text).unwrap();
+    assert_eq!(model.rows[0].bounds, Bounds::at_least(q("12345678901234567890123/100000000000000000000000")));
+    let answer = stated::read(&model, "{\"x\": {\"x\": 0.12345678901234567890124}}").unwrap();
+    assert_eq!(answer.x, [q("12345678901234567890124/100000000000000000000000")]);
+    let fault = |from: &str, to: &str| {
+        assert!(text.contains(from), "{from}");
+        read("a.json", &text.replacen(from, to, 1)).unwrap_err().to_string()
+    };
+    assert_eq!(fault("\"r\": 1}", "\"s\": 1}"), "a.json:2:64: columns[0].entries.s: there is no row `s`");
+    assert_eq!(
+        fault("\"r\": 1}", "\"r\": 1, \"r\": 2}"),
+        "a.json:2:72: columns[0].entries.r: the field `r` is given twice"
+    );
+    assert!(fault("\"cost\"", "\"price\"").contains("columns[0].price: unknown field `price`"));
+    assert!(fault("minimise", "least").contains("direction: expected `minimise` or `maximise`"));
+    let fault = |text: &str| stated::read(&model, text).unwrap_err().to_string();
+    assert_eq!(fault("{\"x\":\n{\"y\": 1}}"), "line 2: the programme has no column `y`");
+    assert_eq!(fault("{\"x\": {\"x\": 1, \"x\": 1}}"), "line 1: x.x: the field `x` is given twice");
+    assert_eq!(fault("x 1\nx 2\n"), "line 2: the column `x` has a value already");
+}
+
+#[test]
+fn the_format_is_told_by_the_text() {
+    assert_eq!(read("a", SMALL).unwrap().rows.len(), 3);
+    assert_eq!(read("a", SMALL_LP).unwrap().rows.len(), 3);
+    assert_eq!(
+        read("a.lp", "min x\nst\n x >= y z").unwrap_err().to_string(),
+        "a.lp:3: found `z`: expected `<=`, `>=` or `=`"
+    );
+    assert_eq!(
+        read("a.mps", "x").unwrap_err().to_string(),
+        "a.mps:1: the section `x` is not read; known are NAME, OBJSENSE, ROWS, COLUMNS, RHS, RANGES, BOUNDS and ENDATA"
+    );
 }

@@ -7,4 +7,5 @@ mod files;
 mod highs;
 mod mip;
 mod netlib;
+mod reports;
 mod solve;

@@ -5,9 +5,11 @@ use evenhand_lp::json;
 use evenhand_lp::judge::judge;
 use evenhand_lp::model::{Bounds, Direction, Model, Position};
 use evenhand_lp::solve::{Infeasibility, Settings, Status, solve};
-use evenhand_lp::stated;
+use evenhand_lp::{stated, vipr};
 use evenhand_problem::Rational;
+use evenhand_problem::format::Source;
 use evenhand_testkit::reference::{Dense, Solved};
+use evenhand_testkit::vipr as plain_vipr;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 
@@ -260,7 +262,8 @@ fn certificates_are_accepted_and_damaged_ones_are_judged_as_they_are() {
 fn a_programme_is_read_as_it_was_written() {
     for seed in 0..200 {
         let model = programme(seed);
-        let read = json::read(&json::write(&model)).unwrap();
+        let text = json::write(&model);
+        let read = json::read(Source { name: "random", text: &text }).unwrap();
         assert_eq!(read, model, "seed {seed}");
     }
 }
@@ -282,4 +285,54 @@ fn an_own_answer_is_judged_as_optimal() {
         judged += 1;
     }
     assert!(judged > 50, "{judged}");
+}
+
+#[test]
+fn a_certificate_carries_the_hash_of_its_programme() {
+    let model = programme(1);
+    let answer = solve(&model, &Settings::default()).unwrap();
+    let text = json::certificate(&model, &answer).unwrap();
+    let hash = evenhand_lp::canonical::hash(&model);
+    assert!(is_accepted(text.clone()) && text.contains(&hash));
+    assert!(!is_accepted(
+        text.replace(&hash, &hash.replace(&hash[..1], if &hash[..1] == "0" { "1" } else { "0" }))
+    ));
+    assert!(!is_accepted(text.replace(&format!("\"sha256\":\"{hash}\","), "")));
+    let mut turned = model.clone();
+    turned.columns.reverse();
+    assert_eq!(evenhand_lp::canonical::hash(&turned), hash, "the order of columns does not matter");
+    turned.constant += 1;
+    assert_ne!(evenhand_lp::canonical::hash(&turned), hash);
+}
+
+#[test]
+fn vipr_files_prove_the_answer_to_a_plain_checker() {
+    let mut seen = [0; 3];
+    for seed in 0..1_000 {
+        let model = programme(seed);
+        let answer = solve(&model, &Settings::default()).unwrap();
+        let text = vipr::write(&model, &answer);
+        match &answer.status {
+            Status::Unbounded { .. } => {
+                assert_eq!(text, None);
+                seen[2] += 1;
+            }
+            Status::Infeasible(_) => {
+                let checked =
+                    plain_vipr::check(&text.unwrap()).unwrap_or_else(|fault| panic!("seed {seed}: {fault}"));
+                assert_eq!(checked.goal, plain_vipr::Goal::Infeasible);
+                seen[1] += 1;
+            }
+            Status::Optimal(optimum) => {
+                let checked =
+                    plain_vipr::check(&text.unwrap()).unwrap_or_else(|fault| panic!("seed {seed}: {fault}"));
+                let value = Some(Rational::from(&optimum.objective - &model.constant));
+                assert_eq!(checked.goal, plain_vipr::Goal::Range { lower: value.clone(), upper: value });
+                assert_eq!((checked.minimise, checked.zeros), (model.direction == Direction::Minimise, 0));
+                seen[0] += 1;
+            }
+            Status::Limit { .. } => unreachable!("no time limit"),
+        }
+    }
+    assert!(seen.iter().all(|count| *count > 20), "{seen:?}");
 }
