@@ -40,7 +40,7 @@ pub struct LpSolve {
 pub struct LpCheck {
     /// Programme: MPS (fixed or free), LP or JSON, also packed (gzip, zstd)
     pub file: PathBuf,
-    /// Answer: a solution file of HiGHS, SCIP, Gurobi, CPLEX, glpsol or MIPLIB, JSON, or lines with a name and a value
+    /// Answer: a solution file of HiGHS, SCIP, Gurobi, CPLEX, glpsol, Clp or MIPLIB, JSON or text
     pub answer: PathBuf,
     /// Also solve the programme exactly, and compare the objective
     #[arg(long)]
