@@ -97,6 +97,25 @@ pub struct Verdict<'v> {
 }
 
 impl Verdict<'_> {
+    /// Returns the bound on the optimum that the stated prices prove, in a sentence. `None` if the answer states no prices.
+    #[must_use]
+    pub fn bound_sentence(&self) -> Option<String> {
+        self.judgement.prices.as_ref().map(|prices| self.bound_of(prices))
+    }
+
+    fn bound_of(&self, prices: &ByPrices) -> String {
+        let side = if self.model.direction == Direction::Minimise { "at least" } else { "at most" };
+        match (&prices.bound, &prices.dual_violation) {
+            (Some(bound), _) => format!("Its prices prove that the optimum is {side} {}.", shown(bound)),
+            (None, Some(of)) => format!(
+                "Its prices prove no bound: that of {} is {} and needs a bound that is infinite.",
+                name(self.model, of.at),
+                decimal(&of.by)
+            ),
+            (None, None) => "Its prices prove no bound: one of them needs a bound that is infinite.".to_owned(),
+        }
+    }
+
     /// Returns the largest violation of a row, a bound or integrality.
     #[must_use]
     pub fn violation(&self) -> Option<&Violation> {
@@ -183,20 +202,12 @@ impl Verdict<'_> {
                 };
                 format!("{feasible}, and its objective is {by} {} {of_what}: {end}.", side(&gap))
             }
-            None if self.judgement.prices.is_some() => format!(
-                "{feasible}. Its prices prove no bound: {}.",
-                self.judgement.prices.as_ref().and_then(|prices| prices.dual_violation.as_ref()).map_or_else(
-                    || "one of them needs a bound that is infinite".to_owned(),
-                    |of| format!(
-                        "that of {} is {} and needs a bound that is infinite",
-                        name(self.model, of.at),
-                        decimal(&of.by)
-                    )
-                )
-            ),
-            None => format!(
-                "{feasible}. How far it is from the optimum is not checked: state prices, or use --exact."
-            ),
+            None => match &self.judgement.prices {
+                Some(prices) => format!("{feasible}. {}", self.bound_of(prices)),
+                None => format!(
+                    "{feasible}. How far it is from the optimum is not checked: state prices, or use --exact."
+                ),
+            },
         }
     }
 

@@ -89,7 +89,7 @@ pub fn read(model: &Model, text: &str) -> Result<StatedAnswer, StatedError> {
         reader.lines(text)?;
     }
     let missing = reader.x.iter().filter(|x| x.is_none()).count();
-    if missing == model.columns.len() && missing > 0 {
+    if missing == model.columns.len() && missing > 0 && reader.y.is_none() {
         return wrong(1, "no column of the programme has a value here");
     }
     let x = reader.x.into_iter().map(Option::unwrap_or_default).collect();

@@ -109,9 +109,20 @@ fn check_file(call: &LpCheck, common: &Common) -> Result<ExitCode, Failure> {
         exact: exact.as_ref(),
         tolerance: &tolerance,
     };
-    match common.format {
-        Format::Json => output::json(&verdict.document(), common)?,
-        _ => output::text(&format!("{}\n", verdict.lines().join("\n")))?,
+    let bound = verdict.bound_sentence();
+    if call.bounds && bound.is_none() {
+        let what = "--bounds: the answer states no prices (dual values), and a bound is proven from prices alone";
+        return Err(Failure::input(format!("{answer_name}: {what}")));
     }
-    Ok(ExitCode::from(u8::from(!verdict.is_good())))
+    let is_good = if call.bounds {
+        judgement.prices.as_ref().is_some_and(|prices| prices.bound.is_some())
+    } else {
+        verdict.is_good()
+    };
+    match (common.format, bound.filter(|_| call.bounds)) {
+        (Format::Json, _) => output::json(&verdict.document(), common)?,
+        (_, Some(bound)) => output::text(&format!("{bound}\n"))?,
+        (_, None) => output::text(&format!("{}\n", verdict.lines().join("\n")))?,
+    }
+    Ok(ExitCode::from(u8::from(!is_good)))
 }
