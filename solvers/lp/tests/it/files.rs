@@ -87,9 +87,20 @@ fn answers_of_solvers_are_read() {
     let cplex = "<?xml version = \"1.0\"?>\n<CPLEXSolution>\n <header\n   objectiveValue=\"6\"/>\n <linearConstraints>\n  <constraint name=\"SUM\" index=\"0\" status=\"UL\" slack=\"0\" dual=\"2\"/>\n </linearConstraints>\n <variables>\n\
                  <variable name=\"X\" index=\"0\" status=\"UL\" value=\"3\" reducedCost=\"1\"/>\n<variable name=\"Y\" index=\"1\" value=\"1\"/>\n<variable name=\"Z\" index=\"2\" value=\"3\"/>\n</variables>\n</CPLEXSolution>\n";
     let glpsol = "c Problem: SMALL\ns bas 3 3 f f 6\ni 1 u 4 2\ni 2 b 0.5 0\ni 3 l 0 0\nj 1 u 3 1\nj 2 b 1 0\nj 3 b 3 0\ne o f\n";
-    for (text, has_prices) in
-        [(highs, true), (scip, false), (gurobi, false), (miplib, false), (cplex, true), (glpsol, true)]
-    {
+    let clp = "Optimal - objective value 6\n 0 SUM 4 2\n 1 LEAST 0.5 0\n 2 TIED 0 0\n 0 X 3 1\n 1 Y 1 0\n** 2 Z 3 0\n";
+    let clp_columns = "Optimal - objective value 6\n 0 X 3 1\n 1 Y 1 0\n 2 Z 3 0\n";
+    let qsopt = "status OPTIMAL\n\tValue = 6\nVARS:\nX = 3\nY = 1\nZ = 3\nREDUCED COST:\nX = 1\nPI:\nSUM = 2\nSLACK:\n";
+    for (text, has_prices) in [
+        (qsopt, true),
+        (highs, true),
+        (scip, false),
+        (gurobi, false),
+        (miplib, false),
+        (cplex, true),
+        (glpsol, true),
+        (clp, true),
+        (clp_columns, false),
+    ] {
         let answer = stated::read(&model, text).unwrap_or_else(|error| panic!("{error}\n{text}"));
         assert_eq!(answer.x, [3, 1, 3].map(Rational::from), "{text}");
         assert_eq!(answer.objective, Some(Rational::from(6)), "{text}");
