@@ -28,7 +28,21 @@ PROGRAMMES, DAMAGED = (int(n) for n in (sys.argv[1:] + ["200", "20"][len(sys.arg
 WORK = Path(tempfile.mkdtemp(prefix="linear-"))
 STATUSES = ("optimal", "infeasible", "unbounded")
 
-browser = both.Browser()
+class Batch:
+    """evenhand-proof in one process, which judges one text after another."""
+
+    def __init__(self):
+        self.process = subprocess.Popen([str(PROOF), "--batch"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    def judge(self, text):
+        """Returns the exit status, and the lines that are printed as bytes."""
+        self.process.stdin.write(b"%d -\n" % len(text) + text)
+        self.process.stdin.flush()
+        first, *lines = self.process.stdout.readline().rstrip(b"\n").split(b"\t")
+        return int(first.split(b" ")[0]), lines
+
+
+batch, browser = Batch(), both.Browser()
 counts, wrong = Counter(), []
 
 
@@ -311,14 +325,15 @@ def compare(kind, text):
     """Judges a text by both programs and the build for browsers; returns the status of evenhand-check."""
     path = WORK / "certificate.json"
     path.write_text(text, encoding="utf-8", errors="surrogatepass")
-    (kernel, said_kernel), (machine, said) = run(CHECK, path), run(PROOF, path)
-    page, lines = browser.judge(path.read_bytes())
+    kernel, said_kernel = run(CHECK, path)
+    machine, lines = batch.judge(path.read_bytes())
+    said = b"\n".join(lines).decode(errors="replace")
     counts[kind, kernel, machine] += 1
     hashes = [re.findall(r"^programme sha256 (\w+)", words, re.M) for words in (said_kernel, said)]
     same_hash = (kernel, machine) != (0, 0) or hashes[0] == hashes[1] != []
-    shown = [line.decode(errors="replace") for line in lines]
-    if kernel != machine or not same_hash or (page, shown) != (machine, said.split("\n")[:-1]):
-        wrong.append((kind, kernel, machine, page, first_line(said_kernel), first_line(said)))
+    page = browser.judge(path.read_bytes())
+    if kernel != machine or not same_hash or page != (machine, lines):
+        wrong.append((kind, kernel, machine, page[0], first_line(said_kernel), first_line(said)))
         keep = Path(os.environ.get("LINEAR_KEEP", WORK)) / f"wrong-{len(wrong)}.json"
         keep.write_text(text, encoding="utf-8", errors="surrogatepass")
     return kernel
