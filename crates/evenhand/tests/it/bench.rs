@@ -153,6 +153,7 @@ fn accuracy_on_a_folder_of_linear_programmes() {
     assert!(records.iter().all(|record| record["kind"] == "linear-programme"));
     for instance in ["plants", "infeasible", "whole"] {
         assert_eq!(of(instance, "lies")["programme"]["wrong_status"], true);
+        assert_eq!(of(instance, "lies")["violation"], Value::Null);
     }
     let html = folder.read("made/index.html");
     assert!(html.contains("Errors by linear programme") && html.contains("says unbounded"));

@@ -33,7 +33,7 @@ fn finite(value: Option<f64>) -> Option<f64> {
 
 fn record(record: &Record) -> Value {
     let (measures, claims, cost) = (&record.measures, &record.claims, &record.cost);
-    let is_answer = record.status == crate::record::Status::Solved;
+    let is_answer = record.has_values();
     json!({
         "instance": record.instance,
         "kind": record.kind.name(),

@@ -130,7 +130,7 @@ pub fn short(records: &[Record]) -> Vec<String> {
 #[must_use]
 pub fn all(records: &[Record]) -> Table {
     let short = |value: Option<f64>| value.filter(|value| value.is_finite()).map_or_else(Cell::none, number);
-    let is_answer = |record: &Record| (record.status == Status::Solved).then_some(record.measures.violation);
+    let is_answer = |record: &Record| record.has_values().then_some(record.measures.violation);
     Table::of(records)
         .words("instance", |record| record.instance.as_str())
         .words("kind", |record| record.kind.name())
@@ -197,9 +197,11 @@ fn by_contender(records: &[Record], contenders: &[&str]) -> Table {
         .numbers("median error", |(_, rows)| median(rows, |record| record.distance()))
         .numbers("worst error", |(_, rows)| worst(rows, |record| record.distance()))
         .numbers("worst violation", |(_, rows)| {
-            worst(rows, |record| (record.status == Status::Solved).then_some(record.measures.violation))
+            worst(rows, |record| record.has_values().then_some(record.measures.violation))
         });
-    for tolerance in TOLERANCES {
+    // Verdicts and certificates are those of allocations.
+    let has_allocations = records.iter().any(|record| record.kind != Kind::LinearProgramme);
+    for tolerance in TOLERANCES.into_iter().filter(|_| has_allocations) {
         table = table
             .numbers(&format!("too kind 1e-{tolerance}"), move |(_, rows)| {
                 Cell::from(wrong(rows, tolerance, true))
@@ -209,11 +211,13 @@ fn by_contender(records: &[Record], contenders: &[&str]) -> Table {
                 Cell::from(wrong(rows, tolerance, false))
             });
     }
-    table
-        .numbers("certified", |(_, rows)| {
+    if has_allocations {
+        table = table.numbers("certified", |(_, rows)| {
             let repairs = rows.iter().filter_map(|record| record.measures.repair.as_ref());
             Cell::from(repairs.filter(|repair| repair.certified.is_some()).count() as u64)
-        })
+        });
+    }
+    table
         .numbers("median time", |(_, rows)| {
             let seconds = |record: &&Record| (record.status == Status::Solved).then_some(record.cost.seconds);
             let mut all: Vec<f64> = rows.iter().filter_map(seconds).collect();

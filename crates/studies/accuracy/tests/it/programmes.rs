@@ -211,7 +211,7 @@ fn programs_from_outside_write_solution_files() {
     assert_eq!((right.distance(), right.outside, right.measures.violation), (Some(0.0), true, 0.0));
     assert_eq!(right.claims.status.as_deref(), Some("optimal"));
     let near = writes("x 3.3\\ny 0.70000001\\nz 3.2\\n");
-    assert_eq!(near.measures.objective_error, Some(2.5e-8 / 1.85));
+    assert_eq!(near.measures.objective_error, Some(1.0 / 74_000_000.0));
     assert_eq!(near.measures.programme.as_ref().unwrap().says, None);
     // 1/1000 less than the row needs, and the bound is 4.
     let violating = writes("x 3.3\\ny 0.699\\nz 3.2\\n");
