@@ -216,6 +216,9 @@ fn programmes_without_an_exact_answer_are_named() {
     assert_eq!(names, ["infeasible", "plants", "whole"]);
     assert!(document["records"].as_array().unwrap().is_empty());
     assert!(output.stderr.contains("plants"), "{}", output.stderr);
+    for question in document["unanswered"].as_array().unwrap() {
+        assert!(question["why"].as_str().unwrap().contains("--exact-seconds raises the limit"), "{question}");
+    }
     assert!(folder.read("made/index.html").contains("Without an exact answer"));
     let text = folder.run(&call).ends_with(0).stdout;
     assert!(text.contains("Without an exact answer") && text.contains("plants"), "{text}");

@@ -15,7 +15,7 @@ mod rounding;
 
 use std::time::Duration;
 
-use evenhand_budget::{Exceeded, Limits};
+use evenhand_budget::{Exceeded, Kind as LimitKind, Limits};
 use evenhand_certify::{CertifyError, Request, certify, ratio};
 use evenhand_exact::{Axiom, Certificate, Claim, Evidence, Instance, Parameters, Prices, check_text};
 use evenhand_lp::model::Model;
@@ -85,7 +85,7 @@ pub enum ReferenceError {
     #[error(transparent)]
     Programme(#[from] LpError),
     /// The time was up before the exact answer to a linear programme was proven.
-    #[error("the time was up before the exact answer was proven")]
+    #[error("the time was up before the exact answer was proven (--exact-seconds raises the limit)")]
     Late,
     /// The certificate does not prove the answer.
     #[error("the certificate does not show the answer")]
@@ -97,10 +97,16 @@ pub enum ReferenceError {
 /// # Errors
 /// [`ReferenceError`], also if the limits are exceeded.
 pub fn within(case: &Case, limits: &Limits) -> Result<Reference, ReferenceError> {
-    evenhand_budget::within(limits, || match &case.input {
+    let done = evenhand_budget::within(limits, || match &case.input {
         Input::Programme(model) => of_programme(model, limits.time),
         Input::Allocation(_) | Input::Reservation(_) => of(case),
-    })?
+    });
+    match done {
+        Err(exceeded) if exceeded.kind == LimitKind::Time && case.programme().is_some() => {
+            Err(ReferenceError::Late)
+        }
+        done => done?,
+    }
 }
 
 /// Computes the reference of a case.
