@@ -55,6 +55,36 @@ fn a_file_says_rows_ranges_bounds_and_a_constant() {
 }
 
 #[test]
+fn a_programme_that_is_written_is_read_again() {
+    let mut model = small();
+    model.columns[0].is_integer = true;
+    model.columns[1].bounds = Bounds::between(q("-7/4"), q("-1/1000"));
+    let mut more = |name: &str, bounds: Bounds| {
+        model.column(name, 0, bounds, [(0, q("1e-20"))]);
+    };
+    more("at most", Bounds::at_most(-2));
+    more("fixed", Bounds::equal(q("1/8")));
+    more("least", Bounds::at_least(3));
+    more("upper", Bounds::at_most(0));
+    let row = model.row("obj", Bounds::free());
+    model.columns[2].entries.push((row, Rational::from(5)));
+    model.columns[3].name = "at_most".to_owned();
+    let text = mps::write(&model).unwrap();
+    let mut read = mps::read(text.as_bytes()).unwrap_or_else(|error| panic!("{error}: {text}"));
+    // A row of type N after the objective is left out.
+    let free = model.rows.pop().unwrap();
+    assert_eq!((free.name.as_str(), text.contains(" N obj_\n")), ("obj", true));
+    model.columns[2].entries.pop();
+    assert_eq!(read, model, "{text}");
+    // A number without a short decimal is rounded to a double.
+    read.columns[0].cost = q("1/3");
+    let text = mps::write(&read).unwrap();
+    assert_eq!(mps::read(text.as_bytes()).unwrap().columns[0].cost, q("0.3333333333333333"), "{text}");
+    read.rows[0].bounds = Bounds::between(2, 1);
+    assert!(mps::write(&read).unwrap_err().to_string().contains("row `SUM`"));
+}
+
+#[test]
 fn faults_have_a_line() {
     let fault = |from: &str, to: &str| {
         assert!(SMALL.contains(from), "{from}");
