@@ -1,4 +1,4 @@
-//! Reads MPS files, fixed and free.
+//! Reads and writes MPS files, fixed and free.
 //!
 //! Numbers are read as the decimals that are written. A bound of at least 1e30, or of at most -1e30, is infinite. A column between
 //! integer markers without bounds is an integer of at least 0. Rows of type N after the first one are left out.

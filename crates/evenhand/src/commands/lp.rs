@@ -111,7 +111,8 @@ fn check_file(call: &LpCheck, common: &Common) -> Result<ExitCode, Failure> {
     };
     let bound = verdict.bound_sentence();
     if call.bounds && bound.is_none() {
-        let what = "--bounds: the answer states no prices (dual values), and a bound is proven from prices alone";
+        let what =
+            "--bounds: the answer states no prices (dual values), and a bound is proven from prices alone";
         return Err(Failure::input(format!("{answer_name}: {what}")));
     }
     let is_good = if call.bounds {
