@@ -536,10 +536,10 @@ pub struct Bench {
     /// accuracy: suite of problems
     #[arg(long, value_name = "SUITE", value_parser = names::one_of(Suite::NAMES), conflicts_with = "problem")]
     pub suite: Option<String>,
-    /// accuracy: folder of the MPS files (.mps, .mps.gz) of --suite netlib
+    /// accuracy: folder of the MPS or LP files (also .gz) of --suite netlib
     #[arg(long, value_name = "DIR", requires = "suite")]
     pub data: Option<PathBuf>,
-    /// accuracy: measure your own problem (JSON, or .mps) with all questions that apply
+    /// accuracy: measure your own problem (JSON, .mps or .lp) with all questions that apply
     #[arg(long, value_name = "FILE")]
     pub problem: Option<PathBuf>,
     /// accuracy: ask only questions of this kind; may be given several times

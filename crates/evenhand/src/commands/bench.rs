@@ -1,15 +1,14 @@
 //! `bench`: measures solvers against exact answers, and the running times of mechanisms.
 
 use std::ffi::OsString;
-use std::io::{BufReader, Read as _, Write as _};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use evenhand::Certificate;
-use evenhand::import::Input as Packed;
 use evenhand::lp::model::Model;
-use evenhand::lp::{json as lp_json, mps};
+use evenhand::lp::read::read;
 use evenhand_accuracy::accuracy::{self, Settings};
 use evenhand_accuracy::case::{Case, Input, Kind};
 use evenhand_accuracy::keeper::{self, Keeper};
@@ -24,6 +23,7 @@ use evenhand_budget::{Limits, within};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 
+use super::lp;
 use crate::arguments::{Bench, BenchKind, Common};
 use crate::failure::Failure;
 use crate::{files, output};
@@ -32,8 +32,6 @@ use crate::{files, output};
 const SECONDS: f64 = 10.0;
 /// The default time for the exact answer to a programme of `--suite netlib`, in seconds.
 const NETLIB_SECONDS: f64 = 60.0;
-/// The largest size of an unpacked MPS file, in bytes.
-const MOST_BYTES: u64 = 1 << 30;
 /// The folder of the saved references, within the folder of a run.
 const REFERENCES: &str = "references";
 
@@ -269,7 +267,7 @@ fn run_worker() -> Result<ExitCode, Failure> {
 /// programme.
 fn own_cases(path: &Path, common: &Common) -> Result<Vec<Case>, Failure> {
     if let Some(name) = programme_name(path) {
-        return Ok(vec![programme_case(&name, programme(path)?, common)]);
+        return Ok(vec![programme_case(&name, lp::programme(path)?, common)]);
     }
     let name = path.file_stem().map_or_else(|| "problem".into(), |stem| stem.to_string_lossy());
     let read = files::read(path, |source| {
@@ -283,8 +281,8 @@ fn own_cases(path: &Path, common: &Common) -> Result<Vec<Case>, Failure> {
     let input = match read {
         Ok(input) => input,
         Err(text) => {
-            let model = lp_json::read(&text)
-                .map_err(|error| Failure::input(format!("{}: {error}", path.display())))?;
+            let model = read(&path.display().to_string(), &text)
+                .map_err(|error| Failure::input(error.to_string()))?;
             return Ok(vec![programme_case(&name, model, common)]);
         }
     };
@@ -302,20 +300,16 @@ fn own_cases(path: &Path, common: &Common) -> Result<Vec<Case>, Failure> {
     Ok(suite::own(&name, &input))
 }
 
-/// Returns the name of a programme, which is that of its MPS file without the endings; `None` for any other file.
+/// Returns the name of a programme, which is that of its MPS or LP file without the endings; `None` for any other file.
 fn programme_name(path: &Path) -> Option<String> {
     let name = path.file_name()?.to_string_lossy();
     let lower = name.to_ascii_lowercase();
-    let without = |packing: &&str| lower.strip_suffix(*packing)?.strip_suffix(".mps");
+    let without = |packing: &&str| {
+        let plain = lower.strip_suffix(*packing)?;
+        plain.strip_suffix(".mps").or_else(|| plain.strip_suffix(".lp"))
+    };
     let length = ["", ".gz", ".zst", ".zip"].iter().find_map(without)?.len();
     Some(name[..length].to_owned())
-}
-
-/// Reads an MPS file, which may be packed.
-fn programme(path: &Path) -> Result<Model, Failure> {
-    let (name, reader, _) = Packed::open(path).map_err(Failure::input)?.parts();
-    let read = mps::read(BufReader::new(reader.take(MOST_BYTES)));
-    read.map_err(|error| Failure::input(format!("{name}: {error}")))
 }
 
 fn programme_case(name: &str, model: Model, common: &Common) -> Case {
@@ -330,7 +324,7 @@ fn programme_case(name: &str, model: Model, common: &Common) -> Case {
     programmes::case(name, model)
 }
 
-/// Returns the programmes of all MPS files of a folder, by name. All are read before any is solved.
+/// Returns the programmes of all MPS and LP files of a folder, by name. All are read before any is solved.
 fn programmes_of(folder: &Path, common: &Common) -> Result<Vec<Case>, Failure> {
     let wrong = |error: &dyn std::fmt::Display| Failure::input(format!("{}: {error}", folder.display()));
     let entries = folder.read_dir().map_err(|error| wrong(&error))?;
@@ -340,12 +334,12 @@ fn programmes_of(folder: &Path, common: &Common) -> Result<Vec<Case>, Failure> {
         paths.map_err(|error| wrong(&error))?.into_iter().filter_map(named).collect();
     files.sort();
     if files.is_empty() {
-        return Err(wrong(&"no file ends in .mps or .mps.gz"));
+        return Err(wrong(&"no file ends in .mps, .lp, .mps.gz or .lp.gz"));
     }
     if let Some(pair) = files.windows(2).find(|pair| pair[0].0 == pair[1].0) {
         return Err(wrong(&format!("two files are named `{}`; remove one of them", pair[0].0)));
     }
-    files.iter().map(|(name, path)| Ok(programme_case(name, programme(path)?, common))).collect()
+    files.iter().map(|(name, path)| Ok(programme_case(name, lp::programme(path)?, common))).collect()
 }
 
 fn no_reference(case: &Case, source: ReferenceError) -> BenchError {

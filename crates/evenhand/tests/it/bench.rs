@@ -238,9 +238,8 @@ fn folders_of_linear_programmes_that_cannot_be_read() {
     bench(&["--problem", "data/plants.mps", "--kind", "pool"]).fails_with(2, "--kind pool");
     bench(&["--problem", "missing.mps"]).fails_with(2, "missing.mps");
     folder.write("data/broken.mps", PLANTS.replace(" L  plant2", " L  plant1"));
-    bench(&["--problem", "data/broken.mps"])
-        .fails_with(2, "broken.mps: line 8: the row `plant1` is stated twice");
-    bench(&["--suite", "netlib", "--data", "data"]).fails_with(2, "broken.mps: line 8: ");
+    bench(&["--problem", "data/broken.mps"]).fails_with(2, "broken.mps:8: the row `plant1` is stated twice");
+    bench(&["--suite", "netlib", "--data", "data"]).fails_with(2, "broken.mps:8: ");
     folder.run(&["bench", "speed", "--exact-seconds", "3"]).fails_with(2, "bench accuracy");
 }
 

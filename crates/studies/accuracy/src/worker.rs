@@ -159,12 +159,9 @@ impl Question {
 /// The reason why a [`Question`] has no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum Unanswerable {
-    /// The problem cannot be read.
+    /// The problem or the linear programme cannot be read.
     #[error("{0}")]
     Problem(FormatError),
-    /// The linear programme cannot be read.
-    #[error("{0}")]
-    Programme(evenhand_lp::json::JsonError),
     /// A name that does not exist.
     #[error("no {what} `{name}`")]
     Unknown {
@@ -185,7 +182,7 @@ pub fn answer(question: Question, say: &mut dyn FnMut(&str) -> io::Result<()>) -
     let source = Source { name: "the problem", text: &question.problem };
     let input = match question.is_reservation {
         _ if kind == Kind::LinearProgramme => {
-            Input::Programme(evenhand_lp::json::read(source.text).map_err(Unanswerable::Programme)?)
+            Input::Programme(evenhand_lp::json::read(source).map_err(Unanswerable::Problem)?)
         }
         true => Input::Reservation(source.reservation().map_err(Unanswerable::Problem)?),
         false => Input::Allocation(source.problem().map_err(Unanswerable::Problem)?),
