@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use evenhand::Certificate;
 use evenhand::lp::model::Model;
-use evenhand::lp::read::read;
+use evenhand::lp::read as lp_read;
 use evenhand_accuracy::accuracy::{self, Settings};
 use evenhand_accuracy::case::{Case, Input, Kind};
 use evenhand_accuracy::keeper::{self, Keeper};
@@ -281,7 +281,7 @@ fn own_cases(path: &Path, common: &Common) -> Result<Vec<Case>, Failure> {
     let input = match read {
         Ok(input) => input,
         Err(text) => {
-            let model = read(&path.display().to_string(), &text)
+            let model = lp_read::read(&path.display().to_string(), &text)
                 .map_err(|error| Failure::input(error.to_string()))?;
             return Ok(vec![programme_case(&name, model, common)]);
         }
