@@ -107,7 +107,7 @@ fn wrong_input_has_a_place() {
     folder.write("broken.mps", BLEND.replace(" G  additive", " X  additive"));
     solve("broken.mps").fails_with(2, "broken.mps:5: the row type `X`: expected N, E, L or G");
     folder.write("broken.lp", "min x\nst\n x >= y z\nend\n");
-    solve("broken.lp").fails_with(2, "broken.lp:3: found `z`: expected `<=`, `>=` or `=`");
+    solve("broken.lp").fails_with(2, "broken.lp:4: found the end of the section: expected `<=`, `>=` or `=`");
     folder.write(
         "broken.json",
         r#"{"kind": "linear-programme", "direction": "least", "rows": [], "columns": []}"#,

@@ -165,7 +165,7 @@ fn an_lp_file_says_the_same() {
         "min 2x+y+3\nst\n c1: 3x - y >= -inf\n x + y >= 2 - y\n 10 >= x >= 1\nbounds\n -inf <= y <= -1\n 2 <= x\n z >= -infinity\n\
          binary b\ngeneral z",
     );
-    assert_eq!(model.unwrap_err().to_string(), "line 8: `z` is no column of the objective or a row");
+    assert_eq!(model.unwrap_err().to_string(), "line 9: `z` is no column of the objective or a row");
     let model = lp_format::read(
         "min 2x+y+3+0z\nst\n c1: 3x - y >= -inf\n x + y >= 2 - y\n 10 >= x >= 1\nbounds\n -inf <= y <= -1\n 2 <= x\n z >= -infinity\n\
          general z",
@@ -223,7 +223,7 @@ fn json_numbers_are_the_decimals_that_are_written() {
         assert!(text.contains(from), "{from}");
         read("a.json", &text.replacen(from, to, 1)).unwrap_err().to_string()
     };
-    assert_eq!(fault("\"r\": 1}", "\"s\": 1}"), "a.json:2:64: columns[0].entries.s: there is no row `s`");
+    assert_eq!(fault("\"r\": 1}", "\"s\": 1}"), "a.json:2:58: columns[0].entries.s: there is no row `s`");
     assert_eq!(
         fault("\"r\": 1}", "\"r\": 1, \"r\": 2}"),
         "a.json:2:72: columns[0].entries.r: the field `r` is given twice"
@@ -242,7 +242,7 @@ fn the_format_is_told_by_the_text() {
     assert_eq!(read("a", SMALL_LP).unwrap().rows.len(), 3);
     assert_eq!(
         read("a.lp", "min x\nst\n x >= y z").unwrap_err().to_string(),
-        "a.lp:3: found `z`: expected `<=`, `>=` or `=`"
+        "a.lp:3: found the end of the section: expected `<=`, `>=` or `=`"
     );
     assert_eq!(
         read("a.mps", "x").unwrap_err().to_string(),
