@@ -112,7 +112,9 @@ impl Verdict<'_> {
                 name(self.model, of.at),
                 decimal(&of.by)
             ),
-            (None, None) => "Its prices prove no bound: one of them needs a bound that is infinite.".to_owned(),
+            (None, None) => {
+                "Its prices prove no bound: one of them needs a bound that is infinite.".to_owned()
+            }
         }
     }
 

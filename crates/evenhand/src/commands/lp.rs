@@ -49,9 +49,15 @@ fn text(path: &Path) -> Result<(String, String), Failure> {
     }
 }
 
-fn programme(path: &Path, common: &Common) -> Result<Model, Failure> {
+/// Reads a linear programme from a file that may be packed.
+pub fn programme(path: &Path) -> Result<Model, Failure> {
     let (name, text) = text(path)?;
-    let model = read(&name, &text).map_err(|error| Failure::input(error.to_string()))?;
+    read(&name, &text).map_err(|error| Failure::input(error.to_string()))
+}
+
+/// Reads a linear programme, and notes that columns are relaxed where that is so.
+fn noted_programme(path: &Path, common: &Common) -> Result<Model, Failure> {
+    let model = programme(path)?;
     if model.has_integers() {
         output::note(
             common,
@@ -62,7 +68,7 @@ fn programme(path: &Path, common: &Common) -> Result<Model, Failure> {
 }
 
 fn solve_file(call: &LpSolve, common: &Common) -> Result<ExitCode, Failure> {
-    let model = programme(&call.file, common)?;
+    let model = noted_programme(&call.file, common)?;
     let settings = Settings { time: call.seconds.map(Duration::from_secs), ..Settings::default() };
     let answer = solve(&model, &settings).map_err(Failure::solver)?;
     let mut printed = false;
@@ -95,7 +101,7 @@ fn solve_file(call: &LpSolve, common: &Common) -> Result<ExitCode, Failure> {
 fn check_file(call: &LpCheck, common: &Common) -> Result<ExitCode, Failure> {
     files::distinct(&[&call.file, &call.answer])?;
     let tolerance = super::tolerance(Some(&call.tolerance), "tolerance")?.unwrap_or_default();
-    let model = programme(&call.file, common)?;
+    let model = noted_programme(&call.file, common)?;
     let (answer_name, answer_text) = text(&call.answer)?;
     let answer = stated::read(&model, &answer_text)
         .map_err(|error| Failure::input(format!("{answer_name}:{}: {}", error.line, error.message)))?;
@@ -111,7 +117,8 @@ fn check_file(call: &LpCheck, common: &Common) -> Result<ExitCode, Failure> {
     };
     let bound = verdict.bound_sentence();
     if call.bounds && bound.is_none() {
-        let what = "--bounds: the answer states no prices (dual values), and a bound is proven from prices alone";
+        let what =
+            "--bounds: the answer states no prices (dual values), and a bound is proven from prices alone";
         return Err(Failure::input(format!("{answer_name}: {what}")));
     }
     let is_good = if call.bounds {

@@ -55,6 +55,36 @@ fn a_file_says_rows_ranges_bounds_and_a_constant() {
 }
 
 #[test]
+fn a_programme_that_is_written_is_read_again() {
+    let mut model = small();
+    model.columns[0].is_integer = true;
+    model.columns[1].bounds = Bounds::between(q("-7/4"), q("-1/1000"));
+    let mut more = |name: &str, bounds: Bounds| {
+        model.column(name, 0, bounds, [(0, q("1e-20"))]);
+    };
+    more("at most", Bounds::at_most(-2));
+    more("fixed", Bounds::equal(q("1/8")));
+    more("least", Bounds::at_least(3));
+    more("upper", Bounds::at_most(0));
+    let row = model.row("obj", Bounds::free());
+    model.columns[2].entries.push((row, Rational::from(5)));
+    model.columns[3].name = "at_most".to_owned();
+    let text = mps::write(&model).unwrap();
+    let mut read = mps::read(text.as_bytes()).unwrap_or_else(|error| panic!("{error}: {text}"));
+    // A row of type N after the objective is left out.
+    let free = model.rows.pop().unwrap();
+    assert_eq!((free.name.as_str(), text.contains(" N obj_\n")), ("obj", true));
+    model.columns[2].entries.pop();
+    assert_eq!(read, model, "{text}");
+    // A number without a short decimal is rounded to a double.
+    read.columns[0].cost = q("1/3");
+    let text = mps::write(&read).unwrap();
+    assert_eq!(mps::read(text.as_bytes()).unwrap().columns[0].cost, q("0.3333333333333333"), "{text}");
+    read.rows[0].bounds = Bounds::between(2, 1);
+    assert!(mps::write(&read).unwrap_err().to_string().contains("row `SUM`"));
+}
+
+#[test]
 fn faults_have_a_line() {
     let fault = |from: &str, to: &str| {
         assert!(SMALL.contains(from), "{from}");
@@ -135,7 +165,7 @@ fn an_lp_file_says_the_same() {
         "min 2x+y+3\nst\n c1: 3x - y >= -inf\n x + y >= 2 - y\n 10 >= x >= 1\nbounds\n -inf <= y <= -1\n 2 <= x\n z >= -infinity\n\
          binary b\ngeneral z",
     );
-    assert_eq!(model.unwrap_err().to_string(), "line 8: `z` is no column of the objective or a row");
+    assert_eq!(model.unwrap_err().to_string(), "line 9: `z` is no column of the objective or a row");
     let model = lp_format::read(
         "min 2x+y+3+0z\nst\n c1: 3x - y >= -inf\n x + y >= 2 - y\n 10 >= x >= 1\nbounds\n -inf <= y <= -1\n 2 <= x\n z >= -infinity\n\
          general z",
@@ -193,7 +223,7 @@ fn json_numbers_are_the_decimals_that_are_written() {
         assert!(text.contains(from), "{from}");
         read("a.json", &text.replacen(from, to, 1)).unwrap_err().to_string()
     };
-    assert_eq!(fault("\"r\": 1}", "\"s\": 1}"), "a.json:2:64: columns[0].entries.s: there is no row `s`");
+    assert_eq!(fault("\"r\": 1}", "\"s\": 1}"), "a.json:2:58: columns[0].entries.s: there is no row `s`");
     assert_eq!(
         fault("\"r\": 1}", "\"r\": 1, \"r\": 2}"),
         "a.json:2:72: columns[0].entries.r: the field `r` is given twice"
@@ -212,7 +242,7 @@ fn the_format_is_told_by_the_text() {
     assert_eq!(read("a", SMALL_LP).unwrap().rows.len(), 3);
     assert_eq!(
         read("a.lp", "min x\nst\n x >= y z").unwrap_err().to_string(),
-        "a.lp:3: found `z`: expected `<=`, `>=` or `=`"
+        "a.lp:3: found the end of the section: expected `<=`, `>=` or `=`"
     );
     assert_eq!(
         read("a.mps", "x").unwrap_err().to_string(),
