@@ -19,6 +19,7 @@ pub mod json;
 mod one_more_unit;
 mod page;
 mod pictures;
+pub mod plan;
 pub mod plot;
 mod polish;
 pub mod ratio;
