@@ -40,7 +40,11 @@ impl Asked {
             (Goal::All, _) => "lets all waiting tasks start".to_owned(),
             (Goal::Starts(_), job) => {
                 let job = job.as_deref().unwrap_or("the job");
-                if tasks > 1 { format!("lets all {tasks} tasks of {job} start") } else { format!("lets {job} start") }
+                if tasks > 1 {
+                    format!("lets all {tasks} tasks of {job} start")
+                } else {
+                    format!("lets {job} start")
+                }
             }
         }
     }
@@ -56,7 +60,11 @@ impl Asked {
             (Goal::All, _) => "all waiting tasks could start now".to_owned(),
             (Goal::Starts(_), job) => {
                 let job = job.as_deref().unwrap_or("the job");
-                if tasks > 1 { format!("all {tasks} tasks of {job} could start now") } else { format!("{job} could start now") }
+                if tasks > 1 {
+                    format!("all {tasks} tasks of {job} could start now")
+                } else {
+                    format!("{job} could start now")
+                }
             }
         }
     }
@@ -145,7 +153,8 @@ pub(crate) fn obstacle_in_words(problem: &Problem, plan: &Plan, obstacle: &Obsta
             "running tasks exceed a limit or a server today, and starts do not change that".to_owned()
         }
         Obstacle::NotFeasible => {
-            "fractions of tasks run, or a user runs more tasks than it has, and starts do not change that".to_owned()
+            "fractions of tasks run, or a user runs more tasks than it has, and starts do not change that"
+                .to_owned()
         }
     }
 }
@@ -154,7 +163,11 @@ pub(crate) fn obstacle_in_words(problem: &Problem, plan: &Plan, obstacle: &Obsta
 fn servers(problem: &Problem, plan: &Plan, set: &Set) -> String {
     let each = plan.offers.iter().zip(&set.counts).filter(|(_, count)| **count > 0).map(|(offer, count)| {
         let class = problem.servers()[offer.class].name();
-        if *count == 1 { format!("1 server of class {class}") } else { format!("{count} servers of class {class}") }
+        if *count == 1 {
+            format!("1 server of class {class}")
+        } else {
+            format!("{count} servers of class {class}")
+        }
     });
     each.collect::<Vec<_>>().join(" and ")
 }
@@ -205,7 +218,10 @@ pub fn plan(snapshot: &Snapshot, asked: &Asked, plan: &Plan) -> Page {
         return Page::new().lines(lines);
     };
     if plan.is_cut {
-        lines.push(format!("The search reached its limit. Sets that were judged one by one: {}.", plan.judged));
+        lines.push(format!(
+            "The search reached its limit. Sets that were judged one by one: {}.",
+            plan.judged
+        ));
     }
     if !set.by_model.is_empty() {
         let names: Vec<&str> = set.by_model.iter().map(|n| problem.users()[*n].name()).collect();
@@ -220,7 +236,8 @@ pub fn plan(snapshot: &Snapshot, asked: &Asked, plan: &Plan) -> Page {
             few(&set.below, EXPLAINED)
         ));
     }
-    let is_rounded = plan.offers.iter().any(|offer| snapshot.rounded.iter().any(|of| of.server == offer.class));
+    let is_rounded =
+        plan.offers.iter().any(|offer| snapshot.rounded.iter().any(|of| of.server == offer.class));
     if is_rounded {
         lines.push("A new server counts with the least capacity of its class.".to_owned());
     }
@@ -232,7 +249,10 @@ pub fn plan(snapshot: &Snapshot, asked: &Asked, plan: &Plan) -> Page {
         .map(|(offer, count)| format!("--add {}={count}", problem.servers()[offer.class].name()))
         .collect();
     if !added.is_empty() {
-        lines.push(format!("Next: `evenhand what-if SNAPSHOT {}` shows the fair shares then.", added.join(" ")));
+        lines.push(format!(
+            "Next: `evenhand what-if SNAPSHOT {}` shows the fair shares then.",
+            added.join(" ")
+        ));
     }
     let mut page = Page::new().lines(lines);
     let offered = plan.offers.iter().zip(&set.counts);
@@ -276,7 +296,10 @@ pub(crate) fn can_go(snapshot: &Snapshot, removable: &Removable) -> String {
     let names = few(&names, EXPLAINED);
     match (alone, together) {
         (1, 1) => format!("1 server can go: {names}."),
-        (_, 0) => format!("{} can go if all others stay. None of them was found to go after another.", server(alone)),
+        (_, 0) => format!(
+            "{} can go if all others stay. None of them was found to go after another.",
+            server(alone)
+        ),
         _ if alone == together => format!("{} can go, all of them together: {names}.", server(alone)),
         _ => format!(
             "{} can go together: {names}. {} can go if all others stay.",
@@ -299,7 +322,8 @@ pub fn removable(snapshot: &Snapshot, removable: &Removable) -> Page {
             many => format!("{many} running tasks start again on other servers for that."),
         });
         lines.push(
-            "No queue then lacks more of its fair share than now, and no guarantee is newly missed.".to_owned(),
+            "No queue then lacks more of its fair share than now, and no guarantee is newly missed."
+                .to_owned(),
         );
     }
     for (reason, places) in &removable.stays {
@@ -309,7 +333,11 @@ pub fn removable(snapshot: &Snapshot, removable: &Removable) -> Page {
             Reason::NoRoom => "their tasks have no room elsewhere",
             Reason::Lack => "a queue would lack more, or a promise could no longer be kept",
         };
-        let count = if names.len() == 1 { "1 server stays".to_owned() } else { format!("{} servers stay", names.len()) };
+        let count = if names.len() == 1 {
+            "1 server stays".to_owned()
+        } else {
+            format!("{} servers stay", names.len())
+        };
         lines.push(format!("{count}, since {why}: {}.", few(&names, NAMED)));
     }
     if !removable.alone.is_empty() && !removable.not_known.is_empty() {
@@ -318,7 +346,9 @@ pub fn removable(snapshot: &Snapshot, removable: &Removable) -> Page {
         lines.push(format!("Not checked, since the search reached its limit: {}.", few(&names, NAMED)));
     }
     if removable.is_cut {
-        lines.push("The search for servers that go together reached its limit, so more may go together.".to_owned());
+        lines.push(
+            "The search for servers that go together reached its limit, so more may go together.".to_owned(),
+        );
     }
     let removed: Vec<String> = removable
         .together

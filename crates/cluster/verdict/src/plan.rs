@@ -198,9 +198,8 @@ fn below_after(
         totals[started.user] += started.tasks() - started.admitted;
     }
     let (held, waiting) = (queues.held(&totals), queues.waiting(&totals));
-    let is_below = |v: &usize| {
-        queues.short_by(*v, &held[*v], &due.amounts[*v], &waiting, &Rational::new()).is_some()
-    };
+    let is_below =
+        |v: &usize| queues.short_by(*v, &held[*v], &due.amounts[*v], &waiting, &Rational::new()).is_some();
     let below = (0..queues.list.len()).filter(is_below);
     Ok(below.map(|v| queues.list[v].name.clone()).collect())
 }

@@ -50,7 +50,9 @@ fn removable(call: &Call, snapshot: &Snapshot, common: &Common) -> Result<ExitCo
         || report::plan::removable(snapshot, &removable),
     )?;
     if removable.alone.is_empty() && !removable.not_known.is_empty() {
-        return Err(Failure::solver("whether some servers can go is not known: the search reached its limit"));
+        return Err(Failure::solver(
+            "whether some servers can go is not known: the search reached its limit",
+        ));
     }
     Ok(ExitCode::from(u8::from(removable.alone.is_empty())))
 }
@@ -78,7 +80,9 @@ fn offers(texts: &[String], problem: &Problem) -> Result<Vec<Offer>, Failure> {
                 .tip("state the price of one server, such as --offer a100=8"));
         }
         if offers.iter().any(|offer| offer.class == class) {
-            return Err(Failure::input(format!("--offer {name}: the class is on offer twice: state one price")));
+            return Err(Failure::input(format!(
+                "--offer {name}: the class is on offer twice: state one price"
+            )));
         }
         offers.push(Offer { class, price });
     }

@@ -34,6 +34,7 @@ mod odd_input;
 mod outputs;
 mod outside;
 mod places;
+mod plan;
 mod ratio;
 mod ratio_monotone;
 mod ratio_sweep;

@@ -4,6 +4,7 @@
 //! starts that have room together leave no queue below its fair share and no guarantee missed. The search for these starts adds
 //! one start after the other, and only starts of the queue that lacks something. It is complete unless it reaches its limit.
 
+use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
@@ -194,8 +195,9 @@ impl Judge<'_> {
 
     /// Judges ever larger sets of each class and of all classes together until some are enough, and then smaller ones.
     fn gallop(&mut self) -> Result<(), ClusterError> {
-        let mut rays: Vec<Vec<u64>> =
-            (0..self.offers.len()).map(|c| (0..self.offers.len()).map(|k| u64::from(c == k)).collect()).collect();
+        let mut rays: Vec<Vec<u64>> = (0..self.offers.len())
+            .map(|c| (0..self.offers.len()).map(|k| u64::from(c == k)).collect())
+            .collect();
         if self.offers.len() > 1 {
             rays.push(vec![1; self.offers.len()]);
         }
@@ -249,13 +251,16 @@ impl Judge<'_> {
             steps: STEPS_OF_A_VERDICT,
             states: self.states,
             is_known: true,
+            saw_lack: Cell::new(false),
         };
         if !trial.one_by_one() {
             // The first room for each start was not enough, so all other starts are tried.
             trial.standing = trial.base.clone();
             trial.started.clear();
             if !trial.all_ways(&mut BTreeSet::new()) {
-                return Ok(if trial.is_known { Judgement::TooFew } else { Judgement::NotKnown });
+                // With limits on classes, lacks also depend on the classes of the started tasks, and not all are tried.
+                let is_known = trial.is_known && !(trial.saw_lack.get() && problem.groups().limit_classes());
+                return Ok(if is_known { Judgement::TooFew } else { Judgement::NotKnown });
             }
         }
         if !self.is_fair {
@@ -322,6 +327,8 @@ struct Trial<'t> {
     states: usize,
     /// Whether the answer "not enough" is certain.
     is_known: bool,
+    /// Whether a missed guarantee was the reason for a start.
+    saw_lack: Cell<bool>,
 }
 
 impl Trial<'_> {
@@ -343,10 +350,10 @@ impl Trial<'_> {
         };
         if let Some(due) = self.due {
             let held = queues.held(totals);
-            let is_below = |v: &usize| {
-                queues.short_by(*v, &held[*v], &due[*v], &waiting, &Rational::new()).is_some()
-            };
-            let deepest = (0..queues.list.len()).filter(is_below).max_by_key(|v| (queues.list[*v].depth, Reverse(*v)));
+            let is_below =
+                |v: &usize| queues.short_by(*v, &held[*v], &due[*v], &waiting, &Rational::new()).is_some();
+            let deepest =
+                (0..queues.list.len()).filter(is_below).max_by_key(|v| (queues.list[*v].depth, Reverse(*v)));
             if let Some(v) = deepest {
                 let (held, due) = (&held[v], &due[v]);
                 let size = |n: usize| {
@@ -368,6 +375,7 @@ impl Trial<'_> {
             self.promised[*n] && waiting[*n] && self.standing.rooms.lack(*n) >= gang(self.problem(), *n)
         };
         let n = (0..self.problem().n_users()).find(misses)?;
+        self.saw_lack.set(true);
         let top = queues.above[n].last().copied();
         let users = top.map_or_else(Vec::new, |v| queues.users[v].clone());
         let mut own: Vec<usize> = users.into_iter().filter(|m| *m != n).collect();
@@ -493,7 +501,8 @@ impl Trial<'_> {
         let mut order: BinaryHeap<(i64, Reverse<usize>)> =
             users.into_iter().map(|n| (rules.of(n).priority, Reverse(n))).collect();
         let mut admitted: BTreeMap<usize, BTreeMap<Place, u64>> = BTreeMap::new();
-        let with_admitted: Vec<usize> = (0..self.problem().n_users()).filter(|n| rules.admitted(*n) > 0).collect();
+        let with_admitted: Vec<usize> =
+            (0..self.problem().n_users()).filter(|n| rules.admitted(*n) > 0).collect();
         for n in with_admitted {
             let gang = gang(self.problem(), n);
             for _ in 0..rules.admitted(n) / gang {
@@ -533,6 +542,8 @@ impl Trial<'_> {
             }
         }
         let started = by_user.into_iter();
-        started.map(|(user, places)| Started { user, places: places.into_iter().collect(), admitted: 0 }).collect()
+        started
+            .map(|(user, places)| Started { user, places: places.into_iter().collect(), admitted: 0 })
+            .collect()
     }
 }

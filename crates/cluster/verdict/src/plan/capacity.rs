@@ -45,8 +45,7 @@ pub(super) fn with_counts(problem: &Problem, counts: &[u64]) -> Result<Problem, 
 
 /// Returns a problem with more servers of the classes on offer.
 pub(super) fn with_more(problem: &Problem, offers: &[Offer], more: &[u64]) -> Result<Problem, ClusterError> {
-    let mut counts: Vec<u64> =
-        problem.servers().iter().map(evenhand_problem::ServerClass::count).collect();
+    let mut counts: Vec<u64> = problem.servers().iter().map(evenhand_problem::ServerClass::count).collect();
     for (offer, more) in offers.iter().zip(more) {
         counts[offer.class] = counts[offer.class].saturating_add(*more);
     }

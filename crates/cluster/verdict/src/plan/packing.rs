@@ -75,7 +75,13 @@ impl Lot {
 
 /// Returns gangs of a user as lots. Gangs that may choose between several sets of classes are lots of their own, and all others
 /// are one lot.
-pub(super) fn lots_of(problem: &Problem, rules: &TaskRules, n: usize, gangs: u64, is_admitted: bool) -> Vec<Lot> {
+pub(super) fn lots_of(
+    problem: &Problem,
+    rules: &TaskRules,
+    n: usize,
+    gangs: u64,
+    is_admitted: bool,
+) -> Vec<Lot> {
     let gang = gang(problem, n);
     let rule = rules.of(n);
     let own: Vec<usize> = rules.classes_of(problem, n).collect();
@@ -168,15 +174,28 @@ fn placed_of(lots: &[Lot], assignment: &Assignment) -> Vec<Placed> {
     placed
 }
 
-/// Adds tasks to a server. Unlike [`Servers::add`] this opens no further empty servers.
-fn put(standing: &mut Standing<'_>, lot: &Lot, class: usize, at: usize, tasks: u64) {
+/// Adds tasks to a server; removes tasks if the number is negative. Unlike [`Servers::add`] this opens no further empty servers.
+fn put(standing: &mut Standing<'_>, lot: &Lot, class: usize, at: usize, tasks: i64) {
     let server = &mut standing.servers.classes[class][at];
     for (r, d) in standing.problem.demand(lot.user, class).entries() {
         server.free[*r] -= Rational::from(d * tasks);
     }
-    *server.tasks.entry(lot.user).or_default() += tasks;
+    let total = server.tasks.entry(lot.user).or_default();
+    *total += tasks;
+    if total.is_zero() {
+        server.tasks.remove(&lot.user);
+    }
     if !lot.is_admitted {
         standing.rooms.add_on_class(lot.user, class, &Rational::from(tasks));
+    }
+}
+
+/// Removes placed tasks again.
+fn undo(standing: &mut Standing<'_>, lots: &[Lot], placed: Vec<Placed>) {
+    for Placed { lot, place, tasks } in placed {
+        let servers = &standing.servers.classes[place.class];
+        let at = servers.partition_point(|server| server.index < place.index);
+        put(standing, &lots[lot], place.class, at, -(tasks as i64));
     }
 }
 
@@ -227,7 +246,7 @@ fn fill(
             let tasks = server.room(standing.problem, *class, of.user, of.most.min(left).min(under));
             if tasks > 0 {
                 let place = Place { class: *class, index: server.index };
-                put(standing, of, *class, at, tasks);
+                put(standing, of, *class, at, tasks as i64);
                 placed.push(Placed { lot, place, tasks });
                 left -= tasks;
                 under = under.saturating_sub(tasks);
@@ -251,12 +270,12 @@ fn fill_lot(
         return fill(standing, lots, lot, &lots[lot].classes, from, left, placed);
     }
     for classes in &lots[lot].choices {
-        let (mut trial, mut list) = (standing.clone(), Vec::new());
-        if fill(&mut trial, lots, lot, classes, from, left, &mut list) == 0 {
-            *standing = trial;
+        let mut list = Vec::new();
+        if fill(standing, lots, lot, classes, from, left, &mut list) == 0 {
             placed.extend(list);
             return 0;
         }
+        undo(standing, lots, list);
     }
     left
 }
@@ -343,7 +362,7 @@ impl<'p> Packing<'p> {
             let mut choices = choices.into_iter();
             while left > 0 {
                 let classes = choices.next()?;
-                let (saved, saved_more) = (trial.clone(), more.clone());
+                let saved = more.clone();
                 let mut list = Vec::new();
                 let mut rest = fill(&mut trial, &self.lots, *at, classes, from, left, &mut list);
                 while rest > 0 {
@@ -355,7 +374,8 @@ impl<'p> Packing<'p> {
                     let useful = (0..self.offers.len()).filter(|c| {
                         classes.contains(&self.offers[*c].class) && room(c) > 0 && more[*c] < most
                     });
-                    let Some(c) = useful.min_by_key(|c| Rational::from(&self.offers[*c].price / room(c))) else {
+                    let Some(c) = useful.min_by_key(|c| Rational::from(&self.offers[*c].price / room(c)))
+                    else {
                         break;
                     };
                     let class = self.offers[c].class;
@@ -369,7 +389,12 @@ impl<'p> Packing<'p> {
                     placed.extend(list);
                     left = rest;
                 } else {
-                    (trial, more) = (saved, saved_more);
+                    undo(&mut trial, &self.lots, list);
+                    for (offer, (now, before)) in self.offers.iter().zip(more.iter().zip(&saved)) {
+                        let servers = &mut trial.servers.classes[offer.class];
+                        servers.truncate(servers.len() - (now - before) as usize);
+                    }
+                    more = saved;
                 }
                 if lot.choices.is_empty() && left > 0 {
                     return None;
@@ -653,8 +678,10 @@ fn replays(
         }
         if lot.is_admitted {
             for place in places {
-                let has_room =
-                    standing.servers.at(place).is_some_and(|server| server.fits(problem, place.class, lot.user));
+                let has_room = standing
+                    .servers
+                    .at(place)
+                    .is_some_and(|server| server.fits(problem, place.class, lot.user));
                 if !has_room {
                     return false;
                 }

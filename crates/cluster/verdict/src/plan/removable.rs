@@ -182,9 +182,11 @@ impl Numbers {
             let is_met = || due_rooms.as_ref().is_some_and(|rooms| rooms.lack(n).is_zero());
             if lack >= gang(problem, n) && is_met() { lack } else { Rational::new() }
         };
-        let lack = (0..problem.n_users()).map(|n| if has_groups { lack(n) } else { Rational::new() }).collect();
+        let lack =
+            (0..problem.n_users()).map(|n| if has_groups { lack(n) } else { Rational::new() }).collect();
         let claims = due.certificate().map(|of| &of.claims);
-        let guarantees = claims.and_then(|of| of.iter().find(|of| of.axiom == evenhand_exact::Axiom::Guarantees));
+        let guarantees =
+            claims.and_then(|of| of.iter().find(|of| of.axiom == evenhand_exact::Axiom::Guarantees));
         let can_be_met = guarantees.and_then(|claim| claim.holds);
         let exceeded = rooms.excesses().into_iter().filter_map(|excess| match excess {
             Excess::Bound { bound, used, most, .. } => Some((bound, used - most)),
@@ -305,11 +307,7 @@ impl<'p> Search<'_, 'p> {
     }
 
     /// Returns whether some number gets worse if one server goes and its tasks move.
-    fn is_worse_without(
-        &mut self,
-        (class, at): At,
-        moves: &[Relocation],
-    ) -> Result<bool, ClusterError> {
+    fn is_worse_without(&mut self, (class, at): At, moves: &[Relocation]) -> Result<bool, ClusterError> {
         let place = self.place((class, at));
         let mut placements: BTreeMap<Place, BTreeMap<usize, Rational>> = BTreeMap::new();
         for on in self.snapshot.allocation.placements.iter().flatten() {
@@ -335,8 +333,13 @@ impl<'p> Search<'_, 'p> {
         gone.iter().for_each(|place| by_class[place.class].push(place.index));
         by_class.iter_mut().for_each(|list| list.sort_unstable());
         let after = capacity::without(self.snapshot, &by_class, placements)?;
-        let now =
-            Numbers::new(&after.problem, self.standing.rules, self.rule, &after.allocation, Some(&self.before))?;
+        let now = Numbers::new(
+            &after.problem,
+            self.standing.rules,
+            self.rule,
+            &after.allocation,
+            Some(&self.before),
+        )?;
         Ok(now.is_worse(&self.before))
     }
 
@@ -359,7 +362,8 @@ impl<'p> Search<'_, 'p> {
         self.standing.servers.classes[class][at].room(self.standing.problem, class, n, most)
     }
 
-    /// Computes the servers with room for a task of a user, the fullest first.
+    /// Computes the servers with room for a task of a user, the fullest first. Moves never give other servers more room, so the list
+    /// stays complete.
     fn targets_of(&mut self, n: usize) {
         if self.targets[n].is_some() {
             return;
@@ -403,6 +407,9 @@ impl<'p> Search<'_, 'p> {
             let size = demand.map(|(r, d)| Rational::from(d / &capacity[*r])).max().unwrap_or_default();
             (Reverse(size), *n)
         });
+        for (n, _) in &order {
+            self.targets_of(*n);
+        }
         self.removed.insert(from);
         // All tasks leave first, so that limits on classes no longer count them.
         for (n, x) in &order {
@@ -412,7 +419,6 @@ impl<'p> Search<'_, 'p> {
         let mut left_over = false;
         for (n, x) in &order {
             let mut left = *x;
-            self.targets_of(*n);
             let (list, is_whole) = self.targets[*n].clone().unwrap_or_default();
             let all: Vec<At> = if is_whole { Vec::new() } else { self.all_servers(*n) };
             for to in list.into_iter().chain(all) {
@@ -472,11 +478,7 @@ impl<'p> Search<'_, 'p> {
     }
 
     /// Searches for other servers for the tasks of a server, exactly. The tasks have left the server already.
-    fn empty_exactly(
-        &mut self,
-        from: At,
-        tasks: &[(usize, u64)],
-    ) -> Result<Vec<Moved>, Option<Reason>> {
+    fn empty_exactly(&mut self, from: At, tasks: &[(usize, u64)]) -> Result<Vec<Moved>, Option<Reason>> {
         let problem = self.standing.problem;
         // A bound first: no room for the tasks of one user alone.
         for (n, x) in tasks {
@@ -544,9 +546,7 @@ impl<'p> Search<'_, 'p> {
     /// Removes as many servers as possible together: those with the fewest tasks first, some at a time. After each step the numbers
     /// that must not get worse are computed again. Returns the servers, and whether the search reached its limit.
     fn together(&mut self, mut all: Vec<At>) -> Result<(Vec<At>, bool), ClusterError> {
-        let tasks = |at: &At| -> Rational {
-            self.standing.servers.classes[at.0][at.1].tasks.values().sum()
-        };
+        let tasks = |at: &At| -> Rational { self.standing.servers.classes[at.0][at.1].tasks.values().sum() };
         all.sort_by_cached_key(|at| (tasks(at), *at));
         let size = all.len().div_ceil((self.judged / 2).max(1)).max(1);
         let mut todo: Vec<Vec<At>> = all.chunks(size).rev().map(<[_]>::to_vec).collect();
@@ -593,7 +593,8 @@ impl<'p> Search<'_, 'p> {
                 *change.entry(*n).or_default().entry(place).or_default() -= x.numer().to_i64().unwrap_or(0);
             }
         }
-        for on in placed(&self.snapshot.allocation, self.standing.servers.placements()).placements.iter().flatten()
+        for on in
+            placed(&self.snapshot.allocation, self.standing.servers.placements()).placements.iter().flatten()
         {
             let place = Place { class: on.server, index: on.index };
             for (n, x) in &on.tasks {
@@ -631,5 +632,9 @@ fn class_is_allowed(sets: &[Vec<usize>], is_gang: bool, from: usize, to: usize) 
     }
     let has = |set: &&Vec<usize>, i: usize| set.binary_search(&i).is_ok();
     let of_gang: Vec<&Vec<usize>> = sets.iter().filter(|set| is_gang && has(set, from)).collect();
-    if of_gang.is_empty() { sets.iter().any(|set| has(&set, to)) } else { of_gang.iter().all(|set| has(set, to)) }
+    if of_gang.is_empty() {
+        sets.iter().any(|set| has(&set, to))
+    } else {
+        of_gang.iter().all(|set| has(set, to))
+    }
 }

@@ -51,17 +51,23 @@ fn autoscaler_2513_small_or_large_nodes() {
                     {"name": "group2", "count": 1, "capacity": {"cpu": 4, "memory": 4}}]),
             &json!([{"name": "busy", "tasks": 5, "demand": {"memory": 1}, "demand_on": {"group2": {"cpu": 4, "memory": 4}}},
                     {"name": "pods", "tasks": pods, "demand": {"cpu": 0.7, "memory": 0.1}}]),
-            &json!([0, 1, 2, 3].map(|index| json!({"server": "group1", "index": index, "tasks": {"busy": 1}}))
-                .into_iter().chain([json!({"server": "group2", "index": 0, "tasks": {"busy": 1}})]).collect::<Vec<_>>()),
+            &json!(
+                [0, 1, 2, 3]
+                    .map(|index| json!({"server": "group1", "index": index, "tasks": {"busy": 1}}))
+                    .into_iter()
+                    .chain([json!({"server": "group2", "index": 0, "tasks": {"busy": 1}})])
+                    .collect::<Vec<_>>()
+            ),
         )
     };
     let of = |pods: u32| {
         let mut of = of(pods);
         // The running pods leave less than 0.7 cpu on each small node.
-        of.problem = Changes { set: vec![("busy.demand.cpu".to_owned(), "0.4".to_owned())], ..Changes::default() }
-            .apply(&of)
-            .unwrap()
-            .problem;
+        of.problem =
+            Changes { set: vec![("busy.demand.cpu".to_owned(), "0.4".to_owned())], ..Changes::default() }
+                .apply(&of)
+                .unwrap()
+                .problem;
         of
     };
     let prices = [("group1", "1"), ("group2", "4")];
@@ -83,9 +89,8 @@ fn autoscaler_1821_the_cheaper_of_two_equal_nodes() {
         &json!([{"server": "i3.2xlarge", "index": 0, "tasks": {"web": 2}},
                 {"server": "r5.2xlarge", "index": 0, "tasks": {"web": 2}}]),
     );
-    let prices = [("i3.2xlarge", "0.624"), ("r5.2xlarge", "0.504")].map(|(name, price)| {
-        (name, evenhand_problem::number::parse(price).unwrap().to_string())
-    });
+    let prices = [("i3.2xlarge", "0.624"), ("r5.2xlarge", "0.504")]
+        .map(|(name, price)| (name, evenhand_problem::number::parse(price).unwrap().to_string()));
     let prices = prices.each_ref().map(|(name, price)| (*name, price.as_str()));
     assert_eq!(counts(&planned(&of, &prices, &Goal::All)), [0, 2]);
     assert_eq!(counts(&planned(&of, &prices[..1], &Goal::Starts(vec![(0, None)]))), [2]);
@@ -146,7 +151,8 @@ fn obstacles_that_no_server_lifts() {
     let job = Goal::Starts(vec![(0, None)]);
     let of = document(14, 8);
     let plan = planned(&of, &[("node", "1")], &job);
-    let Outcome::Impossible(Obstacle::Bound { user: 0, bound: Bound::Limit(0, 0), excess }) = plan.outcome else {
+    let Outcome::Impossible(Obstacle::Bound { user: 0, bound: Bound::Limit(0, 0), excess }) = plan.outcome
+    else {
         panic!("{plan:?}")
     };
     assert_eq!(excess, 2);
@@ -198,14 +204,17 @@ fn fairness_is_not_monotone() {
 
 /// Makes the starts of a plan in a snapshot that has the servers already.
 fn start(after: &mut Snapshot, set: &evenhand_cluster::plan::Set) {
-    let mut placements: std::collections::BTreeMap<(usize, u64), std::collections::BTreeMap<usize, Rational>> =
-        std::collections::BTreeMap::new();
+    let mut placements: std::collections::BTreeMap<
+        (usize, u64),
+        std::collections::BTreeMap<usize, Rational>,
+    > = std::collections::BTreeMap::new();
     for on in after.allocation.placements.iter().flatten() {
         placements.entry((on.server, on.index)).or_default().extend(on.tasks.iter().cloned());
     }
     for started in &set.starts {
         for (place, tasks) in &started.places {
-            *placements.entry((place.class, place.index)).or_default().entry(started.user).or_default() += *tasks;
+            *placements.entry((place.class, place.index)).or_default().entry(started.user).or_default() +=
+                *tasks;
         }
         if let Some(of) = after.constraints.iter_mut().find(|of| of.user == started.user) {
             of.admitted -= started.admitted;
@@ -258,7 +267,10 @@ fn random_offers(of: &Snapshot, rng: &mut Pcg64) -> Vec<Offer> {
 fn sets(classes: usize, most: u64) -> Vec<Vec<u64>> {
     let mut all = vec![Vec::new()];
     for _ in 0..classes {
-        all = all.into_iter().flat_map(|set: Vec<u64>| (0..=most).map(move |k| [&set[..], &[k]].concat())).collect();
+        all = all
+            .into_iter()
+            .flat_map(|set: Vec<u64>| (0..=most).map(move |k| [&set[..], &[k]].concat()))
+            .collect();
     }
     all
 }
@@ -290,7 +302,10 @@ fn compare(
             assert_eq!(set.price, price(offers, &set.counts));
             assert!(plan.least <= set.price, "seed {seed}: {plan:?}");
             for cheaper in sets(offers.len(), 2).into_iter().filter(|set| price(offers, set) < plan.least) {
-                assert!(!is_enough(&with(of, offers, &cheaper)), "seed {seed}: {cheaper:?} is enough: {plan:?}");
+                assert!(
+                    !is_enough(&with(of, offers, &cheaper)),
+                    "seed {seed}: {cheaper:?} is enough: {plan:?}"
+                );
             }
             [1, 0, usize::from(!plan.is_cheapest())]
         }
@@ -317,7 +332,8 @@ fn starts_with_the_least_servers() {
         let offers = random_offers(&of, &mut rng);
         let running = Running::new(&of);
         let admitted = of.constraints.iter().any(|of| of.admitted > 0);
-        let leaders: Vec<usize> = (0..of.problem.n_users()).filter(|n| running.together(*n)[0] == *n).collect();
+        let leaders: Vec<usize> =
+            (0..of.problem.n_users()).filter(|n| running.together(*n)[0] == *n).collect();
         let waiting: Vec<usize> = leaders.into_iter().filter(|n| running.waits(*n)).collect();
         let times = |n: usize| -> usize {
             let mut running = Running::new(&of);
@@ -363,7 +379,8 @@ fn fair_with_the_least_servers() {
         let mut rng = Pcg64::seed_from_u64(seed);
         let of = small(seed, &mut rng);
         let offers = random_offers(&of, &mut rng);
-        let is_simple = |of: &Snapshot| of.constraints.iter().all(|of| of.not_modelled.is_empty() && of.admitted == 0);
+        let is_simple =
+            |of: &Snapshot| of.constraints.iter().all(|of| of.not_modelled.is_empty() && of.admitted == 0);
         if offers.is_empty() || !is_simple(&of) {
             continue;
         }
@@ -392,7 +409,8 @@ fn guarantees_with_the_least_servers() {
         let mut rng = Pcg64::seed_from_u64(seed);
         let of = small(seed, &mut rng);
         let offers = random_offers(&of, &mut rng);
-        let is_simple = |of: &Snapshot| of.constraints.iter().all(|of| of.not_modelled.is_empty() && of.admitted == 0);
+        let is_simple =
+            |of: &Snapshot| of.constraints.iter().all(|of| of.not_modelled.is_empty() && of.admitted == 0);
         if offers.is_empty() || !is_simple(&of) {
             continue;
         }
@@ -414,9 +432,11 @@ fn guarantees_with_the_least_servers() {
 
 /// Returns the numbers of a verdict that must not get worse: what queues lack, lacks of guarantees, excesses of limits.
 fn is_worse(before: &Verdict, after: &Verdict) -> bool {
-    let lacks = before.queues.iter().zip(&after.queues).any(|(was, now)| {
-        was.lacking.iter().zip(&now.lacking).any(|(was, now)| now > was)
-    });
+    let lacks = before
+        .queues
+        .iter()
+        .zip(&after.queues)
+        .any(|(was, now)| was.lacking.iter().zip(&now.lacking).any(|(was, now)| now > was));
     let misses = after.unmet.iter().any(|now| {
         let was = before.unmet.iter().find(|was| was.user == now.user);
         was.is_none_or(|was| now.tasks > was.tasks)
@@ -429,9 +449,9 @@ fn is_worse(before: &Verdict, after: &Verdict) -> bool {
         each.collect()
     };
     let was = bounds(before);
-    let exceeds = bounds(after).into_iter().any(|(bound, amount)| {
-        was.iter().find(|(of, _)| *of == bound).is_none_or(|(_, was)| amount > *was)
-    });
+    let exceeds = bounds(after)
+        .into_iter()
+        .any(|(bound, amount)| was.iter().find(|(of, _)| *of == bound).is_none_or(|(_, was)| amount > *was));
     let was_met = before.guarantees_can_be_met() == Some(true);
     lacks || misses || exceeds || (was_met && after.guarantees_can_be_met() != Some(true))
 }
@@ -466,7 +486,9 @@ fn servers_that_can_go() {
         let removable = Removable::new(&of, None).unwrap();
         let before = Verdict::new(&of, None, &Rational::new()).unwrap();
         let running = Running::new(&of);
-        for (class, server) in of.problem.servers().iter().enumerate().filter(|(_, server)| server.count() > 1) {
+        for (class, server) in
+            of.problem.servers().iter().enumerate().filter(|(_, server)| server.count() > 1)
+        {
             for index in 0..server.count() {
                 let at = (class, index);
                 let stated = removable.alone.iter().any(|gone| (gone.place.class, gone.place.index) == at);
@@ -477,7 +499,10 @@ fn servers_that_can_go() {
                 let Some(after) = emptied(&running, at) else {
                     assert!(!stated, "seed {seed}: {at:?} cannot be emptied");
                     let lack = removable.stays.get(&Reason::Lack).into_iter().flatten();
-                    assert!(!lack.into_iter().any(|place| (place.class, place.index) == at), "seed {seed}: {at:?}");
+                    assert!(
+                        !lack.into_iter().any(|place| (place.class, place.index) == at),
+                        "seed {seed}: {at:?}"
+                    );
                     cannot += 1;
                     continue;
                 };
@@ -508,10 +533,12 @@ fn servers_that_can_go() {
                 after.tasks.push(task);
             }
         }
-        let gone: Vec<(usize, u64)> = removable.together.iter().map(|place| (place.class, place.index)).collect();
+        let gone: Vec<(usize, u64)> =
+            removable.together.iter().map(|place| (place.class, place.index)).collect();
         assert!(!after.tasks.iter().any(|(_, class, index)| gone.contains(&(*class, *index))), "seed {seed}");
-        let is_last = |class: usize| gone.iter().filter(|(of, _)| *of == class).count() as u64
-            == of.problem.servers()[class].count();
+        let is_last = |class: usize| {
+            gone.iter().filter(|(of, _)| *of == class).count() as u64 == of.problem.servers()[class].count()
+        };
         if (0..of.problem.n_servers()).any(is_last) {
             continue;
         }
@@ -521,5 +548,8 @@ fn servers_that_can_go() {
         together += removable.together.len();
     }
     println!("{can} servers can go, {cannot} cannot, {not_known} are not known; {together} go together");
-    assert!(can > 200 && cannot > 500 && not_known * 20 < can && together > 100, "{can} {cannot} {not_known} {together}");
+    assert!(
+        can > 200 && cannot > 500 && not_known * 20 < can && together > 100,
+        "{can} {cannot} {not_known} {together}"
+    );
 }
