@@ -9,6 +9,7 @@ mod import;
 pub mod lp;
 pub mod names;
 mod places;
+pub mod plan;
 
 use std::path::{Path, PathBuf};
 
@@ -65,6 +66,9 @@ pub enum Command {
     /// Choose tasks of a running cluster to stop and start, so that shares become fair
     #[command(after_help = examples::MOVES)]
     Moves(cluster::Moves),
+    /// Find the cheapest servers to add to a running cluster, or the servers that can go
+    #[command(after_help = examples::PLAN)]
+    Plan(plan::Plan),
     /// Compare mechanisms side by side
     #[command(after_help = examples::COMPARE)]
     Compare(Compare),

@@ -150,7 +150,7 @@ fn next(verdict: &Verdict) -> Option<String> {
 }
 
 /// Returns an amount with its resource.
-fn named_amount(problem: &Problem, r: usize, value: &Rational) -> String {
+pub(crate) fn named_amount(problem: &Problem, r: usize, value: &Rational) -> String {
     format!("{} {}", in_thousands(&amount(&problem.resources()[r], value)), problem.resources()[r])
 }
 

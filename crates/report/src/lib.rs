@@ -20,6 +20,7 @@ pub mod lp;
 mod one_more_unit;
 mod page;
 mod pictures;
+pub mod plan;
 pub mod plot;
 mod polish;
 pub mod ratio;

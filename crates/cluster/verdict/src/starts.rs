@@ -214,12 +214,9 @@ impl<'p> Standing<'p> {
                 rest /= sets.len();
                 set
             });
-            let chosen: Vec<Option<&[usize]>> = chosen.collect();
-            let mut own = STEPS_OF_A_START.min(*steps);
-            let all = own;
-            let answer = Search::new(self, start, &chosen).run(&mut own);
-            *steps -= all - own;
-            match answer {
+            let parts: Vec<Part<'_>> =
+                start.iter().zip(chosen).map(|(n, classes)| self.gang_of(*n, classes)).collect();
+            match self.search(&parts, steps) {
                 Answer::No => {}
                 Answer::NotKnown => is_known = false,
                 yes @ Answer::Yes(_) => return yes,
@@ -228,12 +225,45 @@ impl<'p> Standing<'p> {
         if is_known { Answer::No } else { Answer::NotKnown }
     }
 
+    /// Returns the gang of a user as a part of a search, on these classes alone if they are given.
+    fn gang_of<'c>(&self, n: usize, classes: Option<&'c [usize]>) -> Part<'c> {
+        let tasks = gang(self.problem, n);
+        let most = if self.rules.of(n).distinct_servers { 1 } else { tasks };
+        Part { user: n, tasks, most, classes, is_admitted: false }
+    }
+
+    /// Searches for servers for all tasks of these parts together, by points 2, 3 and 5 alone. Parts of one user keep their
+    /// order in the answer.
+    #[must_use]
+    pub(crate) fn search(&self, parts: &[Part<'_>], steps: &mut u64) -> Answer {
+        let mut own = STEPS_OF_A_START.min(*steps);
+        let all = own;
+        let answer = Search::new(self, parts).run(&mut own);
+        *steps -= all - own;
+        answer
+    }
+
     /// Returns the same cluster for decisions about admitted tasks without a server. Only points 2, 3 and 8 apply to them, and
     /// [`Standing::find_servers`] of the result checks exactly these.
     #[must_use]
     pub fn for_admitted(&self) -> Self {
         Self { rooms: self.rooms.without_limits_on_classes(), ..self.clone() }
     }
+}
+
+/// Tasks of one user that a search places.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Part<'c> {
+    /// The user.
+    pub user: usize,
+    /// The number of tasks.
+    pub tasks: u64,
+    /// The largest number of these tasks on one server.
+    pub most: u64,
+    /// The classes, ascending, on which they may start; `None` for all classes of the user.
+    pub classes: Option<&'c [usize]>,
+    /// Whether the tasks are admitted already, so that limits on classes count them.
+    pub is_admitted: bool,
 }
 
 /// A pair of a gang and a server on which tasks of the gang may start.
@@ -252,7 +282,7 @@ struct Slot {
 /// The search for servers by backtracking: each slot first takes as many tasks as possible, and one fewer after each dead end.
 struct Search<'s, 'p> {
     standing: &'s Standing<'p>,
-    /// The gangs: users, each with the number of tasks of its gang.
+    /// The parts: users, each with the number of tasks.
     parts: Vec<(usize, u64)>,
     slots: Vec<Slot>,
     /// The first slot of each gang, and the number of slots as the last entry.
@@ -268,9 +298,9 @@ struct Search<'s, 'p> {
 }
 
 impl<'s, 'p> Search<'s, 'p> {
-    fn new(standing: &'s Standing<'p>, users: &[usize], sets: &[Option<&[usize]>]) -> Self {
+    fn new(standing: &'s Standing<'p>, stated: &[Part<'_>]) -> Self {
         let problem = standing.problem;
-        let mut order: Vec<usize> = (0..users.len()).collect();
+        let mut order: Vec<usize> = (0..stated.len()).collect();
         // Large tasks come first, because the fewest servers have room for them.
         let size = |n: usize| -> Rational {
             let capacity = problem.total_capacity();
@@ -278,9 +308,8 @@ impl<'s, 'p> Search<'s, 'p> {
             let demand = demand.filter(|(r, _)| !capacity[*r].is_zero());
             demand.map(|(r, d)| Rational::from(d / &capacity[*r])).max().unwrap_or_default()
         };
-        order.sort_by_cached_key(|at| (std::cmp::Reverse(size(users[*at])), users[*at]));
-        let parts: Vec<(usize, u64)> =
-            order.iter().map(|at| (users[*at], gang(problem, users[*at]))).collect();
+        order.sort_by_cached_key(|at| (std::cmp::Reverse(size(stated[*at].user)), stated[*at].user));
+        let parts = order.iter().map(|at| (stated[*at].user, stated[*at].tasks)).collect();
         let mut search = Self {
             standing,
             slots: Vec::new(),
@@ -294,7 +323,7 @@ impl<'s, 'p> Search<'s, 'p> {
         let mut known = std::collections::HashMap::new();
         for (part, at) in order.iter().enumerate() {
             search.first.push(search.slots.len());
-            search.add_part(part, sets[*at], &mut known);
+            search.add_part(part, &stated[*at], &mut known);
         }
         search.first.push(search.slots.len());
         search
@@ -304,13 +333,13 @@ impl<'s, 'p> Search<'s, 'p> {
     fn add_part(
         &mut self,
         part: usize,
-        set: Option<&[usize]>,
+        stated: &Part<'_>,
         known: &mut std::collections::HashMap<Place, usize>,
     ) {
         let (n, gang) = self.parts[part];
         let standing = self.standing;
         let problem = standing.problem;
-        let most = if standing.rules.of(n).distinct_servers { 1 } else { gang };
+        let Part { most, classes: set, is_admitted, .. } = *stated;
         let begin = self.slots.len();
         for class in standing.rules.classes_of(problem, n) {
             if set.is_some_and(|set| set.binary_search(&class).is_err()) {
@@ -320,6 +349,7 @@ impl<'s, 'p> Search<'s, 'p> {
                 .rooms
                 .on_limits(n, class)
                 .into_iter()
+                .filter(|_| !is_admitted)
                 .map(|at| (self.limit(at), standing.rooms.takes_of(at, n, class)))
                 .collect();
             let servers = &standing.servers.classes[class];

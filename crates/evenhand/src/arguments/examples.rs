@@ -65,6 +65,12 @@ Examples:
   evenhand moves snapshot.json --most 10 --pinned serving -o moves.cert.json
   evenhand moves snapshot.json --format script";
 
+pub const PLAN: &str = "\
+Examples:
+  evenhand plan snapshot.json --offer a100=8 --offer t4 --until starts=training
+  evenhand plan snapshot.json --offer gpu-node --until fair
+  evenhand plan snapshot.json --removable";
+
 pub const COMPARE: &str = "\
 Examples:
   evenhand compare problem.json

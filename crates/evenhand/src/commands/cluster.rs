@@ -39,7 +39,7 @@ pub fn snapshot(path: &Path, common: &Common) -> Result<Snapshot, Failure> {
 }
 
 /// Returns the rule that is asked for, or else the rule of the snapshot's scheduler.
-fn rule(option: &RuleOption, snapshot: &Snapshot, common: &Common) -> Option<Rule> {
+pub fn rule(option: &RuleOption, snapshot: &Snapshot, common: &Common) -> Option<Rule> {
     let rule = match option.rule.as_deref() {
         // The parser of the arguments accepts only names of rules.
         Some(name) => name.parse().ok(),

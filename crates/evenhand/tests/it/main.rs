@@ -35,6 +35,7 @@ mod odd_input;
 mod outputs;
 mod outside;
 mod places;
+mod plan;
 mod ratio;
 mod ratio_monotone;
 mod ratio_sweep;

@@ -119,6 +119,8 @@ fn every_kind_of_document_fits_its_schema() {
         (&cluster, "verdict snap.json"),
         (&cluster, "what-if snap.json --set research.weight=1"),
         (&cluster, "moves snap.json"),
+        (&cluster, "plan snap.json --offer gpu-node --until starts=training"),
+        (&cluster, "plan snap.json --removable"),
         (&problem, "solve problem.json -m njc"),
         (&problem, "certify problem.json a.json -o c.json"),
         (&problem, "check c.json"),

@@ -49,6 +49,8 @@ schemas![
     "cluster-verdict",
     "what-if",
     "moves",
+    "cluster-plan",
+    "removable-servers",
     "reproduction",
     "exhibits",
     "audit",

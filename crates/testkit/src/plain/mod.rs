@@ -13,6 +13,7 @@ mod held_back;
 mod pairs;
 mod parties;
 mod places;
+pub mod plan;
 mod proofs;
 mod proportional;
 pub mod ps_dsf;

@@ -10,7 +10,7 @@ pub type Task = (usize, usize, u64);
 /// The state of a cluster at one moment.
 #[derive(Clone)]
 pub struct Running<'s> {
-    snapshot: &'s Snapshot,
+    pub(super) snapshot: &'s Snapshot,
     /// Every task that runs on a server.
     pub tasks: Vec<Task>,
 }
@@ -29,7 +29,7 @@ impl<'s> Running<'s> {
         Self { snapshot, tasks }
     }
 
-    fn p(&self) -> &'s Problem {
+    pub(super) fn p(&self) -> &'s Problem {
         &self.snapshot.problem
     }
 
@@ -70,7 +70,7 @@ impl<'s> Running<'s> {
         })
     }
 
-    fn is_in(&self, n: usize, v: usize) -> bool {
+    pub(super) fn is_in(&self, n: usize, v: usize) -> bool {
         let mut above = self.p().groups().member(n).group;
         while let Some(k) = above {
             if k == v {
@@ -126,7 +126,7 @@ impl<'s> Running<'s> {
     }
 
     /// Returns the usage of a resource on some classes by the users of a group.
-    fn taken_on(&self, v: usize, classes: &[usize], r: usize) -> Rational {
+    pub(super) fn taken_on(&self, v: usize, classes: &[usize], r: usize) -> Rational {
         let mut sum = Rational::new();
         for (n, class, _) in
             self.tasks.iter().filter(|(n, class, _)| self.is_in(*n, v) && classes.contains(class))
@@ -239,7 +239,7 @@ impl<'s> Running<'s> {
     }
 
     /// Returns every server.
-    fn servers(&self) -> Vec<(usize, u64)> {
+    pub(super) fn servers(&self) -> Vec<(usize, u64)> {
         let classes = self.p().servers().iter().enumerate();
         classes.flat_map(|(i, class)| (0..class.count()).map(move |j| (i, j))).collect()
     }

@@ -216,6 +216,16 @@ pub const COMMANDS: &[CommandLine] = &[
             ("--output", Output),
         ],
     },
+    CommandLine {
+        name: "plan",
+        operands: &[Input],
+        options: &[
+            ("--offer", OneOf(&["s0", "s0=2", "s1=1/3", "s0=0", "s9", "=", "s0=x"])),
+            ("--until", OneOf(&["fair", "guarantees", "starts=all", "starts=u0", "starts=", "x"])),
+            ("--removable", Nothing),
+            ("--rule", Named(Rule::NAMES)),
+        ],
+    },
     CommandLine { name: "compare", operands: &[Input], options: &[] },
     CommandLine { name: "report", operands: &[Input], options: &[] },
     CommandLine {

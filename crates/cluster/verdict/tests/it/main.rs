@@ -5,6 +5,7 @@ mod common;
 mod damaged;
 mod fair_tree;
 mod moves;
+mod plan;
 mod promises;
 mod published;
 mod rules;

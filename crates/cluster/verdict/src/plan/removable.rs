@@ -1,0 +1,640 @@
+//! Servers that can go: their running tasks have room on other servers, no queue lacks more of its fair share afterwards, and no
+//! guarantee is newly missed.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use evenhand_mechanisms::tree::Rule;
+use evenhand_problem::snapshot::Snapshot;
+use evenhand_problem::{Allocation, Placement, Problem, Rational};
+
+use super::capacity;
+use super::packing::{Lot, Room, pack_exactly, room_under_limits};
+use crate::due::{Due, by_rule};
+use crate::error::ClusterError;
+use crate::queues::{Queues, Vector, gang};
+use crate::rooms::{Bound, Rooms};
+use crate::servers::{Place, Servers, placed};
+use crate::starts::Standing;
+use crate::task_rules::TaskRules;
+use crate::verdict::Excess;
+
+/// The largest number of empty servers of a class that are considered.
+const MOST_EMPTY: u64 = 10_000;
+/// The largest number of servers with room for a task that are held by user. If all of them are full, all servers are searched.
+const MOST_TARGETS: usize = 256;
+/// The largest number of steps of all exact searches.
+const STEPS: u64 = 1_000_000;
+/// The largest number of exact searches, each of which copies the cluster.
+const MOST_SEARCHES: usize = 300;
+/// The largest number of times that fair shares are computed on a small cluster. Larger clusters get fewer.
+const MOST_JUDGED: usize = 400;
+/// The work for all fair shares, in users times resources and classes, and running tasks by server.
+const WORK: usize = 400_000;
+
+/// The servers that can go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Removable {
+    /// The servers that can go while all others stay, ascending.
+    pub alone: Vec<Gone>,
+    /// Servers that can all go together, in the order in which they were chosen.
+    pub together: Vec<Place>,
+    /// The tasks that move if these servers go together.
+    pub moves: Vec<Relocation>,
+    /// The servers that cannot go even alone, by reason.
+    pub stays: BTreeMap<Reason, Vec<Place>>,
+    /// The servers for which the search reached its limit.
+    pub not_known: Vec<Place>,
+    /// Whether the search for servers that can go together reached its limit.
+    pub is_cut: bool,
+}
+
+/// A server that can go, with the new servers of its tasks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gone {
+    /// The server.
+    pub place: Place,
+    /// The tasks that move.
+    pub moves: Vec<Relocation>,
+}
+
+/// Tasks that start again on another server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Relocation {
+    /// The user.
+    pub user: usize,
+    /// The server that they leave.
+    pub from: Place,
+    /// The server on which they start again.
+    pub to: Place,
+    /// The number of tasks.
+    pub tasks: u64,
+}
+
+/// The reason why a server cannot go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reason {
+    /// A task on it may not be moved: its user is protected, or so many of its tasks are pinned.
+    Kept,
+    /// The tasks on it have no room on other servers.
+    NoRoom,
+    /// A queue would lack more of its fair share, a guarantee would be missed, or capacity that is kept back would be missing.
+    Lack,
+}
+
+impl Removable {
+    /// Searches for servers that can go.
+    ///
+    /// # Errors
+    /// [`ClusterError::NoPlacements`] if the servers of tasks are not known, [`ClusterError::NotWhole`] if a server runs a fraction
+    /// of a task, and the errors of fair shares.
+    pub fn new(snapshot: &Snapshot, rule: Option<Rule>) -> Result<Self, ClusterError> {
+        let light = capacity::light(snapshot);
+        let placements = light.allocation.placements.clone().ok_or(ClusterError::NoPlacements)?;
+        let all = placements.iter().flat_map(|on| &on.tasks);
+        if let Some((n, tasks)) = all.into_iter().find(|(_, tasks)| !tasks.is_integer() || *tasks < 0) {
+            let user = light.problem.users()[*n].name().to_owned();
+            return Err(ClusterError::NotWhole { user, tasks: tasks.to_string() });
+        }
+        let problem = by_rule(&light.problem, rule)?.unwrap_or_else(|| light.problem.clone());
+        let rules = TaskRules::new(&light);
+        let known = light.rounded.iter().filter(|of| !of.by_server.is_empty()).cloned().collect();
+        let servers = Servers::unrounded(&problem, &placements, MOST_EMPTY, known);
+        let rooms = Rooms::new(&problem, &light.allocation, |n| rules.admitted(n));
+        let standing = Standing { problem: &problem, rules: &rules, servers, rooms };
+        let size = problem.n_users() * (problem.n_resources() + problem.n_servers()) + placements.len();
+        let before = Numbers::new(&light.problem, &rules, rule, &light.allocation, None)?;
+        let mut search = Search {
+            snapshot: &light,
+            rule,
+            before,
+            removed: BTreeSet::new(),
+            left_by_user: movable(&problem, &rules, &standing),
+            targets: vec![None; problem.n_users()],
+            standing,
+            steps: STEPS,
+            searches: MOST_SEARCHES,
+            judged: (WORK / (size + 1)).clamp(10, MOST_JUDGED),
+        };
+        search.run()
+    }
+}
+
+/// Returns by user how many tasks may move: none of a protected user, and all but the pinned ones of others.
+fn movable(problem: &Problem, rules: &TaskRules, standing: &Standing<'_>) -> Vec<Rational> {
+    let totals = standing.rooms.totals();
+    let of = |n: usize| {
+        if rules.of(n).protected {
+            return Rational::new();
+        }
+        let pinned = problem.groups().member(n).pinned.clone().unwrap_or_default();
+        (&totals[n] - pinned).max(Rational::new())
+    };
+    (0..problem.n_users()).map(of).collect()
+}
+
+/// The numbers that must not get worse.
+struct Numbers {
+    /// By user: whether it waits today.
+    waiting: Vec<bool>,
+    /// What each queue lacks of its fair share, by resource.
+    lacking: Vec<Vector>,
+    /// By user: the lack of guarantees, if the user waits and the fair shares would meet it.
+    lack: Vec<Rational>,
+    /// Whether the fair shares meet all guarantees, if that is known.
+    can_be_met: Option<bool>,
+    /// The amount in excess of each exceeded bound.
+    exceeded: Vec<(Bound, Rational)>,
+}
+
+impl Numbers {
+    /// Computes the numbers of a cluster. `before` are those of today, if the cluster is another one.
+    fn new(
+        problem: &Problem,
+        rules: &TaskRules,
+        rule: Option<Rule>,
+        allocation: &Allocation,
+        before: Option<&Self>,
+    ) -> Result<Self, ClusterError> {
+        let problem = &by_rule(problem, rule)?.unwrap_or_else(|| problem.clone());
+        let queues = Queues::new(problem, rules);
+        let due = Due::new(&queues, rule)?;
+        let rooms = Rooms::new(problem, allocation, |n| rules.admitted(n));
+        let totals = rooms.totals();
+        // Without the last server of a class no user could wait for it, so waiting users are those of today.
+        let waiting = before.map_or_else(|| queues.waiting(totals), |before| before.waiting.clone());
+        let held = queues.held(totals);
+        let lacking = (0..queues.list.len()).map(|v| {
+            let mut is_wanted = vec![false; problem.n_resources()];
+            let wants = queues.users[v].iter().filter(|n| waiting[**n]);
+            wants.flat_map(|n| &queues.unit[*n]).for_each(|(r, _)| is_wanted[*r] = true);
+            let lacks = |r: usize| match is_wanted[r] {
+                true => Rational::from(&due.amounts[v][r] - &held[v][r]).max(Rational::new()),
+                false => Rational::new(),
+            };
+            (0..problem.n_resources()).map(lacks).collect()
+        });
+        let lacking: Vec<Vector> = lacking.collect();
+        let has_groups = !problem.groups().list().is_empty();
+        let due_rooms = due.tasks.as_ref().filter(|_| has_groups).map(|due| Rooms::new(problem, due, |_| 0));
+        let lack = |n: usize| {
+            let lack = if waiting[n] { rooms.lack(n) } else { Rational::new() };
+            let is_met = || due_rooms.as_ref().is_some_and(|rooms| rooms.lack(n).is_zero());
+            if lack >= gang(problem, n) && is_met() { lack } else { Rational::new() }
+        };
+        let lack =
+            (0..problem.n_users()).map(|n| if has_groups { lack(n) } else { Rational::new() }).collect();
+        let claims = due.certificate().map(|of| &of.claims);
+        let guarantees =
+            claims.and_then(|of| of.iter().find(|of| of.axiom == evenhand_exact::Axiom::Guarantees));
+        let can_be_met = guarantees.and_then(|claim| claim.holds);
+        let exceeded = rooms.excesses().into_iter().filter_map(|excess| match excess {
+            Excess::Bound { bound, used, most, .. } => Some((bound, used - most)),
+            _ => None,
+        });
+        Ok(Self { waiting, lacking, lack, can_be_met, exceeded: exceeded.collect() })
+    }
+
+    /// Returns whether some number is worse than before.
+    fn is_worse(&self, before: &Self) -> bool {
+        let lacks = |(now, was): (&Vector, &Vector)| now.iter().zip(was).any(|(now, was)| now > was);
+        let exceeds = |(bound, amount): &(Bound, Rational)| {
+            let was = before.exceeded.iter().find(|(of, _)| of == bound);
+            was.is_none_or(|(_, was)| amount > was)
+        };
+        self.lacking.iter().zip(&before.lacking).any(lacks)
+            || self.lack.iter().zip(&before.lack).any(|(now, was)| now > was)
+            || (before.can_be_met == Some(true) && self.can_be_met != Some(true))
+            || self.exceeded.iter().any(exceeds)
+    }
+}
+
+/// A server, by its class and its position in the list of servers.
+type At = (usize, usize);
+
+/// Tasks that have moved, so that the move can be undone: the user, both servers, and the number of tasks.
+type Moved = (usize, At, At, u64);
+
+/// Servers with room for a task of a user today, the fullest first, and whether these are all.
+type Targets = (Vec<At>, bool);
+
+/// A server whose tasks have room elsewhere, and the moves of its tasks.
+type Movable = (At, Vec<Relocation>);
+
+/// The search for servers that can go.
+struct Search<'s, 'p> {
+    snapshot: &'s Snapshot,
+    rule: Option<Rule>,
+    before: Numbers,
+    /// The cluster after the moves so far.
+    standing: Standing<'p>,
+    /// The servers that have gone, as classes and positions.
+    removed: BTreeSet<At>,
+    /// By user: how many of its tasks may still move.
+    left_by_user: Vec<Rational>,
+    /// By user, when it is first needed.
+    targets: Vec<Option<Targets>>,
+    steps: u64,
+    searches: usize,
+    /// How many more times fair shares may be computed.
+    judged: usize,
+}
+
+impl<'p> Search<'_, 'p> {
+    fn run(&mut self) -> Result<Removable, ClusterError> {
+        let mut movable: BTreeMap<usize, Vec<Movable>> = BTreeMap::new();
+        let mut stays: BTreeMap<Reason, Vec<Place>> = BTreeMap::new();
+        let mut not_known = Vec::new();
+        for class in 0..self.standing.servers.classes.len() {
+            for at in 0..self.standing.servers.classes[class].len() {
+                let place = self.place((class, at));
+                match self.empty((class, at), true) {
+                    Ok(moved) => {
+                        let moves = self.relocations(&moved);
+                        movable.entry(class).or_default().push(((class, at), moves));
+                    }
+                    Err(Some(reason)) => stays.entry(reason).or_default().push(place),
+                    Err(None) => not_known.push(place),
+                }
+            }
+        }
+        // The fair shares without one server are the same for all servers of a class, and so is everything else that must not get
+        // worse, unless limits on classes count the tasks that move.
+        let mut order: Vec<usize> = movable.keys().copied().collect();
+        order.sort_by_key(|class| (Reverse(movable[class].len()), *class));
+        let mut alone = Vec::new();
+        let depends_on_moves = self.standing.problem.groups().limit_classes();
+        let keep = self.judged / 2;
+        for class in order {
+            let servers = movable.remove(&class).unwrap_or_default();
+            let mut known: Option<bool> = None;
+            for ((class, at), moves) in servers {
+                let place = self.place((class, at));
+                let is_same = known.is_some() && (!depends_on_moves || moves.is_empty());
+                let is_worse = match known.filter(|_| is_same) {
+                    Some(is_worse) => is_worse,
+                    None if self.judged <= keep => {
+                        not_known.push(place);
+                        continue;
+                    }
+                    None => {
+                        let is_worse = self.is_worse_without((class, at), &moves)?;
+                        if !depends_on_moves || moves.is_empty() {
+                            known = Some(is_worse);
+                        }
+                        is_worse
+                    }
+                };
+                if is_worse {
+                    stays.entry(Reason::Lack).or_default().push(place);
+                } else {
+                    alone.push(((class, at), Gone { place, moves }));
+                }
+            }
+        }
+        alone.sort_by_key(|(_, gone)| gone.place);
+        let (together, is_cut) = self.together(alone.iter().map(|(at, _)| *at).collect())?;
+        let moves = self.net_moves();
+        stays.values_mut().for_each(|places| places.sort_unstable());
+        not_known.sort_unstable();
+        let alone = alone.into_iter().map(|(_, gone)| gone).collect();
+        let together = together.into_iter().map(|at| self.place(at)).collect();
+        Ok(Removable { alone, together, moves, stays, not_known, is_cut })
+    }
+
+    fn place(&self, (class, at): At) -> Place {
+        Place { class, index: self.standing.servers.classes[class][at].index }
+    }
+
+    /// Returns whether some number gets worse if one server goes and its tasks move.
+    fn is_worse_without(&mut self, (class, at): At, moves: &[Relocation]) -> Result<bool, ClusterError> {
+        let place = self.place((class, at));
+        let mut placements: BTreeMap<Place, BTreeMap<usize, Rational>> = BTreeMap::new();
+        for on in self.snapshot.allocation.placements.iter().flatten() {
+            let at = Place { class: on.server, index: on.index };
+            if at != place {
+                placements.entry(at).or_default().extend(on.tasks.iter().cloned());
+            }
+        }
+        for moved in moves {
+            *placements.entry(moved.to).or_default().entry(moved.user).or_default() += moved.tasks;
+        }
+        let placements = placements.into_iter().map(|(place, tasks)| Placement {
+            server: place.class,
+            index: place.index,
+            tasks: tasks.into_iter().collect(),
+        });
+        self.is_worse(placements.collect(), &[place])
+    }
+
+    fn is_worse(&mut self, placements: Vec<Placement>, gone: &[Place]) -> Result<bool, ClusterError> {
+        self.judged = self.judged.saturating_sub(1);
+        let mut by_class = vec![Vec::new(); self.snapshot.problem.n_servers()];
+        gone.iter().for_each(|place| by_class[place.class].push(place.index));
+        by_class.iter_mut().for_each(|list| list.sort_unstable());
+        let after = capacity::without(self.snapshot, &by_class, placements)?;
+        let now = Numbers::new(
+            &after.problem,
+            self.standing.rules,
+            self.rule,
+            &after.allocation,
+            Some(&self.before),
+        )?;
+        Ok(now.is_worse(&self.before))
+    }
+
+    /// Returns whether one task of a user may run on a server instead of another one. `from` is the class that it leaves.
+    fn may_move(&self, n: usize, from: usize, (class, at): At) -> bool {
+        let rule = self.standing.rules.of(n);
+        let server = &self.standing.servers.classes[class][at];
+        let is_gang = gang(self.standing.problem, n) > 1;
+        let shares_server = is_gang && rule.distinct_servers && server.tasks.contains_key(&n);
+        !shares_server && class_is_allowed(&rule.class_sets, is_gang, from, class)
+    }
+
+    /// Returns for how many tasks of a user a server has room, at most `most`.
+    fn room(&self, n: usize, from: usize, (class, at): At, most: u64) -> u64 {
+        if self.removed.contains(&(class, at)) || !self.may_move(n, from, (class, at)) {
+            return 0;
+        }
+        let is_gang = gang(self.standing.problem, n) > 1;
+        let most = if is_gang && self.standing.rules.of(n).distinct_servers { most.min(1) } else { most };
+        self.standing.servers.classes[class][at].room(self.standing.problem, class, n, most)
+    }
+
+    /// Computes the servers with room for a task of a user, the fullest first. Moves never give other servers more room, so the list
+    /// stays complete.
+    fn targets_of(&mut self, n: usize) {
+        if self.targets[n].is_some() {
+            return;
+        }
+        let mut list: Vec<(Reverse<usize>, At)> = Vec::new();
+        for class in self.standing.rules.classes_of(self.standing.problem, n) {
+            let servers = &self.standing.servers.classes[class];
+            evenhand_budget::charge(20 * servers.len() as u64, "the search for servers");
+            for (at, server) in servers.iter().enumerate() {
+                if server.fits(self.standing.problem, class, n) {
+                    list.push((Reverse(server.tasks.len()), (class, at)));
+                }
+            }
+        }
+        list.sort_unstable();
+        let is_whole = list.len() <= MOST_TARGETS;
+        list.truncate(MOST_TARGETS);
+        self.targets[n] = Some((list.into_iter().map(|(_, at)| at).collect(), is_whole));
+    }
+
+    /// Moves all tasks of a server to others. If `is_trial`, the moves are undone at once.
+    ///
+    /// # Errors
+    /// The reason why the tasks cannot move, or `None` if that is not known.
+    fn empty(&mut self, from: At, is_trial: bool) -> Result<Vec<Moved>, Option<Reason>> {
+        let (class, at) = from;
+        let tasks: Vec<(usize, u64)> = self.standing.servers.classes[class][at]
+            .tasks
+            .iter()
+            .map(|(n, x)| (*n, x.numer().to_u64().unwrap_or(u64::MAX)))
+            .collect();
+        let problem = self.standing.problem;
+        if tasks.iter().any(|(n, x)| self.left_by_user[*n] < *x) {
+            return Err(Some(Reason::Kept));
+        }
+        let mut order = tasks.clone();
+        let capacity = problem.total_capacity();
+        order.sort_by_cached_key(|(n, _)| {
+            let demand = problem.users()[*n].base_demand().entries().iter();
+            let demand = demand.filter(|(r, _)| !capacity[*r].is_zero());
+            let size = demand.map(|(r, d)| Rational::from(d / &capacity[*r])).max().unwrap_or_default();
+            (Reverse(size), *n)
+        });
+        for (n, _) in &order {
+            self.targets_of(*n);
+        }
+        self.removed.insert(from);
+        // All tasks leave first, so that limits on classes no longer count them.
+        for (n, x) in &order {
+            self.add(*n, from, -(*x as i64));
+        }
+        let mut moved: Vec<Moved> = Vec::new();
+        let mut left_over = false;
+        for (n, x) in &order {
+            let mut left = *x;
+            let (list, is_whole) = self.targets[*n].clone().unwrap_or_default();
+            let all: Vec<At> = if is_whole { Vec::new() } else { self.all_servers(*n) };
+            for to in list.into_iter().chain(all) {
+                if left == 0 {
+                    break;
+                }
+                let of_class = self.lot(*n, left, class);
+                let under = room_under_limits(&self.standing, &of_class, to.0);
+                let tasks = self.room(*n, class, to, left.min(under));
+                if tasks > 0 {
+                    self.add(*n, to, tasks as i64);
+                    moved.push((*n, from, to, tasks));
+                    left -= tasks;
+                }
+            }
+            left_over |= left > 0;
+        }
+        if left_over {
+            moved.drain(..).for_each(|(n, _, to, tasks)| self.add(n, to, -(tasks as i64)));
+            let found = self.empty_exactly(from, &tasks);
+            match found {
+                Ok(exact) => {
+                    exact.iter().for_each(|(n, _, to, tasks)| self.add(*n, *to, *tasks as i64));
+                    moved = exact;
+                }
+                Err(reason) => {
+                    tasks.iter().for_each(|(n, x)| self.add(*n, from, *x as i64));
+                    self.removed.remove(&from);
+                    return Err(reason);
+                }
+            }
+        }
+        if is_trial {
+            moved.iter().for_each(|(n, _, to, tasks)| self.add(*n, *to, -(*tasks as i64)));
+            tasks.iter().for_each(|(n, x)| self.add(*n, from, *x as i64));
+            self.removed.remove(&from);
+        } else {
+            tasks.iter().for_each(|(n, x)| self.left_by_user[*n] -= *x);
+        }
+        Ok(moved)
+    }
+
+    /// Returns tasks of a user that leave a class as a lot.
+    fn lot(&self, n: usize, tasks: u64, from: usize) -> Lot {
+        let rules = self.standing.rules;
+        let is_gang = gang(self.standing.problem, n) > 1;
+        let allowed = |i: &usize| class_is_allowed(&rules.of(n).class_sets, is_gang, from, *i);
+        let classes = rules.classes_of(self.standing.problem, n).filter(allowed).collect();
+        Lot { user: n, tasks, most: tasks, classes, choices: Vec::new(), is_admitted: false }
+    }
+
+    fn all_servers(&self, n: usize) -> Vec<At> {
+        let classes = self.standing.rules.classes_of(self.standing.problem, n);
+        classes
+            .flat_map(|class| (0..self.standing.servers.classes[class].len()).map(move |at| (class, at)))
+            .collect()
+    }
+
+    /// Searches for other servers for the tasks of a server, exactly. The tasks have left the server already.
+    fn empty_exactly(&mut self, from: At, tasks: &[(usize, u64)]) -> Result<Vec<Moved>, Option<Reason>> {
+        let problem = self.standing.problem;
+        // A bound first: no room for the tasks of one user alone.
+        for (n, x) in tasks {
+            let mut left = *x;
+            for to in self.all_servers(*n) {
+                left -= self.room(*n, from.0, to, left);
+                if left == 0 {
+                    break;
+                }
+            }
+            if left > 0 {
+                return Err(Some(Reason::NoRoom));
+            }
+        }
+        let rules = self.standing.rules;
+        let needs_distinct = |n: usize| gang(problem, n) > 1 && rules.of(n).distinct_servers;
+        if self.searches == 0 || tasks.iter().any(|(n, _)| needs_distinct(*n)) {
+            return Err(None);
+        }
+        self.searches -= 1;
+        let lots: Vec<Lot> = tasks.iter().map(|(n, x)| self.lot(*n, *x, from.0)).collect();
+        let mut trial = self.standing.clone();
+        for (class, at) in &self.removed {
+            trial.servers.classes[*class][*at].free.iter_mut().for_each(|free| *free = Rational::from(-1));
+        }
+        match pack_exactly(&trial, &lots, &mut self.steps) {
+            Room::No => Err(Some(Reason::NoRoom)),
+            Room::NotKnown => Err(None),
+            Room::Yes(placed) => {
+                let moved = placed.into_iter().map(|of| {
+                    let class = of.place.class;
+                    let servers = &self.standing.servers.classes[class];
+                    let at = servers.partition_point(|server| server.index < of.place.index);
+                    (lots[of.lot].user, from, (class, at), of.tasks)
+                });
+                Ok(moved.collect())
+            }
+        }
+    }
+
+    /// Adds tasks of a user to a server; removes them if the number is negative.
+    fn add(&mut self, n: usize, (class, at): At, tasks: i64) {
+        let server = &mut self.standing.servers.classes[class][at];
+        for (r, d) in self.standing.problem.demand(n, class).entries() {
+            server.free[*r] -= Rational::from(d * tasks);
+        }
+        let total = server.tasks.entry(n).or_default();
+        *total += tasks;
+        if total.is_zero() {
+            server.tasks.remove(&n);
+        }
+        self.standing.rooms.add_on_class(n, class, &Rational::from(tasks));
+    }
+
+    fn relocations(&self, moved: &[Moved]) -> Vec<Relocation> {
+        let one = |(user, from, to, tasks): &Moved| Relocation {
+            user: *user,
+            from: self.place(*from),
+            to: self.place(*to),
+            tasks: *tasks,
+        };
+        moved.iter().map(one).collect()
+    }
+
+    /// Removes as many servers as possible together: those with the fewest tasks first, some at a time. After each step the numbers
+    /// that must not get worse are computed again. Returns the servers, and whether the search reached its limit.
+    fn together(&mut self, mut all: Vec<At>) -> Result<(Vec<At>, bool), ClusterError> {
+        let tasks = |at: &At| -> Rational { self.standing.servers.classes[at.0][at.1].tasks.values().sum() };
+        all.sort_by_cached_key(|at| (tasks(at), *at));
+        let size = all.len().div_ceil((self.judged / 2).max(1)).max(1);
+        let mut todo: Vec<Vec<At>> = all.chunks(size).rev().map(<[_]>::to_vec).collect();
+        let mut gone: Vec<At> = Vec::new();
+        let mut is_cut = false;
+        while let Some(chunk) = todo.pop() {
+            if self.judged == 0 {
+                is_cut = true;
+                break;
+            }
+            let saved = (self.standing.clone(), self.removed.clone(), self.left_by_user.clone());
+            let mut taken = Vec::new();
+            for at in &chunk {
+                match self.empty(*at, false) {
+                    Ok(_) => taken.push(*at),
+                    Err(reason) => is_cut |= reason.is_none(),
+                }
+            }
+            if taken.is_empty() {
+                continue;
+            }
+            let places: Vec<Place> = gone.iter().chain(&taken).map(|at| self.place(*at)).collect();
+            let placements = self.standing.servers.placements();
+            if self.is_worse(placements, &places)? {
+                (self.standing, self.removed, self.left_by_user) = saved;
+                if taken.len() > 1 {
+                    let half = taken.len() / 2;
+                    todo.push(taken[half..].to_vec());
+                    todo.push(taken[..half].to_vec());
+                }
+            } else {
+                gone.extend(taken);
+            }
+        }
+        Ok((gone, is_cut))
+    }
+
+    /// Returns the moves that lead from the cluster of today to the one without the removed servers.
+    fn net_moves(&self) -> Vec<Relocation> {
+        let mut change: BTreeMap<usize, BTreeMap<Place, i64>> = BTreeMap::new();
+        for on in self.snapshot.allocation.placements.iter().flatten() {
+            let place = Place { class: on.server, index: on.index };
+            for (n, x) in &on.tasks {
+                *change.entry(*n).or_default().entry(place).or_default() -= x.numer().to_i64().unwrap_or(0);
+            }
+        }
+        for on in
+            placed(&self.snapshot.allocation, self.standing.servers.placements()).placements.iter().flatten()
+        {
+            let place = Place { class: on.server, index: on.index };
+            for (n, x) in &on.tasks {
+                *change.entry(*n).or_default().entry(place).or_default() += x.numer().to_i64().unwrap_or(0);
+            }
+        }
+        let mut moves = Vec::new();
+        for (user, places) in change {
+            let mut from: Vec<(Place, i64)> =
+                places.iter().filter(|(_, x)| **x < 0).map(|(at, x)| (*at, -x)).collect();
+            from.reverse();
+            for (to, mut x) in places.into_iter().filter(|(_, x)| *x > 0) {
+                while x > 0 {
+                    let Some((place, left)) = from.last_mut() else { break };
+                    let tasks = x.min(*left);
+                    moves.push(Relocation { user, from: *place, to, tasks: tasks as u64 });
+                    x -= tasks;
+                    *left -= tasks;
+                    if *left == 0 {
+                        from.pop();
+                    }
+                }
+            }
+        }
+        moves.sort_by_key(|of| (of.from, of.user, of.to));
+        moves
+    }
+}
+
+/// Returns whether a task may move between two classes. A task of a gang stays inside every set of classes that contains the class
+/// that it leaves, since its gang may be on any of them.
+fn class_is_allowed(sets: &[Vec<usize>], is_gang: bool, from: usize, to: usize) -> bool {
+    if sets.is_empty() {
+        return true;
+    }
+    let has = |set: &&Vec<usize>, i: usize| set.binary_search(&i).is_ok();
+    let of_gang: Vec<&Vec<usize>> = sets.iter().filter(|set| is_gang && has(set, from)).collect();
+    if of_gang.is_empty() {
+        sets.iter().any(|set| has(&set, to))
+    } else {
+        of_gang.iter().all(|set| has(set, to))
+    }
+}
