@@ -79,7 +79,8 @@ impl<'p> Standing<'p> {
     pub fn unrounded(&self, allocation: &Allocation, rounded: &[Rounded]) -> Option<Self> {
         let known: Vec<Rounded> = rounded.iter().filter(|of| !of.by_server.is_empty()).cloned().collect();
         let placements = allocation.placements.as_ref().filter(|_| !known.is_empty())?;
-        let servers = Servers::unrounded(self.problem, placements, 1, known);
+        // As many empty servers as before: a gang may need several of a class that is not rounded.
+        let servers = Servers::unrounded(self.problem, placements, self.servers.spare(), known);
         Some(Self { servers, ..self.clone() })
     }
 
@@ -117,7 +118,7 @@ impl<'p> Standing<'p> {
     }
 
     /// Returns whether this number of tasks is the gang of a user, and the user has so many tasks left. This is point 1.
-    fn has_gang(&self, n: usize, tasks: usize) -> bool {
+    pub(crate) fn has_gang(&self, n: usize, tasks: usize) -> bool {
         let left = self.problem.users()[n].tasks().map(|all| Rational::from(all - &self.rooms.totals()[n]));
         gang(self.problem, n) == tasks as u64 && left.is_none_or(|left| left >= tasks)
     }
@@ -197,9 +198,16 @@ impl<'p> Standing<'p> {
     /// Searches for servers for one gang of each of these users, by points 2, 3, 5 and 8 alone.
     #[must_use]
     pub fn find_servers(&self, start: &[usize], steps: &mut u64) -> Answer {
-        let sets: Vec<Vec<Option<&[usize]>>> = start
+        let gangs: Vec<(usize, u64)> = start.iter().map(|n| (*n, gang(self.problem, *n))).collect();
+        self.find_servers_for(&gangs, steps)
+    }
+
+    /// Searches for servers for these numbers of tasks of these users, by points 2, 3, 5 and 8 alone.
+    #[must_use]
+    pub fn find_servers_for(&self, gangs: &[(usize, u64)], steps: &mut u64) -> Answer {
+        let sets: Vec<Vec<Option<&[usize]>>> = gangs
             .iter()
-            .map(|n| match &self.rules.of(*n).class_sets[..] {
+            .map(|(n, _)| match &self.rules.of(*n).class_sets[..] {
                 [] => vec![None],
                 sets => sets.iter().map(|set| Some(&set[..])).collect(),
             })
@@ -217,7 +225,7 @@ impl<'p> Standing<'p> {
             let chosen: Vec<Option<&[usize]>> = chosen.collect();
             let mut own = STEPS_OF_A_START.min(*steps);
             let all = own;
-            let answer = Search::new(self, start, &chosen).run(&mut own);
+            let answer = Search::new(self, gangs, &chosen).run(&mut own);
             *steps -= all - own;
             match answer {
                 Answer::No => {}
@@ -268,9 +276,9 @@ struct Search<'s, 'p> {
 }
 
 impl<'s, 'p> Search<'s, 'p> {
-    fn new(standing: &'s Standing<'p>, users: &[usize], sets: &[Option<&[usize]>]) -> Self {
+    fn new(standing: &'s Standing<'p>, gangs: &[(usize, u64)], sets: &[Option<&[usize]>]) -> Self {
         let problem = standing.problem;
-        let mut order: Vec<usize> = (0..users.len()).collect();
+        let mut order: Vec<usize> = (0..gangs.len()).collect();
         // Large tasks come first, because the fewest servers have room for them.
         let size = |n: usize| -> Rational {
             let capacity = problem.total_capacity();
@@ -278,9 +286,8 @@ impl<'s, 'p> Search<'s, 'p> {
             let demand = demand.filter(|(r, _)| !capacity[*r].is_zero());
             demand.map(|(r, d)| Rational::from(d / &capacity[*r])).max().unwrap_or_default()
         };
-        order.sort_by_cached_key(|at| (std::cmp::Reverse(size(users[*at])), users[*at]));
-        let parts: Vec<(usize, u64)> =
-            order.iter().map(|at| (users[*at], gang(problem, users[*at]))).collect();
+        order.sort_by_cached_key(|at| (std::cmp::Reverse(size(gangs[*at].0)), gangs[*at].0));
+        let parts: Vec<(usize, u64)> = order.iter().map(|at| gangs[*at]).collect();
         let mut search = Self {
             standing,
             slots: Vec::new(),

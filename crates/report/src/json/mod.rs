@@ -11,6 +11,7 @@ mod explanation;
 mod findings;
 mod groups;
 mod ratio;
+mod why_not;
 
 pub use crate::polish::document as polished;
 pub use cluster::{cluster_verdict, moves, what_if};
@@ -20,6 +21,7 @@ pub use explanation::explanation;
 pub use findings::{allocation, examination, findings};
 pub use groups::{entitlements, levels, why};
 pub use ratio::{monotone, ratio, sweep, worst_load};
+pub use why_not::task_explanation;
 
 /// Returns an exact number as text.
 fn exact(value: &Rational) -> String {
