@@ -17,7 +17,7 @@ pub struct Explain {
     /// Name of the user
     #[arg(long, required_unless_present_any = ["levels", "group", "task"], conflicts_with_all = ["levels", "group"])]
     pub user: Option<String>,
-    /// Snapshots: say whether this waiting task, or a task of this user, could start now, and what stops it
+    /// Say whether a waiting task of a snapshot (or a user's) could start, and what stops it
     #[arg(long, value_name = "NAME", conflicts_with_all = ["user", "levels", "group", "allocation", "no_nominal_first", "whole"])]
     pub task: Option<String>,
     /// Name of a group: show its position, the bound that stops it, the users that hold that capacity, and what it can still borrow

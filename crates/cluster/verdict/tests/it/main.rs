@@ -10,3 +10,4 @@ mod published;
 mod rules;
 mod starts;
 mod verdicts;
+mod why_not;
