@@ -35,3 +35,8 @@ fn accuracy_of_a_solver() {
 fn own_mechanism() {
     run(env!("CARGO_BIN_EXE_own_mechanism"), "VIOLATED");
 }
+
+#[test]
+fn linear_programme() {
+    run(env!("CARGO_BIN_EXE_linear_programme"), "largest violation of a row: 3/1000000000");
+}

@@ -38,6 +38,8 @@ GAINS = [
     ("Greedy's reward and the optimum of a reservation problem", ["ReservationTree", "ReservationOptimum", "ReservationRun", "ReservationGreedy", "ReservationRatio", "ReservationExists"]),
     ("The worst load: no load is worse than stated, and one is as bad", ["ReservationWorst"]),
     ("What greedy guarantees, and that no more is true", ["TheoremC", "TheoremCSharp", "TheoremCPools"]),
+    ("A linear programme: an optimum, no feasible point, or an objective without bound", ["LinearProgramme"]),
+    ("Every linear programme has one of these three answers, with evidence that the checker accepts", ["LinearExists"]),
     ("A certificate is a theorem of Coq by itself", ["Literal"]),
 ]
 

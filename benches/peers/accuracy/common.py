@@ -66,4 +66,4 @@ class Cluster:
 def write_columns(path, names, values, status):
     with open(path, "w", encoding="utf-8") as file:
         file.write(f"# status {status}\n")
-        file.writelines(f"{name} {float(value)!r}\n" for name, value in zip(names, values) if value != 0)
+        file.writelines(f"{name} {float(value)!r}\n" for name, value in zip(names, values))

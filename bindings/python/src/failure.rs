@@ -5,6 +5,9 @@ use std::any::Any;
 use evenhand::certify::CertifyError;
 use evenhand::certify::ratio::RatioError;
 use evenhand::exact::InstanceError;
+use evenhand::import::ImportError;
+use evenhand::lp::LpError;
+use evenhand::lp::read::ReadError as LpReadError;
 use evenhand::mechanisms::MechanismError;
 use evenhand::problem::format::{FormatError, ReadError};
 use evenhand_budget::exceeded;
@@ -44,6 +47,11 @@ impl Failure {
         Self::Defect(what.to_string())
     }
 
+    /// Returns the failure of the system to open or read a file.
+    pub fn of_file(file: &str, error: &std::io::Error) -> Self {
+        Self::Raised(of_system(file, error))
+    }
+
     /// Returns the failure of a computation that unwound: a limit was reached, or it panicked.
     pub fn of_panic(payload: &(dyn Any + Send)) -> Self {
         if let Some(exceeded) = exceeded(payload) {
@@ -73,7 +81,7 @@ impl From<ReadError> for Failure {
         match error {
             ReadError::Format(error) => error.into(),
             ReadError::TooLarge { .. } => Self::Limit(error.to_string()),
-            ReadError::Io { file, source } => Self::Raised(of_system(&file, &source)),
+            ReadError::Io { file, source } => Self::of_file(&file, &source),
             error => Self::Input { what: error.to_string(), field: None, place: None },
         }
     }
@@ -132,6 +140,37 @@ impl From<RatioError> for Failure {
             RatioError::TooLarge(why) => Self::Limit(why),
             RatioError::Packing(error) => Self::Solver(error.to_string()),
             error => Self::Defect(error.to_string()),
+        }
+    }
+}
+
+impl From<ImportError> for Failure {
+    fn from(error: ImportError) -> Self {
+        match error {
+            ImportError::Io { file, source } => Self::of_file(&file, &source),
+            error => Self::Input { what: error.to_string(), field: None, place: None },
+        }
+    }
+}
+
+impl From<LpReadError> for Failure {
+    fn from(error: LpReadError) -> Self {
+        match error {
+            LpReadError::Json(error) => error.into(),
+            LpReadError::Line { file, line, message } => {
+                let line = usize::try_from(line).unwrap_or(usize::MAX);
+                Self::Input { what: message, field: None, place: Some((file, line, 1)) }
+            }
+            error => Self::Input { what: error.to_string(), field: None, place: None },
+        }
+    }
+}
+
+impl From<LpError> for Failure {
+    fn from(error: LpError) -> Self {
+        match error {
+            LpError::PivotLimit { .. } | LpError::TooLarge => Self::Limit(error.to_string()),
+            error => Self::Solver(error.to_string()),
         }
     }
 }

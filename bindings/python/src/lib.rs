@@ -13,6 +13,7 @@ mod compare;
 mod examination;
 mod explain;
 mod failure;
+mod linear;
 mod numbers;
 mod problem;
 mod request;
@@ -37,6 +38,7 @@ mod _evenhand {
         compare::{Column, Comparison, compare},
         examination::{Examination, certify, check},
         explain::{explain, explain_group, explain_levels},
+        linear::{LinearAnswer, LinearJudgement, LinearProgramme},
         problem::Problem,
         request::{axioms, mechanisms, properties},
         reservation::{Reservation, monotone, ratio, ratio_sweep, worst_load},

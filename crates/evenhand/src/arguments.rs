@@ -536,15 +536,21 @@ pub struct Bench {
     /// accuracy: suite of problems
     #[arg(long, value_name = "SUITE", value_parser = names::one_of(Suite::NAMES), conflicts_with = "problem")]
     pub suite: Option<String>,
-    /// accuracy: measure your own problem instead of a suite, with every question that applies to it
+    /// accuracy: folder of the MPS or LP files (also .gz) of --suite netlib
+    #[arg(long, value_name = "DIR", requires = "suite")]
+    pub data: Option<PathBuf>,
+    /// accuracy: measure your own problem (JSON, .mps or .lp) with all questions that apply
     #[arg(long, value_name = "FILE")]
     pub problem: Option<PathBuf>,
     /// accuracy: ask only questions of this kind; may be given several times
     #[arg(long = "kind", value_name = "KIND", value_parser = names::one_of(Kind::NAMES))]
     pub kinds: Vec<String>,
-    /// accuracy: seconds for one run of one solver, and with --problem also for each exact answer (default: 10)
+    /// accuracy: seconds for one run of one solver (default: 10)
     #[arg(long, value_name = "S", value_parser = seconds)]
     pub seconds: Option<f64>,
+    /// accuracy: seconds for each exact answer (default: --seconds; netlib: 60)
+    #[arg(long, value_name = "S", value_parser = seconds)]
+    pub exact_seconds: Option<f64>,
     /// accuracy: also measure an external program, which reads {problem} (or {mps}) and writes {answer}; {kind} and
     /// {alpha} give the question; may be given several times
     #[arg(long, value_name = "NAME=COMMAND")]
@@ -553,10 +559,10 @@ pub struct Bench {
     #[arg(long, short, value_name = "FOLDER")]
     pub output: Option<PathBuf>,
     /// Run one solver on the case read from standard input, for another process
-    #[arg(long, hide = true, conflicts_with_all = ["suite", "problem", "kinds", "solver", "output"])]
+    #[arg(long, hide = true, conflicts_with_all = ["suite", "data", "problem", "kinds", "solver", "output"])]
     pub worker: bool,
     /// Run the command read from standard input for another process, and kill its children when that process ends
-    #[arg(long, hide = true, conflicts_with_all = ["suite", "problem", "solver", "output", "worker"])]
+    #[arg(long, hide = true, conflicts_with_all = ["suite", "data", "problem", "solver", "output", "worker"])]
     pub keeper: bool,
 }
 

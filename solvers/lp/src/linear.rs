@@ -196,13 +196,15 @@ impl WholeRow {
     }
 }
 
-/// Charges the multiplication of each of these numbers with a number of `bits` bits before it is
-/// done.
+/// Charges the multiplication of each of these whole numbers with a number of `bits` bits before it is done. Such a product
+/// needs no common divisor, so its cost is that of the two widths.
 fn charge_whole<'n>(bits: u32, numbers: impl ExactSizeIterator<Item = &'n (usize, Integer)>) {
-    let count = numbers.len() as u64;
-    let widest = numbers.map(|(_, value)| value.significant_bits()).max().unwrap_or(0).max(bits);
-    let words = evenhand_budget::words_of_bits(u64::from(widest));
-    evenhand_budget::operations(count, words, "exact factors of a matrix");
+    let other = evenhand_budget::words_of_bits(u64::from(bits));
+    let steps = numbers.map(|(_, value)| {
+        let words = evenhand_budget::words_of_bits(u64::from(value.significant_bits()));
+        20 + 4 * (words + other) + words.saturating_mul(other) / 4
+    });
+    evenhand_budget::charge(steps.sum(), "exact factors of a matrix");
 }
 
 /// The submatrix that has no pivot yet.

@@ -426,11 +426,11 @@ impl Builder {
                 Comparison::AtMost => (first.constant, third.constant),
                 _ => (third.constant, first.constant),
             };
-            apply(&mut bounds, Comparison::AtLeast, lower - &second.constant);
-            apply(&mut bounds, Comparison::AtMost, upper - &second.constant);
+            apply(&mut bounds, Comparison::AtLeast, &(lower - &second.constant));
+            apply(&mut bounds, Comparison::AtMost, &(upper - &second.constant));
             second
         } else {
-            apply(&mut bounds, comparison, Rational::from(&second.constant - &first.constant));
+            apply(&mut bounds, comparison, &Rational::from(&second.constant - &first.constant));
             let negated = second.terms.into_iter().map(|(value, name)| (-value, name));
             Expression { terms: first.terms.into_iter().chain(negated).collect(), ..Expression::default() }
         };
@@ -465,7 +465,7 @@ impl Builder {
             }
             let comparison = cursor.comparison()?;
             let value = side(cursor)?;
-            apply(&mut self.model.columns[at].bounds, comparison, value);
+            apply(&mut self.model.columns[at].bounds, comparison, &value);
             return Ok(());
         }
         let value = side(cursor)?;
@@ -481,11 +481,11 @@ impl Builder {
             Comparison::AtLeast => Comparison::AtMost,
             Comparison::Equal => Comparison::Equal,
         };
-        apply(&mut self.model.columns[at].bounds, turned, value);
+        apply(&mut self.model.columns[at].bounds, turned, &value);
         if let Some(Token::Compare(_)) = cursor.peek() {
             let comparison = cursor.comparison()?;
             let value = side(cursor)?;
-            apply(&mut self.model.columns[at].bounds, comparison, value);
+            apply(&mut self.model.columns[at].bounds, comparison, &value);
         }
         Ok(())
     }
@@ -519,8 +519,8 @@ fn side(cursor: &mut Cursor<'_>) -> Result<Rational, FormatError> {
 
 /// Sets the bounds that a comparison with a number states. A number of at least 1e30 is no upper bound, and one of at most -1e30 no
 /// lower bound.
-fn apply(bounds: &mut Bounds, comparison: Comparison, value: Rational) {
-    let is_none = |is_upper: bool| is_infinite(&value) && (value > 0) == is_upper;
+fn apply(bounds: &mut Bounds, comparison: Comparison, value: &Rational) {
+    let is_none = |is_upper: bool| is_infinite(value) && (*value > 0) == is_upper;
     let (has_lower, has_upper) = (comparison != Comparison::AtMost, comparison != Comparison::AtLeast);
     if has_lower {
         bounds.lower = Some(value.clone()).filter(|_| !is_none(false));

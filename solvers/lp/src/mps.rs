@@ -4,10 +4,12 @@
 //! integer markers without bounds is an integer of at least 0. Rows of type N after the first one are left out.
 
 use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::io::BufRead;
 
 use evenhand_problem::number;
-use rug::Rational;
+use rug::ops::Pow;
+use rug::{Integer, Rational};
 use thiserror::Error;
 
 use crate::model::{Bounds, Column, Direction, Model, Row};
@@ -33,6 +35,11 @@ pub enum FormatError {
     #[error("cannot be read: {0}")]
     Io(#[from] std::io::Error),
 }
+
+/// A row whose lower bound is above its upper bound, which the MPS format cannot state.
+#[derive(Debug, Error)]
+#[error("row `{0}`: its lower bound is above its upper bound, which an MPS file cannot state")]
+pub struct ContradictoryRow(pub String);
 
 /// The sections of a file.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -453,7 +460,7 @@ pub fn parse(text: &str) -> Option<Rational> {
 }
 
 fn infinite() -> Rational {
-    Rational::from(rug::Integer::from(rug::Integer::u_pow_u(10, 30)))
+    Rational::from(Integer::from(Integer::u_pow_u(10, 30)))
 }
 
 /// Returns whether a bound is so large that it stands for none.
@@ -464,4 +471,108 @@ pub(crate) fn is_infinite(value: &Rational) -> bool {
 /// Returns a field of the fixed form, in bytes from the start of the line.
 fn field(line: &str, from: usize, to: usize) -> String {
     line.get(from..to.min(line.len())).unwrap_or_default().trim().to_owned()
+}
+
+/// The most digits of a number that is written as a decimal. Longer numbers are rounded to the nearest double.
+const MOST_WRITTEN_DIGITS: usize = 30;
+
+/// Writes a programme in the free form, in which names have no blanks.
+///
+/// Numbers are written as exact decimals of at most 30 digits. Other numbers are rounded to the nearest double. A range
+/// is written as the difference of the bounds of its row.
+///
+/// # Errors
+/// [`ContradictoryRow`]
+pub fn write(model: &Model) -> Result<String, ContradictoryRow> {
+    let mut objective = "obj".to_owned();
+    while model.rows.iter().any(|row| row.name == objective) {
+        objective.push('_');
+    }
+    let name: Vec<&str> = model.name.split_whitespace().collect();
+    let mut text =
+        format!("NAME {}\n", if name.is_empty() { "programme".to_owned() } else { name.join("_") });
+    if model.direction == Direction::Maximise {
+        text += "OBJSENSE\n    MAX\n";
+    }
+    let (mut sides, mut ranges) = (String::new(), String::new());
+    if !model.constant.is_zero() {
+        let _infallible = writeln!(sides, " rhs {objective} {}", decimal(&Rational::from(-&model.constant)));
+    }
+    let _infallible = writeln!(text, "ROWS\n N {objective}");
+    for Row { name, bounds } in &model.rows {
+        let (kind, side) = match (&bounds.lower, &bounds.upper) {
+            (None, None) => ('N', None),
+            (Some(lower), None) => ('G', Some(lower)),
+            (None, Some(upper)) => ('L', Some(upper)),
+            (Some(lower), Some(upper)) if lower > upper => return Err(ContradictoryRow(name.clone())),
+            (Some(lower), Some(upper)) if lower == upper => ('E', Some(upper)),
+            (Some(lower), Some(upper)) => {
+                let _infallible = writeln!(ranges, " rng {name} {}", decimal(&Rational::from(upper - lower)));
+                ('L', Some(upper))
+            }
+        };
+        let _infallible = writeln!(text, " {kind} {name}");
+        if let Some(side) = side.filter(|side| !side.is_zero()) {
+            let _infallible = writeln!(sides, " rhs {name} {}", decimal(side));
+        }
+    }
+    text += "COLUMNS\n";
+    let mut bounds = String::new();
+    let mut in_integers = false;
+    for column in &model.columns {
+        if column.is_integer != in_integers {
+            in_integers = column.is_integer;
+            text += if in_integers { " M 'MARKER' 'INTORG'\n" } else { " M 'MARKER' 'INTEND'\n" };
+        }
+        if !column.cost.is_zero() || column.entries.is_empty() {
+            let _infallible = writeln!(text, " {} {objective} {}", column.name, decimal(&column.cost));
+        }
+        for (row, value) in &column.entries {
+            let _infallible = writeln!(text, " {} {} {}", column.name, model.rows[*row].name, decimal(value));
+        }
+        bounds += &written_bounds(column);
+    }
+    if in_integers {
+        text += " M 'MARKER' 'INTEND'\n";
+    }
+    for (section, lines) in [("RHS", sides), ("RANGES", ranges), ("BOUNDS", bounds)] {
+        if !lines.is_empty() {
+            let _infallible = write!(text, "{section}\n{lines}");
+        }
+    }
+    Ok(text + "ENDATA\n")
+}
+
+/// Returns the lines of the bounds of a column, unless they are 0 and infinite, which need none.
+fn written_bounds(column: &Column) -> String {
+    let name = &column.name;
+    let line = |kind: &str, value: &Rational| format!(" {kind} bnd {name} {}\n", decimal(value));
+    match (&column.bounds.lower, &column.bounds.upper) {
+        (None, None) => format!(" FR bnd {name}\n"),
+        (None, Some(upper)) => format!(" MI bnd {name}\n") + &line("UP", upper),
+        // Some readers take 1 for the upper bound of an integer.
+        (Some(lower), None) if lower.is_zero() && column.is_integer => format!(" PL bnd {name}\n"),
+        (Some(lower), None) if lower.is_zero() => String::new(),
+        (Some(lower), None) => line("LO", lower),
+        (Some(lower), Some(upper)) if lower == upper => line("FX", upper),
+        // A negative upper bound alone would take the lower bound away.
+        (Some(lower), Some(upper)) if lower.is_zero() && *upper > 0 => line("UP", upper),
+        (Some(lower), Some(upper)) => line("LO", lower) + &line("UP", upper),
+    }
+}
+
+/// Returns a number as a decimal of at most [`MOST_WRITTEN_DIGITS`] digits, or as the nearest double.
+fn decimal(value: &Rational) -> String {
+    let mut rest = value.denom().clone();
+    let twos = rest.remove_factor_mut(&Integer::from(2));
+    let fives = rest.remove_factor_mut(&Integer::from(5));
+    let places = twos.max(fives);
+    if rest == 1 && places as usize <= MOST_WRITTEN_DIGITS {
+        let scaled = Rational::from(value * Integer::from(10).pow(places));
+        let digits = scaled.numer().to_string();
+        if digits.trim_start_matches('-').len() <= MOST_WRITTEN_DIGITS {
+            return if places == 0 { digits } else { format!("{digits}e-{places}") };
+        }
+    }
+    format!("{:e}", number::to_f64(value))
 }

@@ -1,11 +1,12 @@
 //! Answers that a solver printed: its values, and its prices where it states them.
 //!
-//! Read are the solution files of HiGHS, SCIP, Gurobi, CPLEX (XML), glpsol (`--write`) and MIPLIB, JSON (`lp-answer`), and lines with a name
-//! and a value. Numbers are read as the decimals that are written.
+//! The formats are the solution files of HiGHS, SCIP, Gurobi, CPLEX (XML), glpsol (`--write`), Clp and CBC, QSopt_ex and MIPLIB, JSON (`lp-answer`),
+//! and lines with a name and a value. Numbers are read as the decimals that are written.
 
 use std::collections::HashMap;
 
 use evenhand_problem::format::{FormatError, Object, Source};
+use evenhand_problem::number::parse_result;
 use rug::Rational;
 use serde_json::value::RawValue;
 use thiserror::Error;
@@ -80,11 +81,15 @@ pub fn read(model: &Model, text: &str) -> Result<StatedAnswer, StatedError> {
         .any(|line| line.starts_with("s bas ") || line.starts_with("s ipt ") || line.starts_with("s mip "))
     {
         reader.glpk(text)?;
+    } else if start.lines().next().is_some_and(|line| line.contains(" - objective value")) {
+        reader.clp(text)?;
+    } else if start.starts_with("status ") {
+        reader.qsopt(text)?;
     } else {
         reader.lines(text)?;
     }
     let missing = reader.x.iter().filter(|x| x.is_none()).count();
-    if missing == model.columns.len() && missing > 0 {
+    if missing == model.columns.len() && missing > 0 && reader.y.is_none() {
         return wrong(1, "no column of the programme has a value here");
     }
     let x = reader.x.into_iter().map(Option::unwrap_or_default).collect();
@@ -96,7 +101,8 @@ fn wrong<T>(line: usize, message: impl Into<String>) -> Result<T, StatedError> {
 }
 
 fn number(line: usize, text: &str) -> Result<Rational, StatedError> {
-    parse(text).map_or_else(|| wrong(line, format!("`{text:.40}` is no finite number")), Ok)
+    let parsed = parse(text).or_else(|| parse_result(text).ok());
+    parsed.map_or_else(|| wrong(line, format!("`{text:.40}` is no finite number")), Ok)
 }
 
 impl Reader<'_> {
@@ -219,6 +225,65 @@ impl Reader<'_> {
                 _ => {}
             }
         }
+        Ok(())
+    }
+
+    /// Clp and CBC: lines `INDEX NAME VALUE DUAL`, of rows first if those are printed. An index that does not grow begins the columns.
+    fn clp(&mut self, text: &str) -> Result<(), StatedError> {
+        let mut entries: Vec<(usize, usize, String, &str, &str)> = Vec::new();
+        let mut first_column = 0;
+        for (at, line) in text.lines().enumerate() {
+            let line = line.trim_start().trim_start_matches("**");
+            if let Some((_, value)) = line.split_once(" - objective value") {
+                self.objective = Some(number(at + 1, value.trim())?);
+                continue;
+            }
+            let words: Vec<&str> = line.split_whitespace().collect();
+            match words.as_slice() {
+                [] => {}
+                [index, name @ .., value, dual] if !name.is_empty() => {
+                    let Ok(index) = index.parse::<usize>() else {
+                        return wrong(at + 1, format!("`{index:.40}`: expected an index"));
+                    };
+                    if entries.last().is_some_and(|(_, before, ..)| index <= *before) {
+                        first_column = entries.len();
+                    }
+                    entries.push((at + 1, index, name.join(" "), *value, *dual));
+                }
+                _ => return wrong(at + 1, "expected an index, a name, a value and a dual value"),
+            }
+        }
+        for (line, _, name, value, _) in &entries[first_column..] {
+            self.column(*line, name, number(*line, value)?)?;
+        }
+        for (line, _, name, _, dual) in &entries[..first_column] {
+            self.price(*line, name, number(*line, dual)?)?;
+        }
+        Ok(())
+    }
+
+    /// QSopt_ex: lines `NAME = VALUE` in sections. Columns and prices that are 0 are left out there.
+    fn qsopt(&mut self, text: &str) -> Result<(), StatedError> {
+        let mut section = Section::Nothing;
+        for (at, line) in text.lines().enumerate() {
+            let line = line.trim();
+            section = match line {
+                "VARS:" => Section::Columns,
+                "PI:" => Section::DualRows,
+                _ if line.ends_with(':') => Section::Nothing,
+                _ => section,
+            };
+            let Some((name, value)) = line.split_once(" = ") else { continue };
+            match section {
+                Section::Columns => self.column(at + 1, name.trim(), number(at + 1, value.trim())?)?,
+                Section::DualRows => self.price(at + 1, name.trim(), number(at + 1, value.trim())?)?,
+                _ if name.trim() == "Value" => self.objective = Some(number(at + 1, value.trim())?),
+                _ => {}
+            }
+        }
+        self.x.iter_mut().for_each(|x| {
+            x.get_or_insert_with(Rational::new);
+        });
         Ok(())
     }
 

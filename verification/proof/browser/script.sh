@@ -8,7 +8,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 kept=../../crates/report/src/html/proof.js.gz
 made=build/js/page.js
-sources=(build/proved.ml build/ratio_checker.ml reader/{zar,budget,json,strict,say,reader,groups,more,hash,branch,packing,ratio,evidence,turns,further,verdict,browser}.ml browser/{zarith,offer}.js)
+sources=(build/proved.ml build/ratio_checker.ml build/linear_checker.ml reader/{zar,budget,json,strict,say,reader,groups,more,hash,branch,packing,ratio,linear,evidence,turns,further,verdict,browser}.ml browser/{zarith,offer}.js)
 {
   echo "/*"
   cat browser/notice.txt

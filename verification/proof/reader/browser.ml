@@ -31,4 +31,4 @@ let judge text sharing most told =
     | exception Failure what -> 3, Some ("the checker failed: " ^ what) in
   status, Array.of_list (Verdict.printed wrong)
 
-let () = Budget.most_cells := 5_000_000; offer judge
+let () = Budget.most_cells := 5_000_000; Budget.most_of_programme := 4_000_000; offer judge

@@ -2,10 +2,13 @@
    a minute. The second is on the entries of its tables, which a short text can make large. They only make the reader refuse. *)
 exception Too_large
 let most = 2_000_000
+(* Linear programmes have more numbers, most of them short. *)
+let most_of_programme = ref 50_000_000
 (* Lower if memory is short. *)
 let most_cells = ref 100_000_000
 let left = ref most and left_cells = ref !most_cells
 let begin_text () = left := most; left_cells := !most_cells
+let begin_programme () = begin_text (); left := !most_of_programme
 
 let take left amount =
   left := !left - amount;

@@ -185,8 +185,9 @@ let check_bundle root options =
   say "not covered: queues, what could start, the rule of fair shares, and moves: evenhand-check judges them";
   3
 
-let is_reservation text = match Json.get "kind" (Json.parse text) with
-  | Text ("ratio-certificate" | "worst-load-certificate") -> true
+(* Whether a certificate is about something else than an allocation *)
+let has_no_allocation text = match Json.get "kind" (Json.parse text) with
+  | Text ("ratio-certificate" | "worst-load-certificate" | "lp-certificate") -> true
   | _ | exception _ -> false
 
 let check text options =
@@ -195,10 +196,13 @@ let check text options =
   if not (Strict.is_utf8 text && Strict.is_json text) then Json.malformed "it is not JSON in UTF-8";
   let root = Json.parse text in
   if not (Strict.has_characters root) then Json.malformed "a surrogate without another";
+  let without_allocation judge =
+    let own = Option.map (fun text read -> own "--problem" read text) options.problem in
+    try judge root own options.required; 0 with
+    | Packing.False what -> raise (False what) | Packing.Not_covered what -> uncovered "%s" what in
   match Json.get "kind" root with
-  | Text ("ratio-certificate" | "worst-load-certificate") ->
-    (try Ratio.judge root (Option.map (fun text read -> own "--problem" read text) options.problem) options.required; 0 with
-     | Packing.False what -> raise (False what) | Packing.Not_covered what -> uncovered "%s" what)
+  | Text ("ratio-certificate" | "worst-load-certificate") -> without_allocation Ratio.judge
+  | Text "lp-certificate" -> without_allocation Linear.judge
   | Text ("verdict-certificate" | "moves-certificate") -> check_bundle root options
   | _ -> check_allocation root options
 

@@ -13,9 +13,10 @@ True
 >>> c.check(require=["max-min:drfh"])
 
 Start with :class:`Problem`; :func:`compare`, :func:`sweep`, :func:`audit` and :func:`accuracy` take mechanisms of the
-library by name, and your own rules (:func:`mechanism`).
+library by name, and your own rules (:func:`mechanism`). :mod:`evenhand.lp` solves linear programmes of any kind exactly.
 """
 
+from . import lp
 from ._accuracy import Accuracy, Measured, accuracy
 from ._allocation import Allocation, Certificate, Explanation, Polished, check
 from ._audit import Audit, Audited, Example, Refutation, audit
@@ -48,7 +49,7 @@ __all__ = [
     "DefectError", "Entitlements", "EvenhandError", "EvenhandWarning", "Example", "Explanation", "InputError", "LimitError",
     "Measured", "Mechanism", "MechanismName", "Monotone", "NotApplicable", "Polished", "Problem", "Proven", "Refutation", "Reservation", "Result",
     "Rule", "Simulation", "SolverError", "Sweep", "Verdict", "Verdicts", "__version__", "accuracy", "audit", "axioms",
-    "build", "check", "compare", "explain", "limits", "mechanism", "mechanisms", "properties", "ratio", "set_threads",
+    "build", "check", "compare", "explain", "limits", "lp", "mechanism", "mechanisms", "properties", "ratio", "set_threads",
     "simulate", "sweep",
 ]  # fmt: skip
 

@@ -35,6 +35,9 @@ Sharing = Literal["rdm", "tdm"]
 #: The outcome of an examination of an axiom.
 Outcome = Literal["holds", "within", "violated", "not-applicable", "not-checked"]
 
+#: What is proven of a linear programme.
+LpStatus = Literal["optimal", "infeasible", "unbounded", "limit"]
+
 #: The mechanisms whose only setting is a time limit.
 PlainMechanism = Literal[
     "drf", "drfh", "cdrf", "c-drfh", "tsf", "asset", "per-server-drf", "generic", "utilitarian",

@@ -22,6 +22,11 @@ problem.capacity.shap  # bad
 eh.compare("x.json", ["drfh"])  # bad
 eh.accuracy(lambda problem: [[1]], problem, "proportionl")  # bad
 eh.audit("drhf")  # bad
+eh.lp.solve([1], maximize=True)  # bad
+eh.lp.solve([1]).objectiv  # bad
+eh.lp.solve([1]).status == "optimum"  # bad: mypy
+eh.lp.solve([1], seconds=[1])  # bad
+eh.lp.check(3, [1])  # bad
 
 
 @eh.mechanism("scaled")

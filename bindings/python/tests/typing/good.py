@@ -44,6 +44,14 @@ d: eh.Allocation = problem.solve(lambda problem: problem.solve("drfh"))
 eh.compare(problem, ["drfh", plain])
 eh.sweep([problem], ["drfh", plain, ("alpha", {"alpha": 2})], backend="sequential")
 eh.sweep([problem], {"a": "drfh", "b": plain}, backend="sequential")
+solution = eh.lp.solve(np.array([-1, "1/2"], object), [[1, 1]], [Fraction(3, 7)], bounds=[(0, None), (0, 2.5)], seconds=60)
+if solution.status == "optimal" and solution.x is not None and solution.y_ub is not None:
+    best: Fraction = solution.x[0] + solution.y_ub[0]
+programme: eh.lp.Programme = eh.lp.Programme([1, 1], [[1, 2]], row_lower=[1], row_upper=[3], maximise=True)
+verdict: eh.lp.Judgement = eh.lp.check(programme, np.array([1.0, 1.0]), y={"r0": 1}, tolerance="1e-9")
+largest = verdict.row_violation
+if largest is not None:
+    print(largest.name, float(largest.by))
 print(eh.audit(plain, instances=20).violated)
 for name in eh.mechanisms():
     try:

@@ -122,7 +122,9 @@ pub const BENCH: &str = "\
 Examples:
   evenhand bench speed
   evenhand bench accuracy -o measurements
-  evenhand bench accuracy --problem problem.json --solver 'mine=./mine {problem} {answer}'";
+  evenhand bench accuracy --problem problem.json --solver 'mine=./mine {problem} {answer}'
+  evenhand bench accuracy --suite netlib --data netlib -o measurements
+  evenhand bench accuracy --problem afiro.mps --solver 'mine=./mine {mps} {answer}'";
 
 pub const LP: &str = "\
 Examples:

@@ -40,8 +40,11 @@ pub struct LpSolve {
 pub struct LpCheck {
     /// Programme: MPS (fixed or free), LP or JSON, also packed (gzip, zstd)
     pub file: PathBuf,
-    /// Answer: a solution file of HiGHS, SCIP, Gurobi, CPLEX, glpsol or MIPLIB, JSON, or lines with a name and a value
+    /// Answer: a solution file of HiGHS, SCIP, Gurobi, CPLEX, glpsol, Clp or MIPLIB, JSON or text
     pub answer: PathBuf,
+    /// Only print the bound on the optimum that the stated prices prove; nothing is solved
+    #[arg(long, conflicts_with = "exact")]
+    pub bounds: bool,
     /// Also solve the programme exactly, and compare the objective
     #[arg(long)]
     pub exact: bool,

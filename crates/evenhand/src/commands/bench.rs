@@ -2,16 +2,19 @@
 
 use std::ffi::OsString;
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use evenhand::Certificate;
+use evenhand::lp::model::Model;
+use evenhand::lp::read as lp_read;
 use evenhand_accuracy::accuracy::{self, Settings};
 use evenhand_accuracy::case::{Case, Input, Kind};
 use evenhand_accuracy::keeper::{self, Keeper};
 use evenhand_accuracy::outside;
-use evenhand_accuracy::record::Record;
+use evenhand_accuracy::programmes;
+use evenhand_accuracy::record::{Record, Unanswered};
 use evenhand_accuracy::references::{self, Reference, ReferenceError};
 use evenhand_accuracy::suite::{self, Suite};
 use evenhand_accuracy::worker::{Question, Worker};
@@ -20,12 +23,15 @@ use evenhand_budget::{Limits, within};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 
+use super::lp;
 use crate::arguments::{Bench, BenchKind, Common};
 use crate::failure::Failure;
 use crate::{files, output};
 
 /// The default time for one run of one contender, in seconds.
 const SECONDS: f64 = 10.0;
+/// The default time for the exact answer to a programme of `--suite netlib`, in seconds.
+const NETLIB_SECONDS: f64 = 60.0;
 /// The folder of the saved references, within the folder of a run.
 const REFERENCES: &str = "references";
 
@@ -53,69 +59,113 @@ fn bar(steps: usize, common: &Common) -> ProgressBar {
     ProgressBar::new(steps as u64).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
+/// The questions of a run.
+struct Questions {
+    cases: Box<dyn Iterator<Item = Result<Case, BenchError>>>,
+    count: usize,
+    /// The fields of the document that describe the run.
+    about: Value,
+    /// The time for each exact answer, in seconds. Without one every question must have an exact answer.
+    exact_seconds: Option<f64>,
+}
+
+impl Questions {
+    /// Returns questions that may have no exact answer within this time.
+    fn limited(cases: Vec<Case>, suite: &Value, exact_seconds: f64) -> Self {
+        let about = json!({"suite": suite, "exact_limit": exact_seconds});
+        let count = cases.len();
+        Self { cases: Box::new(cases.into_iter().map(Ok)), count, about, exact_seconds: Some(exact_seconds) }
+    }
+}
+
+/// Returns the questions of a problem file, of a folder of MPS files, or of a suite that is made here.
+fn questions(call: &Bench, seconds: f64, common: &Common) -> Result<Questions, Failure> {
+    let kinds = kinds(call);
+    let nothing = |path: &Path| {
+        let kinds = call.kinds.join(", ");
+        let message = format!("no question of --kind {kinds} can be asked about this problem");
+        Failure::input(format!("{}: {message}", path.display()))
+    };
+    if let Some(path) = &call.problem {
+        let mut cases = own_cases(path, common)?;
+        cases.retain(|case| kinds.contains(&case.kind));
+        if cases.is_empty() {
+            return Err(nothing(path));
+        }
+        return Ok(Questions::limited(cases, &Value::Null, call.exact_seconds.unwrap_or(seconds)));
+    }
+    let suite: Suite = call.suite.as_deref().and_then(|name| name.parse().ok()).unwrap_or(Suite::Small);
+    match (suite, &call.data) {
+        (Suite::Netlib, None) => {
+            Err(Failure::input("--suite netlib needs --data DIR, the folder of its MPS files"))
+        }
+        (Suite::Netlib, Some(folder)) => {
+            if !kinds.contains(&Kind::LinearProgramme) {
+                return Err(nothing(folder));
+            }
+            let cases = programmes_of(folder, common)?;
+            let suite = json!({"name": suite.name(), "programmes": cases.len()});
+            Ok(Questions::limited(cases, &suite, call.exact_seconds.unwrap_or(NETLIB_SECONDS)))
+        }
+        (_, Some(_)) => Err(Failure::input("--data goes with --suite netlib alone")),
+        (_, None) if call.exact_seconds.is_some() => {
+            Err(Failure::input("--exact-seconds goes with --problem and --suite netlib alone"))
+        }
+        (_, None) => Ok(Questions {
+            cases: Box::new(suite::cases_of(suite, common.seed, &kinds)),
+            count: suite::n_cases_of(suite, &kinds),
+            about: json!({
+                "suite": {"name": suite.name(), "version": suite::VERSION, "seed": common.seed},
+                "exact_limit": null,
+            }),
+            exact_seconds: None,
+        }),
+    }
+}
+
 fn run_accuracy(call: &Bench, common: &Common) -> Result<ExitCode, Failure> {
     let seconds = call.seconds.unwrap_or(SECONDS);
     let mut settings = Settings::new(Duration::from_secs_f64(seconds));
     settings.effort = call.runs.map(|runs| Effort::of_runs(runs as usize));
     settings.outside.clone_from(&call.solver);
     outside::distinguish(&mut settings.outside, &settings.inside);
-    let kinds = kinds(call);
     settings.worker = Some(worker(common)?);
     settings.keeper = Some(keeper()?);
-    let (cases, count, mut about) = match &call.problem {
-        Some(path) => {
-            let mut cases = own_cases(path, common)?;
-            cases.retain(|case| kinds.contains(&case.kind));
-            if cases.is_empty() {
-                return Err(Failure::input(format!(
-                    "{}: no question of --kind {} can be asked about this problem",
-                    path.display(),
-                    call.kinds.join(", ")
-                )));
-            }
-            let count = cases.len();
-            (
-                Box::new(cases.into_iter().map(Ok)) as Box<dyn Iterator<Item = _>>,
-                count,
-                json!({"suite": null}),
-            )
-        }
-        None => {
-            let wanted: Suite =
-                call.suite.as_deref().and_then(|name| name.parse().ok()).unwrap_or(Suite::Small);
-            let about = json!({
-                "suite": {"name": wanted.name(), "version": suite::VERSION, "seed": common.seed},
-            });
-            let cases = suite::cases_of(wanted, common.seed, &kinds);
-            (Box::new(cases) as Box<dyn Iterator<Item = _>>, suite::n_cases_of(wanted, &kinds), about)
-        }
-    };
+    let Questions { cases, count, mut about, exact_seconds } = questions(call, seconds, common)?;
     about["limit"] = json!(seconds);
+    about["unanswered"] = json!([]);
     let bar = bar(count, common);
     let (mut records, mut known): (Vec<Record>, Vec<Value>) = (Vec::new(), Vec::new());
+    let mut unanswered: Vec<Unanswered> = Vec::new();
     for case in cases {
         let case: Case = case?;
         let name = format!("{} {}", case.kind, case.name);
         bar.set_message(name.clone());
-        let limits = call.problem.as_deref().map(|path| solve_limits(path, seconds));
+        let limits = exact_seconds.map(|seconds| exact_limits(&case, call.problem.as_deref(), seconds));
         let reference = match &call.output {
             Some(folder) => saved_reference(&case, folder, limits.as_ref(), common)?,
             None => computed(&case, limits.as_ref()).map_err(|source| no_reference(&case, source)),
         };
-        let reference = match reference {
-            Ok(reference) => reference,
-            // Some questions about a user's own problem have no exact answer.
-            Err(error @ BenchError::Reference { .. }) if call.problem.is_some() => {
+        match reference {
+            Ok(reference) => {
+                known.push(reference.summary(&case));
+                let measured = accuracy::measure(case, reference, &settings, &mut |contender| {
+                    bar.set_message(format!("{name}: {contender}"));
+                });
+                records.extend(measured.records);
+            }
+            // Some questions about a user's own problem or programmes have no exact answer.
+            Err(error @ BenchError::Reference { .. }) if exact_seconds.is_some() => {
                 output::note(common, error.to_string());
-                continue;
+                let why = match error {
+                    BenchError::Reference { source, .. } => source.to_string(),
+                    error => error.to_string(),
+                };
+                unanswered.push(Unanswered { instance: case.name, kind: case.kind, why });
+                about["unanswered"] = document::unanswered(&unanswered);
             }
             Err(error) => return Err(error.into()),
-        };
-        known.push(reference.summary(&case));
-        let measured = accuracy::measure(case, reference, &settings, &mut |contender| {
-            bar.set_message(format!("{name}: {contender}"));
-        });
-        records.extend(measured.records);
+        }
         bar.inc(1);
         // The results so far are saved after every case: a run takes hours, and may be stopped.
         if let Some(folder) = &call.output {
@@ -127,11 +177,15 @@ fn run_accuracy(call: &Bench, common: &Common) -> Result<ExitCode, Failure> {
     }
     bar.finish_and_clear();
     if let Some(folder) = &call.output {
-        for file in page::files(&records).map_err(BenchError::from)? {
+        for file in page::files(&records, &unanswered).map_err(BenchError::from)? {
             files::save_in(folder, file.name, file.text)?;
         }
     }
-    output::result(common, || document::accuracy(&records, &about), || text::accuracy(&records))
+    output::result(
+        common,
+        || document::accuracy(&records, &about),
+        || text::accuracy(&records).append(text::unanswered(&unanswered)),
+    )
 }
 
 /// Returns the kinds of questions to ask: those that are named, or all.
@@ -140,14 +194,16 @@ fn kinds(call: &Bench) -> Vec<Kind> {
     Kind::ALL.into_iter().filter(is_asked).collect()
 }
 
-/// Returns the budget of one exact answer about the user's own problem: the work and memory of a `solve`, and the time of a
-/// contender.
-fn solve_limits(path: &Path, seconds: f64) -> Limits {
-    let bytes = path.metadata().map_or(0, |of_file| of_file.len());
+/// Returns the budget of one exact answer that has a time limit. An answer about the user's own problem may take the work
+/// and memory of a `solve`. A linear programme of any kind is limited by time and memory alone.
+fn exact_limits(case: &Case, path: Option<&Path>, seconds: f64) -> Limits {
+    let bytes = path.and_then(|path| path.metadata().ok()).map_or(0, |of_file| of_file.len());
     let work = Limits::A_MINUTE.saturating_mul(bytes.div_ceil(Limits::LARGE).max(1));
-    let memory = if bytes < Limits::LARGE { Limits::SMALL_MEMORY } else { Limits::LARGE_MEMORY };
+    let is_programme = case.kind == Kind::LinearProgramme;
+    let is_small = !is_programme && bytes < Limits::LARGE;
+    let memory = if is_small { Limits::SMALL_MEMORY } else { Limits::LARGE_MEMORY };
     let time = Some(Duration::from_secs_f64(seconds));
-    Limits { work: Some(work), memory: Some(memory), time, ..Limits::default() }
+    Limits { work: (!is_programme).then_some(work), memory: Some(memory), time, ..Limits::default() }
 }
 
 fn computed(case: &Case, limits: Option<&Limits>) -> Result<Reference, ReferenceError> {
@@ -207,15 +263,29 @@ fn run_worker() -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns all questions that can be asked about the user's own problem, an allocation problem or a reservation.
+/// Returns all questions that can be asked about the user's own problem: an allocation problem, a reservation or a linear
+/// programme.
 fn own_cases(path: &Path, common: &Common) -> Result<Vec<Case>, Failure> {
-    let input = files::read(path, |source| {
+    if let Some(name) = programme_name(path) {
+        return Ok(vec![programme_case(&name, lp::programme(path)?, common)]);
+    }
+    let name = path.file_stem().map_or_else(|| "problem".into(), |stem| stem.to_string_lossy());
+    let read = files::read(path, |source| {
         let kind = serde_json::from_str::<Value>(source.text).ok().map(|document| document["kind"].clone());
         match kind.as_ref().and_then(Value::as_str) {
-            Some("reservation-problem") => Ok(Input::Reservation(source.reservation()?)),
-            _ => Ok(Input::Allocation(source.problem()?)),
+            Some("reservation-problem") => Ok(Ok(Input::Reservation(source.reservation()?))),
+            Some("linear-programme") => Ok(Err(source.text.to_owned())),
+            _ => Ok(Ok(Input::Allocation(source.problem()?))),
         }
     })?;
+    let input = match read {
+        Ok(input) => input,
+        Err(text) => {
+            let model = lp_read::read(&path.display().to_string(), &text)
+                .map_err(|error| Failure::input(error.to_string()))?;
+            return Ok(vec![programme_case(&name, model, common)]);
+        }
+    };
     if let Input::Allocation(problem) = &input {
         if !problem.groups().list().is_empty() {
             return Err(Failure::input(format!(
@@ -227,8 +297,49 @@ fn own_cases(path: &Path, common: &Common) -> Result<Vec<Case>, Failure> {
             output::warn(common, warning.to_string());
         }
     }
-    let name = path.file_stem().map_or_else(|| "problem".into(), |stem| stem.to_string_lossy());
     Ok(suite::own(&name, &input))
+}
+
+/// Returns the name of a programme, which is that of its MPS or LP file without the endings; `None` for any other file.
+fn programme_name(path: &Path) -> Option<String> {
+    let name = path.file_name()?.to_string_lossy();
+    let lower = name.to_ascii_lowercase();
+    let without = |packing: &&str| {
+        let plain = lower.strip_suffix(*packing)?;
+        plain.strip_suffix(".mps").or_else(|| plain.strip_suffix(".lp"))
+    };
+    let length = ["", ".gz", ".zst", ".zip"].iter().find_map(without)?.len();
+    Some(name[..length].to_owned())
+}
+
+fn programme_case(name: &str, model: Model, common: &Common) -> Case {
+    if model.has_integers() {
+        output::note(
+            common,
+            format!(
+                "{name}: some columns have to be integers; all answers are those of the relaxation without this"
+            ),
+        );
+    }
+    programmes::case(name, model)
+}
+
+/// Returns the programmes of all MPS and LP files of a folder, by name. All are read before any is solved.
+fn programmes_of(folder: &Path, common: &Common) -> Result<Vec<Case>, Failure> {
+    let wrong = |error: &dyn std::fmt::Display| Failure::input(format!("{}: {error}", folder.display()));
+    let entries = folder.read_dir().map_err(|error| wrong(&error))?;
+    let paths: Result<Vec<PathBuf>, _> = entries.map(|entry| entry.map(|entry| entry.path())).collect();
+    let named = |path: PathBuf| programme_name(&path).map(|name| (name, path));
+    let mut files: Vec<(String, PathBuf)> =
+        paths.map_err(|error| wrong(&error))?.into_iter().filter_map(named).collect();
+    files.sort();
+    if files.is_empty() {
+        return Err(wrong(&"no file ends in .mps, .lp, .mps.gz or .lp.gz"));
+    }
+    if let Some(pair) = files.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+        return Err(wrong(&format!("two files are named `{}`; remove one of them", pair[0].0)));
+    }
+    files.iter().map(|(name, path)| Ok(programme_case(name, lp::programme(path)?, common))).collect()
 }
 
 fn no_reference(case: &Case, source: ReferenceError) -> BenchError {
@@ -247,6 +358,12 @@ fn saved_reference(
     let hash = case.sha256();
     let name = format!("{}.json", case.file_name());
     let path = folder.join(&name);
+    if let (Some(model), true) = (case.programme(), path.is_file()) {
+        let read = files::read(&path, |source| Ok(programmes::proven_optimum(model, source.text)));
+        if let Ok(Some(reference)) = read {
+            return Ok(Ok(reference));
+        }
+    }
     let committed = suite::hashes(case.kind, &case.name).filter(|(problem, _)| *problem == hash);
     if let (Some((_, hash)), true) = (committed, path.is_file()) {
         let certificate = files::read(&path, Certificate::parse);
@@ -280,9 +397,11 @@ fn saved_reference(
 fn run_speed(call: &Bench, common: &Common) -> Result<ExitCode, Failure> {
     let given = [
         ("--suite", call.suite.is_some()),
+        ("--data", call.data.is_some()),
         ("--problem", call.problem.is_some()),
         ("--kind", !call.kinds.is_empty()),
         ("--seconds", call.seconds.is_some()),
+        ("--exact-seconds", call.exact_seconds.is_some()),
         ("--solver", !call.solver.is_empty()),
     ];
     if let Some((option, _)) = given.into_iter().find(|(_, given)| *given) {

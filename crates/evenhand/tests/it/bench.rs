@@ -95,6 +95,154 @@ fn accuracy_as_a_table_with_a_program_from_outside() {
     assert_eq!(output.stderr, "", "progress where no terminal is");
 }
 
+const PLANTS: &str = include_str!("../../../../examples/linear-programme.mps");
+/// No x is at least 2 and at most 1.
+const INFEASIBLE: &str =
+    "NAME\nROWS\n N c\n G r\nCOLUMNS\n x c 1 r 1\nRHS\n rhs r 2\nBOUNDS\n UP bnd x 1\nENDATA\n";
+/// The optimum of the relaxation is 3/2.
+const WHOLE: &str = "NAME\nROWS\n N c\n G r\nCOLUMNS\n m 'MARKER' 'INTORG'\n x c 1 r 2\n m 'MARKER' 'INTEND'\n\
+    RHS\n rhs r 3\nENDATA\n";
+
+fn netlib() -> Folder {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path().join("data")).unwrap();
+    for (name, text) in [("plants", PLANTS), ("infeasible", INFEASIBLE), ("whole", WHOLE)] {
+        folder.write(&format!("data/{name}.mps"), text);
+    }
+    folder.write("data/README", "no programme");
+    folder
+}
+
+#[test]
+fn accuracy_on_a_folder_of_linear_programmes() {
+    let folder = netlib();
+    let call = ["bench", "accuracy", "--suite", "netlib", "--data", "data", "--runs", "1", "--seconds", "20"];
+    let more = ["--format", "json", "-o", "made", "--solver"];
+    let lies = "lies=grep -q ENDATA {mps} && echo '# status unbounded' > {answer}";
+    let output = folder.run(&[&call[..], &more, &[lies]].concat()).ends_with(0);
+    assert!(output.stderr.contains("note: whole: some columns have to be integers"), "{}", output.stderr);
+    let document = output.json();
+    assert_eq!(document["suite"], serde_json::json!({"name": "netlib", "programmes": 3}));
+    assert_eq!(
+        (&document["unanswered"], document["exact_limit"].as_f64()),
+        (&serde_json::json!([]), Some(60.0))
+    );
+    let records = document["records"].as_array().unwrap();
+    let of = |instance: &str, contender: &str| -> &Value {
+        let is_it = |record: &&Value| record["instance"] == instance && record["contender"] == contender;
+        records.iter().find(is_it).unwrap_or_else(|| panic!("{instance} {contender}"))
+    };
+    for contender in ["highs-simplex", "highs-ipm-crossover", "microlp"] {
+        for (instance, is, relaxed) in
+            [("plants", "optimal", false), ("infeasible", "infeasible", false), ("whole", "optimal", true)]
+        {
+            let record = of(instance, contender);
+            let programme = &record["programme"];
+            assert_eq!(
+                (programme["says"].as_str(), programme["is"].as_str()),
+                (Some(is), Some(is)),
+                "{record}"
+            );
+            assert_eq!(
+                (programme["wrong_status"].as_bool(), programme["relaxed"].as_bool()),
+                (Some(false), Some(relaxed))
+            );
+            assert!(record["objective_error"].as_f64().is_none_or(|off| off < 1e-9), "{record}");
+        }
+    }
+    assert!(records.iter().all(|record| record["kind"] == "linear-programme"));
+    for instance in ["plants", "infeasible", "whole"] {
+        assert_eq!(of(instance, "lies")["programme"]["wrong_status"], true);
+        assert_eq!(of(instance, "lies")["violation"], Value::Null);
+    }
+    let html = folder.read("made/index.html");
+    assert!(html.contains("Errors by linear programme") && html.contains("says unbounded"));
+    assert!(folder.read("made/accuracy.md").contains("Columns that have to be integers are relaxed"));
+    let known: Value = serde_json::from_str(&folder.read("made/references.json")).unwrap();
+    let known = known["references"].as_array().unwrap();
+    let answers: Vec<_> = known.iter().map(|of| (of["objective"].as_str(), of["status"].as_str())).collect();
+    let optimal = Some("optimal");
+    assert_eq!(answers, [(None, Some("infeasible")), (Some("36"), optimal), (Some("3/2"), optimal)]);
+    // Exact answers are saved as certificates that the kernel accepts, and read again.
+    let saved: Vec<_> = std::fs::read_dir(folder.path().join("made/references")).unwrap().collect();
+    assert_eq!(saved.len(), 3);
+    for path in saved {
+        folder.run(&["check", path.unwrap().path().to_str().unwrap()]).ends_with(0);
+    }
+    let again = folder.run(&[&call[..], &more, &[lies]].concat()).ends_with(0).json();
+    assert_eq!(again["records"].as_array().unwrap().len(), records.len());
+}
+
+#[test]
+fn a_linear_programme_of_ones_own() {
+    let folder = netlib();
+    let path = folder.path().join("plants.sol");
+    folder.write("plants.sol", include_str!("../../../../examples/linear-programme.sol"));
+    let mine = format!("mine=cp '{}' {{answer}}; : {{mps}}", path.display());
+    let call = ["bench", "accuracy", "--problem", "data/plants.mps", "--runs", "1", "--seconds", "20"];
+    let document =
+        folder.run(&[&call[..], &["--solver", &mine, "--format", "json"]].concat()).ends_with(0).json();
+    let record = document["records"].as_array().unwrap().last().unwrap();
+    assert_eq!((&record["contender"], &record["status"]), (&"mine".into(), &"solved".into()), "{record}");
+    // The answer violates plant3 by 3e-9 of 18, and its objective is too good by as much of 36.
+    assert_eq!(record["programme"]["row_violation"], serde_json::json!({"row": "plant3", "by": 3e-9}));
+    assert!((1e-11..1e-9).contains(&record["objective_error"].as_f64().unwrap()), "{record}");
+    let text = folder.run(&[&call[..], &["--solver", "broken=exit 3; {mps} {answer}"]].concat()).ends_with(0);
+    for words in ["plants", "highs-simplex", "broken", "exit status 3", "linear programme"] {
+        assert!(text.stdout.contains(words), "`{words}` is not in {}", text.stdout);
+    }
+    // A JSON document is a programme as well.
+    let json = r#"{"kind": "linear-programme", "direction": "maximise", "rows": [{"name": "r", "upper": 3}],
+        "columns": [{"name": "x", "cost": 1, "lower": 0, "entries": {"r": 2}}]}"#;
+    folder.write("one.json", json);
+    let call = ["bench", "accuracy", "--problem", "one.json", "--runs", "1", "--seconds", "20"];
+    let document = folder.run(&[&call[..], &["--format", "json"]].concat()).ends_with(0).json();
+    assert!(document["records"].as_array().unwrap().iter().all(|record| record["instance"] == "one"));
+}
+
+/// A programme whose exact answer takes too long is named in every form of the result.
+#[test]
+fn programmes_without_an_exact_answer_are_named() {
+    let folder = netlib();
+    let call = ["bench", "accuracy", "--suite", "netlib", "--data", "data", "--exact-seconds", "1e-9"];
+    let output = folder.run(&[&call[..], &["--format", "json", "-o", "made"]].concat()).ends_with(0);
+    let document = output.json();
+    let names: Vec<&str> = document["unanswered"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|of| of["instance"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["infeasible", "plants", "whole"]);
+    assert!(document["records"].as_array().unwrap().is_empty());
+    assert!(output.stderr.contains("plants"), "{}", output.stderr);
+    for question in document["unanswered"].as_array().unwrap() {
+        assert!(question["why"].as_str().unwrap().contains("--exact-seconds raises the limit"), "{question}");
+    }
+    assert!(folder.read("made/index.html").contains("Without an exact answer"));
+    let text = folder.run(&call).ends_with(0).stdout;
+    assert!(text.contains("Without an exact answer") && text.contains("plants"), "{text}");
+}
+
+#[test]
+fn folders_of_linear_programmes_that_cannot_be_read() {
+    let folder = netlib();
+    let bench = |arguments: &[&str]| folder.run(&[&["bench", "accuracy"], arguments].concat());
+    bench(&["--suite", "netlib"]).fails_with(2, "--data DIR");
+    bench(&["--data", "data"]).fails_with(2, "--suite");
+    bench(&["--suite", "small", "--data", "data"]).fails_with(2, "--suite netlib");
+    bench(&["--suite", "small", "--exact-seconds", "3"]).fails_with(2, "--exact-seconds");
+    bench(&["--suite", "netlib", "--data", "missing"]).fails_with(2, "missing: ");
+    bench(&["--suite", "netlib", "--data", "."]).fails_with(2, ".: no file ends in .mps");
+    bench(&["--suite", "netlib", "--data", "data", "--kind", "pool"]).fails_with(2, "--kind pool");
+    bench(&["--problem", "data/plants.mps", "--kind", "pool"]).fails_with(2, "--kind pool");
+    bench(&["--problem", "missing.mps"]).fails_with(2, "missing.mps");
+    folder.write("data/broken.mps", PLANTS.replace(" L  plant2", " L  plant1"));
+    bench(&["--problem", "data/broken.mps"]).fails_with(2, "broken.mps:8: the row `plant1` is stated twice");
+    bench(&["--suite", "netlib", "--data", "data"]).fails_with(2, "broken.mps:8: ");
+    folder.run(&["bench", "speed", "--exact-seconds", "3"]).fails_with(2, "bench accuracy");
+}
+
 #[test]
 fn accuracy_refuses_what_it_cannot_measure() {
     let folder = Folder::new();

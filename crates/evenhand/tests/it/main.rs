@@ -28,6 +28,7 @@ mod json;
 mod library;
 mod limits_of_the_shell;
 mod lists;
+mod lp;
 mod made_up_arguments;
 mod names;
 mod odd_input;

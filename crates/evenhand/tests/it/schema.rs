@@ -152,6 +152,8 @@ fn every_kind_of_document_fits_its_schema() {
         (&programme, "lp solve p.mps"),
         (&programme, "lp check p.mps p.sol --exact"),
         (&programme, "check cert.json"),
+        (&programme, "bench accuracy --runs 1 --seconds 5 --problem p.mps"),
+        (&programme, "bench accuracy --runs 1 --seconds 5 --suite netlib --data . --exact-seconds 1e-9"),
         (&jobs, "reproduce drfh"),
         (&jobs, "reproduce --list"),
         (&problem, "bench accuracy --runs 1 --problem problem.json -o measured"),

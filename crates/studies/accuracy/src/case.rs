@@ -1,6 +1,7 @@
 //! Cases: a problem and the kind of answer that is requested.
 
 use evenhand_exact::{Prices, Share, Tasks};
+use evenhand_lp::model::Model;
 use evenhand_problem::format::{problem_sha256, reservation_to_json};
 use evenhand_problem::number;
 use evenhand_problem::{Problem, Rational, Reservation, Sharing};
@@ -31,6 +32,8 @@ pub enum Kind {
     Njc,
     /// Whole tasks, which are compared with the divisible allocation.
     Whole,
+    /// The optimum of a linear programme of any kind.
+    LinearProgramme,
 }
 
 evenhand_problem::names! { Kind:
@@ -45,11 +48,12 @@ evenhand_problem::names! { Kind:
     PsDsf = "ps-dsf", "PS-DSF with resources divided, by sweeps";
     Njc = "njc", "the limit of the trajectory of NJC";
     Whole = "whole", "whole tasks beside their divisible ideal (drfh)";
+    LinearProgramme = "linear-programme", "a linear programme of any kind, from an MPS file";
 }
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Pool,
         Self::Proportional,
         Self::Alpha,
@@ -61,9 +65,10 @@ impl Kind {
         Self::PsDsf,
         Self::Njc,
         Self::Whole,
+        Self::LinearProgramme,
     ];
 
-    /// Returns the mechanism whose answer is requested, or `None` for reservation problems.
+    /// Returns the mechanism whose answer is requested, or `None` for reservation problems and linear programmes.
     #[must_use]
     pub fn mechanism(self) -> Option<&'static str> {
         Some(match self {
@@ -74,7 +79,7 @@ impl Kind {
             Self::Utilitarian => "utilitarian",
             Self::Market => "ps-dsf-tdm",
             Self::PsDsf => "ps-dsf",
-            Self::Configurations => return None,
+            Self::Configurations | Self::LinearProgramme => return None,
         })
     }
 
@@ -87,7 +92,8 @@ impl Kind {
     /// Returns whether the answer solves one or several linear programmes.
     #[must_use]
     pub fn is_linear(self) -> bool {
-        self.share().is_some() || matches!(self, Self::Utilitarian | Self::Configurations)
+        self.share().is_some()
+            || matches!(self, Self::Utilitarian | Self::Configurations | Self::LinearProgramme)
     }
 
     /// Returns the share whose levels are requested, if any.
@@ -124,13 +130,15 @@ pub struct Case {
     pub planted: Option<Planted>,
 }
 
-/// A problem of either type.
+/// A problem of one of the types.
 #[derive(Debug, Clone)]
 pub enum Input {
     /// A problem of allocation.
     Allocation(Problem),
     /// A problem of reservation.
     Reservation(Reservation),
+    /// A linear programme of any kind.
+    Programme(Model),
 }
 
 /// A known optimum for which the problem was made: exact tasks, and the prices at which every user chooses exactly these tasks.
@@ -148,7 +156,7 @@ impl Case {
     pub fn problem(&self) -> Option<&Problem> {
         match &self.input {
             Input::Allocation(problem) => Some(problem),
-            Input::Reservation(_) => None,
+            Input::Reservation(_) | Input::Programme(_) => None,
         }
     }
 
@@ -157,16 +165,26 @@ impl Case {
     pub fn reservation(&self) -> Option<&Reservation> {
         match &self.input {
             Input::Reservation(problem) => Some(problem),
-            Input::Allocation(_) => None,
+            Input::Allocation(_) | Input::Programme(_) => None,
         }
     }
 
-    /// Returns the numbers of users and server classes, or of job types and pools.
+    /// Returns the linear programme, if the case is one.
+    #[must_use]
+    pub fn programme(&self) -> Option<&Model> {
+        match &self.input {
+            Input::Programme(model) => Some(model),
+            Input::Allocation(_) | Input::Reservation(_) => None,
+        }
+    }
+
+    /// Returns the numbers of users and server classes, of job types and pools, or of rows and columns.
     #[must_use]
     pub fn size(&self) -> (usize, usize) {
         match &self.input {
             Input::Allocation(problem) => (problem.n_users(), problem.n_servers()),
             Input::Reservation(problem) => (problem.n_types(), problem.n_pools()),
+            Input::Programme(model) => (model.rows.len(), model.columns.len()),
         }
     }
 
@@ -186,6 +204,7 @@ impl Case {
         match &self.input {
             Input::Allocation(problem) => problem_sha256(problem),
             Input::Reservation(problem) => sha256(&reservation_to_json(problem)),
+            Input::Programme(model) => sha256(&evenhand_lp::json::write(model)),
         }
     }
 }

@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::judge::{Repair, Verdict};
-use crate::record::Record;
+use crate::programmes::{PriceMeasures, ProgrammeMeasures, ProgrammeStatus, Violated};
+use crate::record::{Record, Unanswered};
 use crate::speed::Timing;
 
 /// Returns all records. The fields of the object `about`, which describes them, come first.
@@ -18,6 +19,13 @@ pub fn accuracy(records: &[Record], about: &Value) -> Value {
     document
 }
 
+/// Returns the questions without an exact answer.
+#[must_use]
+pub fn unanswered(questions: &[Unanswered]) -> Value {
+    let question = |of: &Unanswered| json!({"instance": of.instance, "kind": of.kind.name(), "why": of.why});
+    questions.iter().map(question).collect()
+}
+
 /// Returns the number if JSON can represent it.
 fn finite(value: Option<f64>) -> Option<f64> {
     value.filter(|value| value.is_finite())
@@ -25,7 +33,7 @@ fn finite(value: Option<f64>) -> Option<f64> {
 
 fn record(record: &Record) -> Value {
     let (measures, claims, cost) = (&record.measures, &record.claims, &record.cost);
-    let is_answer = record.status == crate::record::Status::Solved;
+    let is_answer = record.has_values();
     json!({
         "instance": record.instance,
         "kind": record.kind.name(),
@@ -45,6 +53,7 @@ fn record(record: &Record) -> Value {
             verdicts.iter().filter(|verdict| verdict.is_wrong()).map(verdict).collect::<Vec<_>>()
         }),
         "repair": measures.repair.as_ref().map(repair),
+        "programme": measures.programme.as_ref().map(programme),
         "claims": {"status": claims.status, "objective": claims.objective, "gap": claims.gap},
         "seconds": cost.seconds,
         "runs": cost.runs,
@@ -62,6 +71,30 @@ fn verdict(verdict: &Verdict) -> Value {
         "says": verdict.says.map(word),
         "is": word(verdict.is),
     })
+}
+
+fn programme(of: &ProgrammeMeasures) -> Value {
+    let prices = |of: &PriceMeasures| {
+        json!({
+            "gap": finite(of.gap),
+            "dual_violation": of.dual_violation.as_ref().map(violated),
+            "complementarity": of.complementarity.as_ref().map(violated),
+        })
+    };
+    json!({
+        "says": of.says.map(ProgrammeStatus::name),
+        "is": of.is.name(),
+        "wrong_status": of.is_wrong_status(),
+        "relaxed": of.relaxed,
+        "row_violation": of.row.as_ref().map(violated),
+        "bound_violation": of.bound.as_ref().map(violated),
+        "prices": of.prices.as_ref().map(prices),
+    })
+}
+
+fn violated(of: &Violated) -> Value {
+    let kind = if of.is_row { "row" } else { "column" };
+    json!({kind: of.name, "by": finite(Some(of.by))})
 }
 
 fn repair(repair: &Repair) -> Value {

@@ -12,6 +12,7 @@ use rug::ops::Pow;
 use crate::case::{Case, Input, Kind};
 use crate::configurations;
 use crate::contenders::{Answer, NoAnswer};
+use crate::programmes::{self, ProgrammeMeasures};
 use crate::references::{self, Reference};
 use crate::utility::{ln, power};
 
@@ -36,14 +37,17 @@ pub struct Measures {
     /// The relative distance of the objective from the optimum. For sums of logarithms it is the distance of the
     /// weighted mean logarithm. `None` if there is no objective, or if it has no value.
     pub objective_error: Option<f64>,
-    /// The largest relative excess over a capacity or a limit, or relative amount by which tasks are negative.
+    /// The largest relative excess over a capacity or a limit, or relative amount by which tasks are negative. For a
+    /// linear programme: the largest violation, relative to the bound or to 1 if that is larger.
     pub violation: f64,
-    /// The largest excess in units of the resource, or in tasks.
+    /// The largest excess in units of the resource, in tasks, or in units of a row or column.
     pub excess: f64,
     /// The verdicts by axiom and tolerance; `None` if they were not examined.
     pub verdicts: Option<Vec<Verdict>>,
     /// The answer after its repair; `None` if this was not examined.
     pub repair: Option<Repair>,
+    /// The status, and the violations by row and column, of a linear programme of any kind.
+    pub programme: Option<ProgrammeMeasures>,
 }
 
 /// The verdict on an axiom that a user would get from trusting an answer.
@@ -157,6 +161,7 @@ impl<'c> Judge<'c> {
                 let allocation = allocation(self.case, problem, answer)?;
                 Ok(self.of_allocation(problem, &allocation, answer.only_least))
             }
+            Input::Programme(model) => programmes::measures(model, self.reference, answer),
             Input::Reservation(problem) => {
                 let exact = |values: &[f64]| {
                     values.iter().map(|x| number(*x, "a column")).collect::<Result<Vec<_>, _>>()
@@ -291,7 +296,7 @@ fn is_whole(allocation: &Allocation, tolerance: u32) -> Verdict {
 }
 
 /// Returns the difference relative to the correct value.
-fn relative_difference(found: &Rational, right: &Rational) -> f64 {
+pub(crate) fn relative_difference(found: &Rational, right: &Rational) -> f64 {
     let difference = Rational::from(found - right).abs();
     to_f64(&if right.is_zero() { difference } else { difference / Rational::from(right.abs_ref()) })
 }
@@ -339,7 +344,7 @@ fn malformed(what: &str) -> NoAnswer {
     NoAnswer::Malformed(what.to_owned())
 }
 
-fn number(value: f64, of: &str) -> Result<Rational, NoAnswer> {
+pub(crate) fn number(value: f64, of: &str) -> Result<Rational, NoAnswer> {
     Rational::from_f64(value)
         .ok_or_else(|| NoAnswer::Malformed(format!("{of} is {value}, which is no number")))
 }

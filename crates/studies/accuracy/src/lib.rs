@@ -18,6 +18,7 @@ pub mod outside;
 pub mod page;
 pub mod pictures;
 pub mod profile;
+pub mod programmes;
 pub mod record;
 pub mod references;
 pub mod speed;

@@ -2,11 +2,11 @@
 //!
 //! The command is run by `sh -c` in its own process group, in a temporary folder. It reads the problem from
 //! `{problem}`; for kinds that are one linear programme it can read `{mps}` instead. It writes an allocation to
-//! `{answer}`, or lines `column value` if the command contains `{mps}`. `{kind}` and `{alpha}` tell it what is
-//! requested. The group is killed when the time is up. With a [`Keeper`] everything that the command has started is
+//! `{answer}`, or lines `column value` if the command contains `{mps}`. For linear programmes of any kind it may write
+//! the solution file of a known solver ([`evenhand_lp::stated`]). `{kind}` and `{alpha}` tell it what is requested. The
+//! group is killed when the time is up. With a [`Keeper`] everything that the command has started is
 //! killed, even if this process is killed.
 
-use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
@@ -15,6 +15,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use evenhand_export::{Form, of_problem};
+use evenhand_lp::model::{Bounds, Direction, Model};
+use evenhand_lp::{json as lp_json, mps as lp_mps, stated};
 use evenhand_problem::format::{Source, problem_to_json, reservation_to_json};
 use evenhand_problem::{Rational, number};
 use serde_json::Value;
@@ -28,6 +30,7 @@ use crate::keeper::{
     End, FOLDER_PREFIX, Keeper, LOOKS, MOST_WRITTEN, has_written_too_much, in_a_group, kill_group,
 };
 use crate::memory;
+use crate::programmes::{self, ProgrammeStatus};
 use crate::record::Cost;
 use crate::timing::Effort;
 
@@ -112,6 +115,9 @@ impl Outside {
     /// Returns whether it can solve a case. There are no records of other cases.
     #[must_use]
     pub fn applies(&self, case: &Case) -> bool {
+        if case.kind == Kind::LinearProgramme {
+            return true;
+        }
         let has_programme = matches!(case.kind, Kind::Utilitarian | Kind::Configurations)
             || matches!(case.kind, Kind::MaxMinDrfh | Kind::MaxMinTsf);
         if self.is_linear() { has_programme } else { case.kind != Kind::Configurations }
@@ -173,22 +179,29 @@ struct Files {
     folder: tempfile::TempDir,
     command: String,
     programme: Option<Programme>,
+    /// The linear programme as it was written, if the case is one.
+    written: Option<Model>,
 }
 
 impl Files {
     fn new(case: &Case, program: &Outside) -> io::Result<Self> {
         let folder = tempfile::Builder::new().prefix(FOLDER_PREFIX).tempdir()?;
         let (problem, mps) = (folder.path().join("problem.json"), folder.path().join("problem.mps"));
+        let written = case.programme().map(programmes::for_programs);
         fs::write(
             &problem,
             match &case.input {
                 Input::Allocation(problem) => problem_to_json(problem),
                 Input::Reservation(problem) => reservation_to_json(problem),
+                Input::Programme(model) => lp_json::write(written.as_ref().unwrap_or(model)),
             },
         )?;
         let mut programme = None;
         if program.is_linear() {
-            let (text, made) = linear(case)?;
+            let (text, made) = match &written {
+                Some(model) => (lp_mps::write(model).map_err(io::Error::other)?, None),
+                None => linear(case)?,
+            };
             fs::write(&mps, text)?;
             programme = made;
         }
@@ -200,7 +213,7 @@ impl Files {
             .replace("{mps}", &quoted(&mps))
             .replace("{kind}", case.kind.name())
             .replace("{alpha}", &number::format(&case.alpha));
-        Ok(Self { folder, command, programme })
+        Ok(Self { folder, command, programme, written })
     }
 
     fn run(&self, limit: Duration, keeper: Option<&Keeper>) -> io::Result<End> {
@@ -256,6 +269,9 @@ impl Files {
         let file = File::open(path).map_err(|error| malformed(&error))?;
         let mut text = String::new();
         file.take(MOST_BYTES).read_to_string(&mut text).map_err(|error| malformed(&error))?;
+        if let Some(model) = &self.written {
+            return solution(model, &text);
+        }
         if program.is_linear() {
             return columns(case, &text, self.programme.as_ref());
         }
@@ -316,39 +332,79 @@ fn linear(case: &Case) -> io::Result<(String, Option<Programme>)> {
         Input::Allocation(problem) => {
             let programme =
                 crate::contenders::linear::least_share(case, problem).map_err(|error| other(&error))?;
-            Ok((mps(&programme), Some(programme)))
+            Ok((mps(&programme)?, Some(programme)))
         }
+        Input::Programme(_) => Err(other(&"it is written as it is")),
         Input::Reservation(problem) => {
             let listed =
                 configurations::all(problem).ok_or_else(|| io::Error::other("too many configurations"))?;
             let (programme, _) = configurations::programme(problem, &listed);
-            Ok((mps(&programme), Some(programme)))
+            Ok((mps(&programme)?, Some(programme)))
         }
     }
 }
 
 /// Writes a programme in free MPS format, with columns `c1`, `c2` and so on.
-fn mps(programme: &Programme) -> String {
-    let mut text = "NAME evenhand\nOBJSENSE\n    MAX\nROWS\n N obj\n".to_owned();
-    for row in 1..=programme.rows.len() {
-        let _infallible = writeln!(text, " L r{row}");
-    }
-    text += "COLUMNS\n";
+fn mps(programme: &Programme) -> io::Result<String> {
+    let exact =
+        |value: f64| Rational::from_f64(value).ok_or_else(|| io::Error::other("a number is not finite"));
+    let mut model = Model::new("evenhand", Direction::Maximise);
     let mut columns = vec![Vec::new(); programme.costs.len()];
-    for (row, (entries, _)) in programme.rows.iter().enumerate() {
-        entries.iter().for_each(|(column, value)| columns[*column].push((row + 1, *value)));
-    }
-    for (at, (cost, entries)) in programme.costs.iter().zip(columns).enumerate() {
-        let _infallible = writeln!(text, " c{} obj {cost:e}", at + 1);
-        for (row, value) in entries {
-            let _infallible = writeln!(text, " c{} r{row} {value:e}", at + 1);
+    for (at, (entries, most)) in programme.rows.iter().enumerate() {
+        let row = model.row(format!("r{}", at + 1), Bounds::at_most(exact(*most)?));
+        for (column, value) in entries {
+            columns[*column].push((row, exact(*value)?));
         }
     }
-    text += "RHS\n";
-    for (row, (_, most)) in programme.rows.iter().enumerate() {
-        let _infallible = writeln!(text, " rhs r{} {most:e}", row + 1);
+    for (at, (cost, entries)) in programme.costs.iter().zip(columns).enumerate() {
+        model.column(format!("c{}", at + 1), exact(*cost)?, Bounds::at_least(0), entries);
     }
-    text + "ENDATA\n"
+    lp_mps::write(&model).map_err(io::Error::other)
+}
+
+/// Interprets the solution file of a linear programme of any kind. A file that states that there is no optimum needs no
+/// values.
+fn solution(model: &Model, text: &str) -> Result<Answer, NoAnswer> {
+    let status: String = stated_status(text).unwrap_or_default().chars().take(MOST_WORDS).collect();
+    let says = ProgrammeStatus::of_words(&status);
+    if says.is_some_and(|says| says != ProgrammeStatus::Optimal) {
+        return Ok(Answer { status, says, ..Answer::default() });
+    }
+    let stated = stated::read(model, text).map_err(|error| NoAnswer::Malformed(error.to_string()))?;
+    let objective = stated.objective.as_ref().map(number::to_f64);
+    Ok(Answer { stated: Some(stated), says, status, objective, ..Answer::default() })
+}
+
+/// Returns the status that a solution file states: after `# status`, or as HiGHS, SCIP, CPLEX, glpsol or JSON state it.
+fn stated_status(text: &str) -> Option<String> {
+    if text.trim_start().starts_with('{') {
+        let document: Value = serde_json::from_str(text).ok()?;
+        return document["status"].as_str().map(str::to_owned);
+    }
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        let line = line.trim();
+        if line == "Model status" {
+            return lines.next().map(|next| next.trim().to_owned());
+        }
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words.as_slice() {
+            ["#", "status", rest @ ..] | ["solution", "status:", rest @ ..] => return Some(rest.join(" ")),
+            ["s", "bas", _, _, primal, dual, _] => {
+                return Some(match (*primal, *dual) {
+                    ("f", "f") => "optimal".to_owned(),
+                    ("n", _) => "infeasible".to_owned(),
+                    (_, "n") => "infeasible or unbounded".to_owned(),
+                    _ => format!("primal {primal}, dual {dual}"),
+                });
+            }
+            _ => {}
+        }
+        if let Some((_, rest)) = line.split_once("solutionStatusString=\"") {
+            return rest.split('"').next().map(str::to_owned);
+        }
+    }
+    None
 }
 
 /// Interprets lines `column value` as an answer. Missing columns are 0. Lines that begin with `#` are claims of the

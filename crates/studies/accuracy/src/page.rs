@@ -3,7 +3,7 @@
 use evenhand_report::plot::PlotError;
 use evenhand_report::{Form, Page};
 
-use crate::record::Record;
+use crate::record::{Record, Unanswered};
 use crate::{pictures, text};
 
 /// A file of the folder.
@@ -38,8 +38,8 @@ const FIRST_RECORDS: usize = 20;
 ///
 /// # Errors
 /// A picture cannot be drawn.
-pub fn files(records: &[Record]) -> Result<Vec<PageFile>, PlotError> {
-    let page = text::accuracy(records);
+pub fn files(records: &[Record], unanswered: &[Unanswered]) -> Result<Vec<PageFile>, PlotError> {
+    let page = text::accuracy(records).append(text::unanswered(unanswered));
     let mut files = vec![
         PageFile { name: "accuracy.md", text: page.render(&Form::Markdown) },
         PageFile { name: "accuracy.csv", text: page.render(&Form::Csv) },
@@ -60,7 +60,8 @@ pub fn files(records: &[Record]) -> Result<Vec<PageFile>, PlotError> {
         Page::new().heading("All records").folded(text::all(records).at_most(FIRST_RECORDS, "records"));
     // Pictures come before the tables of numbers.
     let opening = text::opening(records).short(text::short(records)).append(shown);
-    let html = opening.append(text::tables(records)).append(rows).files(names).document();
+    let tables = text::tables(records).append(text::unanswered(unanswered));
+    let html = opening.append(tables).append(rows).files(names).document();
     files.push(PageFile { name: "index.html", text: html });
     Ok(files)
 }

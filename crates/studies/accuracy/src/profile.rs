@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::case::Kind;
+use crate::programmes::{ProgrammeMeasures, ProgrammeStatus};
 use crate::record::{Record, Status};
 
 /// The largest error of an answer that counts as correct.
@@ -15,14 +16,37 @@ impl Record {
     /// It is the error of the levels if these are unique, else that of the objective, and otherwise the tolerance
     /// within which the answer can be certified. For an infeasible answer it is at least the violation. Returns `None`
     /// without an answer, if no error is known, or for whole tasks, which differ from their reference in any case.
+    ///
+    /// For a linear programme without an optimum it is 0 if the contender says so. A wrong status has no distance.
     #[must_use]
     pub fn distance(&self) -> Option<f64> {
         if self.status != Status::Solved || self.kind == Kind::Whole {
             return None;
         }
+        if let Some(programme) = &self.measures.programme {
+            if programme.is_wrong_status() {
+                return None;
+            }
+            if programme.is != ProgrammeStatus::Optimal {
+                return programme.says.map(|_| 0.0);
+            }
+        }
         let certified = || self.measures.repair.as_ref().and_then(|repair| repair.certified);
         let off = self.measures.error.or(self.measures.objective_error).or_else(certified)?;
         Some(off.max(self.measures.violation))
+    }
+
+    /// Returns whether the answer has values, and is not only the statement that a linear programme has no optimum.
+    #[must_use]
+    pub fn has_values(&self) -> bool {
+        let says = self.measures.programme.as_ref().and_then(|programme| programme.says);
+        self.status == Status::Solved && says.is_none_or(|says| says == ProgrammeStatus::Optimal)
+    }
+
+    /// Returns whether the contender states a wrong status of a linear programme.
+    #[must_use]
+    pub fn is_wrong_status(&self) -> bool {
+        self.measures.programme.as_ref().is_some_and(ProgrammeMeasures::is_wrong_status)
     }
 }
 

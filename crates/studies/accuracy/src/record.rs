@@ -36,7 +36,7 @@ pub struct Record {
     pub method: String,
     /// Whether it is an external program.
     pub outside: bool,
-    /// The numbers of users and classes, or of job types and pools.
+    /// The numbers of users and classes, of job types and pools, or of rows and columns.
     pub size: (usize, usize),
     /// How it ended.
     pub status: Status,
@@ -48,6 +48,17 @@ pub struct Record {
     pub claims: Claims,
     /// The cost of the run.
     pub cost: Cost,
+}
+
+/// A question without an exact answer, which no contender is asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unanswered {
+    /// The name of the case.
+    pub instance: String,
+    /// The kind of answer that was requested.
+    pub kind: Kind,
+    /// The reason.
+    pub why: String,
 }
 
 /// A contender's claims about its own answer, which are not checked.

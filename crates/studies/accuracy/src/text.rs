@@ -3,9 +3,10 @@
 use evenhand_report::Page;
 use evenhand_report::table::{Cell, Column, Table};
 
+use crate::case::Kind;
 use crate::judge::TOLERANCES;
 use crate::profile::RIGHT;
-use crate::record::{Record, Status};
+use crate::record::{Record, Status, Unanswered};
 use crate::speed::{MedianTime, Timing};
 
 /// The number of rows of a table that people are shown.
@@ -22,32 +23,70 @@ pub fn accuracy(records: &[Record]) -> Page {
 pub fn opening(records: &[Record]) -> Page {
     let cases: Vec<(&str, &str)> = of_each(records, |record| (record.kind.name(), record.instance.as_str()));
     let contenders: Vec<&str> = of_each(records, |record| record.contender.as_str());
+    Page::new().heading("Solvers against exact answers").text(format!(
+        "{} records of {} contenders on {} instances. {} Every number is computed in rationals.",
+        records.len(),
+        contenders.len(),
+        cases.len(),
+        meanings(records)
+    ))
+}
+
+/// Returns the meaning of the errors of allocations, of linear programmes, or of both.
+fn meanings(records: &[Record]) -> String {
+    const ALLOCATIONS: &str = "Errors are those of the levels (tasks by user) where the problem determines them, as parts of the \
+        exact ones; violations are parts of the capacity. A verdict is wrong where an axiom is said to hold within 1e-6 or \
+        1e-9 that the exact answer violates (too kind), or the reverse (too strict). Whole tasks are no answer to what they \
+        are compared with, and count as neither right nor wrong.";
+    const PROGRAMMES: &str = "The error of an answer to a linear programme is the relative error of its objective, or its largest \
+        violation of a row or bound if that is larger. A violation is relative to the bound, or to 1 if that is larger. A \
+        status is wrong if a programme with an optimum is called infeasible or unbounded, or the reverse.";
+    const RELAXED: &str = "Columns that have to be integers are relaxed.";
+    let is_programme = |record: &Record| record.kind == Kind::LinearProgramme;
+    let relaxed = |record: &Record| record.measures.programme.as_ref().is_some_and(|of| of.relaxed);
+    let said = [
+        (ALLOCATIONS, records.iter().any(|record| !is_programme(record)) || records.is_empty()),
+        (PROGRAMMES, records.iter().any(is_programme)),
+        (RELAXED, records.iter().any(relaxed)),
+    ];
+    said.into_iter().filter(|(_, is_said)| *is_said).map(|(words, _)| words).collect::<Vec<_>>().join(" ")
+}
+
+/// Returns the questions that have no exact answer; an empty page if there are none.
+#[must_use]
+pub fn unanswered(questions: &[Unanswered]) -> Page {
+    if questions.is_empty() {
+        return Page::new();
+    }
+    let table = Table::of(questions)
+        .words("instance", |of| of.instance.as_str())
+        .words("kind", |of| of.kind.name())
+        .words("why", |of| of.why.as_str())
+        .table();
     Page::new()
-        .heading("Solvers against exact answers")
-        .text(format!(
-            "{} records of {} contenders on {} instances. Errors are those of the levels (tasks by user) where the problem \
-             determines them, as parts of the exact ones; violations are parts of the capacity. A verdict is wrong where \
-             an axiom is said to hold within 1e-6 or 1e-9 that the exact answer violates (too kind), or the reverse (too \
-             strict). Whole tasks are no answer to what they are compared with, and count as neither right nor wrong. Every \
-             number is computed in rationals.",
-            records.len(),
-            contenders.len(),
-            cases.len()
-        ))
+        .heading("Without an exact answer")
+        .text("No contender was asked these questions, because the exact answer is not known.")
+        .table(table)
 }
 
 /// Returns the tables for people, and all records as a sheet.
 #[must_use]
 pub fn tables(records: &[Record]) -> Page {
     let contenders: Vec<&str> = of_each(records, |record| record.contender.as_str());
-    Page::new()
-        .heading("Contenders")
-        .table(by_contender(records, &contenders))
+    let page = Page::new().heading("Contenders").table(by_contender(records, &contenders));
+    let programmes: Vec<&Record> =
+        records.iter().filter(|record| record.kind == Kind::LinearProgramme).collect();
+    let page = match programmes.is_empty() {
+        true => page,
+        false => page.heading("Errors by linear programme").folded(by_programme(&programmes)),
+    };
+    page
         .heading("Best of every kind")
         .table(by_kind(records))
         .heading("What they say, and what is true")
         .text(format!(
-            "Answers that their contender calls solved and that are further off than {RIGHT:e}, and runs without an answer."
+            "Answers with a wrong status, answers that their contender calls solved and that are further off than {RIGHT:e}, and \
+             runs without an answer."
         ))
         .folded(table_of_claims(records).at_most(LONGEST, "of these, all of which accuracy.json has"))
         .sheet(all(records))
@@ -58,7 +97,9 @@ pub fn tables(records: &[Record]) -> Page {
 pub fn short(records: &[Record]) -> Vec<String> {
     let answers: Vec<&Record> = records.iter().filter(|record| record.status == Status::Solved).collect();
     let right = answers.iter().filter(|record| record.distance().is_some_and(|off| off <= RIGHT)).count();
-    let far = answers.iter().filter(|record| record.distance().is_some_and(|off| off > RIGHT)).count();
+    let is_far =
+        |record: &&&Record| record.is_wrong_status() || record.distance().is_some_and(|off| off > RIGHT);
+    let far = answers.iter().filter(is_far).count();
     let mut sentences = vec![format!(
         "Of {} runs {} ended with an answer: {right} answers are within {RIGHT:e} of the exact one, {far} are further off, and {} \
          cannot be compared with it.",
@@ -66,6 +107,12 @@ pub fn short(records: &[Record]) -> Vec<String> {
         answers.len(),
         answers.len() - right - far
     )];
+    let wrong = records.iter().filter(|record| record.is_wrong_status()).count();
+    if wrong > 0 {
+        sentences.push(format!(
+            "{wrong} of the answers that are further off state a wrong status of a linear programme."
+        ));
+    }
     let wrong = worst_solved(records);
     if let Some(worst) = wrong.first() {
         sentences.push(format!(
@@ -83,7 +130,7 @@ pub fn short(records: &[Record]) -> Vec<String> {
 #[must_use]
 pub fn all(records: &[Record]) -> Table {
     let short = |value: Option<f64>| value.filter(|value| value.is_finite()).map_or_else(Cell::none, number);
-    let is_answer = |record: &Record| (record.status == Status::Solved).then_some(record.measures.violation);
+    let is_answer = |record: &Record| record.has_values().then_some(record.measures.violation);
     Table::of(records)
         .words("instance", |record| record.instance.as_str())
         .words("kind", |record| record.kind.name())
@@ -92,6 +139,10 @@ pub fn all(records: &[Record]) -> Table {
         .numbers("error", move |record| short(record.measures.error))
         .numbers("objective error", move |record| short(record.measures.objective_error))
         .numbers("violation", move |record| short(is_answer(record)))
+        .words("proven status", |record| {
+            record.measures.programme.as_ref().map_or("", |programme| programme.is.name())
+        })
+        .unless_all("")
         .numbers("wrong verdicts", |record| {
             Cell::from(record.measures.wrong_verdicts().map(|count| Cell::from(count as u64)))
         })
@@ -135,6 +186,10 @@ fn by_contender(records: &[Record], contenders: &[&str]) -> Table {
         .unless_all("0")
         .numbers("malformed", move |(_, rows)| Cell::from(count(rows, Status::Malformed)))
         .unless_all("0")
+        .numbers("wrong status", |(_, rows)| {
+            Cell::from(rows.iter().filter(|record| record.is_wrong_status()).count() as u64)
+        })
+        .unless_all("0")
         .numbers("right", |(_, rows)| {
             let right = rows.iter().filter(|record| record.distance().is_some_and(|off| off <= RIGHT));
             Cell::from(right.count() as u64)
@@ -142,9 +197,11 @@ fn by_contender(records: &[Record], contenders: &[&str]) -> Table {
         .numbers("median error", |(_, rows)| median(rows, |record| record.distance()))
         .numbers("worst error", |(_, rows)| worst(rows, |record| record.distance()))
         .numbers("worst violation", |(_, rows)| {
-            worst(rows, |record| (record.status == Status::Solved).then_some(record.measures.violation))
+            worst(rows, |record| record.has_values().then_some(record.measures.violation))
         });
-    for tolerance in TOLERANCES {
+    // Verdicts and certificates are those of allocations.
+    let has_allocations = records.iter().any(|record| record.kind != Kind::LinearProgramme);
+    for tolerance in TOLERANCES.into_iter().filter(|_| has_allocations) {
         table = table
             .numbers(&format!("too kind 1e-{tolerance}"), move |(_, rows)| {
                 Cell::from(wrong(rows, tolerance, true))
@@ -154,11 +211,13 @@ fn by_contender(records: &[Record], contenders: &[&str]) -> Table {
                 Cell::from(wrong(rows, tolerance, false))
             });
     }
-    table
-        .numbers("certified", |(_, rows)| {
+    if has_allocations {
+        table = table.numbers("certified", |(_, rows)| {
             let repairs = rows.iter().filter_map(|record| record.measures.repair.as_ref());
             Cell::from(repairs.filter(|repair| repair.certified.is_some()).count() as u64)
-        })
+        });
+    }
+    table
         .numbers("median time", |(_, rows)| {
             let seconds = |record: &&Record| (record.status == Status::Solved).then_some(record.cost.seconds);
             let mut all: Vec<f64> = rows.iter().filter_map(seconds).collect();
@@ -181,6 +240,44 @@ fn median(rows: &[&Record], of: impl Fn(&Record) -> Option<f64>) -> Cell {
 
 fn worst(rows: &[&Record], of: impl Fn(&Record) -> Option<f64>) -> Cell {
     Cell::from(values(rows, of).last().map(|value| number(*value)))
+}
+
+/// Returns a table of the errors of contenders at their default settings, with a row for each linear programme.
+fn by_programme(records: &[&Record]) -> Table {
+    let usual: Vec<&Record> =
+        records.iter().copied().filter(|record| record.contender == record.method).collect();
+    let mut contenders: Vec<&str> = Vec::new();
+    let mut rows: Vec<(&str, (usize, usize))> = Vec::new();
+    for record in &usual {
+        if !contenders.contains(&record.contender.as_str()) {
+            contenders.push(&record.contender);
+        }
+        if rows.last().is_none_or(|(instance, _)| *instance != record.instance) {
+            rows.push((&record.instance, record.size));
+        }
+    }
+    let mut table = Table::of(rows)
+        .words("instance", |(instance, _)| *instance)
+        .numbers("rows", |(_, (rows, _))| Cell::from(*rows as u64))
+        .numbers("columns", |(_, (_, columns))| Cell::from(*columns as u64));
+    for contender in contenders {
+        table = table.numbers(contender, |(instance, _)| {
+            let is_it = |record: &&&Record| record.instance == *instance && record.contender == contender;
+            usual.iter().find(is_it).map_or_else(Cell::none, |record| error_or_status(record))
+        });
+    }
+    table.table()
+}
+
+/// Returns the error of an answer, or the reason why it has none.
+fn error_or_status(record: &Record) -> Cell {
+    let says = record.measures.programme.as_ref().and_then(|programme| programme.says);
+    match (record.distance(), says) {
+        (Some(off), _) if off > RIGHT => number(off).bad(),
+        (Some(off), _) => number(off),
+        (None, Some(says)) => Cell::text(format!("says {says}")).bad(),
+        (None, None) => Cell::text(record.status.name()).muted(),
+    }
 }
 
 /// Returns a table by kind with the contender that is closest in the worst case, among those with the most answers.
@@ -237,7 +334,8 @@ fn worst_solved(records: &[Record]) -> Vec<&Record> {
 
 /// Returns a table of [`worst_solved`] and of the runs without an answer.
 fn table_of_claims(records: &[Record]) -> Table {
-    let mut rows = worst_solved(records);
+    let mut rows: Vec<&Record> = records.iter().filter(|record| record.is_wrong_status()).collect();
+    rows.extend(worst_solved(records));
     rows.extend(records.iter().filter(|record| record.status != Status::Solved));
     Table::of(rows)
         .words("instance", |record| record.instance.as_str())
@@ -247,6 +345,10 @@ fn table_of_claims(records: &[Record]) -> Table {
             record.claims.status.clone().or_else(|| record.why.clone()).unwrap_or_default()
         })
         .words("is", |record| match record.status {
+            Status::Solved if record.is_wrong_status() => {
+                let is = record.measures.programme.as_ref().map_or("", |programme| programme.is.name());
+                Cell::text(is).bad()
+            }
             Status::Solved => Cell::text("off by"),
             status => Cell::text(status.name()).bad(),
         })

@@ -68,6 +68,9 @@ struct Written {
     allocation: Option<Exact>,
     served: Vec<u64>,
     servers: Vec<(usize, Vec<u64>, u64)>,
+    x: Vec<u64>,
+    prices: Option<Vec<u64>>,
+    says: Option<String>,
     only_least: bool,
     status: String,
     objective: Option<u64>,
@@ -102,6 +105,7 @@ impl Worker {
         let (problem, is_reservation) = match &case.input {
             Input::Allocation(problem) => (problem_to_json(problem), false),
             Input::Reservation(problem) => (reservation_to_json(problem), true),
+            Input::Programme(model) => (evenhand_lp::json::write(model), false),
         };
         let effort = effort.map(|effort| (effort.least_runs, effort.most_runs, effort.enough));
         let question = Question {
@@ -155,7 +159,7 @@ impl Question {
 /// The reason why a [`Question`] has no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum Unanswerable {
-    /// The problem cannot be read.
+    /// The problem or the linear programme cannot be read.
     #[error("{0}")]
     Problem(FormatError),
     /// A name that does not exist.
@@ -174,14 +178,17 @@ pub enum Unanswerable {
 /// [`Unanswerable`] if the contender or kind does not exist, or if the problem cannot be read.
 pub fn answer(question: Question, say: &mut dyn FnMut(&str) -> io::Result<()>) -> Result<(), Unanswerable> {
     let unknown = |what, name: &str| Unanswerable::Unknown { what, name: name.to_owned() };
+    let kind: Kind = question.kind.parse().map_err(|_| unknown("kind", &question.kind))?;
     let source = Source { name: "the problem", text: &question.problem };
     let input = match question.is_reservation {
+        _ if kind == Kind::LinearProgramme => {
+            Input::Programme(evenhand_lp::json::read(source).map_err(Unanswerable::Problem)?)
+        }
         true => Input::Reservation(source.reservation().map_err(Unanswerable::Problem)?),
         false => Input::Allocation(source.problem().map_err(Unanswerable::Problem)?),
     };
     let contender = contenders::all().into_iter().find(|one| one.name() == question.contender);
     let contender = contender.ok_or_else(|| unknown("contender", &question.contender))?;
-    let kind: Kind = question.kind.parse().map_err(|_| unknown("kind", &question.kind))?;
     let alpha = question.alpha.parse().map_err(|_| unknown("exponent", &question.alpha))?;
     let case = Case { name: question.name, kind, note: "", input, alpha, planted: None };
     let effort =
@@ -239,6 +246,9 @@ impl From<&Answer> for Written {
                 .iter()
                 .map(|(pool, jobs, x)| (*pool, jobs.clone(), x.to_bits()))
                 .collect(),
+            x: answer.x.iter().map(bits).collect(),
+            prices: answer.prices.as_ref().map(|prices| prices.iter().map(bits).collect()),
+            says: answer.says.map(|says| says.name().to_owned()),
             only_least: answer.only_least,
             status: answer.status.clone(),
             objective: answer.objective.as_ref().map(bits),
@@ -266,6 +276,10 @@ impl Written {
                 .into_iter()
                 .map(|(pool, jobs, x)| (pool, jobs, f64::from_bits(x)))
                 .collect(),
+            x: self.x.into_iter().map(f64::from_bits).collect(),
+            prices: self.prices.map(|prices| prices.into_iter().map(f64::from_bits).collect()),
+            stated: None,
+            says: self.says.map(|says| says.parse().map_err(|_| garbled())).transpose()?,
             only_least: self.only_least,
             status: self.status,
             objective: self.objective.map(f64::from_bits),

@@ -306,9 +306,11 @@ pub const COMMANDS: &[CommandLine] = &[
         options: &[
             ("--runs", OneOf(&["0", "1001", "x"])),
             ("--suite", OneOf(&["tiny", ""])),
+            ("--data", OneOf(&["missing", ""])),
             ("--problem", Input),
             ("--kind", OneOf(&["pool", "whole", "x"])),
             ("--seconds", OneOf(&["0", "-1", "x"])),
+            ("--exact-seconds", OneOf(&["0", "-1", "x"])),
             ("--solver", OneOf(&["mine", "mine=", "mine=x {problem}", "=x {answer}"])),
             ("--output", Output),
         ],

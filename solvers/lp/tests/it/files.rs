@@ -55,6 +55,36 @@ fn a_file_says_rows_ranges_bounds_and_a_constant() {
 }
 
 #[test]
+fn a_programme_that_is_written_is_read_again() {
+    let mut model = small();
+    model.columns[0].is_integer = true;
+    model.columns[1].bounds = Bounds::between(q("-7/4"), q("-1/1000"));
+    let mut more = |name: &str, bounds: Bounds| {
+        model.column(name, 0, bounds, [(0, q("1e-20"))]);
+    };
+    more("at most", Bounds::at_most(-2));
+    more("fixed", Bounds::equal(q("1/8")));
+    more("least", Bounds::at_least(3));
+    more("upper", Bounds::at_most(0));
+    let row = model.row("obj", Bounds::free());
+    model.columns[2].entries.push((row, Rational::from(5)));
+    model.columns[3].name = "at_most".to_owned();
+    let text = mps::write(&model).unwrap();
+    let mut read = mps::read(text.as_bytes()).unwrap_or_else(|error| panic!("{error}: {text}"));
+    // A row of type N after the objective is left out.
+    let free = model.rows.pop().unwrap();
+    assert_eq!((free.name.as_str(), text.contains(" N obj_\n")), ("obj", true));
+    model.columns[2].entries.pop();
+    assert_eq!(read, model, "{text}");
+    // A number without a short decimal is rounded to a double.
+    read.columns[0].cost = q("1/3");
+    let text = mps::write(&read).unwrap();
+    assert_eq!(mps::read(text.as_bytes()).unwrap().columns[0].cost, q("0.3333333333333333"), "{text}");
+    read.rows[0].bounds = Bounds::between(2, 1);
+    assert!(mps::write(&read).unwrap_err().to_string().contains("row `SUM`"));
+}
+
+#[test]
 fn faults_have_a_line() {
     let fault = |from: &str, to: &str| {
         assert!(SMALL.contains(from), "{from}");
@@ -87,9 +117,20 @@ fn answers_of_solvers_are_read() {
     let cplex = "<?xml version = \"1.0\"?>\n<CPLEXSolution>\n <header\n   objectiveValue=\"6\"/>\n <linearConstraints>\n  <constraint name=\"SUM\" index=\"0\" status=\"UL\" slack=\"0\" dual=\"2\"/>\n </linearConstraints>\n <variables>\n\
                  <variable name=\"X\" index=\"0\" status=\"UL\" value=\"3\" reducedCost=\"1\"/>\n<variable name=\"Y\" index=\"1\" value=\"1\"/>\n<variable name=\"Z\" index=\"2\" value=\"3\"/>\n</variables>\n</CPLEXSolution>\n";
     let glpsol = "c Problem: SMALL\ns bas 3 3 f f 6\ni 1 u 4 2\ni 2 b 0.5 0\ni 3 l 0 0\nj 1 u 3 1\nj 2 b 1 0\nj 3 b 3 0\ne o f\n";
-    for (text, has_prices) in
-        [(highs, true), (scip, false), (gurobi, false), (miplib, false), (cplex, true), (glpsol, true)]
-    {
+    let clp = "Optimal - objective value 6\n 0 SUM 4 2\n 1 LEAST 0.5 0\n 2 TIED 0 0\n 0 X 3 1\n 1 Y 1 0\n** 2 Z 3 0\n";
+    let clp_columns = "Optimal - objective value 6\n 0 X 3 1\n 1 Y 1 0\n 2 Z 3 0\n";
+    let qsopt = "status OPTIMAL\n\tValue = 6\nVARS:\nX = 3\nY = 1\nZ = 3\nREDUCED COST:\nX = 1\nPI:\nSUM = 2\nSLACK:\n";
+    for (text, has_prices) in [
+        (qsopt, true),
+        (highs, true),
+        (scip, false),
+        (gurobi, false),
+        (miplib, false),
+        (cplex, true),
+        (glpsol, true),
+        (clp, true),
+        (clp_columns, false),
+    ] {
         let answer = stated::read(&model, text).unwrap_or_else(|error| panic!("{error}\n{text}"));
         assert_eq!(answer.x, [3, 1, 3].map(Rational::from), "{text}");
         assert_eq!(answer.objective, Some(Rational::from(6)), "{text}");
@@ -124,7 +165,7 @@ fn an_lp_file_says_the_same() {
         "min 2x+y+3\nst\n c1: 3x - y >= -inf\n x + y >= 2 - y\n 10 >= x >= 1\nbounds\n -inf <= y <= -1\n 2 <= x\n z >= -infinity\n\
          binary b\ngeneral z",
     );
-    assert_eq!(model.unwrap_err().to_string(), "line 8: `z` is no column of the objective or a row");
+    assert_eq!(model.unwrap_err().to_string(), "line 9: `z` is no column of the objective or a row");
     let model = lp_format::read(
         "min 2x+y+3+0z\nst\n c1: 3x - y >= -inf\n x + y >= 2 - y\n 10 >= x >= 1\nbounds\n -inf <= y <= -1\n 2 <= x\n z >= -infinity\n\
          general z",
@@ -182,7 +223,7 @@ fn json_numbers_are_the_decimals_that_are_written() {
         assert!(text.contains(from), "{from}");
         read("a.json", &text.replacen(from, to, 1)).unwrap_err().to_string()
     };
-    assert_eq!(fault("\"r\": 1}", "\"s\": 1}"), "a.json:2:64: columns[0].entries.s: there is no row `s`");
+    assert_eq!(fault("\"r\": 1}", "\"s\": 1}"), "a.json:2:58: columns[0].entries.s: there is no row `s`");
     assert_eq!(
         fault("\"r\": 1}", "\"r\": 1, \"r\": 2}"),
         "a.json:2:72: columns[0].entries.r: the field `r` is given twice"
@@ -201,7 +242,7 @@ fn the_format_is_told_by_the_text() {
     assert_eq!(read("a", SMALL_LP).unwrap().rows.len(), 3);
     assert_eq!(
         read("a.lp", "min x\nst\n x >= y z").unwrap_err().to_string(),
-        "a.lp:3: found `z`: expected `<=`, `>=` or `=`"
+        "a.lp:3: found the end of the section: expected `<=`, `>=` or `=`"
     );
     assert_eq!(
         read("a.mps", "x").unwrap_err().to_string(),

@@ -6,14 +6,15 @@ use std::time::Duration;
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{
     DefaultSettings, DefaultSolver, ExponentialConeT, IPSolver, NonnegativeConeT, PowerConeT, SolverStatus,
-    SupportedConeT,
+    SupportedConeT, ZeroConeT,
 };
 use evenhand_problem::number::to_f64;
 
-use super::linear::{Linear, Programme, Solved, answer};
+use super::linear::{GeneralProgramme, Linear, Solved, answer};
 use super::model::Model;
 use super::{Answer, Contender, NoAnswer, named};
 use crate::case::{Case, Kind};
+use crate::programmes::ProgrammeStatus;
 
 /// The tolerances that are tested in addition to the default, which is 1e-8.
 const TOLERANCES: [f64; 3] = [1e-4, 1e-6, 1e-10];
@@ -55,6 +56,9 @@ impl Contender for Clarabel {
         let model = Model::new(problem, case.kind.sharing());
         let cones = of_sum(&model, to_f64(&case.alpha));
         let solved = self.run(&cones, time)?;
+        if solved.says.is_some_and(|says| says != ProgrammeStatus::Optimal) {
+            return Err(NoAnswer::Failed(format!("Clarabel ends with {}", solved.status)));
+        }
         let n_columns = model.n_columns();
         let values: Vec<f64> = solved.x[..n_columns].to_vec();
         let (objective, steps) = (solved.objective.map(|value| -value), solved.steps);
@@ -153,34 +157,85 @@ impl Clarabel {
         let mut solver = solver.map_err(|error| NoAnswer::Failed(format!("{error:?}")))?;
         solver.solve();
         let end = &solver.solution;
-        match end.status {
-            SolverStatus::Solved | SolverStatus::AlmostSolved => Ok(Solved {
-                x: end.x.clone(),
-                duals: end.z.clone(),
-                status: format!("{:?}", end.status),
-                objective: Some(end.obj_val),
-                steps: Some(u64::from(end.iterations)),
-            }),
-            SolverStatus::MaxTime => Err(NoAnswer::Timeout),
-            other => Err(NoAnswer::Failed(format!("Clarabel ends with {other:?}"))),
-        }
+        let (status, steps) = (format!("{:?}", end.status), Some(u64::from(end.iterations)));
+        let says = match end.status {
+            SolverStatus::Solved | SolverStatus::AlmostSolved => {
+                return Ok(Solved {
+                    x: end.x.clone(),
+                    duals: end.z.clone(),
+                    status,
+                    says: Some(ProgrammeStatus::Optimal),
+                    objective: Some(end.obj_val),
+                    steps,
+                });
+            }
+            SolverStatus::PrimalInfeasible | SolverStatus::AlmostPrimalInfeasible => {
+                ProgrammeStatus::Infeasible
+            }
+            // The objective improves along a ray, but perhaps no point is feasible.
+            SolverStatus::DualInfeasible | SolverStatus::AlmostDualInfeasible => ProgrammeStatus::NoOptimum,
+            SolverStatus::MaxTime => return Err(NoAnswer::Timeout),
+            _ => return Err(NoAnswer::Failed(format!("Clarabel ends with {status}"))),
+        };
+        Ok(Solved { status, says: Some(says), steps, ..Solved::default() })
     }
 }
 
 impl Linear for Clarabel {
-    fn maximise(&self, programme: &Programme, time: Duration) -> Result<Solved, NoAnswer> {
-        let costs = programme.costs.iter().map(|cost| -cost).collect();
-        let mut conic = Conic { costs, ..Conic::default() };
-        for (entries, most) in &programme.rows {
-            conic.row(entries.iter().copied(), *most);
+    fn minimise(&self, programme: &GeneralProgramme, time: Duration) -> Result<Solved, NoAnswer> {
+        let mut conic = Conic { costs: programme.costs.clone(), ..Conic::default() };
+        // For each row of the cones: the row of the programme and the sign of its price, or nothing for a column.
+        let mut priced: Vec<Option<(usize, f64)>> = Vec::new();
+        let is_fixed = |(lower, upper): &(f64, f64)| lower == upper;
+        let rows = || programme.rows.iter().enumerate();
+        for (i, row) in rows().filter(|(_, row)| is_fixed(&row.bounds)) {
+            conic.row(row.entries.iter().copied(), row.bounds.1);
+            priced.push(Some((i, -1.0)));
         }
-        for column in 0..programme.costs.len() {
-            conic.row([(column, -1.0)], 0.0);
+        for (j, (_, upper)) in programme.columns.iter().enumerate().filter(|(_, bounds)| is_fixed(bounds)) {
+            conic.row([(j, 1.0)], *upper);
+            priced.push(None);
         }
-        conic.cones.push(NonnegativeConeT(conic.most.len()));
-        let mut solved = self.run(&conic, time)?;
-        solved.duals.truncate(programme.rows.len());
-        solved.objective = solved.objective.map(|value| -value);
-        Ok(solved)
+        let n_fixed = priced.len();
+        for (i, row) in rows().filter(|(_, row)| !is_fixed(&row.bounds)) {
+            let (lower, upper) = row.bounds;
+            if upper.is_finite() {
+                conic.row(row.entries.iter().copied(), upper);
+                priced.push(Some((i, -1.0)));
+            }
+            if lower.is_finite() {
+                conic.row(row.entries.iter().map(|(column, value)| (*column, -value)), -lower);
+                priced.push(Some((i, 1.0)));
+            }
+        }
+        for (j, (lower, upper)) in
+            programme.columns.iter().enumerate().filter(|(_, bounds)| !is_fixed(bounds))
+        {
+            if upper.is_finite() {
+                conic.row([(j, 1.0)], *upper);
+            }
+            if lower.is_finite() {
+                conic.row([(j, -1.0)], -lower);
+            }
+        }
+        let n_others = conic.most.len() - n_fixed;
+        if n_fixed > 0 {
+            conic.cones.push(ZeroConeT(n_fixed));
+        }
+        if n_others > 0 {
+            conic.cones.push(NonnegativeConeT(n_others));
+        }
+        let solved = self.run(&conic, time)?;
+        let mut duals = vec![0.0; programme.rows.len()];
+        // The prices of the other columns come last, and have no entry in `priced`.
+        for (of_row, dual) in priced.iter().zip(&solved.duals) {
+            if let Some((row, sign)) = of_row {
+                duals[*row] += sign * dual;
+            }
+        }
+        if solved.x.is_empty() {
+            duals.clear();
+        }
+        Ok(Solved { duals, ..solved })
     }
 }

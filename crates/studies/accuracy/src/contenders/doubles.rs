@@ -36,7 +36,7 @@ impl Contender for Doubles {
     fn takes(&self, kind: Kind) -> bool {
         match self.method {
             Some(_) => kind == Kind::PsDsf,
-            None => kind != Kind::Configurations,
+            None => !matches!(kind, Kind::Configurations | Kind::LinearProgramme),
         }
     }
 

@@ -4,12 +4,17 @@ use std::time::Duration;
 
 use highs::{ColProblem, HighsModelStatus, HighsSolutionStatus, Sense};
 
-use super::linear::{Linear, Programme, Solved, answer};
+use super::linear::{GeneralProgramme, Linear, Solved, answer};
 use super::{Answer, Contender, NoAnswer, named};
 use crate::case::{Case, Kind};
+use crate::programmes::ProgrammeStatus;
 
 /// The tolerances of PDLP that are tested in addition to the default, which is 1e-7.
 const PDLP_TOLERANCES: [f64; 2] = [1e-4, 1e-9];
+
+/// The tolerance of the other methods that is tested in addition to the default, which is 1e-7, on linear programmes of
+/// any kind.
+const TIGHT: f64 = 1e-9;
 
 pub(super) fn all() -> Vec<Box<dyn Contender>> {
     let simplex = Highs { method: "highs-simplex", solver: "simplex", crossover: "on", tolerance: None };
@@ -18,6 +23,7 @@ pub(super) fn all() -> Vec<Box<dyn Contender>> {
     let pdlp = Highs { method: "highs-pdlp", solver: "pdlp", ..interior };
     let mut all = vec![simplex, interior, crossover, pdlp];
     all.extend(PDLP_TOLERANCES.map(|tolerance| Highs { tolerance: Some(tolerance), ..pdlp }));
+    all.extend([simplex, interior].map(|usual| Highs { tolerance: Some(TIGHT), ..usual }));
     all.into_iter().map(|one| Box::new(one) as Box<dyn Contender>).collect()
 }
 
@@ -45,7 +51,8 @@ impl Contender for Highs {
     }
 
     fn takes(&self, kind: Kind) -> bool {
-        kind.is_linear()
+        let is_tight = self.solver != "pdlp" && self.tolerance.is_some();
+        kind.is_linear() && (!is_tight || kind == Kind::LinearProgramme)
     }
 
     fn solve(&self, case: &Case, time: Duration) -> Result<Answer, NoAnswer> {
@@ -54,17 +61,18 @@ impl Contender for Highs {
 }
 
 impl Linear for Highs {
-    fn maximise(&self, programme: &Programme, time: Duration) -> Result<Solved, NoAnswer> {
+    fn minimise(&self, programme: &GeneralProgramme, time: Duration) -> Result<Solved, NoAnswer> {
         let mut problem = ColProblem::new();
-        let rows: Vec<_> = programme.rows.iter().map(|(_, most)| problem.add_row(..=*most)).collect();
+        let bounds = programme.rows.iter().map(|row| row.bounds);
+        let rows: Vec<_> = bounds.map(|(lower, upper)| problem.add_row(lower..=upper)).collect();
         let mut columns = vec![Vec::new(); programme.costs.len()];
-        for (at, (entries, _)) in programme.rows.iter().enumerate() {
-            entries.iter().for_each(|(column, value)| columns[*column].push((rows[at], *value)));
+        for (at, row) in programme.rows.iter().enumerate() {
+            row.entries.iter().for_each(|(column, value)| columns[*column].push((rows[at], *value)));
         }
-        for (cost, column) in programme.costs.iter().zip(columns) {
-            problem.add_column(*cost, 0.., column);
+        for ((cost, (lower, upper)), column) in programme.costs.iter().zip(&programme.columns).zip(columns) {
+            problem.add_column(*cost, *lower..=*upper, column);
         }
-        let mut model = problem.try_optimise(Sense::Maximise).map_err(refused)?;
+        let mut model = problem.try_optimise(Sense::Minimise).map_err(refused)?;
         model.make_quiet();
         let mut set = |name: &str, value: f64| model.try_set_option(name, value).map_err(refused);
         set("time_limit", time.as_secs_f64())?;
@@ -84,22 +92,30 @@ impl Linear for Highs {
             _ => solved.pdlp_iteration_count(),
         };
         let status = solved.status();
-        match status {
-            HighsModelStatus::Optimal => {}
+        let (words, steps) = (format!("{status:?}"), u64::try_from(steps).ok());
+        let says = match status {
+            HighsModelStatus::Optimal => Some(ProgrammeStatus::Optimal),
             // HiGHS returns this status for a solution without a basis that does not meet its tolerances.
             HighsModelStatus::Unknown if solved.primal_solution_status() == HighsSolutionStatus::Feasible => {
+                None
             }
+            HighsModelStatus::Infeasible => Some(ProgrammeStatus::Infeasible),
+            HighsModelStatus::Unbounded => Some(ProgrammeStatus::Unbounded),
+            HighsModelStatus::UnboundedOrInfeasible => Some(ProgrammeStatus::NoOptimum),
             HighsModelStatus::ReachedTimeLimit => return Err(NoAnswer::Timeout),
-            other => return Err(NoAnswer::Failed(format!("HiGHS ends with {other:?}"))),
+            _ => return Err(NoAnswer::Failed(format!("HiGHS ends with {words}"))),
+        };
+        if says.is_some_and(|says| says != ProgrammeStatus::Optimal) {
+            return Ok(Solved { status: words, says, steps, ..Solved::default() });
         }
         let solution = solved.get_solution();
         Ok(Solved {
             x: solution.columns().to_vec(),
-            // All rows are upper bounds, so all duals have the same sign.
-            duals: solution.dual_rows().iter().map(|dual| dual.abs()).collect(),
-            status: format!("{status:?}"),
+            duals: solution.dual_rows().to_vec(),
+            status: words,
+            says,
             objective: Some(solved.objective_value()),
-            steps: u64::try_from(steps).ok(),
+            steps,
         })
     }
 }

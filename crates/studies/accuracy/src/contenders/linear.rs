@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use evenhand_lp::model::{self as lp, Bounds, Direction};
 use evenhand_problem::number::to_f64;
 use evenhand_problem::{Problem, Reservation};
 
@@ -9,6 +10,7 @@ use super::model::Model;
 use super::{Answer, NoAnswer};
 use crate::case::{Case, Input, Kind};
 use crate::configurations;
+use crate::programmes::ProgrammeStatus;
 
 /// A linear programme: maximises `costs x` over rows `a x <= most` and `x >= 0`.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -19,15 +21,70 @@ pub struct Programme {
     pub rows: Vec<(Vec<(usize, f64)>, f64)>,
 }
 
+/// A linear programme of any kind: minimises `costs x` over rows and columns with bounds, which may be infinite.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct GeneralProgramme {
+    /// The costs by column.
+    pub costs: Vec<f64>,
+    /// The lower and upper bounds by column.
+    pub columns: Vec<(f64, f64)>,
+    /// The rows.
+    pub rows: Vec<GeneralRow>,
+}
+
+/// A row of a linear programme of any kind.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct GeneralRow {
+    /// The coefficients as `(column, coefficient)`.
+    pub entries: Vec<(usize, f64)>,
+    /// The lower and upper bound.
+    pub bounds: (f64, f64),
+}
+
+impl From<&Programme> for GeneralProgramme {
+    fn from(programme: &Programme) -> Self {
+        let row = |(entries, most): &(Vec<(usize, f64)>, f64)| GeneralRow {
+            entries: entries.clone(),
+            bounds: (f64::NEG_INFINITY, *most),
+        };
+        Self {
+            costs: programme.costs.iter().map(|cost| -cost).collect(),
+            columns: vec![(0.0, f64::INFINITY); programme.costs.len()],
+            rows: programme.rows.iter().map(row).collect(),
+        }
+    }
+}
+
+impl From<&lp::Model> for GeneralProgramme {
+    fn from(model: &lp::Model) -> Self {
+        let ends = |bounds: &Bounds| {
+            let lower = bounds.lower.as_ref().map_or(f64::NEG_INFINITY, to_f64);
+            (lower, bounds.upper.as_ref().map_or(f64::INFINITY, to_f64))
+        };
+        let row = |row: &lp::Row| GeneralRow { entries: Vec::new(), bounds: ends(&row.bounds) };
+        let mut rows: Vec<GeneralRow> = model.rows.iter().map(row).collect();
+        for (j, column) in model.columns.iter().enumerate() {
+            column.entries.iter().for_each(|(row, value)| rows[*row].entries.push((j, to_f64(value))));
+        }
+        Self {
+            costs: (0..model.columns.len()).map(|j| to_f64(&model.minimised_cost(j))).collect(),
+            columns: model.columns.iter().map(|column| ends(&column.bounds)).collect(),
+            rows,
+        }
+    }
+}
+
 /// The solution of a linear programme.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Solved {
-    /// The values by column.
+    /// The values by column. There are none if the solver states that there is no optimum.
     pub x: Vec<f64>,
-    /// By row: the nonnegative value of one more unit of the right-hand side.
+    /// By row: the change of the minimum, or of the maximum, for one more unit of the right-hand side.
     pub duals: Vec<f64>,
     /// The solver's own status.
     pub status: String,
+    /// The status of the programme that this means, if the solver states one.
+    pub says: Option<ProgrammeStatus>,
     /// The solver's own value of the objective.
     pub objective: Option<f64>,
     /// The number of steps.
@@ -36,11 +93,28 @@ pub struct Solved {
 
 /// A solver of linear programmes.
 pub trait Linear {
-    /// Solves a programme within this time.
+    /// Solves a programme of any kind within this time. The result may be that there is no optimum.
     ///
     /// # Errors
     /// [`NoAnswer`] if the solver fails or the time is up.
-    fn maximise(&self, programme: &Programme, time: Duration) -> Result<Solved, NoAnswer>;
+    fn minimise(&self, programme: &GeneralProgramme, time: Duration) -> Result<Solved, NoAnswer>;
+
+    /// Solves a programme that has an optimum within this time.
+    ///
+    /// # Errors
+    /// [`NoAnswer`] if the solver fails, finds no optimum, or the time is up.
+    fn maximise(&self, programme: &Programme, time: Duration) -> Result<Solved, NoAnswer> {
+        let solved = self.minimise(&programme.into(), time)?;
+        if solved.says.is_some_and(|says| says != ProgrammeStatus::Optimal) {
+            return Err(NoAnswer::Failed(format!("it ends with {}", solved.status)));
+        }
+        Ok(Solved {
+            // All rows are upper bounds, so all duals have the same sign.
+            duals: solved.duals.iter().map(|dual| dual.abs()).collect(),
+            objective: solved.objective.map(|value| -value),
+            ..solved
+        })
+    }
 }
 
 /// The tolerance for inexact solvers. A dual below this fraction of the largest counts as 0. A user whose level
@@ -54,11 +128,27 @@ const NOTHING: f64 = 1e-6;
 pub fn answer(case: &Case, solver: &dyn Linear, time: Duration) -> Result<Answer, NoAnswer> {
     match &case.input {
         Input::Reservation(problem) => of_configurations(problem, solver, time),
+        Input::Programme(model) => of_programme(model, solver, time),
         Input::Allocation(problem) => match case.kind {
             Kind::Utilitarian => utilitarian(&Model::new(problem, case.kind.sharing()), solver, time),
             _ => levels(case, problem, solver, time),
         },
     }
+}
+
+/// Solves a linear programme of any kind.
+fn of_programme(model: &lp::Model, solver: &dyn Linear, time: Duration) -> Result<Answer, NoAnswer> {
+    let solved = solver.minimise(&model.into(), time)?;
+    let sign = if model.direction == Direction::Maximise { -1.0 } else { 1.0 };
+    Ok(Answer {
+        x: solved.x,
+        prices: Some(solved.duals).filter(|duals| !duals.is_empty()),
+        says: solved.says,
+        status: solved.status,
+        objective: solved.objective.map(|value| sign * value + to_f64(&model.constant)),
+        steps: solved.steps,
+        ..Answer::default()
+    })
 }
 
 /// Returns the rows of the classes, then those of the users with a limit.
@@ -199,6 +289,7 @@ pub fn read(case: &Case, x: &[f64], answer: Answer) -> Result<Answer, NoAnswer> 
             let listed = configurations::all(problem).ok_or(NoAnswer::TooLarge("configurations"))?;
             Ok(of_columns(problem, &listed, x, answer))
         }
+        Input::Programme(_) => Err(NoAnswer::Kind),
         Input::Allocation(problem) => {
             let model = Model::new(problem, case.kind.sharing());
             let tasks = model.tasks(x.get(..model.n_columns()).unwrap_or(&[]));

@@ -2,11 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use microlp::{ComparisonOp, OptimizationDirection, Problem, Variable};
+use microlp::{ComparisonOp, Error, OptimizationDirection, Problem, Variable};
 
-use super::linear::{Linear, Programme, Solved, answer};
+use super::linear::{GeneralProgramme, GeneralRow, Linear, Programme, Solved, answer};
 use super::{Answer, Contender, NoAnswer};
 use crate::case::{Case, Kind};
+use crate::programmes::ProgrammeStatus;
 
 pub(super) fn all() -> Vec<Box<dyn Contender>> {
     vec![Box::new(Microlp)]
@@ -37,18 +38,27 @@ impl Contender for Microlp {
 }
 
 impl Linear for Microlp {
-    fn maximise(&self, programme: &Programme, time: Duration) -> Result<Solved, NoAnswer> {
-        let mut problem = Problem::new(OptimizationDirection::Maximize);
+    fn minimise(&self, programme: &GeneralProgramme, time: Duration) -> Result<Solved, NoAnswer> {
+        let mut problem = Problem::new(OptimizationDirection::Minimize);
         problem.set_time_limit(time);
+        let columns = programme.costs.iter().zip(&programme.columns);
         let variables: Vec<Variable> =
-            programme.costs.iter().map(|cost| problem.add_var(*cost, (0.0, f64::INFINITY))).collect();
-        for (entries, most) in &programme.rows {
+            columns.map(|(cost, bounds)| problem.add_var(*cost, *bounds)).collect();
+        for GeneralRow { entries, bounds: (lower, upper) } in &programme.rows {
             let row: Vec<(Variable, f64)> =
                 entries.iter().map(|(column, value)| (variables[*column], *value)).collect();
-            problem.add_constraint(row, ComparisonOp::Le, *most);
+            if lower == upper {
+                problem.add_constraint(row, ComparisonOp::Eq, *upper);
+                continue;
+            }
+            if upper.is_finite() {
+                problem.add_constraint(row.clone(), ComparisonOp::Le, *upper);
+            }
+            if lower.is_finite() {
+                problem.add_constraint(row, ComparisonOp::Ge, *lower);
+            }
         }
-        let (x, objective) = solved(&problem, &variables)?;
-        Ok(Solved { x, objective: Some(objective), status: "Optimal".to_owned(), ..Solved::default() })
+        solved(&problem, &variables)
     }
 }
 
@@ -56,6 +66,10 @@ impl Linear for Microlp {
 struct WithDuals;
 
 impl Linear for WithDuals {
+    fn minimise(&self, programme: &GeneralProgramme, time: Duration) -> Result<Solved, NoAnswer> {
+        Microlp.minimise(programme, time)
+    }
+
     fn maximise(&self, programme: &Programme, time: Duration) -> Result<Solved, NoAnswer> {
         let begun = Instant::now();
         let primal = Microlp.maximise(programme, time)?;
@@ -70,17 +84,35 @@ impl Linear for WithDuals {
         for (column, cost) in columns.into_iter().zip(&programme.costs) {
             problem.add_constraint(column, ComparisonOp::Ge, *cost);
         }
-        let (duals, _) = solved(&problem, &prices)?;
-        Ok(Solved { duals, ..primal })
+        let dual = solved(&problem, &prices)?;
+        if dual.says != Some(ProgrammeStatus::Optimal) {
+            return Err(NoAnswer::Failed(format!("it ends with {} on the dual programme", dual.status)));
+        }
+        Ok(Solved { duals: dual.x, ..primal })
     }
 }
 
-fn solved(problem: &Problem, variables: &[Variable]) -> Result<(Vec<f64>, f64), NoAnswer> {
-    let outcome = problem.solve().map_err(|error| NoAnswer::Failed(error.to_string()))?;
+fn solved(problem: &Problem, variables: &[Variable]) -> Result<Solved, NoAnswer> {
+    let outcome = match problem.solve() {
+        Ok(outcome) => outcome,
+        Err(error) => {
+            let says = match error {
+                Error::Infeasible => ProgrammeStatus::Infeasible,
+                Error::Unbounded => ProgrammeStatus::Unbounded,
+                _ => return Err(NoAnswer::Failed(error.to_string())),
+            };
+            return Ok(Solved { status: error.to_string(), says: Some(says), ..Solved::default() });
+        }
+    };
     if !outcome.is_optimal() {
         return Err(NoAnswer::Timeout);
     }
     let solution = outcome.into_solution().map_err(|_| NoAnswer::Timeout)?;
-    let values = variables.iter().map(|variable| solution.var_value(*variable)).collect();
-    Ok((values, solution.objective()))
+    Ok(Solved {
+        x: variables.iter().map(|variable| solution.var_value(*variable)).collect(),
+        objective: Some(solution.objective()),
+        status: "Optimal".to_owned(),
+        says: Some(ProgrammeStatus::Optimal),
+        ..Solved::default()
+    })
 }

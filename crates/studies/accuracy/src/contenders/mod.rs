@@ -15,10 +15,12 @@ mod trajectory;
 
 use std::time::Duration;
 
+use evenhand_lp::stated::StatedAnswer;
 use evenhand_problem::Allocation;
 use thiserror::Error;
 
 use crate::case::{Case, Kind};
+use crate::programmes::ProgrammeStatus;
 
 /// A solver with its settings.
 pub trait Contender: Send + Sync {
@@ -59,6 +61,14 @@ pub struct Answer {
     pub served: Vec<f64>,
     /// For a configuration programme: the servers, as `(pool, configuration, servers)`.
     pub servers: Vec<(usize, Vec<u64>, f64)>,
+    /// For a linear programme: the values by column.
+    pub x: Vec<f64>,
+    /// For a linear programme: the prices by row of the minimised programme, if the contender has any.
+    pub prices: Option<Vec<f64>>,
+    /// For a linear programme: values and prices in exact numbers, which replace `x` and `prices`.
+    pub stated: Option<StatedAnswer>,
+    /// For a linear programme: the status that the contender states.
+    pub says: Option<ProgrammeStatus>,
     /// Whether the answer is only about the least share, and not about other levels.
     pub only_least: bool,
     /// The contender's own status.

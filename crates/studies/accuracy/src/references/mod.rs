@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | max-min, utilitarian, market, PS-DSF | the exact mechanism | a certificate that the kernel reads |
 //! | configurations | the exact configuration programme | a ratio certificate |
+//! | linear programmes | exact prices of a basis, found by HiGHS and refinement | a certificate that the kernel reads |
 //! | planted sums of utilities | known beforehand | every optimality condition holds exactly ([`planted`]) |
 //! | other sums of utilities | the exact mechanism if they are rational, else Newton's method in rationals ([`newton`]) | prices, which prove every level to 100 digits ([`bound`]) |
 
@@ -12,9 +13,14 @@ pub mod newton;
 pub mod planted;
 mod rounding;
 
-use evenhand_budget::{Exceeded, Limits};
+use std::time::Duration;
+
+use evenhand_budget::{Exceeded, Kind as LimitKind, Limits};
 use evenhand_certify::{CertifyError, Request, certify, ratio};
 use evenhand_exact::{Axiom, Certificate, Claim, Evidence, Instance, Parameters, Prices, check_text};
+use evenhand_lp::model::Model;
+use evenhand_lp::solve::{Answer, Settings, Status as ProgrammeAnswer};
+use evenhand_lp::{LpError, json as lp_json};
 use evenhand_mechanisms::{Flags, MechanismError, Status, registry};
 use evenhand_packing::{MaxReward, PackingError, configuration_lp};
 use evenhand_problem::number::{format, to_f64};
@@ -24,6 +30,7 @@ use serde_json::{Value, json};
 use thiserror::Error;
 
 use crate::case::{Case, Input, Kind, sha256};
+use crate::programmes::ProgrammeStatus;
 use crate::utility::{ln, power};
 use bound::Bound;
 use newton::NewtonError;
@@ -42,6 +49,8 @@ pub struct Reference {
     pub allocation: Option<Allocation>,
     /// The prices of a sum of utilities, with the bounds that they prove.
     pub proof: Option<(Prices, Bound)>,
+    /// The exact answer to a linear programme of any kind, with its proof.
+    pub programme: Option<Answer>,
 }
 
 /// The reason why there is no reference.
@@ -72,6 +81,12 @@ pub enum ReferenceError {
     /// The reference needs more work, memory or time than allowed.
     #[error(transparent)]
     TooLarge(#[from] Exceeded),
+    /// A linear programme of any kind has no exact answer.
+    #[error(transparent)]
+    Programme(#[from] LpError),
+    /// The time was up before the exact answer to a linear programme was proven.
+    #[error("the time was up before the exact answer was proven (--exact-seconds raises the limit)")]
+    Late,
     /// The certificate does not prove the answer.
     #[error("the certificate does not show the answer")]
     NotShown,
@@ -82,7 +97,16 @@ pub enum ReferenceError {
 /// # Errors
 /// [`ReferenceError`], also if the limits are exceeded.
 pub fn within(case: &Case, limits: &Limits) -> Result<Reference, ReferenceError> {
-    evenhand_budget::within(limits, || of(case))?
+    let done = evenhand_budget::within(limits, || match &case.input {
+        Input::Programme(model) => of_programme(model, limits.time),
+        Input::Allocation(_) | Input::Reservation(_) => of(case),
+    });
+    match done {
+        Err(exceeded) if exceeded.kind == LimitKind::Time && case.programme().is_some() => {
+            Err(ReferenceError::Late)
+        }
+        done => done?,
+    }
 }
 
 /// Computes the reference of a case.
@@ -97,6 +121,7 @@ pub fn of(case: &Case) -> Result<Reference, ReferenceError> {
             let optimum = configuration_lp::solve(&best, &problem.loads(), &problem.fractions())?;
             return Ok(Reference { objective: Some(optimum.value), ..Reference::default() });
         }
+        Input::Programme(model) => return of_programme(model, None),
     };
     if let Some(planted) = &case.planted {
         planted::verify(problem, &case.alpha, planted).map_err(ReferenceError::Planted)?;
@@ -120,6 +145,15 @@ pub fn of(case: &Case) -> Result<Reference, ReferenceError> {
     }
 }
 
+/// Solves a linear programme of any kind exactly within this time.
+fn of_programme(model: &Model, time: Option<Duration>) -> Result<Reference, ReferenceError> {
+    let answer = evenhand_lp::solve::solve(model, &Settings { time, ..Settings::default() })?;
+    match answer.status {
+        ProgrammeAnswer::Limit { .. } => Err(ReferenceError::Late),
+        _ => Ok(Reference::of_programme(answer)),
+    }
+}
+
 fn of_proof(case: &Case, allocation: Allocation, prices: Prices, bound: Bound) -> Reference {
     debug_assert!(case.kind.is_sum());
     Reference {
@@ -128,6 +162,7 @@ fn of_proof(case: &Case, allocation: Allocation, prices: Prices, bound: Bound) -
         error_bound: bound.error,
         allocation: Some(allocation),
         proof: Some((prices, bound)),
+        programme: None,
     }
 }
 
@@ -212,6 +247,9 @@ pub fn certificate(case: &Case, reference: &Reference) -> Result<Option<String>,
     let problem = match &case.input {
         Input::Allocation(problem) => problem,
         Input::Reservation(problem) => return Ok(Some(ratio::certificate(problem)?.to_json())),
+        Input::Programme(model) => {
+            return Ok(reference.programme.as_ref().and_then(|answer| lp_json::certificate(model, answer)));
+        }
     };
     let Some(allocation) = reference.allocation.as_ref().filter(|_| problem.n_users() <= MOST_USERS) else {
         return Ok(None);
@@ -262,11 +300,27 @@ pub fn own_axioms(case: &Case) -> Vec<(Axiom, Parameters)> {
         }
         Kind::Market | Kind::PsDsf => vec![(Axiom::PsDsf, Parameters::default())],
         Kind::Utilitarian => vec![(Axiom::ParetoOptimal, Parameters::default())],
-        Kind::Configurations => Vec::new(),
+        Kind::Configurations | Kind::LinearProgramme => Vec::new(),
     }
 }
 
 impl Reference {
+    /// Returns the reference that is the exact answer to a linear programme.
+    #[must_use]
+    pub fn of_programme(answer: Answer) -> Self {
+        let objective = match &answer.status {
+            ProgrammeAnswer::Optimal(optimum) => Some(optimum.objective.clone()),
+            _ => None,
+        };
+        Self { objective, programme: Some(answer), ..Self::default() }
+    }
+
+    /// Returns the proven status of a linear programme.
+    #[must_use]
+    pub fn programme_status(&self) -> Option<ProgrammeStatus> {
+        self.programme.as_ref().and_then(|answer| ProgrammeStatus::of_exact(&answer.status))
+    }
+
     /// Returns the data about the answer to a case that `references.json` contains.
     #[must_use]
     pub fn summary(&self, case: &Case) -> Value {
@@ -277,6 +331,7 @@ impl Reference {
             "reference_sha256": self.sha256(),
             "error_bound": self.error_bound,
             "objective": self.value(case),
+            "status": self.programme_status().map_or("optimal", ProgrammeStatus::name),
         })
     }
 
@@ -306,6 +361,8 @@ impl Reference {
         }
         text += "objective ";
         text += &self.objective.as_ref().map_or_else(String::new, format);
+        let status = self.programme_status().filter(|status| *status != ProgrammeStatus::Optimal);
+        text += status.map_or("", ProgrammeStatus::name);
         sha256(&text)
     }
 }

@@ -29,11 +29,14 @@ pub enum Suite {
     Small,
     /// All cases.
     Full,
+    /// The linear programmes of a folder of MPS files, which are not made here.
+    Netlib,
 }
 
 evenhand_problem::names! { Suite:
     Small = "small", "62 cases of all kinds, up to 60 users: a minute or two";
     Full = "full", "147 cases, up to 100,000 users: hours";
+    Netlib = "netlib", "the linear programmes of a folder of MPS files (--data)";
 }
 
 /// The suite to which a case belongs: the small suite, or only the full one.
@@ -51,7 +54,17 @@ struct Recipe {
     make: Box<dyn Fn(u64) -> Result<Case, ProblemError>>,
 }
 
-/// Returns the cases of a suite, each of which is made on demand.
+impl Suite {
+    fn has(self, recipe: &Recipe) -> bool {
+        match self {
+            Self::Small => recipe.size == Size::Small,
+            Self::Full => true,
+            Self::Netlib => false,
+        }
+    }
+}
+
+/// Returns the cases of a suite, each of which is made on demand. There are none for [`Suite::Netlib`].
 ///
 /// # Errors
 /// Each item may be [`BenchError::Instance`] if numbers do not form a valid problem.
@@ -66,9 +79,7 @@ pub fn cases_of(
     kinds: &[Kind],
 ) -> impl Iterator<Item = Result<Case, BenchError>> + use<> {
     let kinds = kinds.to_vec();
-    let wanted = move |recipe: &Recipe| {
-        (suite == Suite::Full || recipe.size == Size::Small) && kinds.contains(&recipe.kind)
-    };
+    let wanted = move |recipe: &Recipe| suite.has(recipe) && kinds.contains(&recipe.kind);
     recipes().into_iter().filter(wanted).map(move |recipe| {
         (recipe.make)(seed)
             .map(|case| Case { name: recipe.name.clone(), kind: recipe.kind, ..case })
@@ -85,8 +96,7 @@ pub fn n_cases(suite: Suite) -> usize {
 /// Returns the number of cases of a suite of these kinds.
 #[must_use]
 pub fn n_cases_of(suite: Suite, kinds: &[Kind]) -> usize {
-    let is_in = |recipe: &&Recipe| suite == Suite::Full || recipe.size == Size::Small;
-    recipes().iter().filter(is_in).filter(|recipe| kinds.contains(&recipe.kind)).count()
+    recipes().iter().filter(|recipe| suite.has(recipe) && kinds.contains(&recipe.kind)).count()
 }
 
 /// Returns the committed hashes of the problem and of the reference of a case.
@@ -112,8 +122,9 @@ pub fn own(name: &str, input: &Input) -> Vec<Case> {
     };
     let kinds = Kind::ALL.into_iter().filter(|kind| match input {
         Input::Reservation(_) => *kind == Kind::Configurations,
+        Input::Programme(_) => *kind == Kind::LinearProgramme,
         Input::Allocation(problem) => match kind {
-            Kind::Configurations => false,
+            Kind::Configurations | Kind::LinearProgramme => false,
             Kind::Pool | Kind::Njc => problem.n_servers() == 1,
             Kind::Proportional => problem.n_servers() != 1,
             _ => true,

@@ -172,7 +172,7 @@ fn records_profiles_pictures_and_pages() {
     }
     let fastest = profile::performance(&records).into_iter().flat_map(|one| one.steps).map(|step| step.0);
     assert_eq!(fastest.fold(f64::INFINITY, f64::min), 1.0);
-    let files = page::files(&records).unwrap();
+    let files = page::files(&records, &[]).unwrap();
     for file in &files {
         // The page has a script that contains the word.
         let is_page = file.name == "index.html";
@@ -185,5 +185,5 @@ fn records_profiles_pictures_and_pages() {
     );
     let html = &files.last().unwrap().text;
     assert!(html.contains("<figure ") && html.contains("path-follower") && html.contains("All records"));
-    assert!(page::files(&[]).is_ok(), "a run without a record has a page");
+    assert!(page::files(&[], &[]).is_ok(), "a run without a record has a page");
 }

@@ -3,6 +3,7 @@
 
 mod contenders;
 mod outside;
+mod programmes;
 mod references;
 mod suite;
 mod workers;

@@ -1,0 +1,17 @@
+(* Maximise 3 x0 + 5 x1 with x0 <= 4, 2 x1 <= 12, 3 x0 + 2 x1 <= 18 and x >= 0: the optimum is 36 at (2, 6). *)
+From Coq Require Import QArith List.
+From Evenhand Require Import LinearProgramme.
+Import ListNotations.
+Open Scope Q_scope.
+Definition the_programme : programme := {|
+  rows := 3; columns := 2; is_maximised := true; constant := 0;
+  cost := fun j => nth j [3; 5] 0;
+  entries := fun j => nth j [[(0%nat, 1); (2%nat, 3)]; [(1%nat, 2); (2%nat, 2)]] [];
+  row_bounds := fun i => {| lower := None; upper := Some (nth i [4; 12; 18] 0) |};
+  column_bounds := fun _ => {| lower := Some 0; upper := None |} |}.
+Definition the_point : nat -> Q := fun j => nth j [2; 6] 0.
+Definition the_prices : nat -> Q := fun i => nth i [0; -3 # 2; -1] 0.
+Theorem checked : check_optimal the_programme the_point the_prices 36 = true.
+Proof. vm_compute. reflexivity. Qed.
+Theorem optimal : is_optimum the_programme the_point 36.
+Proof. exact (check_optimal_sound _ _ _ _ checked). Qed.
