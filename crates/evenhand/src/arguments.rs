@@ -54,7 +54,7 @@ pub enum Command {
     /// Write a certificate for other checkers, or a problem for other solvers
     #[command(after_help = examples::EXPORT)]
     Export(Export),
-    /// Explain an allocation: why a user has no more, and what one more unit would bring
+    /// Explain why a user has no more, or why a waiting task of a cluster does not start
     #[command(after_help = examples::EXPLAIN)]
     Explain(Explain),
     /// Judge a running cluster: queues below their fair share, tasks that could start

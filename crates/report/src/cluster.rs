@@ -339,13 +339,13 @@ fn judged(claim: &Claim) -> Judged {
 }
 
 /// Returns the name of the first waiting task of a user, if waiting tasks have names.
-fn task_name(snapshot: &Snapshot, user: usize) -> Option<&str> {
+pub(crate) fn task_name(snapshot: &Snapshot, user: usize) -> Option<&str> {
     let of = snapshot.waiting.iter().filter(|of| of.user == user);
     of.flat_map(|of| &of.names).next().map(String::as_str)
 }
 
 /// Returns the words for a task: its name and its user, or only its user.
-fn called(problem: &Problem, user: usize, name: Option<&str>) -> String {
+pub(crate) fn called(problem: &Problem, user: usize, name: Option<&str>) -> String {
     let user = problem.users()[user].name();
     name.map_or_else(|| format!("a task of {user}"), |name| format!("{name} of {user}"))
 }
@@ -576,7 +576,7 @@ fn excesses(snapshot: &Snapshot, verdict: &Verdict) -> Vec<String> {
     lines
 }
 
-fn places(places: &[Place], snapshot: &Snapshot) -> Vec<String> {
+pub(crate) fn places(places: &[Place], snapshot: &Snapshot) -> Vec<String> {
     let mut names: Vec<String> =
         places.iter().map(|place| snapshot.server_name(place.class, place.index)).collect();
     names.dedup();

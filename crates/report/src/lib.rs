@@ -30,6 +30,7 @@ mod sweep;
 pub mod table;
 pub mod text;
 mod trajectory;
+pub mod why_not;
 
 pub use admission::{admission, admission_series};
 pub use allocation::outcome;

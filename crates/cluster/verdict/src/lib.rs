@@ -18,8 +18,10 @@ mod rooms;
 pub mod script;
 mod servers;
 mod starts;
+mod stops;
 mod task_rules;
 mod verdict;
+pub mod why_not;
 
 pub use change::Changes;
 pub use due::{Due, Proof, by_rule};
@@ -30,5 +32,6 @@ pub use queues::{Kind, Queue, Queues, Vector, gang};
 pub use rooms::{Bound, OnLimit, Rooms};
 pub use servers::{Place, Server, Servers, placed};
 pub use starts::{Answer, Assignment, Blocked, Standing};
-pub use task_rules::TaskRules;
+pub use stops::{FewestStops, Stops};
+pub use task_rules::{Lifted, TaskRules};
 pub use verdict::{Admitted, End, Excess, Fit, Lent, Row, Starts, Unmet, Verdict};

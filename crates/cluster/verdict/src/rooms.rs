@@ -57,6 +57,23 @@ pub enum Bound {
     Weight(usize),
 }
 
+/// A bound that a start would break.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Broken {
+    /// The bound.
+    pub bound: Bound,
+    /// The amount in excess.
+    pub excess: Rational,
+    /// The usage now, including capacity that is kept back.
+    pub used: Rational,
+    /// The usage of tasks alone.
+    pub by_tasks: Rational,
+    /// The limit, the capacity, or the guarantee of a group of weight 0.
+    pub most: Rational,
+    /// The least limit or capacity that the start would not break; `None` for the weight 0.
+    pub least: Option<Rational>,
+}
+
 /// Returns `a - b`, but at least 0.
 fn excess(a: &Rational, b: &Rational) -> Rational {
     Rational::from(a - b).max(Rational::new())
@@ -212,6 +229,12 @@ impl<'p> Rooms<'p> {
         group: Option<usize>,
         amounts: &[(usize, Rational)],
     ) -> Vec<(Bound, Rational)> {
+        self.broken(group, amounts).into_iter().map(|of| (of.bound, of.excess)).collect()
+    }
+
+    /// Returns the same bounds as [`Rooms::broken_bounds`], with the usage and the amount that each would have to be.
+    #[must_use]
+    pub(crate) fn broken(&self, group: Option<usize>, amounts: &[(usize, Rational)]) -> Vec<Broken> {
         let groups = self.problem.groups();
         let capacity = self.problem.total_capacity();
         let asked: Vec<&(usize, Rational)> =
@@ -224,20 +247,32 @@ impl<'p> Rooms<'p> {
             let is_shut = never && groups.list()[v].weight.is_zero();
             let mut is_named = false;
             for ((r, amount), spare) in asked.iter().zip(&mut spare) {
-                let used = &self.used[v][*r];
-                let beyond = |mark: &Rational| Rational::from(amount - &*spare) - excess(mark, used);
+                let (used, held) = (&self.used[v][*r], &self.held[v][*r]);
+                let rest = Rational::from(amount - &*spare);
+                let beyond = |mark: &Rational| &rest - excess(mark, used);
+                let of =
+                    |bound: Bound, too_much: Rational, most: &Rational, least: Option<Rational>| Broken {
+                        bound,
+                        excess: too_much,
+                        used: used.clone(),
+                        by_tasks: held.clone(),
+                        most: most.clone(),
+                        least,
+                    };
                 if let Some((_, most)) = groups.list()[v].limit.iter().find(|(known, _)| known == r) {
                     // If more capacity is kept back than the limit allows, the limit still bounds the tasks themselves.
-                    let too_much = beyond(most).max(amount - excess(most, &self.held[v][*r]));
+                    let too_much = beyond(most).max(amount - excess(most, held));
                     if too_much > 0 {
-                        broken.push((Bound::Limit(v, *r), too_much));
+                        let least = Rational::from(held + amount);
+                        let least = if rest > 0 { least.max(Rational::from(used + &rest)) } else { least };
+                        broken.push(of(Bound::Limit(v, *r), too_much, most, Some(least)));
                     }
                 }
                 if let Some(promised) = self.promises.promised(v, *r).filter(|_| is_shut) {
                     is_named = true;
                     let too_much = if promised.is_zero() { amount.clone() } else { beyond(promised) };
                     if too_much > 0 {
-                        broken.push((Bound::Weight(v), too_much));
+                        broken.push(of(Bound::Weight(v), too_much, promised, None));
                     }
                 }
                 let kept = self.promises.kept[v].iter().find(|(known, _)| known == r);
@@ -245,17 +280,45 @@ impl<'p> Rooms<'p> {
             }
             if is_shut && !is_named {
                 // The guarantee names none of the demanded resources, so the group gets nothing.
-                broken.push((Bound::Weight(v), asked.first().map_or_else(Rational::new, |(_, a)| a.clone())));
+                broken.push(Broken {
+                    bound: Bound::Weight(v),
+                    excess: asked.first().map_or_else(Rational::new, |(_, a)| a.clone()),
+                    used: Rational::new(),
+                    by_tasks: Rational::new(),
+                    most: Rational::new(),
+                    least: None,
+                });
             }
         }
-        let root = &self.used[groups.list().len()];
+        let root = groups.list().len();
         for ((r, amount), spare) in asked.iter().zip(spare).filter(|((r, _), _)| self.is_kept[*r]) {
-            let too_much = amount - spare - excess(&capacity[*r], &root[*r]);
+            let rest = Rational::from(amount - &spare);
+            let used = &self.used[root][*r];
+            let too_much = &rest - excess(&capacity[*r], used);
             if too_much > 0 {
-                broken.push((Bound::KeptBack(*r), too_much));
+                broken.push(Broken {
+                    bound: Bound::KeptBack(*r),
+                    excess: too_much,
+                    used: used.clone(),
+                    by_tasks: self.held[root][*r].clone(),
+                    most: capacity[*r].clone(),
+                    least: Some(used + rest),
+                });
             }
         }
         broken
+    }
+
+    /// Sets the amount that is left under a limit on classes.
+    pub(crate) fn set_left(&mut self, at: OnLimit, left: Rational) {
+        self.on[at.group][at.on][at.at] = left;
+    }
+
+    /// Returns the groups that keep back capacity of a resource which they do not use, each with this amount.
+    #[must_use]
+    pub fn unused_kept_back(&self, r: usize) -> Vec<(usize, Rational)> {
+        let unused = |v: usize| (v, excess(&self.kept_back(v, r), &self.used[v][r]));
+        (0..self.promises.kept.len()).map(unused).filter(|(_, amount)| *amount > 0).collect()
     }
 
     /// Returns the base demands of a user for resources with a capacity above 0.

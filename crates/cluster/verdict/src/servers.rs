@@ -104,6 +104,34 @@ impl<'p> Servers<'p> {
         self.classes[class].sort_by_key(|server| server.index);
     }
 
+    /// Returns the number of empty servers of a class that are considered.
+    #[must_use]
+    pub(crate) fn spare(&self) -> u64 {
+        self.spare as u64
+    }
+
+    /// Adds empty servers to a class, as many as are bought.
+    pub(crate) fn grow(&mut self, class: usize, count: u64) {
+        let first = self.problem.servers()[class].count();
+        let new: Vec<Server> = (0..count).map(|k| self.empty(class, first.saturating_add(k))).collect();
+        self.classes[class].extend(new);
+    }
+
+    /// Sets the free capacity of one resource on all servers.
+    pub(crate) fn set_free(&mut self, r: usize, amount: &Rational) {
+        self.classes.iter_mut().flatten().for_each(|server| server.free[r].clone_from(amount));
+    }
+
+    /// Returns the free capacity of a resource on all servers of a class together. Servers with less than nothing count as full.
+    #[must_use]
+    pub(crate) fn free_of_class(&self, class: usize, r: usize) -> Rational {
+        let of = &self.problem.servers()[class];
+        let listed = &self.classes[class];
+        let free = listed.iter().map(|server| &server.free[r]).filter(|free| **free > 0);
+        let others = of.count().saturating_sub(listed.len() as u64);
+        free.sum::<Rational>() + Rational::from(&of.capacity()[r] * others)
+    }
+
     /// Returns the servers on which tasks of a user run.
     pub fn places_of(&self, n: usize) -> impl Iterator<Item = Place> + '_ {
         let all = self.classes.iter().enumerate();

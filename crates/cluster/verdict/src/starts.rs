@@ -79,7 +79,8 @@ impl<'p> Standing<'p> {
     pub fn unrounded(&self, allocation: &Allocation, rounded: &[Rounded]) -> Option<Self> {
         let known: Vec<Rounded> = rounded.iter().filter(|of| !of.by_server.is_empty()).cloned().collect();
         let placements = allocation.placements.as_ref().filter(|_| !known.is_empty())?;
-        let servers = Servers::unrounded(self.problem, placements, 1, known);
+        // As many empty servers as before: a gang may need several of a class that is not rounded.
+        let servers = Servers::unrounded(self.problem, placements, self.servers.spare(), known);
         Some(Self { servers, ..self.clone() })
     }
 
@@ -117,7 +118,7 @@ impl<'p> Standing<'p> {
     }
 
     /// Returns whether this number of tasks is the gang of a user, and the user has so many tasks left. This is point 1.
-    fn has_gang(&self, n: usize, tasks: usize) -> bool {
+    pub(crate) fn has_gang(&self, n: usize, tasks: usize) -> bool {
         let left = self.problem.users()[n].tasks().map(|all| Rational::from(all - &self.rooms.totals()[n]));
         gang(self.problem, n) == tasks as u64 && left.is_none_or(|left| left >= tasks)
     }
@@ -197,9 +198,16 @@ impl<'p> Standing<'p> {
     /// Searches for servers for one gang of each of these users, by points 2, 3, 5 and 8 alone.
     #[must_use]
     pub fn find_servers(&self, start: &[usize], steps: &mut u64) -> Answer {
-        let sets: Vec<Vec<Option<&[usize]>>> = start
+        let gangs: Vec<(usize, u64)> = start.iter().map(|n| (*n, gang(self.problem, *n))).collect();
+        self.find_servers_for(&gangs, steps)
+    }
+
+    /// Searches for servers for these numbers of tasks of these users, by points 2, 3, 5 and 8 alone.
+    #[must_use]
+    pub fn find_servers_for(&self, gangs: &[(usize, u64)], steps: &mut u64) -> Answer {
+        let sets: Vec<Vec<Option<&[usize]>>> = gangs
             .iter()
-            .map(|n| match &self.rules.of(*n).class_sets[..] {
+            .map(|(n, _)| match &self.rules.of(*n).class_sets[..] {
                 [] => vec![None],
                 sets => sets.iter().map(|set| Some(&set[..])).collect(),
             })
@@ -215,7 +223,7 @@ impl<'p> Standing<'p> {
                 set
             });
             let parts: Vec<Part<'_>> =
-                start.iter().zip(chosen).map(|(n, classes)| self.gang_of(*n, classes)).collect();
+                gangs.iter().zip(chosen).map(|((n, tasks), set)| self.part(*n, *tasks, set)).collect();
             match self.search(&parts, steps) {
                 Answer::No => {}
                 Answer::NotKnown => is_known = false,
@@ -225,9 +233,8 @@ impl<'p> Standing<'p> {
         if is_known { Answer::No } else { Answer::NotKnown }
     }
 
-    /// Returns the gang of a user as a part of a search, on these classes alone if they are given.
-    fn gang_of<'c>(&self, n: usize, classes: Option<&'c [usize]>) -> Part<'c> {
-        let tasks = gang(self.problem, n);
+    /// Returns tasks of a user as a part of a search, on these classes alone if they are given.
+    fn part<'c>(&self, n: usize, tasks: u64, classes: Option<&'c [usize]>) -> Part<'c> {
         let most = if self.rules.of(n).distinct_servers { 1 } else { tasks };
         Part { user: n, tasks, most, classes, is_admitted: false }
     }

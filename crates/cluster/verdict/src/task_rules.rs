@@ -45,6 +45,26 @@ pub struct TaskRules {
     closed: Vec<bool>,
     /// Whether the snapshot states no constraint.
     is_empty: bool,
+    /// Whether users may start tasks on all classes, whatever the problem says.
+    is_anywhere: bool,
+}
+
+/// A kind of constraint on the servers of a start that can be lifted, to see whether it stops the start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Lifted {
+    /// The server classes on which a user may run.
+    Classes,
+    /// Server classes that take no new tasks.
+    Closed,
+    /// Sets of classes on which the tasks of a gang run together.
+    ClassSets,
+    /// A server of its own for each task of a gang.
+    DistinctServers,
+}
+
+impl Lifted {
+    /// All kinds.
+    pub const ALL: [Self; 4] = [Self::Classes, Self::Closed, Self::ClassSets, Self::DistinctServers];
 }
 
 impl TaskRules {
@@ -75,7 +95,7 @@ impl TaskRules {
         }
         let mut closed = vec![false; problem.n_servers()];
         snapshot.closed.iter().for_each(|of| closed[of.server] = true);
-        Self { list, starts, across, gangs, gangs_of, closed, is_empty }
+        Self { list, starts, across, gangs, gangs_of, closed, is_empty, is_anywhere: false }
     }
 
     /// Returns whether the snapshot names running gangs of a user.
@@ -139,7 +159,22 @@ impl TaskRules {
 
     /// Returns the classes on which a user may start tasks: the classes on which it may run, without closed ones.
     pub fn classes_of<'r>(&'r self, problem: &'r Problem, n: usize) -> impl Iterator<Item = usize> + 'r {
-        problem.classes_of(n).filter(|i| !self.closed[*i])
+        let own = (!self.is_anywhere).then(|| problem.classes_of(n)).into_iter().flatten();
+        let all = if self.is_anywhere { 0..problem.n_servers() } else { 0..0 };
+        own.chain(all).filter(|i| !self.closed[*i])
+    }
+
+    /// Returns the same rules without one kind of constraint on servers.
+    #[must_use]
+    pub(crate) fn without(&self, lifted: Lifted) -> Self {
+        let mut rules = self.clone();
+        match lifted {
+            Lifted::Classes => rules.is_anywhere = true,
+            Lifted::Closed => rules.closed.fill(false),
+            Lifted::ClassSets => rules.list.iter_mut().for_each(|of| of.class_sets.clear()),
+            Lifted::DistinctServers => rules.list.iter_mut().for_each(|of| of.distinct_servers = false),
+        }
+        rules
     }
 
     /// Returns the conditions that the snapshot does not model and that decide whether a start could start. If there are none,

@@ -46,7 +46,8 @@ Examples:
 pub const EXPLAIN: &str = "\
 Examples:
   evenhand explain problem.json allocation.json --user alice
-  evenhand explain queues.json allocation.json --levels --rule kueue";
+  evenhand explain queues.json allocation.json --levels --rule kueue
+  evenhand explain snapshot.json --task research/train-3";
 
 pub const VERDICT: &str = "\
 Examples:
@@ -57,7 +58,8 @@ Examples:
 pub const WHAT_IF: &str = "\
 Examples:
   evenhand what-if snapshot.json --set research.weight=2 --set research.guarantee.gpu=16
-  evenhand what-if snapshot.json --add gpu-node=4 --remove n017 --verdict";
+  evenhand what-if snapshot.json --add gpu-node=4 --remove n017 --verdict
+  evenhand what-if snapshot.json --submit job.json";
 
 pub const MOVES: &str = "\
 Examples:

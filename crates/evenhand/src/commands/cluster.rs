@@ -1,4 +1,4 @@
-//! `verdict`, `what-if` and `moves`: judge a running cluster from its snapshot.
+//! `verdict`, `what-if`, `moves` and `explain --task`: judge a running cluster from its snapshot.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -7,7 +7,8 @@ use std::process::ExitCode;
 use evenhand::cluster::certificate::{of_moves, of_verdict, self_test};
 use evenhand::cluster::reported::{compared, rule_of};
 use evenhand::cluster::script::{named, script};
-use evenhand::cluster::{Changes, ClusterError, Verdict, moves};
+use evenhand::cluster::why_not::{Explanation, Subject};
+use evenhand::cluster::{Changes, ClusterError, Due, Queues, TaskRules, Verdict, by_rule, moves};
 use evenhand::mechanisms::tree::Rule;
 use evenhand::problem::format::{Source, read_text, snapshot_to_json};
 use evenhand::problem::snapshot::Snapshot;
@@ -140,13 +141,96 @@ pub fn what_if(call: &WhatIf, common: &Common) -> Result<ExitCode, Failure> {
     }
     if !printed {
         let was = judge(&before)?;
+        let subject = Subject {
+            snapshot: &after,
+            problem: &found.problem,
+            allocation: &found.allocation,
+            rules: &found.rules,
+            due: Some(&found.due),
+        };
+        let (explained, more) = submitted(subject, &changes);
         output::result(
             common,
-            || report::json::what_if((&before, &was), (&after, &found)),
-            || report::cluster::what_if((&before, &was), (&after, &found)),
+            || report::json::what_if((&before, &was), (&after, &found), (subject, &explained)),
+            || {
+                let page = report::cluster::what_if((&before, &was), (&after, &found));
+                page.append(report::why_not::submitted(subject, &explained, more))
+            },
         )?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The largest number of submitted users whose starts are explained.
+const MOST_EXPLAINED: usize = 8;
+
+/// Explains whether the tasks of submitted users could start. Also returns the number of users that are left out. Users that start
+/// together are explained once.
+fn submitted(subject: Subject<'_>, changes: &Changes) -> (Vec<Explanation>, usize) {
+    let users = changes.submit.iter().filter_map(|user| subject.problem.user_named(user["name"].as_str()?));
+    let users: BTreeSet<usize> = users.map(|n| subject.rules.start(n)[0]).collect();
+    let explained = users.iter().take(MOST_EXPLAINED).map(|n| Explanation::new(subject, *n)).collect();
+    (explained, users.len().saturating_sub(MOST_EXPLAINED))
+}
+
+/// The largest product of the numbers of users and server classes for which `explain --task` computes fair shares.
+const MOST_FOR_SHARES: usize = 20_000;
+
+/// Explains whether a waiting task could start now, and what would make it start. The exit status is 0 if it could start, 1 if not,
+/// and 3 if that is not known.
+pub fn explain_task(
+    path: &Path,
+    name: &str,
+    rule: Option<&str>,
+    common: &Common,
+) -> Result<ExitCode, Failure> {
+    let snapshot = snapshot(path, common).map_err(|failure| {
+        failure.tip("--task is about a waiting task of a snapshot; --user explains an allocation")
+    })?;
+    let user = waiting_user(name, &snapshot)?;
+    let option = RuleOption { rule: rule.map(str::to_owned) };
+    let rule = self::rule(&option, &snapshot, common);
+    let rules = TaskRules::new(&snapshot);
+    let problem = by_rule(&snapshot.problem, rule)?.unwrap_or_else(|| snapshot.problem.clone());
+    // Fair shares of large clusters take longer than the answer may take.
+    let size = problem.n_users().saturating_mul(problem.n_servers());
+    let is_fast = size <= MOST_FOR_SHARES || rule.and_then(Rule::per_resource).is_some();
+    let due = is_fast.then(|| Due::new(&Queues::new(&problem, &rules), rule)).transpose()?;
+    let subject = Subject {
+        snapshot: &snapshot,
+        problem: &problem,
+        allocation: &snapshot.allocation,
+        rules: &rules,
+        due: due.as_ref(),
+    };
+    let explanation = Explanation::new(subject, user);
+    output::result(
+        common,
+        || report::json::task_explanation(subject, &explanation),
+        || report::why_not::why_not(subject, &explanation),
+    )?;
+    match explanation.could_start() {
+        Some(true) => Ok(ExitCode::SUCCESS),
+        Some(false) => Ok(ExitCode::from(1)),
+        None => Err(Failure::solver(format!("whether `{name}` could start is not known"))),
+    }
+}
+
+/// Returns the user with a name, or the user of the waiting task with this name.
+fn waiting_user(name: &str, snapshot: &Snapshot) -> Result<usize, Failure> {
+    if let Some(user) = snapshot.problem.user_named(name) {
+        return Ok(user);
+    }
+    let has = |names: &[String]| names.iter().any(|of| of == name);
+    if let Some(of) = snapshot.waiting.iter().find(|of| has(&of.names)) {
+        return Ok(of.user);
+    }
+    if let Some(of) = snapshot.running.iter().find(|of| has(&of.names)) {
+        let server = snapshot.server_name(of.server, of.index);
+        return Err(Failure::input(format!("--task: `{name}` runs on {server}, so it does not wait")));
+    }
+    let waiting = snapshot.waiting.iter().flat_map(|of| &of.names).map(String::as_str);
+    Err(unknown("user or waiting task", name, snapshot.problem.users().iter().map(User::name).chain(waiting)))
 }
 
 pub fn moves(call: &Moves, common: &Common) -> Result<ExitCode, Failure> {

@@ -1,4 +1,4 @@
-//! `explain`: says why a user has its allocation, and where groups stand.
+//! `explain`: says why a user has its allocation, where groups stand, and why a waiting task does not start.
 
 use std::process::ExitCode;
 
@@ -12,6 +12,9 @@ use crate::failure::{Failure, unknown};
 use crate::{files, output};
 
 pub fn run(call: &Explain, common: &Common) -> Result<ExitCode, Failure> {
+    if let Some(name) = &call.task {
+        return super::cluster::explain_task(&call.problem, name, call.rule.as_deref(), common);
+    }
     let (problem, allocation) = match &call.allocation {
         Some(path) => {
             let problem = files::problem(&call.problem, common)?;

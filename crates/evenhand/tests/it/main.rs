@@ -50,4 +50,5 @@ mod simulate;
 mod studies;
 mod sweep;
 mod typed_errors;
+mod why_not;
 mod wrong_input;

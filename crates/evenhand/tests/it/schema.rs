@@ -112,12 +112,17 @@ fn every_kind_of_document_fits_its_schema() {
     groups.solve("tree", true, "a.json");
     let cluster = Folder::with("");
     cluster.write("snap.json", include_str!("../../../../examples/cluster.json"));
+    cluster.write(
+        "job.json",
+        r#"{"name": "burst", "group": "product", "demand": {"gpu": 4}, "tasks": 2, "gang": 2}"#,
+    );
     let programme = Folder::with("");
     programme.write("p.mps", include_str!("../../../../examples/linear-programme.mps"));
     programme.write("p.sol", include_str!("../../../../examples/linear-programme.sol"));
     let calls = [
         (&cluster, "verdict snap.json"),
-        (&cluster, "what-if snap.json --set research.weight=1"),
+        (&cluster, "what-if snap.json --set research.weight=1 --submit job.json"),
+        (&cluster, "explain snap.json --task research/train-3"),
         (&cluster, "moves snap.json"),
         (&cluster, "plan snap.json --offer gpu-node --until starts=training"),
         (&cluster, "plan snap.json --removable"),

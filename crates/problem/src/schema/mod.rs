@@ -44,6 +44,7 @@ schemas![
     "monotone",
     "explanation",
     "group-explanation",
+    "task-explanation",
     "levels",
     "entitlements",
     "cluster-verdict",

@@ -2,6 +2,7 @@
 
 use evenhand_cluster::reported::{Compared, Formula};
 use evenhand_cluster::script::{Named, Task};
+use evenhand_cluster::why_not::{Explanation, Subject};
 use evenhand_cluster::{Answer, Bound, End, Excess, Fit, Kind, Moves, Row, Verdict};
 use evenhand_exact::Claim;
 use evenhand_mechanisms::tree::Rule;
@@ -9,6 +10,7 @@ use evenhand_problem::snapshot::Snapshot;
 use evenhand_problem::{Problem, Rational};
 use serde_json::{Value, json};
 
+use super::why_not::task_explanation;
 use super::{by_name, document, exact, list};
 
 /// Returns the verdict on a snapshot.
@@ -169,9 +171,13 @@ fn excess(snapshot: &Snapshot, problem: &Problem, of: &Excess) -> Value {
     }
 }
 
-/// Returns the effect of a change: the verdict before and after, and the differences by queue.
+/// Returns the effect of a change: the verdict before and after, the differences by queue, and the explanations of submitted tasks.
 #[must_use]
-pub fn what_if(before: (&Snapshot, &Verdict), after: (&Snapshot, &Verdict)) -> Value {
+pub fn what_if(
+    before: (&Snapshot, &Verdict),
+    after: (&Snapshot, &Verdict),
+    submitted: (Subject<'_>, &[Explanation]),
+) -> Value {
     let amounts = |verdict: &Verdict, row: &Row, of: fn(&Row) -> &Vec<Rational>| -> Vec<(String, Rational)> {
         verdict.problem.resources().iter().cloned().zip(of(row).iter().cloned()).collect()
     };
@@ -202,6 +208,7 @@ pub fn what_if(before: (&Snapshot, &Verdict), after: (&Snapshot, &Verdict)) -> V
         "what-if",
         json!({
             "differences": differences,
+            "submitted": list(submitted.1, |of| task_explanation(submitted.0, of)),
             "before": cluster_verdict(before.0, before.1, &[]),
             "after": cluster_verdict(after.0, after.1, &[]),
         }),

@@ -12,6 +12,7 @@ mod findings;
 mod groups;
 mod plan;
 mod ratio;
+mod why_not;
 
 pub use crate::polish::document as polished;
 pub use cluster::{cluster_verdict, moves, what_if};
@@ -22,6 +23,7 @@ pub use findings::{allocation, examination, findings};
 pub use groups::{entitlements, levels, why};
 pub use plan::{plan, removable};
 pub use ratio::{monotone, ratio, sweep, worst_load};
+pub use why_not::task_explanation;
 
 /// Returns an exact number as text.
 fn exact(value: &Rational) -> String {

@@ -7,12 +7,41 @@ use evenhand_problem::{Allocation, Placement, Problem, Rational};
 /// A task on a single server: its user, the class, and the index of the server in the class.
 pub type Task = (usize, usize, u64);
 
+/// A condition of the definition that is left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Without {
+    /// None: the whole definition counts.
+    Nothing,
+    /// The limit of a group on a resource.
+    Limit(usize, usize),
+    /// The limit of a group: the position of an entry in its `on`, and of a limit in that entry.
+    OnClasses(usize, usize, usize),
+    /// The amounts of a resource that are kept back.
+    KeptBack(usize),
+    /// The weight 0 of a group.
+    Weight(usize),
+    /// The free amounts of a resource.
+    Free(usize),
+    /// The classes on which users may run.
+    Classes,
+    /// The closed classes.
+    Closed,
+    /// The sets of classes.
+    ClassSets,
+    /// The servers of their own for each task.
+    DistinctServers,
+    /// The other tasks of the gang and the users that start with it.
+    Gang,
+}
+
 /// The state of a cluster at one moment.
 #[derive(Clone)]
 pub struct Running<'s> {
     pub(super) snapshot: &'s Snapshot,
     /// Every task that runs on a server.
     pub tasks: Vec<Task>,
+    /// The condition that is left out.
+    pub without: Without,
 }
 
 impl<'s> Running<'s> {
@@ -26,7 +55,7 @@ impl<'s> Running<'s> {
                 tasks.extend((0..count).map(|_| (*n, placement.server, placement.index)));
             }
         }
-        Self { snapshot, tasks }
+        Self { snapshot, tasks, without: Without::Nothing }
     }
 
     pub(super) fn p(&self) -> &'s Problem {
@@ -66,7 +95,7 @@ impl<'s> Running<'s> {
         self.together(n).into_iter().all(|m| {
             let user = &self.p().users()[m];
             let has_left = user.tasks().is_none_or(|all| Rational::from(all - self.count(m)) >= self.gang(m));
-            has_left && self.p().is_active(m)
+            has_left && (self.p().is_active(m) || self.without == Without::Classes)
         })
     }
 
@@ -157,7 +186,8 @@ impl<'s> Running<'s> {
         let Some((first, ..)) = start.first() else { return false };
         let users = self.together(*first);
         let counts =
-            users.iter().all(|n| start.iter().filter(|(m, ..)| m == n).count() as u64 == self.gang(*n));
+            users.iter().all(|n| start.iter().filter(|(m, ..)| m == n).count() as u64 == self.gang(*n))
+                || (self.without == Without::Gang && start.len() == 1);
         let all = start.iter().all(|(n, ..)| users.contains(n));
         counts && all && self.waits(*first) && self.servers_allow(start) && self.groups_allow(start)
     }
@@ -168,16 +198,20 @@ impl<'s> Running<'s> {
         for (n, class, index) in start {
             let rule = self.constraint(*n);
             let gang: Vec<&Task> = start.iter().filter(|(m, ..)| m == n).collect();
-            let is_closed = self.snapshot.closed.iter().any(|of| of.server == *class);
-            let may_run = !is_closed && self.p().classes_of(*n).any(|i| i == *class);
+            let is_closed =
+                self.snapshot.closed.iter().any(|of| of.server == *class) && self.without != Without::Closed;
+            let is_allowed = self.without == Without::Classes || self.p().classes_of(*n).any(|i| i == *class);
+            let may_run = !is_closed && is_allowed;
             let exists = *index < self.p().servers()[*class].count();
             let in_set = rule.class_sets.is_empty()
+                || self.without == Without::ClassSets
                 || rule.class_sets.iter().any(|set| gang.iter().all(|(_, i, _)| set.contains(i)));
             let twice = gang.iter().filter(|(_, i, j)| (i, j) == (class, index)).count() > 1;
+            let twice = twice && self.without != Without::DistinctServers;
             if !may_run || !exists || !in_set || (rule.distinct_servers && twice) {
                 return false;
             }
-            for r in 0..self.p().n_resources() {
+            for r in (0..self.p().n_resources()).filter(|r| self.without != Without::Free(*r)) {
                 if self.p().demand(*n, *class)[r] > 0 && after.free(*class, *index, r) < 0 {
                     return false;
                 }
@@ -203,12 +237,14 @@ impl<'s> Running<'s> {
             for r in &asked {
                 let (before, now) = (self.used(v, *r), after.used(v, *r));
                 if let Some((_, most)) = group.limit.iter().find(|(of, _)| of == r)
+                    && self.without != Without::Limit(v, *r)
                     && (now > before.clone().max(most.clone()) || after.taken(v, *r) > *most)
                 {
                     return false;
                 }
                 if never
                     && group.weight.is_zero()
+                    && self.without != Without::Weight(v)
                     && let Some(promised) = self.promised(v, *r)
                 {
                     named += 1;
@@ -217,11 +253,14 @@ impl<'s> Running<'s> {
                     }
                 }
             }
-            if never && group.weight.is_zero() && named == 0 {
+            if never && group.weight.is_zero() && named == 0 && self.without != Without::Weight(v) {
                 return false;
             }
-            for on in &group.on {
-                for (r, most) in &on.limit {
+            for (k, on) in group.on.iter().enumerate() {
+                for (at, (r, most)) in on.limit.iter().enumerate() {
+                    if self.without == Without::OnClasses(v, k, at) {
+                        continue;
+                    }
                     let takes = start
                         .iter()
                         .any(|(n, class, _)| on.servers.contains(class) && p.demand(*n, *class)[*r] > 0);
@@ -235,6 +274,7 @@ impl<'s> Running<'s> {
         asked
             .iter()
             .filter(is_kept)
+            .filter(|r| self.without != Without::KeptBack(**r))
             .all(|r| after.used_by_all(*r) <= self.used_by_all(*r).max(p.total_capacity()[*r].clone()))
     }
 
@@ -251,7 +291,11 @@ impl<'s> Running<'s> {
             return None;
         }
         let users = self.together(n);
-        let users: Vec<usize> = users.into_iter().flat_map(|m| (0..self.gang(m)).map(move |_| m)).collect();
+        let mut users: Vec<usize> =
+            users.into_iter().flat_map(|m| (0..self.gang(m)).map(move |_| m)).collect();
+        if self.without == Without::Gang {
+            users = vec![n];
+        }
         self.try_all(&users, &mut Vec::new())
     }
 
@@ -283,9 +327,12 @@ impl<'s> Running<'s> {
     #[must_use]
     pub fn has_room(&self, (n, class, index): Task) -> bool {
         let demand = self.p().demand(n, class);
-        self.p().classes_of(n).any(|i| i == class)
-            && (0..self.p().n_resources())
-                .all(|r| demand[r].is_zero() || self.free(class, index, r) >= demand[r])
+        (self.without == Without::Classes || self.p().classes_of(n).any(|i| i == class))
+            && (0..self.p().n_resources()).all(|r| {
+                demand[r].is_zero()
+                    || self.without == Without::Free(r)
+                    || self.free(class, index, r) >= demand[r]
+            })
     }
 
     /// Returns the amounts by which usage exceeds each limit, each limit on a set of classes, each resource of

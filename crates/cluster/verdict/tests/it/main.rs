@@ -11,3 +11,4 @@ mod published;
 mod rules;
 mod starts;
 mod verdicts;
+mod why_not;
