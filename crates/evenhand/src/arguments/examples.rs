@@ -65,6 +65,14 @@ Examples:
   evenhand moves snapshot.json --most 10 --pinned serving -o moves.cert.json
   evenhand moves snapshot.json --format script";
 
+pub const WATCH: &str = "\
+Examples:
+  evenhand watch slurm --history slurm.sqlite --listen 127.0.0.1:9464
+  evenhand watch kueue --once --format json
+  evenhand watch slurm --command 'ssh login scontrol show nodes --json' --command 'ssh login squeue --json'
+  evenhand watch --command 'cat snapshot.json' --every 5min --history cluster.sqlite
+  evenhand report cluster.sqlite -o cluster.html";
+
 pub const COMPARE: &str = "\
 Examples:
   evenhand compare problem.json
@@ -74,7 +82,8 @@ Examples:
 pub const REPORT: &str = "\
 Examples:
   evenhand report problem.json -o report.html
-  evenhand report problem.json -m drfh -m ps-dsf --allocation theirs.json -o report.html";
+  evenhand report problem.json -m drfh -m ps-dsf --allocation theirs.json -o report.html
+  evenhand report history.sqlite -o history.html";
 
 pub const RATIO: &str = "\
 Examples:

@@ -49,6 +49,8 @@ schemas![
     "cluster-verdict",
     "what-if",
     "moves",
+    "cluster-history",
+    "watch-status",
     "reproduction",
     "exhibits",
     "audit",
