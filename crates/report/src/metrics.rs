@@ -108,7 +108,9 @@ pub fn text(lists: Vec<Arc<Vec<Metric>>>) -> String {
 pub fn of_verdict(snapshot: &Snapshot, verdict: &Verdict) -> Vec<Metric> {
     let problem = &verdict.problem;
     let rows = || verdict.queues.iter().zip(labels(&verdict.queues));
-    let of = |queue: &str, r: usize| vec![("queue", queue.to_owned()), ("resource", problem.resources()[r].clone())];
+    let of = |queue: &str, r: usize| {
+        vec![("queue", queue.to_owned()), ("resource", problem.resources()[r].clone())]
+    };
     let all = |of_row: fn(&Row) -> &Vec<Rational>| -> Vec<(Labels, f64)> {
         let each = rows().flat_map(|(row, queue)| {
             let amounts = of_row(row).iter().enumerate();
@@ -127,9 +129,9 @@ pub fn of_verdict(snapshot: &Snapshot, verdict: &Verdict) -> Vec<Metric> {
         limits.iter().map(|(r, value)| (of(&queue, *r), to_f64(value))).collect::<Vec<_>>()
     });
     let by_queue = |value: &dyn Fn(usize, &Row) -> Option<f64>| -> Vec<(Labels, f64)> {
-        let each = rows().enumerate().filter_map(|(v, (row, queue))| {
-            value(v, row).map(|value| (vec![("queue", queue)], value))
-        });
+        let each = rows()
+            .enumerate()
+            .filter_map(|(v, (row, queue))| value(v, row).map(|value| (vec![("queue", queue)], value)));
         each.collect()
     };
     let could_start = could_start(verdict);
@@ -172,8 +174,11 @@ pub fn of_verdict(snapshot: &Snapshot, verdict: &Verdict) -> Vec<Metric> {
         )
         .in_unit("tasks")
         .with(could_start.map_or_else(Vec::new, |counts| by_queue(&|v, _| Some(counts[v] as f64)))),
-        Metric::gauge("evenhand_queue_short_by_a_task", "Whether a queue is below its fair share by a whole task.")
-            .with(by_queue(&|_, row| Some(yes(row.by.is_some())))),
+        Metric::gauge(
+            "evenhand_queue_short_by_a_task",
+            "Whether a queue is below its fair share by a whole task.",
+        )
+        .with(by_queue(&|_, row| Some(yes(row.by.is_some())))),
         Metric::gauge("evenhand_work_conserving", "Whether no waiting task could start.")
             .of(yes(verdict.is_work_conserving())),
         Metric::gauge(
@@ -183,9 +188,13 @@ pub fn of_verdict(snapshot: &Snapshot, verdict: &Verdict) -> Vec<Metric> {
         .of(yes(verdict.unmet.is_empty())),
         Metric::gauge("evenhand_within_limits", "Whether all limits and capacities are kept.")
             .of(yes(verdict.is_within_limits())),
-        Metric::gauge("evenhand_decided", "Whether it is known of every waiting task whether it could start.")
-            .of(yes(verdict.is_known())),
-        Metric::gauge("evenhand_fair", "Whether the verdict has the exit status 0.").of(yes(verdict.is_fair())),
+        Metric::gauge(
+            "evenhand_decided",
+            "Whether it is known of every waiting task whether it could start.",
+        )
+        .of(yes(verdict.is_known())),
+        Metric::gauge("evenhand_fair", "Whether the verdict has the exit status 0.")
+            .of(yes(verdict.is_fair())),
         Metric::gauge("evenhand_not_modelled", "Number of things of a kind that the snapshot leaves out.")
             .with(left_out.into_iter().map(|(what, count)| (vec![("what", what.to_owned())], count as f64))),
     ]

@@ -102,7 +102,11 @@ impl Line {
     /// Returns the largest value of the picture.
     #[must_use]
     pub fn most(&self) -> f64 {
-        let values = self.columns.iter().flatten().flat_map(|of| [of.usage[2], of.fair_share, of.usage[1] + of.lacking]);
+        let values = self
+            .columns
+            .iter()
+            .flatten()
+            .flat_map(|of| [of.usage[2], of.fair_share, of.usage[1] + of.lacking]);
         values.fold(0.0, f64::max)
     }
 }
@@ -301,7 +305,8 @@ impl OverTime {
     /// Returns a row for each queue and resource.
     #[must_use]
     pub fn table(&self) -> Table {
-        let shown = |resource: &str, value: f64| Cell::text(said(resource, value)).with_value(format!("{value}"));
+        let shown =
+            |resource: &str, value: f64| Cell::text(said(resource, value)).with_value(format!("{value}"));
         Table::of(self.in_order())
             .words("queue", |line| line.queue.as_str())
             .words("resource", |line| line.resource.as_str())

@@ -182,17 +182,24 @@ impl Board {
         vec![
             Metric::gauge("evenhand_up", "Whether the latest round gave a verdict.")
                 .of(yes(judged.is_some() && state.failure.is_none())),
-            Metric::counter("evenhand_rounds", "Number of rounds since the watch began.").of(state.rounds as f64),
-            Metric::counter("evenhand_failures", "Number of rounds without a verdict since the watch began, by reason.")
-                .with(failures),
+            Metric::counter("evenhand_rounds", "Number of rounds since the watch began.")
+                .of(state.rounds as f64),
+            Metric::counter(
+                "evenhand_failures",
+                "Number of rounds without a verdict since the watch began, by reason.",
+            )
+            .with(failures),
             Metric::counter(
                 "evenhand_history_failures",
                 "Number of rounds since the watch began that could not be written to the history.",
             )
             .of(state.history_failures as f64),
-            Metric::gauge("evenhand_interval", "Time from the start of a round to the start of the next one.")
-                .in_unit("seconds")
-                .of(self.every.as_secs_f64()),
+            Metric::gauge(
+                "evenhand_interval",
+                "Time from the start of a round to the start of the next one.",
+            )
+            .in_unit("seconds")
+            .of(self.every.as_secs_f64()),
             Metric::gauge("evenhand_round_duration", "Time that the latest round took.")
                 .in_unit("seconds")
                 .with(state.last_round.map(|_| (Vec::new(), state.seconds))),
@@ -202,9 +209,12 @@ impl Board {
             Metric::gauge("evenhand_snapshot_age", "Time since the dump of the latest verdict was begun.")
                 .in_unit("seconds")
                 .with(age),
-            Metric::gauge("evenhand_snapshot_timestamp", "Time at which the dump of the latest verdict was begun, since 1970.")
-                .in_unit("seconds")
-                .with(judged.map(|of| (Vec::new(), seconds(of.time)))),
+            Metric::gauge(
+                "evenhand_snapshot_timestamp",
+                "Time at which the dump of the latest verdict was begun, since 1970.",
+            )
+            .in_unit("seconds")
+            .with(judged.map(|of| (Vec::new(), seconds(of.time)))),
         ]
     }
 }

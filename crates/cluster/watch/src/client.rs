@@ -63,7 +63,8 @@ impl CommandLine {
         let file = || tempfile::tempfile().map_err(|error| failure(format!("no temporary file: {error}")));
         let same = |file: &File| file.try_clone().map_err(|error| failure(error.to_string()));
         let (mut output, mut errors) = (file()?, file()?);
-        let (program, arguments) = self.words.split_first().ok_or_else(|| failure("no program".to_owned()))?;
+        let (program, arguments) =
+            self.words.split_first().ok_or_else(|| failure("no program".to_owned()))?;
         let mut command = Command::new(program);
         command.args(arguments).stdin(Stdio::null()).stdout(same(&output)?).stderr(same(&errors)?);
         // The group is ended as a whole, with the programs that the client starts.
@@ -144,7 +145,7 @@ fn end_group(child: &mut Child) {
 /// Returns the errors that a client printed, as the rest of a message.
 fn said(errors: &mut File) -> String {
     let mut bytes = Vec::new();
-    let read = |bytes: &mut Vec<u8>| -> io::Result<()> {
+    let mut read = |bytes: &mut Vec<u8>| -> io::Result<()> {
         let length = errors.seek(SeekFrom::End(0))?;
         errors.seek(SeekFrom::Start(length.saturating_sub(MOST_ERRORS as u64)))?;
         errors.take(MOST_ERRORS as u64).read_to_end(bytes).map(drop)

@@ -109,7 +109,11 @@ impl History {
         let found = fact(&connection, "system").map_err(failed)?.unwrap_or_default();
         if found != system {
             let named = |of: &str| if of.is_empty() { "snapshots" } else { of }.to_owned();
-            return Err(WatchError::OtherSystem { file: file.to_owned(), found: named(&found), asked: named(system) });
+            return Err(WatchError::OtherSystem {
+                file: file.to_owned(),
+                found: named(&found),
+                asked: named(system),
+            });
         }
         connection.pragma_update(None, "journal_mode", "WAL").map_err(failed)?;
         connection.pragma_update(None, "synchronous", "FULL").map_err(failed)?;
@@ -141,7 +145,9 @@ impl History {
         match entry.result {
             Err(failure) => {
                 transaction
-                    .prepare("INSERT INTO rounds (time, milliseconds, reason, failure) VALUES (?1, ?2, ?3, ?4)")?
+                    .prepare(
+                        "INSERT INTO rounds (time, milliseconds, reason, failure) VALUES (?1, ?2, ?3, ?4)",
+                    )?
                     .execute(params![entry.time, milliseconds, failure.reason(), failure.to_string()])?;
             }
             Ok(judged) => {
@@ -216,14 +222,19 @@ fn forget(transaction: &Transaction<'_>, now: i64, keep: Duration) -> rusqlite::
 }
 
 /// Returns the number of a name, which is added if it is new.
-fn name(transaction: &Transaction<'_>, names: &mut HashMap<String, i64>, name: &str) -> rusqlite::Result<i64> {
+fn name(
+    transaction: &Transaction<'_>,
+    names: &mut HashMap<String, i64>,
+    name: &str,
+) -> rusqlite::Result<i64> {
     /// The most names that are remembered.
     const MOST: usize = 100_000;
     if let Some(id) = names.get(name) {
         return Ok(*id);
     }
     transaction.prepare("INSERT OR IGNORE INTO names (name) VALUES (?1)")?.execute([name])?;
-    let id = transaction.prepare("SELECT id FROM names WHERE name = ?1")?.query_row([name], |row| row.get(0))?;
+    let id =
+        transaction.prepare("SELECT id FROM names WHERE name = ?1")?.query_row([name], |row| row.get(0))?;
     if names.len() >= MOST {
         names.clear();
     }
@@ -336,7 +347,8 @@ fn read(connection: &Connection, since: i64) -> rusqlite::Result<OverTime> {
     // One transaction, so that a round that is added meanwhile is in none of the answers.
     let transaction = connection.unchecked_transaction()?;
     let system = fact(&transaction, "system")?.unwrap_or_default();
-    let title = if system.is_empty() { "A cluster over time".to_owned() } else { format!("{system} over time") };
+    let title =
+        if system.is_empty() { "A cluster over time".to_owned() } else { format!("{system} over time") };
     let mut names = HashMap::new();
     let mut all = transaction.prepare("SELECT id, name FROM names")?;
     let mut rows = all.query([])?;

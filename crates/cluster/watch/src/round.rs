@@ -186,7 +186,9 @@ fn refuse_half_a_line(command: &CommandLine, file: &mut File) -> Result<(), Fail
     let is_text = first[0].is_ascii_graphic() && !matches!(first[0], b'{' | b'[');
     if is_text && last[0] != b'\n' {
         let command = printable(&command.to_string());
-        return Err(Failure::Dump(format!("`{command}` printed half a line at the end: the output is cut off")));
+        return Err(Failure::Dump(format!(
+            "`{command}` printed half a line at the end: the output is cut off"
+        )));
     }
     Ok(())
 }
@@ -211,7 +213,10 @@ fn attempt<T>(limits: &Limits, work: impl FnOnce() -> Result<T, Failure>) -> Res
             let words = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
             let words = words.or_else(|| payload.downcast_ref::<String>().cloned());
             let words = words.unwrap_or_else(|| "it stopped without a word".to_owned());
-            Err(Failure::Verdict(format!("this is a defect of evenhand, please report it: {}", printable(&words))))
+            Err(Failure::Verdict(format!(
+                "this is a defect of evenhand, please report it: {}",
+                printable(&words)
+            )))
         }
     }
 }

@@ -229,7 +229,7 @@ fn is_this_machine(headers: &HeaderMap) -> bool {
 
 fn no_verdict(board: &Board) -> Answer {
     let state = board.state();
-    let why = state.failure.map_or_else(|| "the first round has not ended".to_owned(), |failure| failure);
+    let why = state.failure.unwrap_or_else(|| "the first round has not ended".to_owned());
     plain(StatusCode::SERVICE_UNAVAILABLE, TEXT, format!("there is no verdict yet: {why}\n"))
 }
 
@@ -243,7 +243,9 @@ async fn history(shared: Arc<Shared>, hours: u64, now: i64) -> Answer {
         let mut page = shared.page.lock().unwrap_or_else(PoisonError::into_inner);
         let rounds = shared.board.state().rounds;
         match &*page {
-            Some((of_rounds, of_hours, text)) if (*of_rounds, *of_hours) == (rounds, hours) => Ok(text.clone()),
+            Some((of_rounds, of_hours, text)) if (*of_rounds, *of_hours) == (rounds, hours) => {
+                Ok(text.clone())
+            }
             _ => {
                 let since = now.saturating_sub(i64::try_from(hours * 3_600_000).unwrap_or(i64::MAX));
                 let read = over_time(&file, Some(since))?;

@@ -78,7 +78,9 @@ impl Watcher<'_> {
         let took = started.elapsed();
         let time = utc(begun);
         (self.log)(match &result {
-            Ok(judged) => Log::Verdict(format!("{time}: {} ({})", judged.answer, duration(took.as_secs_f64()))),
+            Ok(judged) => {
+                Log::Verdict(format!("{time}: {} ({})", judged.answer, duration(took.as_secs_f64())))
+            }
             Err(failure) => Log::Failure(format!("{time}: no verdict: {failure}")),
         });
         let entry = Entry { time: begun, took, result: result.as_ref().map(AsRef::as_ref) };

@@ -52,7 +52,7 @@ pub struct Watch {
 
 /// Returns the names of the systems.
 fn systems() -> Vec<&'static str> {
-    System::ALL.iter().map(|system| system.name()).collect()
+    System::NAMES.iter().map(|(name, _)| *name).collect()
 }
 
 /// Reads a time such as `60s`.
@@ -71,9 +71,14 @@ fn time(text: &str) -> Result<Duration, String> {
     };
     let time = number.parse::<f64>().map_or(f64::NAN, |number| number * seconds);
     let is_time = (0.001..=MOST).contains(&time);
-    if is_time { Ok(Duration::from_secs_f64(time)) } else { Err("expected a time such as 60s, 5min, 12h or 30d".to_owned()) }
+    if is_time {
+        Ok(Duration::from_secs_f64(time))
+    } else {
+        Err("expected a time such as 60s, 5min, 12h or 30d".to_owned())
+    }
 }
 
 fn address(text: &str) -> Result<SocketAddr, String> {
-    text.parse().map_err(|_| "expected an address and a port, such as 127.0.0.1:9464 or [::1]:9464".to_owned())
+    text.parse()
+        .map_err(|_| "expected an address and a port, such as 127.0.0.1:9464 or [::1]:9464".to_owned())
 }

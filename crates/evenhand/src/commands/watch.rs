@@ -10,8 +10,8 @@ use evenhand_budget::Limits;
 use evenhand_watch::client::CommandLine;
 use evenhand_watch::history::{History, over_time};
 use evenhand_watch::{
-    Board, Clock, Failure as RoundFailure, Log, Outcome, Settings, Source, Stop, SystemClock, WatchError, Watcher,
-    server, system,
+    Board, Clock, Failure as RoundFailure, Log, Outcome, Settings, Source, Stop, SystemClock, WatchError,
+    Watcher, server, system,
 };
 
 use crate::arguments::watch::Watch;
@@ -54,8 +54,14 @@ pub fn run(call: &Watch, common: &Common) -> Result<ExitCode, Failure> {
         Log::Verdict(_) => {}
         Log::Failure(text) => output::line(&format!("warning: {text}")),
     };
-    let mut watcher =
-        Watcher { settings, clock: Arc::clone(&clock), stop: stop.clone(), history, board: Arc::clone(&board), log: &mut log };
+    let mut watcher = Watcher {
+        settings,
+        clock: Arc::clone(&clock),
+        stop: stop.clone(),
+        history,
+        board: Arc::clone(&board),
+        log: &mut log,
+    };
     let outcome = watcher.run(call.once.then_some(1));
     // Closing the history moves all of it into one file.
     drop(watcher);
@@ -72,7 +78,8 @@ pub fn run(call: &Watch, common: &Common) -> Result<ExitCode, Failure> {
 fn settings(call: &Watch, common: &Common) -> Result<Settings, Failure> {
     // The parser of the arguments accepts only names of systems.
     let system: Option<System> = call.system.as_deref().and_then(|name| name.parse().ok());
-    let commands = call.commands.iter().map(|text| CommandLine::parse(text)).collect::<Result<Vec<_>, _>>()?;
+    let commands =
+        call.commands.iter().map(|text| CommandLine::parse(text)).collect::<Result<Vec<_>, _>>()?;
     let source = match (system, commands.as_slice()) {
         (Some(system), []) => Source::Dump(system, system::commands(system)?),
         (Some(system), _) => Source::Dump(system, commands),
@@ -87,7 +94,9 @@ fn settings(call: &Watch, common: &Common) -> Result<Settings, Failure> {
         }
     };
     if call.merge.is_some() && system.is_none() {
-        return Err(Failure::input("--merge is about the import of a dump, and --command without a system prints a snapshot"));
+        return Err(Failure::input(
+            "--merge is about the import of a dump, and --command without a system prints a snapshot",
+        ));
     }
     // The parser of the arguments accepts only names of rules.
     let rule = call.rule_option.rule.as_deref().map(|name| name.parse().ok());
@@ -108,9 +117,9 @@ fn status(board: &Board, outcome: &Outcome, now: i64, common: &Common) -> Result
     match outcome {
         Outcome::Judged(judged) if !judged.is_fair => Ok(ExitCode::from(1)),
         Outcome::Judged(judged) if judged.is_decided => Ok(ExitCode::SUCCESS),
-        Outcome::Judged(_) => {
-            Err(Failure::solver("whether every waiting task could start, or whether an axiom holds, is not checked"))
-        }
+        Outcome::Judged(_) => Err(Failure::solver(
+            "whether every waiting task could start, or whether an axiom holds, is not checked",
+        )),
         Outcome::Failed(failure @ (RoundFailure::Client { .. } | RoundFailure::Dump(_))) => {
             Err(Failure::input(failure))
         }

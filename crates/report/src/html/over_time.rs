@@ -52,7 +52,8 @@ fn thinned(history: &OverTime) -> String {
     let columns = history.unknown.len();
     let width = (history.span[1] - history.span[0]) as f64 / 1000.0 / columns as f64;
     if history.rounds[0] <= columns as u64 {
-        return "Each step of a line is one verdict, or the mean of verdicts that follow each other closely.".to_owned();
+        return "Each step of a line is one verdict, or the mean of verdicts that follow each other closely."
+            .to_owned();
     }
     format!(
         "Each step of a line is the mean of the verdicts of {}. The band behind it reaches from the least to the largest usage of \
