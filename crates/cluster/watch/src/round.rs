@@ -14,7 +14,7 @@ use evenhand_dumps::Options;
 use evenhand_import::{ImportError, Input};
 use evenhand_mechanisms::tree::Rule;
 use evenhand_problem::format::{MAX_FILE_BYTES, Source as Text, snapshot_to_json};
-use evenhand_problem::snapshot::{Snapshot, System};
+use evenhand_problem::snapshot::{Origin, Snapshot, System};
 use evenhand_problem::{Rational, number, printable};
 use evenhand_report as report;
 use evenhand_report::metrics::{Metric, labels};
@@ -259,6 +259,9 @@ fn judge(settings: &Settings, files: Vec<(String, File)>, time: i64, taken: f64)
     if settings.is_shown {
         let compared = compared(&snapshot, &found.problem, found.rule)?;
         // Dumps state no time of their own, or one of the client's time zone.
+        if snapshot.sources.is_empty() {
+            snapshot.sources.push(Origin::default());
+        }
         for source in snapshot.sources.iter_mut().filter(|source| source.time.is_empty()) {
             source.time = utc(time);
         }

@@ -77,15 +77,16 @@ impl Watcher<'_> {
         }
         let took = started.elapsed();
         let time = utc(begun);
+        let entry = Entry { time: begun, took, result: result.as_ref().map(AsRef::as_ref) };
+        let added = self.history.as_mut().map(|history| history.add(&entry));
+        let history_failure = added.and_then(Result::err).map(|error| error.to_string());
+        // The line of a round stands in the log only after its row is in the history.
         (self.log)(match &result {
             Ok(judged) => {
                 Log::Verdict(format!("{time}: {} ({})", judged.answer, duration(took.as_secs_f64())))
             }
             Err(failure) => Log::Failure(format!("{time}: no verdict: {failure}")),
         });
-        let entry = Entry { time: begun, took, result: result.as_ref().map(AsRef::as_ref) };
-        let added = self.history.as_mut().map(|history| history.add(&entry));
-        let history_failure = added.and_then(Result::err).map(|error| error.to_string());
         if let Some(failure) = &history_failure {
             (self.log)(Log::Failure(format!("{time}: this round is not in the history: {failure}")));
         }
