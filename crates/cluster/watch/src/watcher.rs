@@ -17,8 +17,10 @@ use crate::stop::Stop;
 pub enum Log {
     /// A round gave a verdict.
     Verdict(String),
-    /// A round gave no verdict, or is not in the history.
+    /// A round gave no verdict.
     Failure(String),
+    /// A round is not in the history.
+    History(String),
 }
 
 /// The result of the last round.
@@ -88,7 +90,7 @@ impl Watcher<'_> {
             Err(failure) => Log::Failure(format!("{time}: no verdict: {failure}")),
         });
         if let Some(failure) = &history_failure {
-            (self.log)(Log::Failure(format!("{time}: this round is not in the history: {failure}")));
+            (self.log)(Log::History(format!("{time}: this round is not in the history: {failure}")));
         }
         let of_board = result.as_ref().map(Arc::clone);
         self.board.put(begun, self.clock.now(), took.as_secs_f64(), of_board, history_failure);

@@ -15,7 +15,7 @@ use evenhand_watch::{
 };
 
 use crate::arguments::watch::Watch;
-use crate::arguments::{Common, Compare, Format};
+use crate::arguments::{Common, Compare};
 use crate::failure::Failure;
 use crate::{files, output};
 
@@ -52,7 +52,10 @@ pub fn run(call: &Watch, common: &Common) -> Result<ExitCode, Failure> {
     let mut log = |line: Log| match line {
         Log::Verdict(text) if !common.quiet => output::line(&text),
         Log::Verdict(_) => {}
-        Log::Failure(text) => output::line(&format!("warning: {text}")),
+        // An error comes first on standard error, and says why the only round gave no verdict.
+        Log::Failure(_) if call.once => {}
+        Log::History(text) if call.once => output::warn(common, text),
+        Log::Failure(text) | Log::History(text) => output::line(&format!("warning: {text}")),
     };
     let mut watcher = Watcher {
         settings,
@@ -109,10 +112,9 @@ fn settings(call: &Watch, common: &Common) -> Result<Settings, Failure> {
 
 /// Prints the result of the only round, and returns the exit status of `verdict`.
 fn status(board: &Board, outcome: &Outcome, now: i64, common: &Common) -> Result<ExitCode, Failure> {
-    match (common.format, outcome) {
-        (Format::Json, _) => output::json(&board.status(now), common)?,
-        (_, Outcome::Judged(judged)) => output::page(&report::Page::new().text(&judged.answer), common)?,
-        _ => {}
+    if let Outcome::Judged(judged) = outcome {
+        let shown = || report::Page::new().text(&judged.answer);
+        output::result(common, || board.status(now), shown)?;
     }
     match outcome {
         Outcome::Judged(judged) if !judged.is_fair => Ok(ExitCode::from(1)),

@@ -48,4 +48,5 @@ mod simulate;
 mod studies;
 mod sweep;
 mod typed_errors;
+mod watch;
 mod wrong_input;

@@ -112,6 +112,8 @@ fn every_kind_of_document_fits_its_schema() {
     groups.solve("tree", true, "a.json");
     let cluster = Folder::with("");
     cluster.write("snap.json", include_str!("../../../../examples/cluster.json"));
+    let watched = ["watch", "--command", "cat snap.json", "--once", "--history", "history.sqlite"];
+    let status = cluster.run(&[&watched[..], &["--format", "json"]].concat()).ends_with(1);
     let programme = Folder::with("");
     programme.write("p.mps", include_str!("../../../../examples/linear-programme.mps"));
     programme.write("p.sol", include_str!("../../../../examples/linear-programme.sol"));
@@ -119,6 +121,7 @@ fn every_kind_of_document_fits_its_schema() {
         (&cluster, "verdict snap.json"),
         (&cluster, "what-if snap.json --set research.weight=1"),
         (&cluster, "moves snap.json"),
+        (&cluster, "report history.sqlite"),
         (&problem, "solve problem.json -m njc"),
         (&problem, "certify problem.json a.json -o c.json"),
         (&problem, "check c.json"),
@@ -155,6 +158,7 @@ fn every_kind_of_document_fits_its_schema() {
     ];
     let mut seen = Seen::default();
     calls.iter().for_each(|(folder, call)| seen.prints(folder, call));
+    seen.fits(&status.stdout);
     cluster.run(&["verdict", "snap.json", "-o", "v.json"]).ends_with(1);
     cluster.run(&["moves", "snap.json", "-o", "m.json", "--after", "after.json"]).ends_with(0);
     let files = [

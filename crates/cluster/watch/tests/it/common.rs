@@ -111,7 +111,7 @@ impl Watch {
     /// Returns the messages of rounds without a verdict, and of those that are not in the history.
     pub fn failures(&self) -> Vec<&str> {
         let failures = self.lines.iter().filter_map(|line| match line {
-            Log::Failure(text) => Some(text.as_str()),
+            Log::Failure(text) | Log::History(text) => Some(text.as_str()),
             Log::Verdict(_) => None,
         });
         failures.collect()
