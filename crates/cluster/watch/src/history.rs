@@ -92,10 +92,12 @@ impl History {
     pub fn open(file: &Path, system: &str, keep: Duration) -> Result<Self, WatchError> {
         let failed = |error: rusqlite::Error| error_of(file, &error);
         let lock = lock(file)?;
-        let is_new = std::fs::metadata(file).map_or(true, |of| of.len() == 0);
         let mut connection = Connection::open(file).map_err(failed)?;
         connection.busy_timeout(PATIENCE).map_err(failed)?;
-        if is_new {
+        // A process that was killed while it made the tables leaves an empty file.
+        let count = "SELECT count(*) FROM sqlite_schema";
+        let tables = connection.query_row(count, [], |row| row.get::<_, i64>(0)).map_err(failed)?;
+        if tables == 0 {
             // The tables are made before WAL mode begins, so that the file itself says whose it is.
             let transaction = connection.transaction().map_err(failed)?;
             let mark = format!("PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};");
