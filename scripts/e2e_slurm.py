@@ -6,6 +6,8 @@ Three accounts submit jobs until some jobs wait. The verdicts are compared befor
 A second scene in the same cluster has a job of two nodes, a limit on GPUs of one type and arrays with a throttle. Three verdicts
 are compared with Slurm: while no waiting job fits, while jobs fit and Slurm holds them back, and after Slurm started these jobs.
 
+In a third scene, `evenhand watch` watches the cluster (scripts/e2e_watch.py).
+
     scripts/e2e_slurm.py PROGRAM OUT
 
 As root, the script installs missing Debian packages. Without root, the packages or a network, the test is skipped with a message.
@@ -26,6 +28,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+import e2e_watch
 
 PACKAGES = "slurmctld slurmd slurm-client slurmdbd slurm-wlm-basic-plugins slurm-wlm-mysql-plugin munge mariadb-server".split()
 PROGRAMS = ["slurmctld", "slurmd", "slurmdbd", "sbatch", "sacctmgr", "munged", "mariadbd", "mariadb-install-db", "mariadb"]
@@ -592,6 +596,7 @@ def main():
                 cluster.__enter__()
                 test(program, out)
                 test_starts(program, out)
+                e2e_watch.test(program, out, sys.modules[__name__])
     except Skipped as why:
         print(f"e2e: NOT RUN: the test with a real Slurm: {why}")
         return

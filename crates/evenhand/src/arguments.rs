@@ -5,11 +5,12 @@ mod common;
 mod examples;
 mod explain;
 mod flags;
-mod import;
+pub mod import;
 pub mod lp;
 pub mod names;
 mod places;
 pub mod plan;
+pub mod watch;
 
 use std::path::{Path, PathBuf};
 
@@ -69,10 +70,13 @@ pub enum Command {
     /// Find the cheapest servers to add to a running cluster, or the servers that can go
     #[command(after_help = examples::PLAN)]
     Plan(plan::Plan),
+    /// Judge a running cluster again and again, with a history and metrics
+    #[command(after_help = examples::WATCH)]
+    Watch(watch::Watch),
     /// Compare mechanisms side by side
     #[command(after_help = examples::COMPARE)]
     Compare(Compare),
-    /// Write a comparison of mechanisms, or the verdict on a snapshot, as an HTML page
+    /// Write a comparison, the verdict on a snapshot or a history of watch as an HTML page
     #[command(after_help = examples::REPORT)]
     Report(Compare),
     /// Solve and judge many problems under many mechanisms, one line of JSON for each result
@@ -130,6 +134,11 @@ impl Command {
     pub fn limits(&self, common: &Common) -> Limits {
         if let Self::Sweep(_) = self {
             // Each line of a sweep has its own limit on work. The limit on memory is that of the whole process.
+            let memory = common.memory.or(Some(Limits::LARGE_MEMORY));
+            return Limits { work: Some(u64::MAX), memory, ..Limits::default() };
+        }
+        if let Self::Watch(_) = self {
+            // Each round has its own limits.
             let memory = common.memory.or(Some(Limits::LARGE_MEMORY));
             return Limits { work: Some(u64::MAX), memory, ..Limits::default() };
         }

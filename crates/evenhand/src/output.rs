@@ -124,6 +124,11 @@ pub fn colours_are_wanted() -> bool {
 /// The remarks made so far. They wait until it is known whether the command fails, because an error comes first.
 static REMARKS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
+/// Writes a line of a log to standard error at once. An error is ignored: there is no other place to report it.
+pub fn line(text: &str) {
+    let _gone = std::io::stderr().write_all(format!("{}\n", printable(text)).as_bytes());
+}
+
 /// Stores a line `warning: ...` for standard error.
 pub fn warn(common: &Common, message: impl AsRef<str>) {
     remark(common, "warning", message.as_ref());

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
+use std::sync::Arc;
 
 use evenhand_cluster::reported::{Compared, Formula};
 use evenhand_cluster::script::Named;
@@ -12,8 +13,9 @@ use evenhand_cluster::{Answer, Bound, End, Excess, Fit, Kind, Moves, Place, Row,
 use evenhand_exact::{Axiom, Claim, Outcome};
 use evenhand_problem::number::to_f64;
 use evenhand_problem::snapshot::Snapshot;
-use evenhand_problem::{Medium, Problem, Rational};
+use evenhand_problem::{Problem, Rational};
 
+use crate::metrics;
 use crate::page::Page;
 use crate::table::{Cell, Column, Table};
 use crate::text::{amount, decimal, few, tasks};
@@ -63,7 +65,8 @@ pub(crate) fn by(verdict: &Verdict) -> String {
 
 /// Returns the answer in sentences: the queues below their fair share and why, the queues over it, the tasks that could start, the
 /// guarantees and limits that are broken, and the next step.
-pub(crate) fn in_short(snapshot: &Snapshot, verdict: &Verdict) -> Vec<String> {
+#[must_use]
+pub fn in_short(snapshot: &Snapshot, verdict: &Verdict) -> Vec<String> {
     let mut lines = sentences(snapshot, verdict);
     lines.extend(next(verdict));
     lines.into_iter().map(|line| line.trim_start().to_owned()).collect()
@@ -820,74 +823,8 @@ fn needed(least: &Rational, verb: &str) -> String {
     }
 }
 
-/// A gauge: its name, its help text, and the amounts of a queue that it shows.
-type Gauge = (&'static str, &'static str, fn(&Row) -> &Vec<Rational>);
-
-/// Returns the verdict in the text format of Prometheus: gauges by queue and resource.
+/// Returns the verdict as metrics for Prometheus, by queue and resource.
 #[must_use]
-pub fn prometheus(verdict: &Verdict) -> String {
-    let problem = &verdict.problem;
-    let mut out = String::new();
-    let escaped = |text: &str| Medium::Text.show(text).replace('\\', "\\\\").replace('"', "\\\"");
-    let gauges: [Gauge; 4] = [
-        ("held", "What the tasks of a queue use.", |row| &row.usage),
-        ("due", "The fair share of a queue.", |row| &row.fair_share),
-        ("short", "What a queue with waiting tasks lacks of its fair share.", |row| &row.lacking),
-        ("above", "What a queue uses over its fair share.", |row| &row.over),
-    ];
-    for (name, help, of) in gauges {
-        let _ = writeln!(out, "# HELP evenhand_queue_{name} {help}\n# TYPE evenhand_queue_{name} gauge");
-        for (row, labels) in verdict.queues.iter().zip(labels(&verdict.queues)) {
-            for (resource, value) in problem.resources().iter().zip(of(row)) {
-                let (queue, resource) = (escaped(&labels), escaped(resource));
-                let _ = writeln!(
-                    out,
-                    "evenhand_queue_{name}{{queue=\"{queue}\",resource=\"{resource}\"}} {}",
-                    to_f64(value)
-                );
-            }
-        }
-    }
-    let _ = writeln!(
-        out,
-        "# HELP evenhand_queue_short_by_a_task Whether a queue is below its fair share by a whole task.\n\
-         # TYPE evenhand_queue_short_by_a_task gauge"
-    );
-    for (row, labels) in verdict.queues.iter().zip(labels(&verdict.queues)) {
-        let _ = writeln!(
-            out,
-            "evenhand_queue_short_by_a_task{{queue=\"{}\"}} {}",
-            escaped(&labels),
-            u8::from(row.by.is_some())
-        );
-    }
-    let facts = [
-        ("work_conserving", "Whether no waiting task could start.", verdict.is_work_conserving()),
-        (
-            "guarantees_met",
-            "Whether no guarantee that can be met is missed by a whole task.",
-            verdict.unmet.is_empty(),
-        ),
-        ("fair", "Whether the verdict has the exit status 0.", verdict.is_fair()),
-    ];
-    for (name, help, holds) in facts {
-        let _ = writeln!(
-            out,
-            "# HELP evenhand_{name} {help}\n# TYPE evenhand_{name} gauge\nevenhand_{name} {}",
-            u8::from(holds)
-        );
-    }
-    out
-}
-
-/// Returns the labels of queues. A user with the name of a group gets another label, because labels of series must be unique.
-fn labels(queues: &[Row]) -> Vec<String> {
-    let is_group = |name: &str| {
-        queues.iter().any(|row| matches!(row.queue.kind, Kind::Group(_)) && row.queue.name == name)
-    };
-    let label = |row: &Row| match row.queue.kind {
-        Kind::User(_) if is_group(&row.queue.name) => format!("user {}", row.queue.name),
-        _ => row.queue.name.clone(),
-    };
-    queues.iter().map(label).collect()
+pub fn prometheus(snapshot: &Snapshot, verdict: &Verdict) -> String {
+    metrics::text(vec![Arc::new(metrics::of_verdict(snapshot, verdict))])
 }

@@ -19,7 +19,7 @@ pub fn command_line(bytes: &[u8], program: &Path) {
     let mut arguments: Vec<String> = text.lines().map(|line| line.replace('\0', "")).collect();
     let leads_out =
         |word: &String| (word.contains('/') || word.contains("..")) && !OUTSIDE.contains(&word.as_str());
-    if arguments.iter().any(leads_out) {
+    if arguments.iter().any(leads_out) || runs_a_program(&arguments) {
         return;
     }
     bounded(&mut arguments);
@@ -29,6 +29,14 @@ pub fn command_line(bytes: &[u8], program: &Path) {
     if let Some(why) = fault(&arguments, &end) {
         panic!("{}: {why}", shown(program, &arguments));
     }
+}
+
+/// Returns whether `watch` would run a command that a fuzzer made up.
+fn runs_a_program(arguments: &[String]) -> bool {
+    let is_made_up = |pair: &[String]| pair[0] == "--command" && ![" ", "'"].contains(&pair[1].as_str());
+    arguments.iter().any(|word| word == "watch")
+        && (arguments.windows(2).any(is_made_up)
+            || arguments.iter().any(|word| word.starts_with("--command=")))
 }
 
 /// A folder with files of every kind, which is removed when it is dropped.

@@ -72,6 +72,13 @@ Examples:
   evenhand plan snapshot.json --offer a100=8 --offer t4 --until starts=training
   evenhand plan snapshot.json --offer gpu-node --until fair
   evenhand plan snapshot.json --removable";
+pub const WATCH: &str = "\
+Examples:
+  evenhand watch slurm --history slurm.sqlite --listen 127.0.0.1:9464
+  evenhand watch kueue --once --format json
+  evenhand watch slurm --command 'ssh login scontrol show nodes --json' --command 'ssh login squeue --json'
+  evenhand watch --command 'cat snapshot.json' --every 5min --history cluster.sqlite
+  evenhand report cluster.sqlite -o cluster.html";
 
 pub const COMPARE: &str = "\
 Examples:
@@ -82,7 +89,8 @@ Examples:
 pub const REPORT: &str = "\
 Examples:
   evenhand report problem.json -o report.html
-  evenhand report problem.json -m drfh -m ps-dsf --allocation theirs.json -o report.html";
+  evenhand report problem.json -m drfh -m ps-dsf --allocation theirs.json -o report.html
+  evenhand report history.sqlite -o history.html";
 
 pub const RATIO: &str = "\
 Examples:

@@ -34,7 +34,7 @@ pub struct Import {
 }
 
 /// Reads a fraction such as `1.5%` or `0.015`.
-fn part(text: &str) -> Result<Rational, String> {
+pub fn part(text: &str) -> Result<Rational, String> {
     let (number, of) = text.strip_suffix('%').map_or((text, 1), |number| (number, 100u32));
     let part = evenhand::problem::number::parse(number).ok().map(|part| part / of);
     let part = part.filter(|part| *part >= 0 && *part < 1);

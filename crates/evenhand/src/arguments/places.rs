@@ -75,7 +75,8 @@ impl Command {
             }
             Self::Man(call) => folder(call.output.as_deref()),
             Self::Reproduce(call) => folder(call.output.as_deref()),
-            Self::Schema(_) | Self::Completions(_) => CommandFiles::default(),
+            // The history is locked and kept by its own crate.
+            Self::Watch(_) | Self::Schema(_) | Self::Completions(_) => CommandFiles::default(),
         }
     }
 }

@@ -73,7 +73,7 @@ fn certificate(path: &Path, text: &str, common: &Common) -> Result<bool, Failure
 
 fn say(snapshot: &Snapshot, found: &Verdict, common: &Common) -> Result<(), Failure> {
     if common.format == Format::Prometheus {
-        return output::text(&report::cluster::prometheus(found));
+        return output::text(&report::cluster::prometheus(snapshot, found));
     }
     let compared = compared(snapshot, &found.problem, found.rule)?;
     output::result(
@@ -273,17 +273,21 @@ pub fn is_snapshot(path: &Path) -> bool {
     files::peek(path, |text| is_named(text) == Some(true)) == Some(true)
 }
 
-/// Writes the verdict on a snapshot as a page, for `report`.
-pub fn report(asked: &Compare, common: &Common) -> Result<ExitCode, Failure> {
-    let is_plain = asked.mechanisms.is_empty()
+/// Returns whether `report` is asked for nothing that only a comparison of mechanisms has.
+pub fn is_plain(asked: &Compare) -> bool {
+    asked.mechanisms.is_empty()
         && asked.allocations.is_empty()
         && asked.axioms.is_empty()
         && asked.alpha.is_none()
         && asked.plot.is_none()
         && asked.users.is_none()
         && !asked.dedicated
-        && !asked.float;
-    if !is_plain {
+        && !asked.float
+}
+
+/// Writes the verdict on a snapshot as a page, for `report`.
+pub fn report(asked: &Compare, common: &Common) -> Result<ExitCode, Failure> {
+    if !is_plain(asked) {
         return Err(Failure::input(
             "a snapshot is judged by itself: `report` takes only --tolerance and --output with it",
         ));

@@ -24,6 +24,9 @@ pub fn run(call: &Compare, common: &Common) -> Result<ExitCode, Failure> {
 
 /// `report`: writes a comparison as one HTML document, with plots and certificates.
 pub fn report(call: &Compare, common: &Common) -> Result<ExitCode, Failure> {
+    if evenhand_watch::history::is_sqlite(&call.problem) {
+        return super::watch::report(call, common);
+    }
     if super::cluster::is_snapshot(&call.problem) {
         return super::cluster::report(call, common);
     }

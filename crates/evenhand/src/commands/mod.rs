@@ -20,6 +20,7 @@ pub mod shell;
 pub mod simulate;
 pub mod solve;
 pub mod sweep;
+pub mod watch;
 
 use std::path::Path;
 

@@ -209,8 +209,14 @@ fn series(text: &str) -> BTreeMap<(String, Vec<(String, String)>), f64> {
     };
     let mut declared: Vec<&str> = Vec::new();
     let mut found = BTreeMap::new();
+    let text = text.strip_suffix("# EOF\n").expect("the end of a text of OpenMetrics");
     assert!(text.ends_with('\n'));
     for line in text.lines() {
+        if let Some(rest) = line.strip_prefix("# UNIT ") {
+            let (name, unit) = rest.split_once(' ').unwrap();
+            assert!(declared.last() == Some(&name) && name.ends_with(unit), "{line}");
+            continue;
+        }
         if let Some(rest) = line.strip_prefix("# TYPE ") {
             let (name, kind) = rest.split_once(' ').unwrap();
             assert!(is_name(name) && kind == "gauge" && !declared.contains(&name), "{line}");
@@ -277,6 +283,14 @@ fn gauges_are_read_by_prometheus() {
     assert_eq!((of("held", "research"), of("due", "research"), of("short", "research")), (8.0, 20.0, 12.0));
     assert_eq!(of("above", "a \"b\"\\n{x}=1,"), 12.0);
     assert_eq!(of("due", "user product"), 0.0);
+    assert_eq!(of("guarantee", "product"), 8.0);
+    let by_queue = |name: &str, queue: &str| {
+        found[&(format!("evenhand_queue_{name}"), vec![("queue".to_owned(), queue.to_owned())])]
+    };
+    assert_eq!(
+        (by_queue("waiting_tasks", "research"), by_queue("could_start_tasks", "research")),
+        (5.0, 0.0)
+    );
     assert_eq!(found[&("evenhand_fair".to_owned(), Vec::new())], 0.0);
 }
 

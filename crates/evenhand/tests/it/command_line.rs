@@ -193,7 +193,7 @@ fn completions_and_manual_pages() {
         .collect();
     names.sort();
     assert!(names.contains(&"evenhand.1".to_owned()) && names.contains(&"evenhand-solve.1".to_owned()));
-    assert_eq!(names.len(), 23, "{names:?}");
+    assert_eq!(names.len(), 24, "{names:?}");
     let page = folder.run(&["man"]).ends_with(0).stdout;
     assert!(page.contains(".TH evenhand 1"), "{page}");
     fails(&folder, "man -o -");
@@ -210,7 +210,7 @@ fn help_has_examples_and_headings() {
         .filter_map(|line| line.split_whitespace().next())
         .filter(|name| *name != "help")
         .collect();
-    assert_eq!(commands.len(), 22, "{help}");
+    assert_eq!(commands.len(), 23, "{help}");
     for command in commands {
         let help = folder.run(&[command, "--help"]).ends_with(0).stdout;
         assert!(help.contains(&format!("Examples:\n  evenhand {command}")), "{help}");

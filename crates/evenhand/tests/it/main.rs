@@ -51,4 +51,5 @@ mod studies;
 mod sweep;
 mod typed_errors;
 mod why_not;
+mod watch;
 mod wrong_input;

@@ -116,6 +116,8 @@ fn every_kind_of_document_fits_its_schema() {
         "job.json",
         r#"{"name": "burst", "group": "product", "demand": {"gpu": 4}, "tasks": 2, "gang": 2}"#,
     );
+    let watched = ["watch", "--command", "cat snap.json", "--once", "--history", "history.sqlite"];
+    let status = cluster.run(&[&watched[..], &["--format", "json"]].concat()).ends_with(1);
     let programme = Folder::with("");
     programme.write("p.mps", include_str!("../../../../examples/linear-programme.mps"));
     programme.write("p.sol", include_str!("../../../../examples/linear-programme.sol"));
@@ -126,6 +128,7 @@ fn every_kind_of_document_fits_its_schema() {
         (&cluster, "moves snap.json"),
         (&cluster, "plan snap.json --offer gpu-node --until starts=training"),
         (&cluster, "plan snap.json --removable"),
+        (&cluster, "report history.sqlite"),
         (&problem, "solve problem.json -m njc"),
         (&problem, "certify problem.json a.json -o c.json"),
         (&problem, "check c.json"),
@@ -164,6 +167,7 @@ fn every_kind_of_document_fits_its_schema() {
     ];
     let mut seen = Seen::default();
     calls.iter().for_each(|(folder, call)| seen.prints(folder, call));
+    seen.fits(&status.stdout);
     cluster.run(&["verdict", "snap.json", "-o", "v.json"]).ends_with(1);
     cluster.run(&["moves", "snap.json", "-o", "m.json", "--after", "after.json"]).ends_with(0);
     let files = [

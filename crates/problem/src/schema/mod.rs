@@ -52,6 +52,8 @@ schemas![
     "moves",
     "cluster-plan",
     "removable-servers",
+    "cluster-history",
+    "watch-status",
     "reproduction",
     "exhibits",
     "audit",

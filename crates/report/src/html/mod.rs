@@ -9,6 +9,7 @@ mod comparison;
 mod groups;
 mod matrix;
 mod opening;
+mod over_time;
 mod scatter;
 mod strips;
 
@@ -25,6 +26,7 @@ use crate::text::decimal;
 pub use certificate::Asked;
 pub use cluster::document as cluster;
 pub use comparison::document as comparison;
+pub use over_time::document as over_time;
 
 /// The style of documents, on screen and on paper.
 const STYLE: &str = include_str!("style.css");
@@ -86,6 +88,13 @@ pub fn picture(svg: &str, says: &str) -> String {
 /// Returns the link to a certificate within a document that checks it.
 pub(crate) fn link(name: &str, text: &str) -> String {
     certificate::Link::new(name, text, Asked::default()).show().into_string() + "\n"
+}
+
+/// Adds sentences above the body of a document, such as that its answer is old.
+#[must_use]
+pub fn with_notice(document: &str, sentences: &[String]) -> String {
+    let notice = html! { div class="card notice" role="status" { @for sentence in sentences { p { (printable(sentence)) } } } };
+    document.replacen("<main>", &format!("<main>{}", notice.into_string()), 1)
 }
 
 /// The most files next to a document that are named.

@@ -11,6 +11,7 @@ mod explanation;
 mod findings;
 mod groups;
 mod plan;
+mod over_time;
 mod ratio;
 mod why_not;
 
@@ -22,6 +23,7 @@ pub use explanation::explanation;
 pub use findings::{allocation, examination, findings};
 pub use groups::{entitlements, levels, why};
 pub use plan::{plan, removable};
+pub use over_time::over_time;
 pub use ratio::{monotone, ratio, sweep, worst_load};
 pub use why_not::task_explanation;
 

@@ -112,7 +112,7 @@ impl CommandLine {
     }
 }
 
-/// The commands. `bench` and `reproduce` would take minutes, so they get only arguments with which they end at once.
+/// The commands. `bench`, `reproduce` and `watch` would take minutes or never end, so they get only arguments with which they end at once.
 pub const COMMANDS: &[CommandLine] = &[
     CommandLine {
         name: "solve",
@@ -224,6 +224,23 @@ pub const COMMANDS: &[CommandLine] = &[
             ("--until", OneOf(&["fair", "guarantees", "starts=all", "starts=u0", "starts=", "x"])),
             ("--removable", Nothing),
             ("--rule", Named(Rule::NAMES)),
+        ],
+    },
+    CommandLine {
+        name: "watch",
+        operands: &[OneOf(&["--help", "borg", "--keep"])],
+        options: &[
+            ("--command", OneOf(&[" ", "'"])),
+            ("--every", OneOf(&["60s", "0s", "5 fortnights"])),
+            ("--timeout", OneOf(&["60s", "-1s", "x"])),
+            ("--once", Nothing),
+            ("--history", Output),
+            ("--keep", OneOf(&["30d", "0d"])),
+            ("--listen", OneOf(&["127.0.0.1:0", "localhost", "0.0.0.0:0", "x"])),
+            ("--insecure", Nothing),
+            ("--rule", Named(Rule::NAMES)),
+            ("--tolerance", Number),
+            ("--merge", OneOf(&["1%", "0", "2", "x"])),
         ],
     },
     CommandLine { name: "compare", operands: &[Input], options: &[] },

@@ -1,0 +1,102 @@
+//! The rounds of a watch, one after the other.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use evenhand_report::over_time::{duration, utc};
+
+use crate::board::Board;
+use crate::clock::Clock;
+use crate::error::Failure;
+use crate::history::{Entry, History};
+use crate::round::{Judged, Settings, round};
+use crate::stop::Stop;
+
+/// A line of the log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Log {
+    /// A round gave a verdict.
+    Verdict(String),
+    /// A round gave no verdict.
+    Failure(String),
+    /// A round is not in the history.
+    History(String),
+}
+
+/// The result of the last round.
+#[derive(Debug, Clone)]
+pub enum Outcome {
+    /// A verdict.
+    Judged(Arc<Judged>),
+    /// No verdict.
+    Failed(Failure),
+    /// There was no round.
+    None,
+}
+
+/// A watch.
+pub struct Watcher<'w> {
+    /// How a round is done.
+    pub settings: Settings,
+    /// The clock by which rounds are started.
+    pub clock: Arc<dyn Clock>,
+    /// The request to stop.
+    pub stop: Stop,
+    /// The history, if there is one.
+    pub history: Option<History>,
+    /// The board on which results are published.
+    pub board: Arc<Board>,
+    /// The receiver of the lines of the log.
+    pub log: &'w mut dyn FnMut(Log),
+}
+
+impl Watcher<'_> {
+    /// Does `most` rounds, or rounds until the watch is to stop. Returns the result of the last one.
+    ///
+    /// A round begins when the time between two rounds is over. If the round before takes longer, the next round begins at once.
+    pub fn run(&mut self, most: Option<u64>) -> Outcome {
+        let mut outcome = Outcome::None;
+        let mut done = 0;
+        while most.is_none_or(|most| done < most) && !self.stop.is_stopped() {
+            let begun = self.clock.now();
+            outcome = self.round(begun);
+            done += 1;
+            if most.is_none_or(|most| done < most) {
+                // A clock that was set back counts as no time, so that the wait is never longer than asked for.
+                let past = self.clock.now().saturating_sub(begun).max(0);
+                let past = Duration::from_millis(past.unsigned_abs());
+                self.clock.sleep(self.board.every.saturating_sub(past), &self.stop);
+            }
+        }
+        outcome
+    }
+
+    fn round(&mut self, begun: i64) -> Outcome {
+        let started = Instant::now();
+        let result = round(&self.settings, begun, &self.stop).map(Arc::new);
+        if let Err(Failure::Stopped) = result {
+            return Outcome::Failed(Failure::Stopped);
+        }
+        let took = started.elapsed();
+        let time = utc(begun);
+        let entry = Entry { time: begun, took, result: result.as_ref().map(AsRef::as_ref) };
+        let added = self.history.as_mut().map(|history| history.add(&entry));
+        let history_failure = added.and_then(Result::err).map(|error| error.to_string());
+        // The line of a round stands in the log only after its row is in the history.
+        (self.log)(match &result {
+            Ok(judged) => {
+                Log::Verdict(format!("{time}: {} ({})", judged.answer, duration(took.as_secs_f64())))
+            }
+            Err(failure) => Log::Failure(format!("{time}: no verdict: {failure}")),
+        });
+        if let Some(failure) = &history_failure {
+            (self.log)(Log::History(format!("{time}: this round is not in the history: {failure}")));
+        }
+        let of_board = result.as_ref().map(Arc::clone);
+        self.board.put(begun, self.clock.now(), took.as_secs_f64(), of_board, history_failure);
+        match result {
+            Ok(judged) => Outcome::Judged(judged),
+            Err(failure) => Outcome::Failed(failure),
+        }
+    }
+}
