@@ -16,6 +16,7 @@ mod findings;
 mod groups;
 pub mod html;
 pub mod json;
+pub mod migrations;
 mod one_more_unit;
 mod page;
 mod pictures;

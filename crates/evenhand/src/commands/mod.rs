@@ -13,6 +13,7 @@ pub mod export;
 pub mod hunt;
 pub mod import;
 pub mod lp;
+mod migrations;
 pub mod ratio;
 pub mod reproduce;
 pub mod shell;

@@ -49,6 +49,7 @@ schemas![
     "cluster-verdict",
     "what-if",
     "moves",
+    "migrations",
     "reproduction",
     "exhibits",
     "audit",

@@ -10,6 +10,7 @@ mod decimals;
 mod explanation;
 mod findings;
 mod groups;
+mod migrations;
 mod ratio;
 
 pub use crate::polish::document as polished;
@@ -19,6 +20,7 @@ pub use decimals::{text_with_decimals, with_decimals};
 pub use explanation::explanation;
 pub use findings::{allocation, examination, findings};
 pub use groups::{entitlements, levels, why};
+pub use migrations::migrations;
 pub use ratio::{monotone, ratio, sweep, worst_load};
 
 /// Returns an exact number as text.
