@@ -29,6 +29,7 @@ mod library;
 mod limits_of_the_shell;
 mod lists;
 mod made_up_arguments;
+mod migrations;
 mod names;
 mod odd_input;
 mod outputs;
