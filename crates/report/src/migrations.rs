@@ -148,7 +148,10 @@ fn of_job(
             vec![format!("{job} could start on {servers} after {migrations}{cost}. {bound}")]
         }
         Outcome::Never(obstacle) => {
-            vec![format!("No migrations help: {}", why(&cluster.problem, &job, obstacle))]
+            vec![format!(
+                "No migrations help: {}",
+                why(&cluster.problem, &job_name(snapshot, cluster, found.job), obstacle)
+            )]
         }
         Outcome::NotFound { needs_temporary_place } => {
             let mut lines = vec![format!(

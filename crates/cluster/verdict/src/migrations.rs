@@ -221,14 +221,19 @@ impl Cluster {
         (0..self.problem.n_users()).filter(waits).collect()
     }
 
+    /// Returns the number of empty servers of each class that are considered.
+    fn spare(&self) -> u64 {
+        let start = |n: usize| self.rules.start(n).iter().map(|m| gang(&self.problem, *m)).sum::<u64>();
+        (0..self.problem.n_users()).map(start).max().unwrap_or(1).saturating_add(SPARE)
+    }
+
     /// Returns the allocation after the steps of a plan.
     #[must_use]
     pub fn after(&self, steps: &[Move]) -> Allocation {
         let Some(mut standing) = Standing::new(&self.problem, &self.rules, &self.allocation) else {
             return self.allocation.clone();
         };
-        let starts: u64 = steps.iter().flat_map(|step| step.start.values()).flat_map(BTreeMap::values).sum();
-        standing = standing_with_empty_servers(standing, &self.allocation, starts + SPARE);
+        standing = standing_with_empty_servers(standing, &self.allocation, self.spare());
         for step in steps {
             for (sign, tasks) in [(-1_i64, &step.stop), (1, &step.start)] {
                 for (n, places) in tasks {
@@ -262,9 +267,7 @@ impl<'c> Defragmentation<'c> {
         let Some(standing) = Standing::new(problem, rules, allocation) else {
             return Err(ClusterError::NoPlacements);
         };
-        let most = (0..problem.n_users()).map(|n| rules.start(n).iter().map(|m| gang(problem, *m)).sum());
-        let spare = most.max().unwrap_or(1_u64).saturating_add(SPARE);
-        let standing = standing_with_empty_servers(standing, allocation, spare);
+        let standing = standing_with_empty_servers(standing, allocation, cluster.spare());
         Ok(Self { cluster, settings, standing, steps: STEPS_OF_A_VERDICT })
     }
 
@@ -425,8 +428,11 @@ impl<'c> Defragmentation<'c> {
         let totals = self.standing.rooms.totals();
         let has_gang = |m: &usize| {
             let left = problem.users()[*m].tasks().map(|all| Rational::from(all - &totals[*m]));
-            problem.is_active(*m) && left.is_none_or(|left| left >= gang(problem, *m))
+            left.is_none_or(|left| left >= gang(problem, *m))
         };
+        if !rules.start(n).iter().all(|m| problem.is_active(*m)) {
+            return Some(Obstacle::Servers);
+        }
         if !rules.start(n).iter().all(has_gang) {
             return Some(Obstacle::Tasks);
         }

@@ -60,7 +60,7 @@ fn the_answer_comes_first() {
     let text = folder.run(&["moves", "snap.json", "--for", "job.json"]).ends_with(1).stdout;
     assert!(
         text.starts_with(
-            "No migrations help: The gang of 2 tasks of huge demands 16 gpu, and only 9 are free"
+            "No migrations help: the gang of 2 tasks of huge demands 16 gpu, and only 9 gpu are free"
         ),
         "{text}"
     );

@@ -1,5 +1,6 @@
 //! Random snapshots of small clusters whose free capacity is scattered over servers, and a gang that waits for it.
 
+use evenhand_problem::Rational;
 use evenhand_problem::format::Source;
 use evenhand_problem::snapshot::Snapshot;
 use rand::Rng;
@@ -23,7 +24,7 @@ pub fn fragmented(seed: u64) -> Snapshot {
     let mut servers = Vec::new();
     for i in 0..classes {
         let count = rng.random_range(2..=if classes == 1 { 4 } else { 2 });
-        let gpus = rng.random_range(3..=6);
+        let gpus = rng.random_range(4..=7);
         servers.push(json!({"name": format!("s{i}"), "count": count,
             "capacity": {"gpu": gpus, "cpu": rng.random_range(4..=8)}}));
     }
@@ -100,12 +101,14 @@ pub fn fragmented(seed: u64) -> Snapshot {
     if classes == 2 && rng.random_bool(0.1) {
         document["closed"] = json!([{"server": "s1", "reason": "cordoned"}]);
     }
-    let text = document.to_string();
-    let read = Source { name: "random", text: &text }.snapshot();
-    let mut snapshot = read.unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let of = snapshot.clone();
+    let read = |document: &Value| {
+        let text = document.to_string();
+        let read = Source { name: "random", text: &text }.snapshot();
+        read.unwrap_or_else(|error| panic!("{error}\n{text}"))
+    };
+    let of = read(&document);
     let mut running = Running::new(&of);
-    let most = rng.random_range(3..=8);
+    let most = rng.random_range(3..=7);
     for _ in 0..40 {
         let n = rng.random_range(0..count);
         if running.tasks.len() + running.gang(n) as usize > most {
@@ -124,6 +127,21 @@ pub fn fragmented(seed: u64) -> Snapshot {
             running = trial;
         }
     }
+    // The task that waits mostly demands a little more than any server has free.
+    let mut gap = 0;
+    for (class, of_class) in of.problem.servers().iter().enumerate() {
+        for index in 0..of_class.count() {
+            let here = running.tasks.iter().filter(|(_, i, j)| (*i, *j) == (class, index));
+            let used: Rational = here.map(|(n, ..)| of.problem.demand(*n, class)[0].clone()).sum();
+            let free = Rational::from(&of_class.capacity()[0] - used);
+            gap = gap.max(free.numer().to_u32().unwrap_or(0));
+        }
+    }
+    if rng.random_bool(0.8) {
+        let more = if rng.random_bool(0.7) { 1 } else { 2 };
+        document["problem"]["users"][count]["demand"]["gpu"] = json!(gap + more);
+    }
+    let mut snapshot = read(&document);
     snapshot.allocation = running.allocation();
     snapshot
 }
