@@ -19,7 +19,7 @@ use evenhand_problem::{Allocation, Problem, Rational};
 
 use self::hosts::{Hosts, standing_with_empty_servers};
 use self::order::{Step, tasks_of};
-use self::search::{Pass, Search};
+use self::search::{FEW_HOSTS, Pass, Search};
 use crate::due::by_rule;
 use crate::error::ClusterError;
 use crate::moves::Move;
@@ -35,6 +35,8 @@ const WORK_OF_A_JOB: u64 = 20_000_000;
 const WORK_OF_A_PACK: u64 = 40_000_000;
 /// The largest work for one job of [`Defragmentation::pack`].
 const WORK_OF_A_JOB_IN_A_PACK: u64 = 4_000_000;
+/// The amount by which the cost of a greedy plan may exceed four times the lower bound.
+const GENEROUS: u64 = 1 << 44;
 /// The largest number of incomplete passes of one search.
 const MOST_INCOMPLETE_PASSES: u32 = 12;
 /// The product of servers and the squared number of tasks of a gang, beyond which a certificate states no lower bound.
@@ -496,6 +498,17 @@ impl<'c> Defragmentation<'c> {
         let mut plan = None;
         let mut needs_temporary_place = false;
         let is_certain = !hosts.is_guessed;
+        let mut best: Option<(u64, Vec<Step>, Assignment)> = None;
+        if hosts.list.len() > FEW_HOSTS {
+            // The first plan of a large cluster is greedy.
+            let limit = bound.saturating_mul(4).saturating_add(GENEROUS);
+            let pass = Search::new(hosts, &mut self.standing, n, work).run_greedily(limit);
+            needs_temporary_place |= pass.without_order.is_some();
+            best = pass.plan;
+        }
+        if best.as_ref().is_some_and(|(cost, ..)| *cost <= bound) {
+            return Found { plan: best, least, is_exhausted: false, needs_temporary_place };
+        }
         let mut run = |limit: u64, work: &mut u64| -> Pass {
             let mut own = *work / 3;
             let all = own;
@@ -534,11 +547,12 @@ impl<'c> Defragmentation<'c> {
                 limit = pass.next.unwrap_or(0).max(limit.saturating_add(1 + limit / 2));
                 passes += 1;
             }
-            if *work < 1_000 || passes > MOST_INCOMPLETE_PASSES {
+            let is_over = best.as_ref().is_some_and(|(cost, ..)| *cost <= limit || passes > 0);
+            if *work < 1_000 || passes > MOST_INCOMPLETE_PASSES || is_over {
                 break;
             }
         }
-        Found { plan, least, is_exhausted, needs_temporary_place }
+        Found { plan: plan.or(best), least, is_exhausted, needs_temporary_place }
     }
 
     /// Returns a plan as moves.

@@ -4,7 +4,7 @@
 //! tasks leave it and become items. Only sets of leaving tasks are tried of which every task is needed, and no task migrates
 //! twice. For a given largest cost the search is complete, unless it says otherwise.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use evenhand_problem::Rational;
 
@@ -15,7 +15,7 @@ use crate::rooms::OnLimit;
 use crate::starts::{Assignment, Standing};
 
 /// The number of servers up to which every server is tried for every item.
-const FEW_HOSTS: usize = 80;
+pub const FEW_HOSTS: usize = 80;
 /// The number of servers that are tried for an item on larger clusters.
 const WIDTH: usize = 12;
 /// The largest number of sets of leaving tasks that are tried for an item on a server.
@@ -50,15 +50,27 @@ struct Item {
     placed: Vec<usize>,
     /// The server that a single task has left.
     source: Option<usize>,
+    /// The largest fraction of all capacity that a task demands, and the resource of which it is.
+    size: (f64, usize),
 }
 
 /// A server for the next task of an item, and the units that leave it first.
 struct Candidate {
     cost: u64,
-    /// The free capacity that the task leaves, as a fraction: the fullest server comes first.
+    /// The free capacity that the task leaves, in its own demands: the fullest server comes first. If units leave, their size.
     slack: f64,
     host: usize,
     leave: Vec<Unit>,
+    set: Option<usize>,
+}
+
+/// A server without room for the next task of an item.
+struct Full {
+    /// A lower bound on the cost of the units that leave it.
+    least: u64,
+    /// The largest lacking amount, in demands of the task.
+    size: f64,
+    host: usize,
     set: Option<usize>,
 }
 
@@ -95,6 +107,8 @@ pub struct Search<'s, 'p> {
     pass: Pass,
     seen: HashSet<Vec<u32>>,
     is_small: bool,
+    /// By user and server on which nothing has changed: the bound of [`Search::least_now`] for one task.
+    bounds: HashMap<(usize, usize), Option<u64>>,
     /// The number of tasks that are placed.
     depth: usize,
 }
@@ -116,9 +130,10 @@ impl<'s, 'p> Search<'s, 'p> {
             set: None,
             placed: Vec::new(),
             source: None,
+            size: size(hosts, *user),
         };
         let mut items: Vec<Item> = standing.rules.start(n).iter().map(item).collect();
-        items.sort_by(|a, b| size(hosts, b.user).total_cmp(&size(hosts, a.user)));
+        items.sort_by(|a, b| b.size.0.total_cmp(&a.size.0));
         let is_small = hosts.list.len() <= FEW_HOSTS;
         let is_gone = vec![false; hosts.groups.len()];
         Self {
@@ -136,6 +151,7 @@ impl<'s, 'p> Search<'s, 'p> {
             pass: Pass::default(),
             seen: HashSet::new(),
             is_small,
+            bounds: HashMap::new(),
             depth: 0,
         }
     }
@@ -145,6 +161,26 @@ impl<'s, 'p> Search<'s, 'p> {
         self.limit = limit;
         self.pass.is_complete = true;
         self.descend(0);
+        self.pass
+    }
+
+    /// Searches for a plan of at most this cost without ever going back: every task is placed on the best server.
+    pub fn run_greedily(mut self, limit: u64) -> Pass {
+        self.limit = limit;
+        let mut made: Vec<(usize, Candidate)> = Vec::new();
+        let mut cost = 0;
+        while *self.work > 0 {
+            let Some(at) = self.next_item() else {
+                self.leaf(cost);
+                break;
+            };
+            let Some(candidate) = self.candidates(at, cost).into_iter().next() else { break };
+            self.apply(at, &candidate);
+            cost += candidate.cost;
+            made.push((at, candidate));
+        }
+        made.iter().rev().for_each(|(at, candidate)| self.undo(*at, candidate));
+        self.pass.is_complete = false;
         self.pass
     }
 
@@ -180,9 +216,7 @@ impl<'s, 'p> Search<'s, 'p> {
         let begun = || self.items.iter().position(|item| open(item) && !item.placed.is_empty());
         waiting.or_else(begun).or_else(|| {
             let all = self.items.iter().enumerate().filter(|(_, item)| open(item));
-            let largest = all.max_by(|(i, a), (j, b)| {
-                size(self.hosts, a.user).total_cmp(&size(self.hosts, b.user)).then(j.cmp(i))
-            });
+            let largest = all.max_by(|(i, a), (j, b)| a.size.0.total_cmp(&b.size.0).then(j.cmp(i)));
             largest.map(|(at, _)| at)
         })
     }
@@ -222,13 +256,13 @@ impl<'s, 'p> Search<'s, 'p> {
 
     /// Returns servers for the next task of an item, the cheapest first.
     fn candidates(&mut self, at: usize, cost: u64) -> Vec<Candidate> {
-        let Item { user: n, set, source, .. } = self.items[at];
+        let Item { user: n, set, source, size: (_, scarce), .. } = self.items[at];
         let rules = self.standing.rules;
         let placed = self.items[at].placed.clone();
         let rule = rules.of(n);
         let allowance = self.limit.saturating_sub(cost);
         let mut found: Vec<Candidate> = Vec::new();
-        let mut full: Vec<(u64, usize, Option<usize>)> = Vec::new();
+        let mut full: Vec<Full> = Vec::new();
         let mut tried: Vec<usize> = Vec::new();
         for class in rules.classes_of(self.hosts.problem, n).collect::<Vec<_>>() {
             let sets: Vec<Option<usize>> = match (rule.class_sets.len(), set) {
@@ -252,9 +286,13 @@ impl<'s, 'p> Search<'s, 'p> {
             for position in 0..self.hosts.by_class[class].len() {
                 let host = self.hosts.by_class[class][position];
                 *self.work = self.work.saturating_sub(1);
-                let last = placed.last().copied();
-                let is_taken =
-                    last.is_some_and(|last| host < last || (rule.distinct_servers && host == last));
+                // On small clusters a gang takes its servers in ascending order, so that no set of servers is tried twice.
+                let is_taken = if self.is_small {
+                    let last = placed.last().copied();
+                    last.is_some_and(|last| host < last || (rule.distinct_servers && host == last))
+                } else {
+                    rule.distinct_servers && placed.contains(&host)
+                };
                 let is_back =
                     source == Some(host) || (source.is_some() && self.left.contains_key(&(n, host)));
                 if is_taken || is_back {
@@ -272,38 +310,46 @@ impl<'s, 'p> Search<'s, 'p> {
                 let lacks = Hosts::lacks(of, &demand, 1);
                 if lacks.is_empty() {
                     let slack = |(r, d): &(usize, i128)| (of.free[*r] - d) as f64 / (*d as f64);
-                    let slack = demand.iter().map(slack).fold(0.0, f64::max);
+                    let slack = demand.iter().filter(|(r, _)| *r == scarce).map(slack).fold(0.0, f64::max);
                     let to = |set: Option<usize>| Candidate { cost: 0, slack, host, leave: Vec::new(), set };
                     found.extend(sets.iter().map(|set| to(*set)));
                     continue;
                 }
-                let things = of.singles.len() + of.groups.len();
-                *self.work = self.work.saturating_sub(things as u64);
-                let Some(least) = self.least_now(host, &lacks) else { continue };
+                if !self.is_small && found.len() > WIDTH {
+                    self.pass.is_complete = false;
+                    continue;
+                }
+                let Some(least) = self.least_now(n, host, &lacks) else { continue };
                 if least > allowance {
                     self.exceeds(cost + least);
                     continue;
                 }
-                full.extend(sets.iter().map(|set| (least, host, *set)));
+                let size = |(r, lack): &(usize, i128)| {
+                    let demand = demand.iter().find(|(of, _)| of == r).map_or(1, |(_, d)| *d);
+                    *lack as f64 / demand as f64
+                };
+                let size = lacks.iter().map(size).fold(0.0, f64::max);
+                full.extend(sets.iter().map(|set| Full { least, size, host, set: *set }));
             }
         }
         if !self.is_small {
             found.sort_by(|a, b| a.slack.total_cmp(&b.slack).then(a.host.cmp(&b.host)));
-            let most = if full.is_empty() || !found.is_empty() { WIDTH } else { 0 };
             self.pass.is_complete &= found.len() <= WIDTH;
-            found.truncate(most);
-            full.sort_unstable();
+            found.truncate(WIDTH);
+            full.sort_by(|a, b| {
+                a.least.cmp(&b.least).then(a.size.total_cmp(&b.size)).then(a.host.cmp(&b.host))
+            });
             // Servers without room matter if no other server has room.
             let most = if found.is_empty() { WIDTH } else { 2 };
             self.pass.is_complete &= full.len() <= most;
             full.truncate(most);
         }
-        for (_, host, set) in full {
+        for Full { host, set, size, .. } in full {
             let class = self.hosts.list[host].place.class;
             let demand = self.hosts.demand(n, class);
             let lacks = Hosts::lacks(&self.hosts.list[host], &demand, 1);
             for (cover_cost, leave) in self.covers(host, &lacks, cost, allowance) {
-                found.push(Candidate { cost: cover_cost, slack: 0.0, host, leave, set });
+                found.push(Candidate { cost: cover_cost, slack: size, host, leave, set });
             }
         }
         found.sort_by(|a, b| {
@@ -367,10 +413,19 @@ impl<'s, 'p> Search<'s, 'p> {
     }
 
     /// Returns a lower bound on the cost of the units that leave a server until amounts are free; `None` if all do not suffice.
-    fn least_now(&mut self, host: usize, lacks: &[(usize, i128)]) -> Option<u64> {
+    fn least_now(&mut self, n: usize, host: usize, lacks: &[(usize, i128)]) -> Option<u64> {
+        let of = &self.hosts.list[host];
+        let things = (of.singles.len() + of.groups.len()) as u64;
         if !self.touched.contains_key(&host) {
-            return self.hosts.least_cost(host, lacks);
+            if let Some(known) = self.bounds.get(&(n, host)) {
+                return *known;
+            }
+            *self.work = self.work.saturating_sub(things);
+            let least = self.hosts.least_cost(host, lacks);
+            self.bounds.insert((n, host), least);
+            return least;
         }
+        *self.work = self.work.saturating_sub(things);
         let things = self.things(host, lacks);
         let enough = |at: usize, lack: i128| {
             things.iter().map(|of| of.gain[at] * i128::from(of.count)).sum::<i128>() >= lack
@@ -501,7 +556,8 @@ impl<'s, 'p> Search<'s, 'p> {
                 *self.left.entry((user, host)).or_default() += 1;
                 let unit = Some(position);
                 let (set, placed, source) = (None, Vec::new(), Some(host));
-                self.items.push(Item { user, left: 1, unit, start: 0, set, placed, source });
+                let size = size(self.hosts, user);
+                self.items.push(Item { user, left: 1, unit, start: 0, set, placed, source, size });
             }
             Unit::Group(group) => {
                 self.is_gone[group] = true;
@@ -513,7 +569,8 @@ impl<'s, 'p> Search<'s, 'p> {
                         }
                         let (left, unit) = (hosts.len() as u64, Some(position));
                         let (set, placed, source) = (None, Vec::new(), None);
-                        self.items.push(Item { user, left, unit, start, set, placed, source });
+                        let size = size(self.hosts, user);
+                        self.items.push(Item { user, left, unit, start, set, placed, source, size });
                     }
                 }
             }
@@ -606,14 +663,17 @@ fn take_one(counts: &mut BTreeMap<(usize, usize), u64>, key: (usize, usize)) {
     }
 }
 
-/// Returns the largest fraction of all capacity that a task of a user demands.
-fn size(hosts: &Hosts<'_>, n: usize) -> f64 {
+/// Returns the largest fraction of all capacity that a task of a user demands, and the resource of which it is.
+fn size(hosts: &Hosts<'_>, n: usize) -> (f64, usize) {
     let capacity = hosts.problem.total_capacity();
-    let demand = hosts.problem.users()[n].base_demand().entries().iter();
-    let fraction = |(r, d): &(usize, Rational)| {
-        if capacity[*r].is_zero() { 0.0 } else { d.to_f64() / capacity[*r].to_f64() }
-    };
-    demand.map(fraction).fold(0.0, f64::max)
+    let mut largest = (0.0, 0);
+    for (r, d) in hosts.problem.users()[n].base_demand().entries() {
+        let fraction = if capacity[*r].is_zero() { 0.0 } else { d.to_f64() / capacity[*r].to_f64() };
+        if fraction > largest.0 {
+            largest = (fraction, *r);
+        }
+    }
+    largest
 }
 
 /// A unit that may leave a server, by kind.
