@@ -7,6 +7,7 @@ mod explain;
 mod flags;
 pub mod import;
 pub mod lp;
+pub mod migrations;
 pub mod names;
 mod places;
 pub mod plan;

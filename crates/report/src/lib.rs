@@ -18,6 +18,7 @@ pub mod html;
 pub mod json;
 pub mod lp;
 pub mod metrics;
+pub mod migrations;
 mod one_more_unit;
 pub mod over_time;
 mod page;

@@ -165,7 +165,7 @@ let check_bundle root options =
   Option.iter (fun rule -> Json.only "rule" due; ignore (Json.text rule)) rule;
   let is_moves = Json.get "kind" root = Json.Text "moves-certificate" in
   if is_moves <> (moves <> Json.Absent) then Json.malformed "moves belong to a certificate of moves";
-  if is_moves then Json.only "steps after short least" moves;
+  if is_moves then Json.only "steps after short least for?" moves;
   let parts = ["held", Json.get "held" root] @ (if rule = None then ["due", due] else [])
     @ (if is_moves then ["after", Json.get "after" moves] else []) in
   let of_held = List.filter (fun text -> not (String.starts_with ~prefix:"rule:" text)) options.required in

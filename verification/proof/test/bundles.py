@@ -47,6 +47,11 @@ def main():
                            capture_output=True)
             whole.append((f"{command} {example}", path.read_text()))
             path.unlink()
+    path = WORK / "new.json"
+    subprocess.run([str(EVENHAND), "moves", str(ROOT / "examples/cluster-jagged.json"), "--for", "training", "-o", str(path), "--quiet"],
+                   capture_output=True)
+    whole.append(("moves --for cluster-jagged", path.read_text()))
+    path.unlink()
     for name, text in whole:
         json.loads(text)
         judge(name, text, browser, is_whole=True)

@@ -28,19 +28,45 @@ pub fn of_verdict(verdict: &Verdict, sources: &[Origin]) -> Result<String, Clust
 /// # Errors
 /// As [`of_verdict`]. Also if the axioms of the allocation after the moves cannot be judged.
 pub fn of_moves(verdict: &Verdict, moves: &Moves, sources: &[Origin]) -> Result<String, ClusterError> {
+    with_moves(verdict, moves, sources, "")
+}
+
+/// Returns the certificate of moves. `more` is text of further fields.
+fn with_moves(
+    verdict: &Verdict,
+    moves: &Moves,
+    sources: &[Origin],
+    more: &str,
+) -> Result<String, ClusterError> {
     let names = Names { problem: &verdict.problem };
     let steps: Vec<Value> = moves.list.iter().map(|step| names.step(step)).collect();
     let after = usage_certificate(&verdict.problem, &moves.after)?.to_json();
     let below: Vec<&str> = moves.below[1].iter().map(|v| verdict.queues[*v].queue.name.as_str()).collect();
     let lines: Vec<String> = steps.iter().map(|step| format!("\n{step}")).collect();
     let text = format!(
-        "{{\"least\": {}, \"short\": {},\n\"steps\": [{}],\n\"after\": {}}}",
+        "{{{more}\"least\": {}, \"short\": {},\n\"steps\": [{}],\n\"after\": {}}}",
         json!(moves.least.to_string()),
         json!(below),
         lines.join(","),
         after.trim_end()
     );
     bundle(verdict, sources, "moves-certificate", Some(&text))
+}
+
+/// Returns the certificate of migrations for a job, which is one of moves with the field `for`. `moves` are the steps of the plan,
+/// and `least` is the lower bound on migrated tasks that the kernel recomputes.
+///
+/// # Errors
+/// As [`of_moves`].
+pub fn of_migrations(
+    verdict: &Verdict,
+    moves: &Moves,
+    job: usize,
+    least: u64,
+    sources: &[Origin],
+) -> Result<String, ClusterError> {
+    let of = json!({"user": verdict.problem.users()[job].name(), "least": least.to_string()});
+    with_moves(verdict, moves, sources, &format!("\"for\": {of},\n"))
 }
 
 /// Returns the certificate of a verdict, with the field `moves` if there are moves. `kind` is the value of the field `kind`.

@@ -37,6 +37,11 @@ pub enum ClusterError {
         /// The number of its tasks on that server.
         tasks: String,
     },
+    /// Amounts or costs have too many digits for the search for migrations.
+    #[error(
+        "amounts or costs have too many digits for the search for migrations: their common denominator exceeds 2^60 (costs: 2^40)"
+    )]
+    TooLong,
     /// A change that cannot be made, or that leads to an impossible snapshot.
     #[error("{0}")]
     Change(String),
@@ -60,6 +65,7 @@ impl ClusterError {
             ),
             Self::Certify(CertifyError::Thread(_) | CertifyError::Refused(_))
             | Self::Refusal(_)
+            | Self::TooLong
             | Self::Refused(_) => false,
             Self::Certify(CertifyError::Instance(error)) | Self::Instance(error) => {
                 !matches!(error, InstanceError::TooLarge(_))

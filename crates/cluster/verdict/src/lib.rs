@@ -10,6 +10,7 @@ pub mod change;
 mod due;
 mod error;
 mod fair_tree;
+pub mod migrations;
 pub mod moves;
 pub mod plan;
 mod queues;

@@ -154,6 +154,32 @@ impl Moves {
     }
 }
 
+impl Moves {
+    /// Returns steps that another search has found as moves, with the queues that are below their fair share before and after
+    /// them.
+    ///
+    /// # Errors
+    /// [`ClusterError::NoPlacements`] if the servers of tasks are not known.
+    pub fn of_steps(verdict: &Verdict, list: Vec<Move>, after: Allocation) -> Result<Self, ClusterError> {
+        let Verdict { problem, allocation, rules, due, .. } = verdict;
+        let queues = Queues::new(problem, rules);
+        let totals = |of: &Allocation| {
+            let standing = Standing::new(problem, rules, of).ok_or(ClusterError::NoPlacements)?;
+            Ok::<Vector, ClusterError>(standing.rooms.totals().to_vec())
+        };
+        let below = |totals: &[Rational]| -> Vec<usize> {
+            let (held, waiting) = (queues.held(totals), queues.waiting(totals));
+            let none = Rational::new();
+            let by = |v: &usize| queues.short_by(*v, &held[*v], &due.amounts[*v], &waiting, &none).is_some();
+            (0..queues.list.len()).filter(by).collect()
+        };
+        let before = totals(allocation)?;
+        let least = least_starts(&queues, &queues.held(&before), &due.amounts, &before);
+        let below = [below(&before), below(&totals(&after)?)];
+        Ok(Self { list, after, below, least, is_cut: false })
+    }
+}
+
 /// Returns a lower bound on the number of starts after which no queue is below its fair share by a whole task.
 ///
 /// While a gang of user `n` waits and would still be within the fair share, its queue is below its fair share. So either all

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use evenhand_problem::printable;
 use evenhand_problem::snapshot::{Running, Snapshot, System, Waiting};
+use evenhand_problem::{Allocation, printable};
 
-use crate::moves::{Moves, Tasks};
+use crate::moves::{Move, Moves, Tasks};
 use crate::servers::Place;
 use crate::task_rules::TaskRules;
 
@@ -37,6 +37,17 @@ pub struct Named {
 /// Returns the moves with the names that the snapshot states, and the snapshot after the moves.
 #[must_use]
 pub fn named(snapshot: &Snapshot, rules: &TaskRules, moves: &Moves) -> (Vec<Named>, Snapshot) {
+    named_steps(snapshot, rules, &moves.list, &moves.after)
+}
+
+/// Returns steps with the names that the snapshot states, and the snapshot after them. `allocation` is the allocation after them.
+#[must_use]
+pub fn named_steps(
+    snapshot: &Snapshot,
+    rules: &TaskRules,
+    steps: &[Move],
+    allocation: &Allocation,
+) -> (Vec<Named>, Snapshot) {
     let mut running: HashMap<(usize, Place), Vec<Known>> = HashMap::new();
     for of in &snapshot.running {
         let place = Place { class: of.server, index: of.index };
@@ -57,8 +68,9 @@ pub fn named(snapshot: &Snapshot, rules: &TaskRules, moves: &Moves) -> (Vec<Name
     let mut started: BTreeMap<usize, i64> = BTreeMap::new();
     let mut stopped: BTreeMap<usize, Vec<String>> = BTreeMap::new();
     let mut all = Vec::new();
-    for step in &moves.list {
+    for step in steps {
         let mut stop = Vec::new();
+        let mut gangs_of_stopped: Vec<String> = Vec::new();
         for (user, tasks) in &step.stop {
             for place in each(tasks) {
                 let known = running.get_mut(&(*user, place)).and_then(|there| {
@@ -70,27 +82,33 @@ pub fn named(snapshot: &Snapshot, rules: &TaskRules, moves: &Moves) -> (Vec<Name
                     let at = at.or_else(|| there.len().checked_sub(1))?;
                     Some(there.remove(at))
                 });
-                let (name, owner) = known.map_or((None, None), |of| (Some(of.name), of.owner));
+                let (name, owner, gang) =
+                    known.map_or((None, None, String::new()), |of| (Some(of.name), of.owner, of.gang));
+                gangs_of_stopped.push(gang);
                 *started.entry(*user).or_default() -= 1;
                 stopped.entry(*user).or_default().extend(name.clone());
                 stop.push(Task { user: *user, name, owner, place });
             }
         }
         let mut start = Vec::new();
-        for (user, tasks) in &step.start {
+        for (at, place) in if step.is_migration { new_places(&stop, &step.start) } else { Vec::new() } {
+            // A task that migrates keeps its name, its owner and its gang.
+            let Task { user, name, owner, .. } = stop[at].clone();
+            stopped.entry(user).or_default().retain(|of| Some(of) != name.as_ref());
+            *started.entry(user).or_default() += 1;
+            if let Some(name) = &name {
+                let known = Known { name: name.clone(), owner, gang: gangs_of_stopped[at].clone() };
+                running.entry((user, place)).or_default().push(known);
+            }
+            start.push(Task { user, name, owner: None, place });
+        }
+        for (user, tasks) in step.start.iter().filter(|_| !step.is_migration) {
             for place in each(tasks) {
-                // A task that migrates keeps its name and its owner. Any other start takes the name of a waiting task.
-                let moved = stop.first().filter(|_| step.is_migration);
-                let (name, owner) = match moved {
-                    Some(of) => (of.name.clone(), of.owner.clone()),
-                    None => (waiting.get_mut(user).and_then(Vec::pop), None),
-                };
-                if step.is_migration {
-                    stopped.entry(*user).or_default().retain(|of| Some(of) != name.as_ref());
-                }
+                // Any other start takes the name of a waiting task.
+                let name = waiting.get_mut(user).and_then(Vec::pop);
                 *started.entry(*user).or_default() += 1;
                 if let Some(name) = &name {
-                    let known = Known { name: name.clone(), owner, gang: String::new() };
+                    let known = Known { name: name.clone(), owner: None, gang: String::new() };
                     running.entry((*user, place)).or_default().push(known);
                 }
                 start.push(Task { user: *user, name, owner: None, place });
@@ -99,7 +117,7 @@ pub fn named(snapshot: &Snapshot, rules: &TaskRules, moves: &Moves) -> (Vec<Name
         all.push(Named { stop, start, is_migration: step.is_migration });
     }
     let mut after = snapshot.clone();
-    after.allocation = moves.after.clone();
+    after.allocation = allocation.clone();
     after.waiting = waits(snapshot, &waiting, &stopped, &started);
     let mut running: Vec<_> = running.into_iter().filter(|(_, known)| !known.is_empty()).collect();
     running.sort_by_key(|((user, place), _)| (place.class, place.index, *user));
@@ -120,6 +138,27 @@ struct Known {
     name: String,
     owner: Option<String>,
     gang: String,
+}
+
+/// Returns the new server of each task that migrates, in the order of the stopped tasks. Tasks of a gang that start again on their
+/// own server keep it.
+fn new_places(stop: &[Task], start: &BTreeMap<usize, Tasks>) -> Vec<(usize, Place)> {
+    let mut left = start.clone();
+    let mut places: Vec<Option<Place>> = vec![None; stop.len()];
+    for is_own in [true, false] {
+        for (task, place) in stop.iter().zip(&mut places).filter(|(_, place)| place.is_none()) {
+            let Some(tasks) = left.get_mut(&task.user) else { continue };
+            let own = || tasks.contains_key(&task.place).then_some(task.place);
+            let new = if is_own { own() } else { tasks.keys().next().copied() };
+            let Some(new) = new else { continue };
+            *place = Some(new);
+            if let Some(count) = tasks.get_mut(&new) {
+                *count -= 1;
+            }
+            tasks.retain(|_, count| *count > 0);
+        }
+    }
+    places.into_iter().enumerate().filter_map(|(at, place)| Some((at, place?))).collect()
 }
 
 /// Returns the server of each task.
@@ -185,14 +224,14 @@ pub fn script(snapshot: &Snapshot, moves: &[Named]) -> String {
     }
     for (number, step) in moves.iter().enumerate() {
         lines.push(format!("\n# Move {}", number + 1));
-        if let ([stop], [start]) = (&step.stop[..], &step.start[..])
-            && step.is_migration
-        {
-            let to = printable(&snapshot.server_name(start.place.class, start.place.index));
-            lines.push(format!(
-                "# move {} to {to} (no command: the scheduler chooses where the task starts again)",
-                called(stop)
-            ));
+        if step.is_migration {
+            for (stop, start) in step.stop.iter().zip(&step.start) {
+                let to = printable(&snapshot.server_name(start.place.class, start.place.index));
+                lines.push(format!(
+                    "# move {} to {to} (no command: the scheduler chooses where the task starts again)",
+                    called(stop)
+                ));
+            }
             continue;
         }
         let mut stopped: HashMap<&str, u64> = HashMap::new();

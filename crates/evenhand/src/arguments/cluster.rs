@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::migrations::MigrationOptions;
 use super::names;
 
 // The rule of the fair shares.
@@ -74,6 +75,8 @@ pub struct Moves {
     /// strict: never stop a task for a task of lower priority; policy: follow the snapshot's scheduler (default: policy)
     #[arg(long, value_name = "strict|policy", value_parser = ["strict", "policy"])]
     pub priority: Option<String>,
+    #[command(flatten)]
+    pub migrations: MigrationOptions,
     #[command(flatten)]
     pub rule_option: RuleOption,
     /// Write the snapshot after the moves to this file

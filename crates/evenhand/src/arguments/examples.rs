@@ -65,6 +65,7 @@ pub const MOVES: &str = "\
 Examples:
   evenhand moves snapshot.json
   evenhand moves snapshot.json --most 10 --pinned serving -o moves.cert.json
+  evenhand moves snapshot.json --for training --cost priority
   evenhand moves snapshot.json --format script";
 
 pub const PLAN: &str = "\

@@ -26,7 +26,10 @@ impl Command {
             Self::WhatIf(call) => {
                 files([&call.snapshot].into_iter().chain(&call.submit).chain(&call.from), &call.output)
             }
-            Self::Moves(call) => files([&call.snapshot], call.after.iter().chain(&call.output)),
+            Self::Moves(call) => {
+                let inputs = [&call.snapshot].into_iter().chain(call.migrations.files());
+                files(inputs, call.after.iter().chain(&call.output))
+            }
             Self::Plan(call) => files([&call.snapshot], None),
             Self::Compare(call) => {
                 let outputs = call.plot.iter().chain(&call.output);

@@ -40,7 +40,7 @@ pub fn snapshot(path: &Path, common: &Common) -> Result<Snapshot, Failure> {
 }
 
 /// Returns the rule that is asked for, or else the rule of the snapshot's scheduler.
-pub fn rule(option: &RuleOption, snapshot: &Snapshot, common: &Common) -> Option<Rule> {
+pub(super) fn rule(option: &RuleOption, snapshot: &Snapshot, common: &Common) -> Option<Rule> {
     let rule = match option.rule.as_deref() {
         // The parser of the arguments accepts only names of rules.
         Some(name) => name.parse().ok(),
@@ -66,7 +66,7 @@ pub fn verdict(call: &VerdictCall, common: &Common) -> Result<ExitCode, Failure>
 }
 
 /// Writes a certificate that the kernel accepts. Returns whether it went to standard output.
-fn certificate(path: &Path, text: &str, common: &Common) -> Result<bool, Failure> {
+pub(super) fn certificate(path: &Path, text: &str, common: &Common) -> Result<bool, Failure> {
     output::unchecked(common, self_test(text)?.as_deref());
     files::write(path, text)
 }
@@ -234,6 +234,12 @@ fn waiting_user(name: &str, snapshot: &Snapshot) -> Result<usize, Failure> {
 }
 
 pub fn moves(call: &Moves, common: &Common) -> Result<ExitCode, Failure> {
+    if call.migrations.are_asked_for() {
+        return super::migrations::run(call, common);
+    }
+    if call.migrations.cost.is_some() {
+        return Err(Failure::input("--cost is about migrations: add --for JOB or --pack"));
+    }
     let snapshot = snapshot(&call.snapshot, common)?;
     let limits = moves::Limits {
         most: call.most,
@@ -305,7 +311,7 @@ pub fn report(asked: &Compare, common: &Common) -> Result<ExitCode, Failure> {
 }
 
 /// Returns the users of these names, and all users below the groups of these names.
-fn pinned(names: &[String], problem: &Problem) -> Result<BTreeSet<usize>, Failure> {
+pub(super) fn pinned(names: &[String], problem: &Problem) -> Result<BTreeSet<usize>, Failure> {
     let mut users = BTreeSet::new();
     let groups = problem.groups();
     for name in names {

@@ -14,6 +14,7 @@ pub mod hunt;
 pub mod import;
 pub mod lp;
 pub mod plan;
+mod migrations;
 pub mod ratio;
 pub mod reproduce;
 pub mod shell;

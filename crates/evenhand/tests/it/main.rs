@@ -30,6 +30,7 @@ mod limits_of_the_shell;
 mod lists;
 mod lp;
 mod made_up_arguments;
+mod migrations;
 mod names;
 mod odd_input;
 mod outputs;

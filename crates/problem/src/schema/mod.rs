@@ -54,6 +54,7 @@ schemas![
     "removable-servers",
     "cluster-history",
     "watch-status",
+    "migrations",
     "reproduction",
     "exhibits",
     "audit",

@@ -12,6 +12,7 @@ mod findings;
 mod groups;
 mod plan;
 mod over_time;
+mod migrations;
 mod ratio;
 mod why_not;
 
@@ -24,6 +25,7 @@ pub use findings::{allocation, examination, findings};
 pub use groups::{entitlements, levels, why};
 pub use plan::{plan, removable};
 pub use over_time::over_time;
+pub use migrations::migrations;
 pub use ratio::{monotone, ratio, sweep, worst_load};
 pub use why_not::task_explanation;
 

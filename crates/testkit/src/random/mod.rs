@@ -2,6 +2,7 @@
 
 pub mod clusters;
 pub mod filled;
+pub mod fragmented;
 pub mod gangs;
 pub mod optima;
 pub mod pools;

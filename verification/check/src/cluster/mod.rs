@@ -5,6 +5,7 @@
 //! bundle are recomputed: usage, fair share and difference for every queue; which queue is below its fair share by a
 //! whole task; which tasks could start; every step of the moves; and the least number of moves.
 
+mod migrations;
 mod moves;
 mod queues;
 mod starts;
@@ -266,6 +267,9 @@ impl<'j> Bundle<'j> {
                 is_placed && self.tolerance.is_zero(),
                 "moves are about single servers, without tolerance",
             )?;
+            if let Some(job) = &moves.job {
+                said.push(job.verify(&state, &moves.steps)?);
+            }
             said.push(moves.verify(state, &due, &self.held)?);
             let policy = "not checked: whether the policy of the scheduler allows these stops, and that whole gangs stop";
             said.extend(moves.stops_tasks().then(|| policy.to_owned()));

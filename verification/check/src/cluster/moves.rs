@@ -4,6 +4,7 @@
 
 use rug::Rational;
 
+use super::migrations::Job;
 use super::queues::Vector;
 use super::starts::{Gang, State};
 use crate::allocation::{Allocation, Placement, sums};
@@ -19,7 +20,9 @@ use crate::work::{Checked, context, ensure};
 /// The moves of a certificate.
 pub struct Moves<'j> {
     /// The steps: the gangs that stop, and the gangs that start after that.
-    steps: Vec<(Vec<Gang>, Vec<Gang>)>,
+    pub steps: Vec<(Vec<Gang>, Vec<Gang>)>,
+    /// The waiting gang for which the other steps are migrations, if the certificate is about one.
+    pub job: Option<Job>,
     /// The certificate about the allocation after all steps.
     pub after: Certificate<'j>,
     /// The names of the queues that are below their fair share by a whole task after all steps.
@@ -30,11 +33,12 @@ pub struct Moves<'j> {
 
 impl<'j> Moves<'j> {
     pub fn read(raw: &'j Json<'j>, problem: &Problem) -> Checked<Self> {
-        let [steps, after, short, least] = raw.fields("steps after short least")?;
+        let [steps, after, short, least, job] = raw.fields("steps after short least for?")?;
         let step =
             |[start, stop]: [&Json<'_>; 2]| Ok((Gang::list(stop, problem)?, Gang::start(start, problem)?));
         Ok(Self {
             steps: steps.rows("start stop", step)?,
+            job: job.given().map(|job| Job::read(job, problem)).transpose()?,
             after: Certificate::read(after)?,
             short: short.list()?.iter().map(Json::text).collect::<Checked<_>>()?,
             least: least.number()?,

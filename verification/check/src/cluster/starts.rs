@@ -43,7 +43,7 @@ struct Rule {
 /// Tasks of a user, and their servers: class, index and number of tasks.
 pub struct Gang {
     pub user: usize,
-    places: Vec<(usize, u64, Rational)>,
+    pub places: Vec<(usize, u64, Rational)>,
 }
 
 /// The state of a replay: running and admitted tasks by server and by user, and the usage of queues and groups.
@@ -216,6 +216,35 @@ impl<'q, 'c> State<'q, 'c> {
 
     pub fn queues(&self) -> &'q Queues<'c> {
         self.queues
+    }
+
+    /// Returns the users of the start of a user.
+    pub fn users_of_start(&self, n: usize) -> &[usize] {
+        self.rules.start(n)
+    }
+
+    /// Returns whether each task of a gang of a user needs a server of its own.
+    pub fn needs_distinct_servers(&self, n: usize) -> bool {
+        self.rules.list[n].on_distinct_servers
+    }
+
+    /// Returns the classes on which a user may start tasks, and the sets of classes of which a gang uses one.
+    pub fn classes_for(&self, n: usize) -> (Vec<usize>, Vec<Vec<usize>>) {
+        let is_open = |i: &usize| self.rules.closed.binary_search(i).is_err();
+        let all: Vec<usize> = self.queues.case.problem.classes_of(n).filter(is_open).collect();
+        let sets = &self.rules.list[n].class_sets;
+        let sets = if sets.is_empty() { vec![all.clone()] } else { sets.clone() };
+        (all, sets)
+    }
+
+    /// Returns the servers of a class whose free capacity is kept, with the free capacity.
+    pub fn servers_of(&self, class: usize) -> impl Iterator<Item = ((usize, u64), &Vector)> {
+        self.free.range((class, 0)..=(class, u64::MAX)).map(|(server, free)| (*server, free))
+    }
+
+    /// Returns the capacity of a server of a class.
+    pub fn capacity_of(&self, class: usize) -> Vector {
+        capacity(self.queues.case.problem, class)
     }
 
     /// Returns the queues that are below their fair share by a whole task.

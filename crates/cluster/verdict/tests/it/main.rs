@@ -4,6 +4,7 @@ mod changes;
 mod common;
 mod damaged;
 mod fair_tree;
+mod migrations;
 mod moves;
 mod plan;
 mod promises;
