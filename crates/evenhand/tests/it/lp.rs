@@ -112,7 +112,7 @@ fn wrong_input_has_a_place() {
         "broken.json",
         r#"{"kind": "linear-programme", "direction": "least", "rows": [], "columns": []}"#,
     );
-    solve("broken.json").fails_with(2, "broken.json:1:45: direction: expected `minimise` or `maximise`");
+    solve("broken.json").fails_with(2, "broken.json:1:43: direction: expected `minimise` or `maximise`");
     solve("missing.mps").fails_with(2, "missing.mps");
     folder.write("nothing.mps", "");
     solve("nothing.mps").fails_with(2, "nothing.mps:1: the file ends without ENDATA");
