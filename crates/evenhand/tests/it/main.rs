@@ -51,6 +51,6 @@ mod simulate;
 mod studies;
 mod sweep;
 mod typed_errors;
-mod why_not;
 mod watch;
+mod why_not;
 mod wrong_input;

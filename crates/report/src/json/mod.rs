@@ -10,9 +10,9 @@ mod decimals;
 mod explanation;
 mod findings;
 mod groups;
-mod plan;
-mod over_time;
 mod migrations;
+mod over_time;
+mod plan;
 mod ratio;
 mod why_not;
 
@@ -23,9 +23,9 @@ pub use decimals::{text_with_decimals, with_decimals};
 pub use explanation::explanation;
 pub use findings::{allocation, examination, findings};
 pub use groups::{entitlements, levels, why};
-pub use plan::{plan, removable};
-pub use over_time::over_time;
 pub use migrations::migrations;
+pub use over_time::over_time;
+pub use plan::{plan, removable};
 pub use ratio::{monotone, ratio, sweep, worst_load};
 pub use why_not::task_explanation;
 

@@ -133,7 +133,7 @@ pub fn fragmented(seed: u64) -> Snapshot {
         for index in 0..of_class.count() {
             let here = running.tasks.iter().filter(|(_, i, j)| (*i, *j) == (class, index));
             let used: Rational = here.map(|(n, ..)| of.problem.demand(*n, class)[0].clone()).sum();
-            let free = Rational::from(&of_class.capacity()[0] - used);
+            let free = &of_class.capacity()[0] - used;
             gap = gap.max(free.numer().to_u32().unwrap_or(0));
         }
     }

@@ -279,7 +279,7 @@ fn may_stop(of: &Snapshot, running: &Running<'_>, set: &[Task], n: usize) -> boo
             && highest <= priority
             && by_policy
             && !users.iter().any(|k| running.constraint(*k).protected)
-            && Rational::from(running.count(*m) - count(*m)) >= pinned
+            && running.count(*m) - count(*m) >= pinned
             && users.iter().all(|k| count(*k) == starts * running.gang(*k))
     })
 }
