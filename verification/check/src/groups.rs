@@ -16,7 +16,6 @@ use rug::Rational;
 
 use self::holdings::{Holdings, On};
 use self::lack::Lacks;
-use self::stated::DEPTH;
 use crate::case::{Case, Claim, Shown};
 use crate::names::at;
 use crate::share::{Coefficients, Share};
@@ -62,8 +61,9 @@ pub fn guarantees(case: &Case<'_>, _: &Claim<'_>) -> Checked<Shown> {
     let holdings = Holdings::new(case)?;
     let lacks = Lacks::new(&holdings)?;
     let margin = |n: usize| -> Checked<Rational> {
-        work::spend(case.problem.users[n].demand.len() * DEPTH)?;
-        Ok(-lacks.of(n)? / &case.g[n])
+        let lack = lacks.of(n)?;
+        work::steps(work::cost(work::words(&lack).max(work::words(&case.g[n]))))?;
+        Ok(-lack / &case.g[n])
     };
     Ok((case.active().map(margin).collect::<Checked<Vec<_>>>()?.into_iter().min(), None))
 }

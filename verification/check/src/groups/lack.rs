@@ -6,10 +6,11 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use rug::Rational;
 
-use super::holdings::{Holdings, Step};
+use super::holdings::Holdings;
 use super::stated::Groups;
 use crate::names::at;
 use crate::work::{self, Checked};
@@ -22,6 +23,18 @@ pub struct Lacks<'h, 'c> {
     /// The amount that counts, by limit and lowest group that states a guarantee. It is the same for all users with
     /// this lowest group.
     counted: RefCell<BTreeMap<(usize, usize), Rational>>,
+    /// The bounds by the group that users are directly in.
+    paths: RefCell<BTreeMap<usize, Rc<Path>>>,
+}
+
+/// The bounds that the groups above the users of one group set on them. They are the same for all these users.
+struct Path {
+    /// The lowest group that states a guarantee.
+    lowest: Option<usize>,
+    /// By resource: the least amount that any of the groups leaves.
+    left: Vec<Option<Rational>>,
+    /// For each group that binds its users to what is promised: by resource, whether it promises any.
+    named: Vec<Vec<bool>>,
 }
 
 impl<'h, 'c> Lacks<'h, 'c> {
@@ -38,7 +51,7 @@ impl<'h, 'c> Lacks<'h, 'c> {
                     tasks.iter().filter_map(held).sum::<Rational>();
             }
         }
-        Ok(Self { holdings, direct, counted: RefCell::default() })
+        Ok(Self { holdings, direct, counted: RefCell::default(), paths: RefCell::default() })
     }
 
     fn groups(&self) -> &'c Groups {
@@ -107,49 +120,71 @@ impl<'h, 'c> Lacks<'h, 'c> {
 
     /// Returns the number of further tasks to which the guarantees above a user entitle it.
     pub fn of(&self, n: usize) -> Checked<Rational> {
-        let (groups, holdings) = (self.groups(), self.holdings);
-        let case = holdings.case;
-        let states = |v: &usize| groups.list[*v].guarantee.is_some();
-        let Some(lowest) = groups.above_user(n).find(states) else { return Ok(Rational::new()) };
+        let case = self.holdings.case;
+        let Some(group) = case.problem.groups.members[n].group else { return Ok(Rational::new()) };
+        let path = self.path(group)?;
+        let Some(lowest) = path.lowest else { return Ok(Rational::new()) };
         let mut rooms: Vec<Rational> = case.tasks_left(n).into_iter().collect();
         rooms.extend(self.left_on_classes(n, lowest)?);
-        let demand =
-            case.problem.users[n].demand.iter().filter(|(r, _)| at(&holdings.capacity, *r).is_some());
-        let mut steps: Vec<Step<'_>> =
-            demand.map(|(r, d)| Step { r: *r, d, spare: Rational::new() }).collect();
-        // The child on the path to the user, and its counted usage, starting with the lowest group that states a
-        // guarantee.
-        let mut child: Option<(usize, Vec<Rational>)> = None;
-        for v in groups.above_user(n) {
-            work::spend(8 * steps.len() + 1)?;
-            let counted: Vec<Rational> = match &child {
-                None => steps.iter().map(|step| holdings.used[v][step.r].clone()).collect(),
-                Some((child, below)) => {
-                    let of = |(step, below): (&Step<'_>, &Rational)| {
-                        let (kept, part) =
-                            (&holdings.kept[*child][step.r], holdings.promised_use(*child, step.r));
-                        let others = Rational::from(&holdings.below[v][step.r] - (&part).max(kept));
-                        others + below.max(kept)
-                    };
-                    steps.iter().zip(below).map(of).collect()
-                }
-            };
-            let is_bound = states(&v) || groups.is_shut(v);
-            let mut is_named = !is_bound;
-            for (Step { r, d, spare }, counted) in steps.iter_mut().zip(&counted) {
-                let promised = holdings.promised(v, *r).filter(|_| is_bound);
-                is_named |= promised.is_some();
-                let bounds = promised.into_iter().chain(at(&groups.list[v].limit, *r));
-                rooms.extend(bounds.map(|bound| (Rational::from(bound - counted) + &*spare) / *d));
-                *spare += Rational::from(&holdings.kept[v][*r] - counted).max(Rational::new());
-            }
-            if !is_named {
-                return Ok(Rational::new());
-            }
-            if v == lowest || child.is_some() {
-                child = Some((v, counted));
+        let demand = &case.problem.users[n].demand;
+        let demanded = || demand.iter().filter(|(r, _)| at(&self.holdings.capacity, *r).is_some());
+        work::steps((path.named.len() * demand.len()) as u64)?;
+        if !path.named.iter().all(|named| demanded().any(|(r, _)| named[*r])) {
+            return Ok(Rational::new());
+        }
+        for (r, d) in demanded() {
+            if let Some(left) = &path.left[*r] {
+                work::steps(work::cost(work::words(left).max(work::words(d))))?;
+                rooms.push(Rational::from(left / d));
             }
         }
         Ok(rooms.into_iter().min().unwrap_or_default().max(Rational::new()))
+    }
+
+    /// Returns the bounds that the groups above the users of a group set.
+    fn path(&self, group: usize) -> Checked<Rc<Path>> {
+        if let Some(known) = self.paths.borrow().get(&group) {
+            return Ok(known.clone());
+        }
+        let (groups, holdings) = (self.groups(), self.holdings);
+        let m = holdings.case.problem.resources.list.len();
+        let states = |v: &usize| groups.list[*v].guarantee.is_some();
+        let lowest = groups.above(Some(group)).find(states);
+        let mut path = Path { lowest, left: vec![None; m], named: Vec::new() };
+        let mut spare = vec![Rational::new(); m];
+        // The child on the path to the group, and its counted usage, starting with the lowest group that states a
+        // guarantee.
+        let mut child: Option<(usize, Vec<Rational>)> = None;
+        for v in groups.above(Some(group)).take(if lowest.is_some() { usize::MAX } else { 0 }) {
+            work::spend(8 * m + 1)?;
+            let counted: Vec<Rational> = match &child {
+                None => holdings.used[v].clone(),
+                Some((child, below)) => {
+                    let of = |(r, below): (usize, &Rational)| {
+                        let (kept, part) = (&holdings.kept[*child][r], holdings.promised_use(*child, r));
+                        let others = Rational::from(&holdings.below[v][r] - (&part).max(kept));
+                        others + below.max(kept)
+                    };
+                    below.iter().enumerate().map(of).collect()
+                }
+            };
+            let is_bound = states(&v) || groups.is_shut(v);
+            let mut named = vec![false; m];
+            for (r, counted) in counted.iter().enumerate() {
+                let promised = holdings.promised(v, r).filter(|_| is_bound);
+                named[r] = promised.is_some();
+                let bounds = promised.into_iter().chain(at(&groups.list[v].limit, r));
+                let left = bounds.map(|bound| Rational::from(bound - counted) + &spare[r]);
+                path.left[r] = path.left[r].take().into_iter().chain(left).min();
+                spare[r] += Rational::from(&holdings.kept[v][r] - counted).max(Rational::new());
+            }
+            path.named.extend(is_bound.then_some(named));
+            if Some(v) == lowest || child.is_some() {
+                child = Some((v, counted));
+            }
+        }
+        let path = Rc::new(path);
+        self.paths.borrow_mut().insert(group, path.clone());
+        Ok(path)
     }
 }
