@@ -112,6 +112,7 @@ fn every_kind_of_document_fits_its_schema() {
     groups.solve("tree", true, "a.json");
     let cluster = Folder::with("");
     cluster.write("snap.json", include_str!("../../../../examples/cluster.json"));
+    cluster.write("jagged.json", include_str!("../../../../examples/cluster-jagged.json"));
     let programme = Folder::with("");
     programme.write("p.mps", include_str!("../../../../examples/linear-programme.mps"));
     programme.write("p.sol", include_str!("../../../../examples/linear-programme.sol"));
@@ -119,6 +120,9 @@ fn every_kind_of_document_fits_its_schema() {
         (&cluster, "verdict snap.json"),
         (&cluster, "what-if snap.json --set research.weight=1"),
         (&cluster, "moves snap.json"),
+        (&cluster, "moves jagged.json --for training"),
+        (&cluster, "moves jagged.json --for training --pinned serving --pinned batch"),
+        (&cluster, "moves jagged.json --pack"),
         (&problem, "solve problem.json -m njc"),
         (&problem, "certify problem.json a.json -o c.json"),
         (&problem, "check c.json"),
@@ -157,6 +161,8 @@ fn every_kind_of_document_fits_its_schema() {
     calls.iter().for_each(|(folder, call)| seen.prints(folder, call));
     cluster.run(&["verdict", "snap.json", "-o", "v.json"]).ends_with(1);
     cluster.run(&["moves", "snap.json", "-o", "m.json", "--after", "after.json"]).ends_with(0);
+    cluster.run(&["moves", "jagged.json", "--for", "training", "-o", "migrations.json"]).ends_with(0);
+    seen.fits(&cluster.read("migrations.json"));
     let files = [
         (&cluster, ["snap.json", "v.json", "m.json", "after.json"]),
         (&problem, ["c.json", "s.json", "run.json", "a.json"]),
