@@ -10,13 +10,13 @@ pub const COSTS: [&str; 2] = ["priority", "age"];
 // The job for which tasks migrate, and what a migration costs.
 #[derive(Debug, Args)]
 pub struct MigrationOptions {
-    /// Choose tasks to migrate so that JOB could start: a waiting user or task, or a file of a user
+    /// Choose tasks to migrate so that JOB could start: a waiting user or task, or a file
     #[arg(long = "for", value_name = "JOB", conflicts_with_all = ["pack", "most"])]
     pub job: Option<PathBuf>,
     /// Choose tasks to migrate so that the largest possible waiting gang could start
     #[arg(long, conflicts_with = "most")]
     pub pack: bool,
-    /// Cost of a migrated task: priority, age, or a JSON file {"USER": COST} (default: 1 each)
+    /// Cost of a migrated task: priority, or a JSON file {"USER": COST} (default: 1 each)
     #[arg(long, value_name = "COST")]
     pub cost: Option<PathBuf>,
 }

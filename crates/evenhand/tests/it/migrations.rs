@@ -93,7 +93,7 @@ fn wrong_input() {
     folder.write("list.json", "[1]");
     for (call, expected) in [
         ("--for nobody", "there is no user, waiting task or file `nobody`"),
-        ("--for trainin", "did you mean `training`?"),
+        ("--for trainin", "there is no user, waiting task or file `trainin`"),
         ("--for batch", "no whole gang of tasks that waits"),
         ("--for two.json", "the file states 2 users"),
         ("--for training --pack", "cannot be used with"),

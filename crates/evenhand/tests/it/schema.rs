@@ -118,6 +118,7 @@ fn every_kind_of_document_fits_its_schema() {
     );
     let watched = ["watch", "--command", "cat snap.json", "--once", "--history", "history.sqlite"];
     let status = cluster.run(&[&watched[..], &["--format", "json"]].concat()).ends_with(1);
+    cluster.write("jagged.json", include_str!("../../../../examples/cluster-jagged.json"));
     let programme = Folder::with("");
     programme.write("p.mps", include_str!("../../../../examples/linear-programme.mps"));
     programme.write("p.sol", include_str!("../../../../examples/linear-programme.sol"));
@@ -129,6 +130,9 @@ fn every_kind_of_document_fits_its_schema() {
         (&cluster, "plan snap.json --offer gpu-node --until starts=training"),
         (&cluster, "plan snap.json --removable"),
         (&cluster, "report history.sqlite"),
+        (&cluster, "moves jagged.json --for training"),
+        (&cluster, "moves jagged.json --for training --pinned serving --pinned batch"),
+        (&cluster, "moves jagged.json --pack"),
         (&problem, "solve problem.json -m njc"),
         (&problem, "certify problem.json a.json -o c.json"),
         (&problem, "check c.json"),
@@ -170,6 +174,8 @@ fn every_kind_of_document_fits_its_schema() {
     seen.fits(&status.stdout);
     cluster.run(&["verdict", "snap.json", "-o", "v.json"]).ends_with(1);
     cluster.run(&["moves", "snap.json", "-o", "m.json", "--after", "after.json"]).ends_with(0);
+    cluster.run(&["moves", "jagged.json", "--for", "training", "-o", "migrations.json"]).ends_with(0);
+    seen.fits(&cluster.read("migrations.json"));
     let files = [
         (&cluster, ["snap.json", "v.json", "m.json", "after.json"]),
         (&problem, ["c.json", "s.json", "run.json", "a.json"]),

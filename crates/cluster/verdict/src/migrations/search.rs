@@ -344,11 +344,20 @@ impl<'s, 'p> Search<'s, 'p> {
             self.pass.is_complete &= full.len() <= most;
             full.truncate(most);
         }
-        for Full { host, set, size, .. } in full {
+        for Full { least, host, set, size } in full {
             let class = self.hosts.list[host].place.class;
             let demand = self.hosts.demand(n, class);
             let lacks = Hosts::lacks(&self.hosts.list[host], &demand, 1);
-            for (cover_cost, leave) in self.covers(host, &lacks, cost, allowance) {
+            let mut covers = Vec::new();
+            if !self.is_small {
+                // Sets at the lower bound are found quickly, and usually there is one.
+                self.pass.is_complete = false;
+                covers = self.covers(host, &lacks, cost, least);
+            }
+            if covers.is_empty() {
+                covers = self.covers(host, &lacks, cost, allowance);
+            }
+            for (cover_cost, leave) in covers {
                 found.push(Candidate { cost: cover_cost, slack: size, host, leave, set });
             }
         }
@@ -448,11 +457,18 @@ impl<'s, 'p> Search<'s, 'p> {
             b.gain.iter().max().cmp(&a.gain.iter().max()).then(a.cost.cmp(&b.cost)).then(a.unit.cmp(&b.unit))
         });
         let mut lack: Vec<i128> = lacks.iter().map(|(_, lack)| *lack).collect();
-        let mut covers =
-            Covers { things: &things, found: Vec::new(), exceeding: None, is_cut: false, steps: 20_000 };
+        let (most, most_steps) = if self.is_small { (MOST_COVERS, 20_000) } else { (WIDTH, 1_000) };
+        let mut covers = Covers {
+            things: &things,
+            found: Vec::new(),
+            exceeding: None,
+            is_cut: false,
+            steps: most_steps,
+            most,
+        };
         covers.extend(0, &mut lack, &mut vec![0; things.len()], 0, allowance);
         let Covers { mut found, exceeding, is_cut, steps, .. } = covers;
-        *self.work = self.work.saturating_sub((20_000 - steps) / 4);
+        *self.work = self.work.saturating_sub((most_steps - steps) / 4);
         if is_cut {
             self.pass.is_complete = false;
         }
@@ -693,6 +709,8 @@ struct Covers<'t> {
     exceeding: Option<u64>,
     is_cut: bool,
     steps: u64,
+    /// The largest number of sets.
+    most: usize,
 }
 
 impl Covers<'_> {
@@ -707,7 +725,7 @@ impl Covers<'_> {
             }
             return;
         }
-        if self.steps == 0 || self.found.len() >= MOST_COVERS {
+        if self.steps == 0 || self.found.len() >= self.most {
             self.is_cut = true;
             return;
         }
