@@ -133,9 +133,9 @@ impl<'e> Words<'e> {
                 format!("the limit of {} on {} is reached", self.group(at.group), self.classes(at))
             }
             Obstacle::Free(r) if self.is_fragmented(r) => {
-                format!("enough {} is free, but not where a task needs it", self.resource(r))
+                format!("enough free {}, but not where a task needs it", self.resource(r))
             }
-            Obstacle::Free(r) => format!("too little {} is free", self.resource(r)),
+            Obstacle::Free(r) => format!("not enough free {}", self.resource(r)),
             Obstacle::Servers(Lifted::Classes) => match reason.is_enough {
                 Some(true) => "it may not run on the servers that have room".to_owned(),
                 _ => "it may not run on some servers".to_owned(),
