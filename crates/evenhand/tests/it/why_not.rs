@@ -122,10 +122,7 @@ fn submitted_jobs_are_explained() {
     );
     let text = folder.run(&["what-if", "snap.json", "--submit", "job.json"]).ends_with(0).stdout;
     assert!(text.contains("Would burst start now?"), "{text}");
-    assert!(
-        text.contains("A gang of 2 tasks of burst could not start now: not enough free gpu."),
-        "{text}"
-    );
+    assert!(text.contains("A gang of 2 tasks of burst could not start now: not enough free gpu."), "{text}");
     let call = ["what-if", "snap.json", "--submit", "job.json", "--format", "json"];
     let found = folder.run(&call).ends_with(0).json();
     let found = &found["submitted"][0];
