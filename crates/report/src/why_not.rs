@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use evenhand_cluster::why_not::{Explanation, Obstacle, Raise, Reason, State, Subject};
+use evenhand_cluster::why_not::{Explanation, Free, Obstacle, Raise, Reason, Share, State, Subject};
 use evenhand_cluster::{FewestStops, Lifted, OnLimit, Place};
 use evenhand_problem::{Problem, Rational};
 
@@ -133,9 +133,9 @@ impl<'e> Words<'e> {
                 format!("the limit of {} on {} is reached", self.group(at.group), self.classes(at))
             }
             Obstacle::Free(r) if self.is_fragmented(r) => {
-                format!("enough {} is free, but not on single servers", self.resource(r))
+                format!("enough free {}, but not where a task needs it", self.resource(r))
             }
-            Obstacle::Free(r) => format!("too little {} is free", self.resource(r)),
+            Obstacle::Free(r) => format!("not enough free {}", self.resource(r)),
             Obstacle::Servers(Lifted::Classes) => match reason.is_enough {
                 Some(true) => "it may not run on the servers that have room".to_owned(),
                 _ => "it may not run on some servers".to_owned(),
@@ -266,32 +266,27 @@ impl<'e> Words<'e> {
         }
     }
 
-    /// Returns how much of a resource is free, and where.
+    /// Returns how much of a resource is free, and where, for each user of the start.
     fn free(&self, r: usize) -> String {
-        let mut text = format!("Placement: of {}", self.resource(r));
         let of: Vec<_> = self.explanation.free.iter().filter(|free| free.resource == r).collect();
-        for (at, free) in of.iter().enumerate() {
-            let name = if of.len() > 1 { format!(" for {}", self.user(free.user)) } else { String::new() };
-            let separator = if at > 0 { ";" } else { "," };
-            let total = amount(self.resource(r), &free.total);
-            let _ = write!(text, "{separator} {total} is free{name} on servers where it may run");
+        let each = |free: &&Free| {
+            let mut text = format!("{} are free on the servers where it may run", self.of(r, &free.total));
+            if of.len() > 1 {
+                let _ = write!(text, ", for {}", self.user(free.user));
+            }
             if let Some((most, place)) = free.most.as_ref().filter(|(most, _)| *most > 0) {
                 let server = self.of.snapshot.server_name(place.class, place.index);
                 let _ = write!(text, ", at most {} on one server ({server})", amount(self.resource(r), most));
             }
             let task = amount(self.resource(r), &free.task);
+            let _ = write!(text, ". A task needs {task} on one server");
             if free.gang > free.task {
-                let gang = amount(self.resource(r), &free.gang);
-                let _ = write!(text, ". A task needs {task} on one server, and all its tasks need {gang}");
-            } else {
-                let _ = write!(text, ". A task needs {task} on one server");
+                let _ = write!(text, ", and all its tasks need {}", amount(self.resource(r), &free.gang));
             }
-        }
-        if of.is_empty() {
-            text.push_str(", too little is free");
-        }
-        text.push('.');
-        text
+            text + "."
+        };
+        let all: Vec<String> = of.iter().map(each).collect();
+        format!("Placement: {}", all.join(" "))
     }
 
     /// Returns further facts: an empty cluster, fair shares, priorities, and what is not modelled.
@@ -326,7 +321,7 @@ impl<'e> Words<'e> {
             );
         };
         let over = shares.iter().filter(|share| share.after > share.fair_share);
-        let fraction = |share: &&evenhand_cluster::why_not::Share| {
+        let fraction = |share: &&Share| {
             if share.fair_share.is_zero() {
                 None
             } else {

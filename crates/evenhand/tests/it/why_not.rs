@@ -41,10 +41,11 @@ fn too_many_pods() {
         (reasons(&found), &found["reasons"][0]["resource"]),
         (vec![("free", Some(true))], &json!("pods"))
     );
-    assert_eq!((&found["stop"]["count"], &found["stop"]["fewest"]), (&json!(1), &json!(true)));
+    // Kubernetes stops pods only for pods of a higher priority.
+    assert_eq!(found["stop"]["possible"], false);
     assert_eq!((&found["add"][0]["servers"], &found["add"][0]["fewest"]), (&json!(1), &json!(true)));
     let text = folder.run(&["explain", "snap.json", "--task", "b/w"]).ends_with(1).stdout;
-    assert!(text.contains("too little pods is free") && text.contains("This is the only reason."), "{text}");
+    assert!(text.contains("not enough free pods") && text.contains("This is the only reason."), "{text}");
 }
 
 #[test]
@@ -58,7 +59,7 @@ fn volcano_3948_is_fragmented() {
     let free =
         &found["free"].as_array().unwrap().iter().find(|of| of["resource"] == "nvidia.com/gpu").unwrap();
     let text = folder.run(&["explain", "snap.json", "--task", "ns/w-0"]).ends_with(1).stdout;
-    assert!(text.contains("enough nvidia.com/gpu is free, but not on single servers"), "{text} {free}");
+    assert!(text.contains("enough free nvidia.com/gpu, but not where a task needs it"), "{text} {free}");
     assert!(text.contains("moves SNAPSHOT --for"), "{text}");
     // With the server that the explanation names, the task starts.
     let class = found["add"][0]["class"].as_str().unwrap();
@@ -121,15 +122,12 @@ fn submitted_jobs_are_explained() {
     );
     let text = folder.run(&["what-if", "snap.json", "--submit", "job.json"]).ends_with(0).stdout;
     assert!(text.contains("Would burst start now?"), "{text}");
-    assert!(
-        text.contains("A gang of 2 tasks of burst could not start now: too little gpu is free."),
-        "{text}"
-    );
+    assert!(text.contains("A gang of 2 tasks of burst could not start now: not enough free gpu."), "{text}");
     let call = ["what-if", "snap.json", "--submit", "job.json", "--format", "json"];
     let found = folder.run(&call).ends_with(0).json();
     let found = &found["submitted"][0];
     assert_eq!((&found["user"], &found["could_start"]), (&json!("burst"), &json!(false)));
-    assert_eq!((&found["stop"]["count"], &found["stop"]["fewest"]), (&json!(4), &json!(true)));
+    assert_eq!((&found["stop"]["count"], &found["stop"]["fewest"]), (&json!(2), &json!(true)));
     assert_eq!(found["add"][0]["servers"], 1);
     // Nothing is submitted, so nothing is explained.
     let call = ["what-if", "snap.json", "--set", "batch.weight=2", "--format", "json"];
@@ -154,7 +152,7 @@ fn tasks_have_names_or_users() {
         folder.run(&["explain", "snap.json", "--task", task]).fails_with(2, said);
     };
     wrong("research/train-1", "runs on n1");
-    wrong("research/train-99", "research/train-");
+    wrong("research/train-99", "research/train-99");
     folder.write("problem.json", r#"{"kind": "allocation-problem", "resources": ["gpu"], "servers": [{"name": "s", "capacity": {"gpu": 1}}], "users": [{"name": "u", "demand": {"gpu": 1}}]}"#);
     folder.run(&["explain", "problem.json", "--task", "u"]).fails_with(2, "snapshot");
     folder
