@@ -147,7 +147,7 @@ pub(crate) fn obstacle_in_words(problem: &Problem, plan: &Plan, obstacle: &Obsta
             format!("{} states no number of tasks, so some of its tasks always wait", user(*n))
         }
         Obstacle::NoPlacement => {
-            "limits and the rules for servers allow no placement of all these tasks together".to_owned()
+            "limits and the rules for servers leave no room for these tasks together".to_owned()
         }
         Obstacle::Exceeded(_) => {
             "running tasks exceed a limit or a server today, and starts do not change that".to_owned()
@@ -296,15 +296,15 @@ pub(crate) fn can_go(snapshot: &Snapshot, removable: &Removable) -> String {
     let names = few(&names, EXPLAINED);
     match (alone, together) {
         (1, 1) => format!("1 server can go: {names}."),
+        (_, 1) => format!("1 server can go: {names}. Each of {alone} servers can go if all others stay."),
         (_, 0) => format!(
             "{} can go if all others stay. None of them was found to go after another.",
             server(alone)
         ),
         _ if alone == together => format!("{} can go, all of them together: {names}.", server(alone)),
         _ => format!(
-            "{} can go together: {names}. {} can go if all others stay.",
-            server(together),
-            server(alone)
+            "{} can go together: {names}. Each of {alone} servers can go if all others stay.",
+            server(together)
         ),
     }
 }
@@ -325,6 +325,12 @@ pub fn removable(snapshot: &Snapshot, removable: &Removable) -> Page {
             "No queue then lacks more of its fair share than now, and no guarantee is newly missed."
                 .to_owned(),
         );
+    }
+    if let Some(n) = removable.could_start.filter(|_| !removable.alone.is_empty()) {
+        lines.push(format!(
+            "Waiting tasks of {} could start now and may need a server that can go, so start them first.",
+            problem.users()[n].name()
+        ));
     }
     for (reason, places) in &removable.stays {
         let names: Vec<String> = places.iter().map(|place| server_name(snapshot, *place)).collect();

@@ -175,6 +175,7 @@ fn the_pages_of_docs() {
         "queues.md",
         "schedulers.md",
         "verdict.md",
+        "plan.md",
         "audit.md",
         "reservations.md",
     ] {

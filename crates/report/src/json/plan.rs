@@ -144,6 +144,7 @@ pub fn removable(snapshot: &Snapshot, rule: Option<Rule>, removable: &Removable)
             "stays": stays,
             "not_known": list(&removable.not_known, name),
             "cut": removable.is_cut,
+            "could_start": removable.could_start.map(|n| snapshot.problem.users()[n].name()),
         }),
     )
 }

@@ -10,11 +10,11 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 use evenhand_mechanisms::tree::Rule;
 use evenhand_problem::snapshot::Snapshot;
-use evenhand_problem::{Allocation, Problem, Rational};
+use evenhand_problem::{Allocation, Problem, Promises, Rational};
 
 use super::packing::{Lot, MOST_ADDED, Placed, Room, lots_of, pack_exactly};
 use super::vectors::{Vectors, is_within, price};
-use super::{Obstacle, Offer, Outcome, Plan, Set, Started, capacity};
+use super::{Obstacle, Offer, Outcome, Plan, Set, Started, capacity, packing};
 use crate::due::{Due, by_rule};
 use crate::error::ClusterError;
 use crate::queues::{Queues, Vector, gang};
@@ -79,12 +79,23 @@ pub(super) fn plan(
     // Guarantees do not depend on the number of servers, so more servers never hurt. A set that is not enough excludes all smaller
     // ones, and large steps come first.
     if !is_fair {
+        if let Some(most) = enough_for_all(problem, offers)
+            && judge.judge(&vec![most; offers.len()])? == Some(false)
+        {
+            return Ok(plan(Outcome::Impossible(Obstacle::NoPlacement), Rational::new(), 1, false));
+        }
         judge.gallop()?;
     }
     let half = judge.left / 2;
     let (mut least, mut is_cut) = judge.in_order(if is_fair { half } else { 0 })?;
     if is_cut && judge.best.is_none() {
-        judge.gallop()?;
+        // If all waiting tasks start, every queue has what it asks for.
+        if let Outcome::Found(set) = packing::plan(snapshot, offers, None)?.outcome {
+            judge.shrink(&set.counts)?;
+        }
+        if judge.best.is_none() {
+            judge.gallop()?;
+        }
         if judge.best.is_some() && judge.left > 0 {
             (least, is_cut) = judge.in_order(0)?;
         }
@@ -106,6 +117,28 @@ fn lasting(today: &Verdict) -> Option<Obstacle> {
         return Some(Obstacle::Exceeded(Box::new(excess.clone())));
     }
     (today.excesses.is_empty() && !today.is_within_limits()).then_some(Obstacle::NotFeasible)
+}
+
+/// Returns a number of servers of each class beyond which further servers change no start: one for each task, and enough for all
+/// capacity that is kept back. Returns `None` if it is too large, or a user states no number of tasks.
+fn enough_for_all(problem: &Problem, offers: &[Offer]) -> Option<u64> {
+    let tasks: Option<Rational> = problem.users().iter().map(|user| user.tasks().cloned()).sum();
+    let promises = Promises::new(problem.groups());
+    let mut used = vec![Rational::new(); problem.n_resources()];
+    promises.kept.iter().flatten().for_each(|(r, kept)| used[*r] += kept);
+    for user in problem.users() {
+        for (r, d) in user.base_demand().entries() {
+            used[*r] += Rational::from(d * user.tasks()?);
+        }
+    }
+    let mut most = tasks?.ceil();
+    for offer in offers {
+        let capacity = problem.servers()[offer.class].capacity();
+        for (used, own) in used.iter().zip(capacity).filter(|(_, own)| **own > 0) {
+            most = most.max(Rational::from(used / own).ceil());
+        }
+    }
+    most.numer().to_u64().filter(|most| *most <= MOST_ADDED)
 }
 
 struct Judge<'s> {
@@ -223,6 +256,24 @@ impl Judge<'_> {
                     Some(true) => high = middle,
                     _ => low = middle,
                 }
+            }
+        }
+        Ok(())
+    }
+
+    /// Judges a set, and if it is enough also smaller ones in the same proportions.
+    fn shrink(&mut self, counts: &[u64]) -> Result<(), ClusterError> {
+        let all = counts.iter().copied().max().unwrap_or(0);
+        if self.judge(counts)? != Some(true) {
+            return Ok(());
+        }
+        let (mut low, mut high) = (0, all);
+        while high - low > 1 && self.left > 0 {
+            let middle = low + (high - low) / 2;
+            let part: Vec<u64> = counts.iter().map(|count| (count * middle).div_ceil(all)).collect();
+            match self.judge(&part)? {
+                Some(true) => high = middle,
+                _ => low = middle,
             }
         }
         Ok(())

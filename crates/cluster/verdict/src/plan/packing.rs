@@ -325,6 +325,12 @@ impl<'p> Packing<'p> {
         Self { standing, counts, offers, lots, order, filled, placed, left }
     }
 
+    /// Returns the number of servers and lots, which all are copied or visited when a set is judged.
+    fn size(&self) -> u64 {
+        let servers: usize = self.standing.servers.classes.iter().map(Vec::len).sum();
+        (servers + self.lots.len()) as u64
+    }
+
     /// Returns whether all tasks have room with a set of new servers.
     fn judge(&self, more: &[u64], steps: &mut u64) -> Room {
         let mut placed = self.placed.clone();
@@ -755,6 +761,7 @@ impl Search<'_, '_> {
                 continue;
             }
             self.judged += 1;
+            self.steps = self.steps.saturating_sub(self.packing.size());
             match self.packing.judge(&more, &mut self.steps) {
                 Room::Yes(placed) => {
                     self.best = Some((more, placed));

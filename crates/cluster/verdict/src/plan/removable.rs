@@ -15,7 +15,7 @@ use crate::error::ClusterError;
 use crate::queues::{Queues, Vector, gang};
 use crate::rooms::{Bound, Rooms};
 use crate::servers::{Place, Servers, placed};
-use crate::starts::Standing;
+use crate::starts::{Answer, Standing};
 use crate::task_rules::TaskRules;
 use crate::verdict::Excess;
 
@@ -47,6 +47,8 @@ pub struct Removable {
     pub not_known: Vec<Place>,
     /// Whether the search for servers that can go together reached its limit.
     pub is_cut: bool,
+    /// A waiting user that could start now, and that may find no room once servers have gone.
+    pub could_start: Option<usize>,
 }
 
 /// A server that can go, with the new servers of its tasks.
@@ -104,6 +106,11 @@ impl Removable {
         let standing = Standing { problem: &problem, rules: &rules, servers, rooms };
         let size = problem.n_users() * (problem.n_resources() + problem.n_servers()) + placements.len();
         let before = Numbers::new(&light.problem, &rules, rule, &light.allocation, None)?;
+        let mut steps = STEPS;
+        let could_start = (0..problem.n_users()).find(|n| {
+            let waits = before.waiting[*n] && rules.leads(*n) && rules.not_modelled(*n).is_empty();
+            waits && matches!(standing.find(*n, &mut steps), Answer::Yes(_))
+        });
         let mut search = Search {
             snapshot: &light,
             rule,
@@ -116,7 +123,7 @@ impl Removable {
             searches: MOST_SEARCHES,
             judged: (WORK / (size + 1)).clamp(10, MOST_JUDGED),
         };
-        search.run()
+        Ok(Self { could_start, ..search.run()? })
     }
 }
 
@@ -299,7 +306,7 @@ impl<'p> Search<'_, 'p> {
         not_known.sort_unstable();
         let alone = alone.into_iter().map(|(_, gone)| gone).collect();
         let together = together.into_iter().map(|at| self.place(at)).collect();
-        Ok(Removable { alone, together, moves, stays, not_known, is_cut })
+        Ok(Removable { alone, together, moves, stays, not_known, is_cut, could_start: None })
     }
 
     fn place(&self, (class, at): At) -> Place {

@@ -171,7 +171,7 @@ fn obstacles_that_no_server_lifts() {
 #[test]
 fn wrong_goals_and_offers() {
     let mut of = made(
-        &json!([{"name": "node", "count": 2, "capacity": {"cpu": 4}}, {"name": "empty", "count": 1}]),
+        &json!([{"name": "node", "count": 2, "capacity": {"cpu": 4}}, {"name": "empty", "count": 1, "capacity": {}}]),
         &json!([{"name": "a", "tasks": 1, "demand": {"cpu": 3}}, {"name": "b", "tasks": 3, "demand": {"cpu": 4}}]),
         &json!([{"server": "node", "index": 0, "tasks": {"a": 1}}]),
     );
