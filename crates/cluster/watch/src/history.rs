@@ -137,6 +137,8 @@ impl History {
         if added.is_err() {
             // Names of a transaction that was undone have no numbers.
             self.names.clear();
+            // Moving the WAL into the file makes room for the next round. On a full disk this may fail too.
+            let _ = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
         }
         added.map_err(|error| error_of(&self.file, &error))
     }

@@ -82,7 +82,9 @@ impl Watcher<'_> {
         let entry = Entry { time: begun, took, result: result.as_ref().map(AsRef::as_ref) };
         let added = self.history.as_mut().map(|history| history.add(&entry));
         let history_failure = added.and_then(Result::err).map(|error| error.to_string());
-        // The line of a round stands in the log only after its row is in the history.
+        let of_board = result.as_ref().map(Arc::clone);
+        self.board.put(begun, self.clock.now(), took.as_secs_f64(), of_board, history_failure.clone());
+        // The line of a round stands in the log only after its row is in the history and its answer is served.
         (self.log)(match &result {
             Ok(judged) => {
                 Log::Verdict(format!("{time}: {} ({})", judged.answer, duration(took.as_secs_f64())))
@@ -92,8 +94,6 @@ impl Watcher<'_> {
         if let Some(failure) = &history_failure {
             (self.log)(Log::History(format!("{time}: this round is not in the history: {failure}")));
         }
-        let of_board = result.as_ref().map(Arc::clone);
-        self.board.put(begun, self.clock.now(), took.as_secs_f64(), of_board, history_failure);
         match result {
             Ok(judged) => Outcome::Judged(judged),
             Err(failure) => Outcome::Failed(failure),

@@ -162,20 +162,20 @@ fn a_full_disk_is_said_and_the_watch_goes_on() {
     let program = env!("CARGO_BIN_EXE_evenhand");
     let script = format!(
         "ulimit -f 200; exec '{program}' watch --command 'cat snap.json' --every 1ms --history h.sqlite --quiet 2>log & \
-         child=$!; n=0; while [ $n -lt 600 ] && ! grep -q 'not in the history' log; do sleep 0.1; n=$((n+1)); done; \
-         sleep 0.3; kill -TERM $child; wait $child; echo $?"
+         child=$!; n=0; while [ $n -lt 600 ] && [ $(grep -c 'not in the history' log) -lt 3 ]; do sleep 0.1; n=$((n+1)); done; \
+         kill -TERM $child; wait $child; echo $?"
     );
     let mut command = Command::new("sh");
     command.args(["-c", &script]).current_dir(folder.path());
     let output = finish(command, b"", Duration::from_secs(120));
     let log = folder.read("log");
     assert!(
-        log.lines().filter(|line| line.contains("this round is not in the history")).count() > 1,
+        log.lines().filter(|line| line.contains("this round is not in the history")).count() > 2,
         "{log}"
     );
     assert_eq!(output.stdout.trim(), "0", "{log}");
     // All rounds before it are there.
-    assert!(rounds(&folder, "h.sqlite").0 > 10);
+    assert!(rounds(&folder, "h.sqlite").0 > 3);
 }
 
 /// Two programs never write to one history.
