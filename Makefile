@@ -8,7 +8,7 @@ CARGO_FLAGS ?=
 .DEFAULT_GOAL := help
 PREFIX ?= $(HOME)/.local
 
-.PHONY: help setup build install demo test wheel test-python test-readme package test-packages dist dist-twice doc book e2e e2e-slurm damage snapshots answers proof lint bench peers accuracy-peers fuzz address drive
+.PHONY: help setup build install demo test wheel test-python test-readme test-recipe package test-packages dist dist-twice doc book e2e e2e-slurm damage snapshots answers proof lint bench peers accuracy-peers fuzz address drive
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):[^#]*## \(.*\)/  make \1@\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F@ '{ printf "%-23s %s\n", $$1, $$2 }'
@@ -52,6 +52,10 @@ test-python: wheel ## test the Python package from the installed wheel (in an en
 # Tests the first steps of a new user: a clean copy and a separate environment.
 test-readme: setup ## run every command of README.md and compare its output
 	@scripts/test-readme.sh
+
+# Compiles the crates of the engine in a copy of the sources.
+test-recipe: setup ## follow CONTRIBUTING's recipe "Add a mechanism" in a copy of the sources, and run the tests there
+	@CARGO_FLAGS="$(CARGO_FLAGS)" scripts/test-recipe.sh
 
 doc: setup ## build the API documentation with rendered formulas in target/doc
 	@RUSTDOCFLAGS="-D warnings --html-in-header $(CURDIR)/docs/katex.html" scripts/build.sh $(CARGO) doc --release --workspace --no-deps $(CARGO_FLAGS)

@@ -38,7 +38,7 @@ RESULTS = {
     "volcano": ["report", "schedulers/volcano.json"],
     "sweep": ["ratio", "vm-types.json", "--sweep", "0:2:21"],
     "simulated": ["simulate", "<scenario>", "--replications", "2"],
-    "audited": ["audit", "-m", "tsf", "--instances", "200"],
+    "audited": ["audit", "mechanism", "tsf", "--instances", "200"],
     "measured": ["bench", "accuracy", "--problem", "two-servers.json", "--runs", "1", "--seconds", "5"],
     "reproduced": ["reproduce", "kesidis"],
 }

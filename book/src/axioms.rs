@@ -74,7 +74,7 @@ fn counter_example(axiom: Axiom, audits: &Audits, queues: &Problem) -> Result<St
     let mut text = "\n## A counter-example\n\n".to_owned();
     if let Some((mechanism, name, example)) = audits.against(axiom) {
         let id = mechanism.info.id;
-        let command = format!("evenhand audit --mechanism {id}{} --axiom {name}", flags(mechanism));
+        let command = format!("evenhand audit mechanism {id}{} --axiom {name}", flags(mechanism));
         write!(text, "`{command}` finds that [`{id}`](../mechanisms/{id}.md) violates it here:\n\n")?;
         text.push_str(&shown(&example.problem, &example.examination)?);
     } else if let Some(found) = by_hand(axiom, queues)? {

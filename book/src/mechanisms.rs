@@ -118,7 +118,7 @@ fn example(mechanism: &'static Mechanism, examples: &[Example]) -> Result<String
 
 fn failures(mechanism: &Mechanism, audits: &Audits) -> Result<String, Fault> {
     let mut text = "\n## Where it fails\n\n".to_owned();
-    let command = format!("evenhand audit --mechanism {}{}", mechanism.info.id, flags(mechanism));
+    let command = format!("evenhand audit mechanism {}{}", mechanism.info.id, flags(mechanism));
     let broken: Vec<_> = audits.broken_by(mechanism).collect();
     if broken.is_empty() {
         let condition = "no random problem on which it breaks one of the usual axioms";

@@ -53,7 +53,7 @@ def test_other_results(tmp_path, binary, two_servers):
     assert eh.compare(two_servers, ["drfh", "tsf", "utilitarian"]).to_json() == said
     said = binary("evenhand", "--format", "json", "ratio", EXAMPLES / "vm-types.json")
     assert eh.Reservation.from_file(EXAMPLES / "vm-types.json").ratio().to_json() == said
-    said = binary("evenhand", "--format", "json", "audit", "-m", "utilitarian", "--instances", "100")
+    said = binary("evenhand", "--format", "json", "audit", "mechanism", "utilitarian", "--instances", "100")
     assert eh.audit("utilitarian", instances=100).to_json() == said
     said = binary("evenhand", "--format", "json", "certify", path, tmp_path / "a.json")
     assert a.certify()._shown.to_json() == said

@@ -1,5 +1,6 @@
 //! The commands and options of the command line.
 
+pub mod audit;
 pub mod cluster;
 mod common;
 mod examples;
@@ -85,7 +86,7 @@ pub enum Command {
     Sweep(Sweep),
     /// Search for small problems on which a mechanism violates an axiom
     #[command(after_help = examples::AUDIT)]
-    Audit(Audit),
+    Audit(audit::Audit),
     /// Compare greedy with the optimum for a reservation problem, exactly and with a proof
     #[command(after_help = examples::RATIO)]
     Ratio(Ratio),
@@ -352,74 +353,6 @@ pub struct Sweep {
     /// Stop with status 3 before the lines exceed this many bytes in total, such as 500MiB or 200GiB
     #[arg(long, value_name = "BYTES", default_value = "64GiB", value_parser = common::bytes_of_lines)]
     pub most_bytes: u64,
-}
-
-#[derive(Debug, Args)]
-pub struct Audit {
-    /// Mechanism
-    #[arg(long, short, value_name = "NAME", value_parser = names::mechanism(),
-          required_unless_present_any = ["matrix", "preemption"])]
-    pub mechanism: Option<String>,
-    /// With --rule kueue, instead of a mechanism: search for cases in which preemption by shares never ends. Tries all cases
-    /// within the bounds below if there are at most --instances of them
-    #[arg(long, conflicts_with_all = ["matrix", "mechanism", "axioms", "properties", "users", "servers"])]
-    pub preemption: bool,
-    /// With --preemption: largest number of queues, 2 to 4
-    #[arg(long, value_name = "N", default_value_t = 2, requires = "preemption")]
-    pub queues: u64,
-    /// With --preemption: largest number of workloads, 2 to 8
-    #[arg(long, value_name = "N", default_value_t = 4, requires = "preemption")]
-    pub workloads: u64,
-    /// With --preemption: most units of a resource that a workload requests, 1 to 16
-    #[arg(long, value_name = "N", default_value_t = 3, requires = "preemption")]
-    pub amount: u64,
-    /// With --preemption: most units of a resource that the cohort lends, 1 to 32
-    #[arg(long, value_name = "N", default_value_t = 6, requires = "preemption")]
-    pub lendable: u64,
-    /// With --preemption: largest weight of a queue, 1 to 8
-    #[arg(long, value_name = "N", default_value_t = 2, requires = "preemption")]
-    pub weight: u64,
-    /// Examine every mechanism by every axiom and property: proven, refuted by a small problem, open or not applicable
-    #[arg(long, conflicts_with_all = ["mechanism", "axioms", "properties", "users", "servers", "resources"])]
-    pub matrix: bool,
-    /// Only problems in which every user demands some of every resource
-    #[arg(long, conflicts_with = "preemption")]
-    pub positive: bool,
-    /// Only problems in which every user has unlimited tasks
-    #[arg(long, conflicts_with = "preemption")]
-    pub unlimited: bool,
-    /// Only problems in which every user may run on every server class
-    #[arg(long, conflicts_with = "preemption")]
-    pub everywhere: bool,
-    /// With --matrix: resume from this file if it exists, and keep it up to date
-    #[arg(long, value_name = "FILE", requires = "matrix")]
-    pub resume: Option<PathBuf>,
-    /// Axiom to examine; may be given several times (default: the usual axioms, and the axiom that the mechanism is
-    /// made for)
-    #[arg(long = "axiom", value_name = "AXIOM", value_parser = names::axiom())]
-    pub axioms: Vec<String>,
-    /// Property of the mechanism to examine in addition; may be given several times
-    #[arg(long = "property", value_name = "PROPERTY", value_parser = names::property())]
-    pub properties: Vec<String>,
-    /// Number of random problems to try (default: 1000); with --matrix for each mechanism, after all small problems; with
-    /// --preemption the number of cases (default: 200000)
-    #[arg(long, value_name = "N")]
-    pub instances: Option<u64>,
-    /// Largest number of users of a problem, 1 to 6
-    #[arg(long, value_name = "N", default_value_t = 4)]
-    pub users: usize,
-    /// Largest number of server classes of a problem, 1 to 6
-    #[arg(long, value_name = "I", default_value_t = 3)]
-    pub servers: usize,
-    /// Largest number of resources of a problem, 1 to 6 (default: 3); with --preemption 1 to 4 (default: 1)
-    #[arg(long, value_name = "M")]
-    pub resources: Option<usize>,
-    /// Write a page (index.html) into this folder, created if it does not exist, and for each violated axiom the smallest
-    /// problem, its allocation and its certificate; with --matrix a page, the matrix (JSON) and the certificates
-    #[arg(long, short, value_name = "FOLDER")]
-    pub output: Option<PathBuf>,
-    #[command(flatten)]
-    pub flags: flags::MechanismFlags,
 }
 
 #[derive(Debug, Args)]

@@ -170,7 +170,9 @@ fn tip_of_usage(error: &clap::Error) -> Option<String> {
     use clap::error::{ContextKind, ContextValue, ErrorKind};
     match (error.kind(), error.get(ContextKind::InvalidArg), error.get(ContextKind::InvalidSubcommand)) {
         (ErrorKind::MissingRequiredArgument, Some(ContextValue::Strings(missing)), _)
-            if missing.iter().any(|argument| argument.starts_with("--mechanism")) =>
+            if missing
+                .iter()
+                .any(|argument| argument.starts_with("--mechanism") || argument == "<MECHANISM>") =>
         {
             Some(format!("the mechanisms are {}", registry::names().join(", ")))
         }

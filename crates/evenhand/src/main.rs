@@ -68,7 +68,7 @@ fn contained(run: fn() -> Result<ExitCode, Failure>) -> Result<ExitCode, Failure
 
 /// Runs the command. Status 0 or 1 is a verdict; everything else is a [`Failure`].
 fn run() -> Result<ExitCode, Failure> {
-    let arguments = match Arguments::try_parse() {
+    let arguments = match Arguments::try_parse_from(arguments::audit::with_subcommand(std::env::args_os())) {
         Ok(arguments) => arguments,
         Err(error) => return failure::of_usage(&error),
     };

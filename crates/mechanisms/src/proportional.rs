@@ -9,7 +9,7 @@ use evenhand_problem::{Allocation, Constraints, Problem, Rational, Sharing};
 
 use crate::fair_sum::FairPoint;
 use crate::mechanism::{Findings, Status};
-use crate::njc::onto_face::{read_face, round_onto};
+use crate::njc::face::{read_face, round_onto};
 use crate::rounding::cut;
 
 /// Returns the prices of `point` as evidence about `allocation`, with the gap that they prove.

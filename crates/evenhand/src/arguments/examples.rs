@@ -109,11 +109,26 @@ Examples:
 
 pub const AUDIT: &str = "\
 Examples:
-  evenhand audit --mechanism drfh
-  evenhand audit --mechanism tsf --axiom envy-free --instances 10000 -o found
-  evenhand audit --mechanism alpha --alpha 2 --users 2 --servers 1
-  evenhand audit --matrix -o matrix --resume matrix.state
-  evenhand audit --rule kueue --preemption";
+  evenhand audit mechanism drfh
+  evenhand audit matrix -o matrix --resume matrix.state
+  evenhand audit preemption";
+
+pub const AUDIT_MECHANISM: &str = "\
+Examples:
+  evenhand audit mechanism drfh
+  evenhand audit mechanism tsf --axiom envy-free --instances 10000 -o found
+  evenhand audit mechanism alpha --alpha 2 --users 2 --servers 1";
+
+pub const AUDIT_MATRIX: &str = "\
+Examples:
+  evenhand audit matrix -o matrix
+  evenhand audit matrix -o matrix --resume matrix.state
+  evenhand audit matrix --positive --unlimited --everywhere";
+
+pub const AUDIT_PREEMPTION: &str = "\
+Examples:
+  evenhand audit preemption
+  evenhand audit preemption --queues 3 --workloads 3 -o found";
 
 pub const HUNT: &str = "\
 Examples:

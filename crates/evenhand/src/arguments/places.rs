@@ -69,8 +69,8 @@ impl Command {
                 CommandFiles { updated: output.collect(), ..files([&call.grid], None) }
             }
             Self::Audit(call) => {
-                let updated = call.resume.iter().map(PathBuf::as_path).collect();
-                CommandFiles { updated, ..folder(call.output.as_deref()) }
+                let updated = call.resume().into_iter().collect();
+                CommandFiles { updated, ..folder(call.output()) }
             }
             Self::Bench(call) => {
                 let inputs = call.problem.iter().map(PathBuf::as_path).collect();

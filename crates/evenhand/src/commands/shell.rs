@@ -30,15 +30,13 @@ pub fn man(call: &Man) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes `evenhand.1`, and a page for every command, such as `evenhand-solve.1`.
-fn write(program: &Command, folder: &Path) -> Result<(), Failure> {
-    let commands = program.get_subcommands().filter(|command| command.get_name() != "help");
-    for command in std::iter::once(program).chain(commands) {
-        // A built command is named `evenhand-solve` here, and `evenhand solve` in its text.
-        let name = command.get_display_name().unwrap_or(command.get_name()).to_owned();
-        files::save_in(folder, &format!("{name}.1"), page(command)?)?;
-    }
-    Ok(())
+/// Writes the page of a command and those of its subcommands, such as `evenhand.1` and `evenhand-solve.1`.
+fn write(command: &Command, folder: &Path) -> Result<(), Failure> {
+    // A built command is named `evenhand-solve` here, and `evenhand solve` in its text.
+    let name = command.get_display_name().unwrap_or(command.get_name());
+    files::save_in(folder, &format!("{name}.1"), page(command)?)?;
+    let mut subcommands = command.get_subcommands().filter(|command| command.get_name() != "help");
+    subcommands.try_for_each(|subcommand| write(subcommand, folder))
 }
 
 fn page(command: &Command) -> Result<String, Failure> {

@@ -59,11 +59,18 @@ fn whatever_is_wrong_is_said_first() {
         "check c.json --problem a.json",
         "ratio problem.json",
         "ratio r.json --sweep 1",
-        "audit --mechanism drfh --users 0",
-        "audit --mechanism drfh --axiom max-min:resource:r1",
-        "audit --mechanism alpha",
-        "audit --mechanism drfh --alpha 2",
+        "audit mechanism drfh --users 0",
+        "audit mechanism drfh --axiom max-min:resource:r1",
+        "audit mechanism alpha",
+        "audit mechanism drfh --alpha 2",
+        "audit mechanism",
+        "audit matrix --alpha 2",
+        "audit matrix --resume -",
+        "audit matrix --instances 0",
+        "audit preemption --queues 9",
         "audit",
+        "audit --matrix --mechanism drfh",
+        "audit --rule kueue --preemption --positive",
         "hunt --types 0",
         "hunt --steps x",
         "reproduce nothing",
@@ -193,7 +200,8 @@ fn completions_and_manual_pages() {
         .collect();
     names.sort();
     assert!(names.contains(&"evenhand.1".to_owned()) && names.contains(&"evenhand-solve.1".to_owned()));
-    assert_eq!(names.len(), 24, "{names:?}");
+    assert!(names.contains(&"evenhand-audit-mechanism.1".to_owned()), "{names:?}");
+    assert_eq!(names.len(), 30, "{names:?}");
     let page = folder.run(&["man"]).ends_with(0).stdout;
     assert!(page.contains(".TH evenhand 1"), "{page}");
     fails(&folder, "man -o -");
@@ -421,7 +429,7 @@ fn csv_holds_decimals() {
 #[test]
 fn what_to_type_instead() {
     let folder = Folder::with(FIGURE_1);
-    for command in ["solve problem.json", "audit"] {
+    for command in ["solve problem.json", "audit mechanism"] {
         let said = fails(&folder, command).stderr;
         for name in registry::names() {
             assert!(said.contains(name), "{command} does not name {name}: {said}");
@@ -442,6 +450,27 @@ fn what_to_type_instead() {
     assert!(!fails(&folder, "help qqqqq").stderr.contains("tip: "));
 }
 
+/// Scripts that name the search of `audit` by an option keep working.
+#[test]
+fn the_options_that_audit_had_before_its_subcommands() {
+    let folder = Folder::with(FIGURE_1);
+    for (old, new) in [
+        ("audit --mechanism tsf --instances 20", "audit mechanism tsf --instances 20"),
+        ("--seed 3 audit --instances 20 -m tsf", "--seed 3 audit mechanism --instances 20 tsf"),
+        ("--quiet audit --mechanism=tsf --instances 9", "--quiet audit mechanism tsf --instances 9"),
+        ("audit --rule kueue --preemption --workloads 3", "audit preemption --workloads 3"),
+        ("audit --preemption --workloads 3 --rule=kueue", "audit preemption --workloads 3"),
+    ] {
+        let run = |line: &str| folder.run(&line.split(' ').collect::<Vec<_>>()).ends_with(0).stdout;
+        assert_eq!(run(old), run(new), "{old}");
+    }
+    folder.write("finds.json", include_str!("../../../studies/audit/finds.json"));
+    folder.run(&["audit", "--matrix", "--resume", "finds.json"]).ends_with(0);
+    // The name of a file is not the command.
+    folder.write("audit", &folder.read("problem.json"));
+    folder.run(&["--quiet", "solve", "audit", "-m", "drfh"]).ends_with(0);
+}
+
 /// A command in the documentation passes a file of this repository to `--resume`, and must leave the file unchanged.
 #[test]
 fn a_search_that_is_over_leaves_its_file_alone() {
@@ -450,7 +479,7 @@ fn a_search_that_is_over_leaves_its_file_alone() {
     for text in [finds.to_vec(), [&finds[..], b"\n"].concat()] {
         folder.write("finds.json", &text);
         let before = std::fs::metadata(folder.path().join("finds.json")).unwrap().modified().unwrap();
-        folder.run(&["audit", "--matrix", "--resume", "finds.json", "-o", "out"]).ends_with(0);
+        folder.run(&["audit", "matrix", "--resume", "finds.json", "-o", "out"]).ends_with(0);
         assert!(std::fs::read(folder.path().join("finds.json")).unwrap() == text, "it was written anew");
         let after = std::fs::metadata(folder.path().join("finds.json")).unwrap().modified().unwrap();
         assert_eq!(before, after);

@@ -45,7 +45,7 @@ fn files_that_may_not_grow_are_named() {
         ("solve problem.json -m drfh --plot a.svg", "a.svg: cannot be written: "),
         ("report problem.json -m drfh -o a.html", "a.html: cannot be written: "),
         ("sweep grid.json -o a.jsonl", "a.jsonl.part: cannot be written: "),
-        ("audit -m drfh --instances 10 -o out", "out/"),
+        ("audit mechanism drfh --instances 10 -o out", "out/"),
     ] {
         limited(&folder, "-f 0", arguments).fails_with(3, file);
     }

@@ -42,6 +42,7 @@ mod ratio_monotone;
 mod ratio_sweep;
 mod ratio_worst;
 mod readme;
+mod recipe;
 mod report;
 mod schema;
 mod sessions;

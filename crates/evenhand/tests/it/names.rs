@@ -357,8 +357,8 @@ fn of_scenarios() {
 #[test]
 fn of_commands_without_a_file() {
     let folder = Folder::new();
-    every_format(&folder, &["audit", "--mechanism", "utilitarian", "--instances", "16"], &[]);
-    every_format(&folder, &["audit", "--rule", "kueue", "--preemption", "--workloads", "3"], &[]);
+    every_format(&folder, &["audit", "mechanism", "utilitarian", "--instances", "16"], &[]);
+    every_format(&folder, &["audit", "preemption", "--workloads", "3"], &[]);
     every_format(&folder, &["hunt", "--types", "2", "--steps", "10"], &[]);
     every_format(&folder, &["schema"], &["allocation-problem"]);
     every_format(&folder, &["reproduce", "--list"], &[]);

@@ -120,7 +120,7 @@ fn folders_and_sweeps_have_a_page() {
     let swept = folder.run(&call).ends_with(0).stdout;
     assert!(swept.contains("optimum"), "{swept}");
     folder.run(&["ratio", "vm.json", "--sweep", "0:2:5", "--worst-load", "-o", "x.html"]).fails(2);
-    folder.run(&["audit", "-m", "tsf", "--instances", "200", "-o", "audit"]).ends_with(0);
+    folder.run(&["audit", "mechanism", "tsf", "--instances", "200", "-o", "audit"]).ends_with(0);
     folder.write(
         "s.json",
         r#"{"kind": "scenario", "name": "<b>", "resources": ["cpu"], "horizon": 10, "every": 1,

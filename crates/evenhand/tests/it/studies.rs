@@ -80,7 +80,7 @@ fn times_are_decimals() {
 #[test]
 fn an_audit_keeps_to_the_premises_that_are_named() {
     let folder = Folder::new();
-    let call = ["audit", "--mechanism", "drfh", "--property", "population-monotone", "--format", "json"];
+    let call = ["audit", "mechanism", "drfh", "--property", "population-monotone", "--format", "json"];
     let run = |more: &[&str]| folder.run(&[&call, more].concat()).ends_with(0).json();
     let refuted = |document: &Value| document["properties"][0]["refuted"].as_u64().unwrap();
     let any = run(&[]);
@@ -92,7 +92,7 @@ fn an_audit_keeps_to_the_premises_that_are_named() {
     let schema = folder.run(&["schema", "audit"]).ends_with(0).json();
     jsonschema::validator_for(&schema).unwrap().validate(&premises).unwrap();
     // The printed problem satisfies the premises, also after it was shrunk.
-    let call = ["audit", "--mechanism", "utilitarian", "--axiom", "envy-free", "--format", "json"];
+    let call = ["audit", "mechanism", "utilitarian", "--axiom", "envy-free", "--format", "json"];
     let run = |more: &[&str]| folder.run(&[&call, more].concat()).ends_with(0).json();
     let found = run(&["--positive", "--unlimited"]);
     let problem = &found["axioms"][0]["example"]["problem"];
@@ -101,7 +101,7 @@ fn an_audit_keeps_to_the_premises_that_are_named() {
         assert!(user.get("tasks").is_none(), "{problem}");
         assert_eq!(user["demand"].as_object().unwrap().len(), resources, "{problem}");
     }
-    folder.run(&["audit", "--rule", "kueue", "--preemption", "--positive"]).fails(2);
+    folder.run(&["audit", "preemption", "--positive"]).fails(2);
 }
 
 #[test]

@@ -5,29 +5,41 @@
 //! (docs/theory.md, section 3, facts 1 and 2). It is the answer in floating point, but it can be irrational. The
 //! exact answer is a rational allocation on the same face of the set of NJC allocations, which means that it has the
 //! same bottlenecks and witnesses (fact 4).
+//!
+//! Options choose the method. These are the methods in the order in which they are tried:
+//!
+//! | method | option | problems that need it |
+//! |---|---|---|
+//! | `no_entitlement` | `--no-entitlement` | entitlements of 0 (NJC, Theorem 1), which problem files cannot state |
+//! | `trajectory` | `--method trajectory` | none; it is the paper's own method, and shows the way to the limit |
+//! | `all_answers` | `--faces` | those with several answers, such as `r = (1,1), (0,1), (1,0)` in docs/theory.md |
+//! | `selection` | `--select` | the same |
+//! | `reduction` | `--reduce` | none; it is the paper's simplification (NJC, section 5.1) |
+//! | `limit::with_barrier` | `--barrier` | none; the paper's other paths (NJC, section 5.5) have the same limit |
+//! | `limit` | | all others |
+//!
+//! `limit` continues with `exact`, the steps from floating point to an exact answer.
 
+mod all_answers;
 mod answer;
+mod exact;
+pub(crate) mod face;
+mod limit;
 mod no_entitlement;
-pub(crate) mod onto_face;
-mod reduce;
-mod select;
+mod reduction;
+mod selection;
 mod trajectory;
 
-use evenhand_exact::axiom::njc::examine;
-use evenhand_exact::{Axiom, Instance, Parameters};
-use evenhand_levels::njc::{EnumerationLimits, Goal, Tasks, enumerate};
-use evenhand_problem::number::near;
-use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing};
+use evenhand_exact::{Axiom, Parameters};
+use evenhand_levels::njc::Goal;
+use evenhand_problem::{Arithmetic, Constraints, Problem, Rational, Sharing};
 
-use self::answer::{INFO, accept, exactly, in_floating_point, saturated};
-use self::reduce::Reduction;
+use self::answer::INFO;
 use crate::equals::Equals;
 use crate::error::MechanismError;
-use crate::fair_sum::ladder::{Objective, leaving};
-use crate::fair_sum::{self, FairPoint};
 use crate::flags::{FACES, Flag, METHOD, Method, SECONDS, SELECT, Takes};
 use crate::guarantees::Condition::{Always, OneServer};
-use crate::mechanism::{Findings, Late, Mechanism, Outcome, Status};
+use crate::mechanism::{Late, Mechanism, Outcome};
 
 /// No Justified Complaints.
 pub static NJC: Mechanism = Mechanism {
@@ -107,108 +119,38 @@ impl Settings {
     }
 }
 
+/// Computes the answer by one method. Returns `None` if the settings do not ask for the method.
+type Allocate = fn(&Constraints<'_>, &Settings) -> Option<Result<Outcome, MechanismError>>;
+
+/// The methods in the order in which they are tried. The last is for all settings.
+const METHODS: [Allocate; 7] = [
+    no_entitlement::allocate,
+    trajectory::allocate,
+    all_answers::allocate,
+    selection::allocate,
+    reduction::allocate,
+    limit::with_barrier,
+    limit::allocate,
+];
+
 /// Computes an allocation without justified complaints.
 ///
 /// # Errors
 /// Returns a [`MechanismError`] if settings exclude each other, the problem is too large for them, or a solver
 /// failed.
 pub fn allocate(problem: &Problem, settings: &Settings) -> Result<Outcome, MechanismError> {
+    check_settings(settings)?;
     let constraints = Constraints::new(problem, Sharing::Rdm);
-    check_method(settings)?;
-    if !settings.no_entitlement.is_empty() {
-        return no_entitlement::allocate(problem, settings);
-    }
-    if settings.method == Some(Method::Trajectory) {
-        return trajectory::solve(&constraints, settings);
-    }
-    if settings.faces {
-        let solver = |source| MechanismError::Solver { mechanism: INFO.id, source };
-        let faces = enumerate(&constraints, &EnumerationLimits::default()).map_err(solver)?;
-        let mut outcome = allocate(problem, &Settings { faces: false, ..settings.clone() })?;
-        outcome.findings.faces = Some(faces);
-        return Ok(outcome);
-    }
-    if let Some(goal) = settings.select {
-        return select::best_for(&constraints, goal, settings.arithmetic);
-    }
-    if settings.reduce {
-        let solver = |source| MechanismError::Solver { mechanism: INFO.id, source };
-        let reduction = reduce::reduce(problem).map_err(solver)?.ok_or_else(|| {
-            let why = "the reduction is for one server with divided resources".to_owned();
-            MechanismError::NotApplicable { mechanism: INFO.id, why }
-        })?;
-        return allocate_reduced(problem, &reduction, settings);
-    }
-    let alpha = Rational::from(1);
-    let objective = Objective { constraints: &constraints, alpha: &alpha, share: None };
-    let mut points: Box<dyn Iterator<Item = Result<FairPoint, MechanismError>>> = match &settings.barrier {
-        Some(weights) => Box::new(std::iter::once(by_barrier(&constraints, weights))),
-        None => Box::new(objective.optima().map(|optimum| {
-            let continuous = |source| MechanismError::Continuous { mechanism: INFO.id, source };
-            optimum.map(|optimum| optimum.point).map_err(continuous)
-        })),
-    };
-    let first = first_success(&mut points, Ok)?;
-    if settings.arithmetic == Arithmetic::Float {
-        return Ok(in_floating_point(&constraints, &first));
-    }
-    // If weights differ by 10^9, different methods are inaccurate for different users. A point with more digits also
-    // distinguishes saturated rows from nearly saturated ones.
-    let exact = leaving(8, || {
-        let points = std::iter::once(Ok(first.clone())).chain(points);
-        first_success(points, |point| exactly(&constraints, &point))
-    });
-    exact.unwrap_or_else(|| {
-        let mut outcome = in_floating_point(&constraints, &first);
-        outcome.findings.status = Some(Status::Limit);
-        Ok(outcome)
-    })
-}
-
-/// Returns the result of the first point for which `answer` succeeds, or else the first error.
-fn first_success<T>(
-    points: impl IntoIterator<Item = Result<FairPoint, MechanismError>>,
-    answer: impl Fn(FairPoint) -> Result<T, MechanismError>,
-) -> Result<T, MechanismError> {
-    let mut first = None;
-    for point in points {
-        match point.and_then(&answer) {
-            Ok(found) => return Ok(found),
-            Err(error) => first = first.or(Some(error)),
-        }
-    }
-    let why = "no method is for this problem".to_owned();
-    Err(first.unwrap_or(MechanismError::NotFound { mechanism: INFO.id, why }))
-}
-
-/// Computes the limit of the central path whose barrier has these weights (NJC, section 5.5).
-fn by_barrier(
-    constraints: &Constraints<'_>,
-    weights: &[(String, Rational)],
-) -> Result<FairPoint, MechanismError> {
-    let problem = constraints.problem();
-    let bad = |why: String| MechanismError::BadOption { mechanism: INFO.id, option: "barrier", why };
-    if problem.n_servers() != 1 {
-        return Err(bad("the barrier is that of one server".to_owned()));
-    }
-    let mut by_resource = vec![1.0; problem.n_resources()];
-    for (name, weight) in weights {
-        let resource = problem.resources().iter().position(|resource| resource == name);
-        let resource = resource.ok_or_else(|| bad(format!("there is no resource `{name}`")))?;
-        if *weight <= 0 {
-            return Err(bad(format!("the weight of `{name}` should be positive")));
-        }
-        by_resource[resource] = near(weight);
-    }
-    fair_sum::pool::maximise(constraints, Some(&by_resource)).ok_or_else(|| MechanismError::NotFound {
-        mechanism: INFO.id,
-        why: "with these weights the path does not come near its limit in doubles".to_owned(),
+    let answer = METHODS.iter().find_map(|method| method(&constraints, settings));
+    answer.unwrap_or_else(|| {
+        let why = "no method is for these settings".to_owned();
+        Err(MechanismError::NotFound { mechanism: INFO.id, why })
     })
 }
 
 /// Checks that the settings fit together. The trajectory is the only method with a name, and it excludes all other
 /// choices.
-fn check_method(settings: &Settings) -> Result<(), MechanismError> {
+fn check_settings(settings: &Settings) -> Result<(), MechanismError> {
     let bad = |option, why: &str| {
         Err(MechanismError::BadOption { mechanism: INFO.id, option, why: why.to_owned() })
     };
@@ -229,39 +171,4 @@ fn check_method(settings: &Settings) -> Result<(), MechanismError> {
         Some(Method::Trajectory) => Ok(()),
         Some(_) => bad("method", "the only method with a name is `trajectory`"),
     }
-}
-
-/// Solves the smaller problem and adds the tasks of the users that the reduction settled. An exact answer is checked
-/// on the whole problem.
-fn allocate_reduced(
-    problem: &Problem,
-    reduction: &Reduction,
-    settings: &Settings,
-) -> Result<Outcome, MechanismError> {
-    let mut tasks: Tasks = vec![Vec::new(); problem.n_users()];
-    for &n in &reduction.satisfied {
-        tasks[n] = problem.users()[n].tasks().map(|limit| vec![(0, limit.clone())]).unwrap_or_default();
-    }
-    let mut status = None;
-    let mut iterations = None;
-    if let Some(rest) = &reduction.problem {
-        let outcome = allocate(rest, &Settings { reduce: false, ..settings.clone() })?;
-        (status, iterations) = (outcome.findings.status, outcome.findings.iterations);
-        for (&n, list) in reduction.users.iter().zip(outcome.allocation.tasks) {
-            tasks[n] = list;
-        }
-    }
-    if settings.arithmetic == Arithmetic::Exact {
-        return accept(problem, tasks).ok_or_else(|| MechanismError::NotFound {
-            mechanism: INFO.id,
-            why: "the answer of the reduced problem does not pass the exact check".to_owned(),
-        });
-    }
-    let allocation = Allocation { mechanism: Some(INFO.id.to_owned()), tasks, ..Allocation::default() };
-    let instance = Instance::new(problem, &allocation).ok();
-    let witnesses = instance.as_ref().and_then(examine).map(|found| found.witnesses);
-    let rounding = Rational::from((1, 1_000_000_000));
-    let bottlenecks = instance.map(|instance| saturated(&instance, &rounding));
-    let findings = Findings { witnesses, bottlenecks, status, iterations, ..Findings::default() };
-    Ok(Outcome { findings, ..Outcome::of(allocation) })
 }

@@ -1,4 +1,4 @@
-//! Users with an entitlement of 0. Theorem 1 of NJC allows them; problem files do not, since they require positive
+//! `--no-entitlement`: users with an entitlement of 0. Theorem 1 of NJC allows them; problem files do not, since they require positive
 //! weights.
 //!
 //! The path leads to the answer of the other users alone, because `x_n` times its prices is `c e_n = 0` along all of
@@ -24,7 +24,15 @@ pub const FLAG: Flag = Flag {
 };
 
 /// Computes the answer for a problem in which the users named by the settings have no entitlement.
-pub fn allocate(problem: &Problem, settings: &Settings) -> Result<Outcome, MechanismError> {
+pub fn allocate(
+    constraints: &Constraints<'_>,
+    settings: &Settings,
+) -> Option<Result<Outcome, MechanismError>> {
+    (!settings.no_entitlement.is_empty()).then(|| allocate_to_others(constraints.problem(), settings))
+}
+
+/// Computes the answer of the users with an entitlement, and divides what they leave if there is no bottleneck.
+fn allocate_to_others(problem: &Problem, settings: &Settings) -> Result<Outcome, MechanismError> {
     let bad = |why: String| MechanismError::BadOption { mechanism: INFO.id, option: FLAG.name, why };
     if problem.n_servers() != 1 {
         return Err(bad("the theorem is about one server".to_owned()));

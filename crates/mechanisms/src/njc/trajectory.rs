@@ -9,13 +9,14 @@ use evenhand_exact::Instance;
 use evenhand_exact::axiom::njc::examine;
 use evenhand_ode::trajectory::{TrajectoryResult, TrajectorySettings, TrajectoryStatus, integrate};
 use evenhand_problem::number::to_f64;
-use evenhand_problem::{Allocation, Arithmetic, Constraints, Rational};
+use evenhand_problem::{Arithmetic, Constraints, Rational};
 
 use super::Settings;
-use super::answer::{INFO, saturated};
+use super::answer::{INFO, allocation, saturated};
 use crate::error::MechanismError;
 use crate::fair_sum::dense::DenseView;
 use crate::fair_sum::{FairPoint, OnClass};
+use crate::flags::Method;
 use crate::mechanism::{Findings, Outcome, SeriesPoint, Status};
 use crate::{proportional, rounding};
 
@@ -29,13 +30,21 @@ const C_MAX: f64 = 1e13;
 /// The margin within which the exact judge accepts the answer.
 const WITHIN: (i32, u32) = (-1, 1_000_000_000);
 
+/// Integrates the trajectory and returns its last point.
+pub fn allocate(
+    constraints: &Constraints<'_>,
+    settings: &Settings,
+) -> Option<Result<Outcome, MechanismError>> {
+    (settings.method == Some(Method::Trajectory)).then(|| end_of_trajectory(constraints, settings))
+}
+
 /// Returns the last point of the trajectory of a problem with one server.
-pub fn solve(constraints: &Constraints<'_>, settings: &Settings) -> Result<Outcome, MechanismError> {
+fn end_of_trajectory(constraints: &Constraints<'_>, settings: &Settings) -> Result<Outcome, MechanismError> {
     let not_applicable = |why: String| MechanismError::NotApplicable { mechanism: INFO.id, why };
     if constraints.problem().n_servers() != 1 {
         return Err(not_applicable("the trajectory is for one server".to_owned()));
     }
-    let c_max = settings.c_max.as_ref().map_or(Ok(C_MAX), c_max)?;
+    let c_max = settings.c_max.as_ref().map_or(Ok(C_MAX), positive_c_max)?;
     let view = View { constraints, dense: DenseView::new(constraints) };
     if view.dense.active.is_empty() {
         return Ok(view.empty_outcome(settings.arithmetic));
@@ -51,7 +60,7 @@ pub fn solve(constraints: &Constraints<'_>, settings: &Settings) -> Result<Outco
     Ok(view.outcome(&integrate(&pool, &limits), settings))
 }
 
-fn c_max(stated: &Rational) -> Result<f64, MechanismError> {
+fn positive_c_max(stated: &Rational) -> Result<f64, MechanismError> {
     let value = to_f64(stated);
     match value > 0.0 && value.is_finite() {
         true => Ok(value),
@@ -70,10 +79,6 @@ struct View<'a> {
 }
 
 impl View<'_> {
-    fn allocation(&self, tasks: Vec<Vec<(usize, Rational)>>, arithmetic: Arithmetic) -> Allocation {
-        Allocation { mechanism: Some(INFO.id.to_owned()), arithmetic, tasks, ..Allocation::default() }
-    }
-
     /// Returns the answer for a problem in which no user can run a task.
     fn empty_outcome(&self, arithmetic: Arithmetic) -> Outcome {
         let findings = Findings {
@@ -83,14 +88,14 @@ impl View<'_> {
             ..Findings::default()
         };
         let tasks = vec![Vec::new(); self.constraints.problem().n_users()];
-        Outcome { findings, ..Outcome::of(self.allocation(tasks, arithmetic)) }
+        Outcome { findings, ..Outcome::of(allocation(tasks, arithmetic)) }
     }
 
     fn outcome(&self, end: &TrajectoryResult, settings: &Settings) -> Outcome {
         let problem = self.constraints.problem();
         let point = self.point(end);
         let tasks = rounding::feasible(self.constraints, point.tasks());
-        let allocation = self.allocation(tasks, settings.arithmetic);
+        let allocation = allocation(tasks, settings.arithmetic);
         let proven = proportional::findings(problem, &allocation, &Rational::from(1), None, &point);
         let instance = Instance::new(problem, &allocation).ok();
         let examined = instance.as_ref().and_then(examine);

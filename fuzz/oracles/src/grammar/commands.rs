@@ -73,7 +73,7 @@ const FORMS: &[(&str, &[&str])] = &[
     ("step", &["1", "1/2", "0", "-1", "x"]),
 ];
 
-/// Returns the options of mechanisms, which `solve` and `audit` accept.
+/// Returns the options of mechanisms, which `solve` and `audit mechanism` accept.
 fn flags() -> Vec<(String, Operand)> {
     let flags = registry::flags().into_iter();
     let operand = |name: &str, takes: Takes| match (FORMS.iter().find(|(of, _)| *of == name), takes) {
@@ -107,7 +107,7 @@ impl CommandLine {
     pub fn all_options(&self) -> Vec<(String, Operand)> {
         let more = if ["compare", "report"].contains(&self.name) { COLUMNS } else { &[] };
         let own = self.options.iter().chain(more).map(|(name, operand)| ((*name).to_owned(), *operand));
-        let flags = if ["solve", "audit"].contains(&self.name) { flags() } else { Vec::new() };
+        let flags = if ["solve", "audit mechanism"].contains(&self.name) { flags() } else { Vec::new() };
         own.chain(flags).collect()
     }
 }
@@ -255,28 +255,44 @@ pub const COMMANDS: &[CommandLine] = &[
         ],
     },
     CommandLine {
-        name: "audit",
-        operands: &[],
+        name: "audit mechanism",
+        operands: &[Mechanism],
         options: &[
-            ("--mechanism", Mechanism),
-            ("--mechanism", Mechanism),
             ("--axiom", Axiom),
             ("--property", OneOf(&["strategy-proof", "population-monotone", "non-bossy"])),
-            ("--preemption", Nothing),
-            ("--queues", Few),
-            ("--workloads", Few),
-            ("--amount", Few),
-            ("--lendable", Few),
-            ("--weight", Few),
-            ("--matrix", Nothing),
+            ("--positive", Nothing),
+            ("--unlimited", Nothing),
+            ("--everywhere", Nothing),
+            ("--instances", Few),
+            ("--users", Few),
+            ("--servers", Few),
+            ("--resources", Few),
+            ("--output", Output),
+        ],
+    },
+    CommandLine {
+        name: "audit matrix",
+        operands: &[],
+        options: &[
             ("--positive", Nothing),
             ("--unlimited", Nothing),
             ("--everywhere", Nothing),
             ("--resume", Input),
             ("--instances", Few),
-            ("--users", Few),
-            ("--servers", Few),
+            ("--output", Output),
+        ],
+    },
+    CommandLine {
+        name: "audit preemption",
+        operands: &[],
+        options: &[
+            ("--queues", Few),
+            ("--workloads", Few),
             ("--resources", Few),
+            ("--amount", Few),
+            ("--lendable", Few),
+            ("--weight", Few),
+            ("--instances", Few),
             ("--output", Output),
         ],
     },
@@ -460,7 +476,7 @@ fn shares() -> impl Iterator<Item = String> {
 pub fn random_command(seed: u32) -> Vec<String> {
     let rng = &mut Pcg64::seed_from_u64(seed.into());
     let command = pick(COMMANDS, rng);
-    let mut arguments = vec![command.name.to_owned()];
+    let mut arguments: Vec<String> = command.name.split(' ').map(str::to_owned).collect();
     for operand in command.operands {
         // In some cases one is missing, or there is one too many.
         for _ in 0..*pick(&[1, 1, 1, 1, 1, 1, 1, 1, 0, 2], rng) {
@@ -480,7 +496,7 @@ pub fn random_command(seed: u32) -> Vec<String> {
         }
     }
     let needed: &[(&str, &str)] = match command.name {
-        "solve" | "audit" => &[("--mechanism", "drfh")],
+        "solve" => &[("--mechanism", "drfh")],
         "export" => &[("--to", "lp")],
         _ => &[],
     };
@@ -495,9 +511,9 @@ pub fn random_command(seed: u32) -> Vec<String> {
 
 /// Adds options without which a command would run for minutes.
 pub fn bounded(arguments: &mut Vec<String>) {
-    let is_matrix = arguments.iter().any(|given| given == "--matrix");
+    let is_matrix = arguments.iter().any(|given| given == "matrix" || given == "--matrix");
     let bounds: &[(&str, &str)] = match arguments.first().map_or("", String::as_str) {
-        // A matrix takes minutes; together with a mechanism it is refused.
+        // A matrix takes minutes. With an option that it does not have, it is refused.
         "audit" if is_matrix => &[("--mechanism", "drfh")],
         "audit" => &[("--instances", "4")],
         "hunt" => &[("--steps", "100"), ("--seconds", "2")],

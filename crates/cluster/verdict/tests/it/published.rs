@@ -285,7 +285,7 @@ fn kai_gives_what_is_left_over_in_whole_units_to_the_oldest() {
 
 #[test]
 fn queues_that_take_from_each_other_in_kueue_could_stop_where_neither_is_below_its_share() {
-    // `evenhand audit --rule kueue --preemption` finds the steps from one snapshot to the other and back.
+    // `evenhand audit preemption` finds the steps from one snapshot to the other and back.
     let (of, first) = judged("kueue");
     assert_eq!(short(&first), ["a"]);
     let (next, second) = judged("kueue-next");

@@ -1,15 +1,15 @@
-//! `audit --matrix`: examines every mechanism by every axiom and property.
+//! `audit matrix`: examines every mechanism by every axiom and property.
 
 use std::io::Read;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use evenhand::problem::Arithmetic;
 use evenhand_audit::MOST_INSTANCES;
 use evenhand_audit::matrix::{self, Matrix, Progress, Settings};
 
-use crate::arguments::{Audit as Call, Common};
+use crate::arguments::Common;
+use crate::arguments::audit::AuditMatrix;
 use crate::failure::Failure;
 use crate::{files, output};
 
@@ -18,24 +18,19 @@ const MOST_STATE_BYTES: u64 = 64 << 20;
 /// The time between two saved states.
 const BETWEEN_STATES: Duration = Duration::from_secs(2);
 
-pub fn run(call: &Call, common: &Common) -> Result<ExitCode, Failure> {
-    if let Some(flag) = call.flags.checked(Arithmetic::Exact, common.seed)?.names().next() {
-        return Err(Failure::input(format!(
-            "--{flag} does not go with --matrix, which sets the flags of every mechanism itself"
-        )));
-    }
+pub fn run(call: &AuditMatrix, common: &Common) -> Result<ExitCode, Failure> {
     if call.resume.as_deref().is_some_and(|path| path.as_os_str() == "-") {
         return Err(Failure::input(
             "--resume: expected a file that can be read and written, found standard input (-)",
         ));
     }
-    let instances = call.instances.unwrap_or(super::INSTANCES);
+    let instances = call.instances;
     if !(1..=MOST_INSTANCES).contains(&instances) {
         return Err(Failure::input(format!(
             "--instances: expected a number from 1 to {MOST_INSTANCES}, found {instances}"
         )));
     }
-    let settings = Settings { seed: common.seed, instances, premises: super::premises(call) };
+    let settings = Settings { seed: common.seed, instances, premises: super::premises(call.premises) };
     let mut progress = begin(call, settings)?;
     search(&mut progress, call, common)?;
     let matrix = progress.finish();
@@ -46,7 +41,7 @@ pub fn run(call: &Call, common: &Common) -> Result<ExitCode, Failure> {
 }
 
 /// Starts the search from the saved state if there is one.
-fn begin(call: &Call, settings: Settings) -> Result<Progress, Failure> {
+fn begin(call: &AuditMatrix, settings: Settings) -> Result<Progress, Failure> {
     let Some(path) = call.resume.as_deref().filter(|path| path.exists()) else {
         return Ok(Progress::new(settings));
     };
@@ -79,7 +74,7 @@ fn options_text(settings: &Settings) -> String {
     format!("--seed {seed} --instances {instances}{positive}{unlimited}{everywhere}")
 }
 
-fn search(progress: &mut Progress, call: &Call, common: &Common) -> Result<(), Failure> {
+fn search(progress: &mut Progress, call: &AuditMatrix, common: &Common) -> Result<(), Failure> {
     let bar = output::progress(common, Some(progress.steps().1));
     // A complete matrix in the file is not written again.
     let is_saved = progress.is_complete() && call.resume.as_deref().is_some_and(Path::exists);
@@ -99,7 +94,7 @@ fn search(progress: &mut Progress, call: &Call, common: &Common) -> Result<(), F
     if is_saved { Ok(()) } else { save(progress, call) }
 }
 
-fn save(progress: &Progress, call: &Call) -> Result<(), Failure> {
+fn save(progress: &Progress, call: &AuditMatrix) -> Result<(), Failure> {
     let Some(path) = &call.resume else { return Ok(()) };
     files::save(path, format!("{}\n", progress.to_json()).as_bytes())
 }

@@ -1,5 +1,5 @@
-//! Reduction of a problem with one server to a smaller one with the same NJC answers: the simplifications of NJC,
-//! section 5.1.
+//! `--reduce`: the answer of a smaller problem with the same NJC answers, by the simplifications of NJC, section 5.1, for
+//! one server.
 //!
 //! * A resource that all users together cannot use up cannot be a bottleneck, and is left out.
 //! * A user that demands less than its entitlement of every resource gets all its tasks. The other users share the
@@ -8,58 +8,112 @@
 //!   programme decides this.
 //!
 //! Every answer of the smaller problem, with the tasks of the satisfied users added, is an answer of the whole
-//! problem. The exact check of the caller confirms it.
+//! problem. In exact arithmetic, a check on the whole problem confirms it.
 
 use std::collections::BTreeMap;
 
+use evenhand_exact::Instance;
+use evenhand_exact::axiom::njc::examine;
 use evenhand_levels::LevelsError;
+use evenhand_levels::njc::Tasks;
 use evenhand_levels::weighted_sum::{SumGoal, maximise_sum};
-use evenhand_problem::{Constraints, Problem, ProblemSpec, Rational, ServerSpec, Sharing, UserSpec};
+use evenhand_problem::{
+    Arithmetic, Constraints, Problem, ProblemSpec, Rational, ServerSpec, Sharing, UserSpec,
+};
+
+use super::Settings;
+use super::answer::{INFO, accept, allocation, saturated};
+use crate::error::MechanismError;
+use crate::mechanism::{Findings, Outcome};
+
+/// The fraction of a row that may be free for the row to count as a bottleneck of an answer in doubles.
+const ROUNDING: (u32, u32) = (1, 1_000_000_000);
 
 /// A smaller problem and the users that were settled.
 #[derive(Debug, Clone)]
-pub struct Reduction {
+struct Reduction {
     /// The problem of the remaining users, or `None` if there are none.
-    pub problem: Option<Problem>,
+    problem: Option<Problem>,
     /// The users of the smaller problem, by their index in the whole problem.
-    pub users: Vec<usize>,
+    users: Vec<usize>,
     /// The users that get all their tasks.
-    pub satisfied: Vec<usize>,
+    satisfied: Vec<usize>,
+}
+
+/// Solves the smaller problem and adds the tasks of the users that the reduction settled.
+pub fn allocate(
+    constraints: &Constraints<'_>,
+    settings: &Settings,
+) -> Option<Result<Outcome, MechanismError>> {
+    settings.reduce.then(|| allocate_reduced(constraints.problem(), settings))
+}
+
+fn allocate_reduced(problem: &Problem, settings: &Settings) -> Result<Outcome, MechanismError> {
+    let solver = |source| MechanismError::Solver { mechanism: INFO.id, source };
+    let reduction = reduce(problem).map_err(solver)?.ok_or_else(|| {
+        let why = "the reduction is for one server with divided resources".to_owned();
+        MechanismError::NotApplicable { mechanism: INFO.id, why }
+    })?;
+    let mut tasks: Tasks = vec![Vec::new(); problem.n_users()];
+    for &n in &reduction.satisfied {
+        tasks[n] = problem.users()[n].tasks().map(|limit| vec![(0, limit.clone())]).unwrap_or_default();
+    }
+    let mut status = None;
+    let mut iterations = None;
+    if let Some(smaller) = &reduction.problem {
+        let outcome = super::allocate(smaller, &Settings { reduce: false, ..settings.clone() })?;
+        (status, iterations) = (outcome.findings.status, outcome.findings.iterations);
+        for (&n, list) in reduction.users.iter().zip(outcome.allocation.tasks) {
+            tasks[n] = list;
+        }
+    }
+    if settings.arithmetic == Arithmetic::Exact {
+        return accept(problem, tasks).ok_or_else(|| MechanismError::NotFound {
+            mechanism: INFO.id,
+            why: "the answer of the reduced problem does not pass the exact check".to_owned(),
+        });
+    }
+    let allocation = allocation(tasks, Arithmetic::Float);
+    let instance = Instance::new(problem, &allocation).ok();
+    let witnesses = instance.as_ref().and_then(examine).map(|found| found.witnesses);
+    let bottlenecks = instance.map(|instance| saturated(&instance, &Rational::from(ROUNDING)));
+    let findings = Findings { witnesses, bottlenecks, status, iterations, ..Findings::default() };
+    Ok(Outcome { findings, ..Outcome::of(allocation) })
 }
 
 /// Reduces a problem of one server with divided resources. Returns `None` for any other problem.
 ///
 /// # Errors
 /// Returns [`LevelsError`] if a linear programme that compares resources cannot be solved.
-pub fn reduce(problem: &Problem) -> Result<Option<Reduction>, LevelsError> {
+fn reduce(problem: &Problem) -> Result<Option<Reduction>, LevelsError> {
     let [server] = problem.servers() else { return Ok(None) };
     if server.is_time_shared() {
         return Ok(None);
     }
-    let mut rest = Rest {
+    let mut remaining = Remaining {
         problem,
         capacity: problem.total_capacity().to_vec(),
-        kept: problem.total_capacity().iter().map(|capacity| !capacity.is_zero()).collect(),
+        can_saturate: problem.total_capacity().iter().map(|capacity| !capacity.is_zero()).collect(),
         users: (0..problem.n_users()).filter(|&n| problem.is_active(n)).collect(),
         satisfied: Vec::new(),
     };
-    while rest.drop_resources() || rest.satisfy_users() {}
-    rest.drop_implied()?;
-    Ok(Some(rest.finish()))
+    while remaining.drop_resources() || remaining.satisfy_users() {}
+    remaining.drop_implied()?;
+    Ok(Some(remaining.finish()))
 }
 
-/// The state of the reduction: the remaining resources and users.
-struct Rest<'a> {
+/// The remaining resources and users.
+struct Remaining<'a> {
     problem: &'a Problem,
     /// The remaining capacity of every resource.
     capacity: Vec<Rational>,
     /// Whether each resource can still be a bottleneck.
-    kept: Vec<bool>,
+    can_saturate: Vec<bool>,
     users: Vec<usize>,
     satisfied: Vec<usize>,
 }
 
-impl Rest<'_> {
+impl Remaining<'_> {
     fn demand(&self, n: usize, r: usize) -> &Rational {
         &self.problem.demand(n, 0)[r]
     }
@@ -69,7 +123,7 @@ impl Rest<'_> {
     }
 
     fn resources(&self) -> impl Iterator<Item = usize> + '_ {
-        (0..self.kept.len()).filter(|&r| self.kept[r])
+        (0..self.can_saturate.len()).filter(|&r| self.can_saturate[r])
     }
 
     /// Leaves out one resource that all users together cannot use up. Returns whether there was one.
@@ -85,7 +139,7 @@ impl Rest<'_> {
             })
         });
         if let Some(r) = unused {
-            self.kept[r] = false;
+            self.can_saturate[r] = false;
         }
         unused.is_some()
     }
@@ -117,8 +171,8 @@ impl Rest<'_> {
     /// Leaves out resources whose capacity is implied by the other capacities.
     fn drop_implied(&mut self) -> Result<(), LevelsError> {
         for r in self.resources().collect::<Vec<usize>>() {
-            self.kept[r] = false;
-            self.kept[r] = !self.is_implied(r)?;
+            self.can_saturate[r] = false;
+            self.can_saturate[r] = !self.is_implied(r)?;
         }
         Ok(())
     }

@@ -1,10 +1,11 @@
-//! Selection of the best allocation without justified complaints for a goal (`--select`; docs/theory.md, section 3).
+//! `--select`: the best allocation without justified complaints for a goal (docs/theory.md, section 3).
 
 use evenhand_levels::LevelsError;
 use evenhand_levels::njc::{EnumerationLimits, Goal, SelectSettings, best_above, select};
 use evenhand_lp::mip::MipStatus;
 use evenhand_problem::{Arithmetic, Constraints, Rational};
 
+use super::Settings;
 use super::answer::{INFO, accept};
 use crate::error::MechanismError;
 use crate::mechanism::{Bound, Outcome, Selected, Status};
@@ -13,12 +14,20 @@ use crate::mechanism::{Bound, Outcome, Selected, Status};
 /// programme; together they take seconds.
 const CHOICES: usize = 2_000;
 
+/// Computes the best allocation for the goal of the settings.
+pub fn allocate(
+    constraints: &Constraints<'_>,
+    settings: &Settings,
+) -> Option<Result<Outcome, MechanismError>> {
+    settings.select.map(|goal| best_for(constraints, goal, settings.arithmetic))
+}
+
 /// Computes the best allocation for a goal.
 ///
 /// HiGHS selects one of all faces, and exact arithmetic computes the best allocation on it. If the exact search over
 /// all faces is small enough, it proves that no allocation is better, or finds a better one. Otherwise the bound is
 /// only a claim of HiGHS.
-pub fn best_for(
+fn best_for(
     constraints: &Constraints<'_>,
     goal: Goal,
     arithmetic: Arithmetic,

@@ -1,7 +1,6 @@
-//! Rounding of a floating-point answer onto a face, which is a polytope of exact NJC answers (docs/theory.md, section 3,
-//! fact 4).
-//!
-//! A face states which rows are saturated and, for every user, the answer to its complaint.
+//! Faces near a floating-point optimum, and rounding of the optimum onto a face. A face is a polytope of exact NJC
+//! answers (docs/theory.md, section 3, fact 4). It states which rows are saturated and, for every user, the answer to
+//! its complaint.
 //!
 //! Users that have exactly their entitlement, or exactly all their tasks, get that number. All others are rounded to
 //! a simple fraction or a short decimal. Then as many placements as there are saturated rows are corrected, so that
@@ -17,6 +16,12 @@ use nalgebra::DMatrix;
 
 use crate::fair_sum::FairPoint;
 
+/// The fractions of a row that may be free for the row to count as saturated, in the order in which they are tried.
+///
+/// The first is nearly always right, since a saturated row without a price has slack of about the square root of the
+/// accuracy. The last three are for points in long numbers: if a tie is missed by 1e-12, rows that are not saturated
+/// may have only 1e-24 left. Without the last two, 12 of 10,000 such problems had no exact answer.
+const TOLERANCES: [f64; 11] = [1e-7, 1e-6, 1e-9, 1e-11, 1e-13, 1e-10, 1e-5, 1e-3, 1e-18, 1e-23, 1e-28];
 /// The fraction of a user's tasks below which its tasks on a class count as 0. The interior point method leaves such
 /// residues where the optimum has 0.
 const NEGLIGIBLE: f64 = 1e-8;
@@ -25,6 +30,15 @@ const TIGHT: f64 = 1e-8;
 /// The relative size of a pivot below which the remaining equations count as dependent on the others. The exact check
 /// shows whether they are.
 const LEAST_PIVOT: f64 = 1e-9;
+
+/// Returns the faces that can be read from `point`, one for each tolerance, in the order of [`TOLERANCES`].
+pub fn faces_near(
+    constraints: &Constraints<'_>,
+    point: &FairPoint,
+    entitlements: &[Rational],
+) -> impl Iterator<Item = Face> {
+    TOLERANCES.iter().filter_map(|tolerance| read_face(constraints, point, entitlements, *tolerance).ok())
+}
 
 /// A placement that may be changed: the tasks of a user on one class.
 struct Movable {
