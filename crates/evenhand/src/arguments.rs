@@ -9,6 +9,7 @@ mod import;
 pub mod lp;
 pub mod names;
 mod places;
+pub mod usage;
 
 use std::path::{Path, PathBuf};
 
@@ -65,6 +66,9 @@ pub enum Command {
     /// Choose tasks of a running cluster to stop and start, so that shares become fair
     #[command(after_help = examples::MOVES)]
     Moves(cluster::Moves),
+    /// Compute the decayed usage of queues by the law of a scheduler, and who is served next
+    #[command(after_help = examples::USAGE)]
+    Usage(usage::Usage),
     /// Compare mechanisms side by side
     #[command(after_help = examples::COMPARE)]
     Compare(Compare),

@@ -105,6 +105,7 @@ fn dispatch(command: &Command, common: &Common) -> Result<ExitCode, Failure> {
         Command::Verdict(call) => commands::cluster::verdict(call, common),
         Command::WhatIf(call) => commands::cluster::what_if(call, common),
         Command::Moves(call) => commands::cluster::moves(call, common),
+        Command::Usage(call) => commands::usage::run(call, common),
         Command::Compare(call) => commands::compare::run(call, common),
         Command::Report(call) => commands::compare::report(call, common),
         Command::Ratio(call) => commands::ratio::run(call, common),

@@ -29,6 +29,7 @@ mod sweep;
 pub mod table;
 pub mod text;
 mod trajectory;
+mod usage;
 
 pub use admission::{admission, admission_series};
 pub use allocation::outcome;
@@ -46,3 +47,4 @@ pub use snapshot::imported;
 pub use sweep::sweep;
 pub use table::{Form, Terminal};
 pub use trajectory::{trajectory, trajectory_csv};
+pub use usage::{standings, standings_document};

@@ -65,6 +65,13 @@ Examples:
   evenhand moves snapshot.json --most 10 --pinned serving -o moves.cert.json
   evenhand moves snapshot.json --format script";
 
+pub const USAGE: &str = "\
+Examples:
+  evenhand usage history.csv --law slurm --half-life 7d --weight research=2
+  evenhand usage history.csv --law kueue --half-life 7d --every 5m --resource-weight gpu=16
+  evenhand usage history.csv --law kai --window 7d --capacity gpu=16
+  sacct -a -X -P -o Account,AllocTRES,Start,End | evenhand usage - --law slurm-ticks --half-life 7d";
+
 pub const COMPARE: &str = "\
 Examples:
   evenhand compare problem.json

@@ -27,6 +27,7 @@ impl Command {
                 files([&call.snapshot].into_iter().chain(&call.submit).chain(&call.from), &call.output)
             }
             Self::Moves(call) => files([&call.snapshot], call.after.iter().chain(&call.output)),
+            Self::Usage(call) => files([&call.history], None),
             Self::Compare(call) => {
                 let outputs = call.plot.iter().chain(&call.output);
                 files([&call.problem].into_iter().chain(&call.allocations), outputs)

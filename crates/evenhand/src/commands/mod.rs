@@ -19,6 +19,7 @@ pub mod shell;
 pub mod simulate;
 pub mod solve;
 pub mod sweep;
+pub mod usage;
 
 use std::path::Path;
 

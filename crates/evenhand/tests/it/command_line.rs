@@ -210,7 +210,7 @@ fn help_has_examples_and_headings() {
         .filter_map(|line| line.split_whitespace().next())
         .filter(|name| *name != "help")
         .collect();
-    assert_eq!(commands.len(), 22, "{help}");
+    assert_eq!(commands.len(), 23, "{help}");
     for command in commands {
         let help = folder.run(&[command, "--help"]).ends_with(0).stdout;
         assert!(help.contains(&format!("Examples:\n  evenhand {command}")), "{help}");

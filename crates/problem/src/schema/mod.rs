@@ -63,6 +63,7 @@ schemas![
     "simulation",
     "admission",
     "course",
+    "usage",
     "schemas",
 ];
 
