@@ -13,6 +13,7 @@ pub mod names;
 mod places;
 pub mod plan;
 pub mod watch;
+pub mod usage;
 
 use std::path::{Path, PathBuf};
 
@@ -75,6 +76,9 @@ pub enum Command {
     /// Judge a running cluster again and again, with a history and metrics
     #[command(after_help = examples::WATCH)]
     Watch(watch::Watch),
+    /// Compute the decayed usage of queues by the law of a scheduler, and who is served next
+    #[command(after_help = examples::USAGE)]
+    Usage(usage::Usage),
     /// Compare mechanisms side by side
     #[command(after_help = examples::COMPARE)]
     Compare(Compare),

@@ -45,6 +45,7 @@
 //! | [`certify`](mod@certify) | `certify` | computes the evidence of certificates; `explain`, `compare`, `ratio` |
 //! | [`dumps`] | `cluster` | readers of the dumps of schedulers |
 //! | [`cluster`] | `cluster` | running clusters: verdicts, changes, moves |
+//! | [`usage`] | `cluster` | decayed usage of queues over time, by the laws of schedulers |
 //! | [`import`] | `simulate` | readers of cluster traces and price lists |
 //! | [`simulate`] | `simulate` | discrete-event simulation of task scheduling |
 //! | [`report`] | `report` | tables and plots for people |
@@ -81,6 +82,8 @@ pub use evenhand_problem as problem;
 pub use evenhand_report as report;
 #[cfg(feature = "simulate")]
 pub use evenhand_simulate as simulate;
+#[cfg(feature = "cluster")]
+pub use evenhand_usage as usage;
 
 #[cfg(feature = "certify")]
 pub use evenhand_certify::certify;

@@ -107,6 +107,7 @@ fn dispatch(command: &Command, common: &Common) -> Result<ExitCode, Failure> {
         Command::Moves(call) => commands::cluster::moves(call, common),
         Command::Plan(call) => commands::plan::run(call, common),
         Command::Watch(call) => commands::watch::run(call, common),
+        Command::Usage(call) => commands::usage::run(call, common),
         Command::Compare(call) => commands::compare::run(call, common),
         Command::Report(call) => commands::compare::report(call, common),
         Command::Ratio(call) => commands::ratio::run(call, common),

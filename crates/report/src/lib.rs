@@ -34,6 +34,7 @@ pub mod table;
 pub mod text;
 mod trajectory;
 pub mod why_not;
+mod usage;
 
 pub use admission::{admission, admission_series};
 pub use allocation::outcome;
@@ -52,3 +53,4 @@ pub use snapshot::imported;
 pub use sweep::sweep;
 pub use table::{Form, Terminal};
 pub use trajectory::{trajectory, trajectory_csv};
+pub use usage::{standings, standings_document};

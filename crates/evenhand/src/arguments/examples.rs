@@ -80,6 +80,12 @@ Examples:
   evenhand watch slurm --command 'ssh login scontrol show nodes --json' --command 'ssh login squeue --json'
   evenhand watch --command 'cat snapshot.json' --every 5min --history cluster.sqlite
   evenhand report cluster.sqlite -o cluster.html";
+pub const USAGE: &str = "\
+Examples:
+  evenhand usage history.csv --law slurm --half-life 7d --weight research=2
+  evenhand usage history.csv --law kueue --half-life 7d --every 5m --resource-weight gpu=16
+  evenhand usage history.csv --law kai --window 7d --capacity gpu=16
+  sacct -a -X -P -o Account,AllocTRES,Start,End | evenhand usage - --law slurm-ticks --half-life 7d";
 
 pub const COMPARE: &str = "\
 Examples:

@@ -22,6 +22,7 @@ pub mod simulate;
 pub mod solve;
 pub mod sweep;
 pub mod watch;
+pub mod usage;
 
 use std::path::Path;
 

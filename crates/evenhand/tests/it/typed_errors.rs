@@ -9,6 +9,7 @@ const LIBRARIES: [&str; 17] = [
     "crates/import",
     "crates/cluster/dumps",
     "crates/cluster/watch",
+    "crates/cluster/usage",
     "crates/mechanisms",
     "crates/certify",
     "crates/export",

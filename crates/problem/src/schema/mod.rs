@@ -69,6 +69,7 @@ schemas![
     "simulation",
     "admission",
     "course",
+    "usage",
     "schemas",
 ];
 

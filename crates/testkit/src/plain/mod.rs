@@ -24,6 +24,7 @@ mod reach;
 mod shares;
 pub mod starts;
 pub mod tree;
+pub mod usage;
 mod within;
 pub mod worst_load;
 

@@ -205,6 +205,24 @@ pub const COMMANDS: &[CommandLine] = &[
         ],
     },
     CommandLine {
+        name: "usage",
+        operands: &[Input],
+        options: &[
+            ("--law", OneOf(&["slurm", "slurm-ticks", "kueue", "kai", "volcano", "x"])),
+            ("--half-life", OneOf(&["7d", "60s", "1h30m", "none", "0", "-1", "x"])),
+            ("--at", OneOf(&["180", "2026-01-31T12:00:00Z", "-1", "x"])),
+            ("--since", OneOf(&["0", "60", "x"])),
+            ("--every", OneOf(&["60", "5m", "0", "1e9", "x"])),
+            ("--weight", OneOf(&["a=2", "b=1/2", "a=-1", "a=0", "="])),
+            ("--resource-weight", OneOf(&["gpu=1", "cpu=1/4", "gpu=-1", "x"])),
+            ("--entry-penalty", Nothing),
+            ("--capacity", OneOf(&["gpu=16", "gpu=0", "gpu", "x=1"])),
+            ("--window", OneOf(&["7d", "60", "0", "x"])),
+            ("--window-start", OneOf(&["0", "100", "x"])),
+            ("--k", OneOf(&["1", "1/2", "0", "-1", "x"])),
+        ],
+    },
+    CommandLine {
         name: "moves",
         operands: &[Input],
         options: &[

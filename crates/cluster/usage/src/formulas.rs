@@ -1,0 +1,100 @@
+//! The formulas of the schedulers as plain functions. Theory, section 10 names their sources.
+
+use evenhand_problem::Rational;
+use rug::Integer;
+
+use crate::power::{Enclosure, power_of_half};
+
+/// Returns the factor by which Slurm's source decays usage in a second: 1 - .693 / h, for a half-life in nanoseconds.
+///
+/// It is negative for a half-life below .693 seconds. Source: `_decay_thread` in
+/// src/plugins/priority/multifactor/priority_multifactor.c.
+#[must_use]
+pub fn slurm_second(half_life: i64) -> Rational {
+    // .693 seconds are 693,000,000 nanoseconds.
+    Rational::from(1) - Rational::from((693_000_000, half_life))
+}
+
+/// Returns Slurm's classic factor 2^(-U / S), within a width. U is the fraction of all usage, S the fraction of all shares.
+/// It is 0 without shares.
+///
+/// Source: `priority_p_calc_fs_factor` in priority_multifactor.c, with a dampening factor of 1.
+#[must_use]
+pub fn classic_factor(usage: &Enclosure, share: &Rational, width: &Rational) -> Enclosure {
+    if *share <= 0 {
+        return Enclosure::default();
+    }
+    let at = |usage: &Rational| power_of_half(&Rational::from(usage / share), width);
+    Enclosure { low: at(&usage.high).low, high: at(&usage.low).high }
+}
+
+/// Returns the level fair share S / U of Slurm's fair tree; `None` is infinite: nothing was used.
+///
+/// Source: `_calc_assoc_fs` in src/plugins/priority/multifactor/fair_tree.c.
+#[must_use]
+pub fn level_fair_share(usage: &Enclosure, share: &Rational) -> Option<Enclosure> {
+    Enclosure::of(share.clone()).over(usage)
+}
+
+/// Returns one step of Kueue's moving average: the old usage times 1 - alpha, and the sample times alpha. Alpha is
+/// 1 - 2^(-elapsed / half-life), and is given.
+///
+/// Source: `CalculateDecayedConsumed` in pkg/util/admissionfairsharing/admission_fair_sharing.go.
+#[must_use]
+pub fn kueue_step(old: &Rational, sample: &Rational, alpha: &Rational) -> Rational {
+    Rational::from(old * (Rational::from(1) - alpha)) + Rational::from(sample * alpha)
+}
+
+/// Returns the penalty that Kueue adds when it admits a workload: alpha times its requests, where alpha is that of one sampling
+/// interval.
+///
+/// Source: `CalculateEntryPenalty` in the same file.
+#[must_use]
+pub fn entry_penalty(requests: &Rational, alpha: &Rational) -> Rational {
+    Rational::from(requests * alpha)
+}
+
+/// Returns how KAI divides an amount among queues that all want more: by max(0, w + k (w - u)), where w is the weight as a
+/// fraction of all weights and u the usage as a fraction of the cluster. If all of these are 0, nobody gets anything.
+///
+/// Source: `calcShareWeights` in pkg/scheduler/plugins/proportion/resource_division/resource_division.go. Rounding to whole
+/// units is [`kai_rounded`].
+#[must_use]
+pub fn kai_shares(amount: &Rational, weights: &[Rational], usage: &[Rational], k: &Rational) -> Vec<Rational> {
+    let all: Rational = weights.iter().sum();
+    if all <= 0 {
+        return vec![Rational::new(); weights.len()];
+    }
+    let share = |(weight, usage): (&Rational, &Rational)| {
+        let weight = Rational::from(weight / &all);
+        let share = Rational::from(&weight - usage) * k + weight;
+        if share < 0 { Rational::new() } else { share }
+    };
+    let shares: Vec<Rational> = weights.iter().zip(usage).map(share).collect();
+    let sum: Rational = shares.iter().sum();
+    if sum == 0 {
+        return shares;
+    }
+    shares.into_iter().map(|share| share * amount / &sum).collect()
+}
+
+/// Rounds KAI's shares to whole units: each down, and the rest one unit each by the largest remainder, then by order.
+///
+/// Source: `getResourceToGiveInCurrentRound` and `divideRemainingResource` in the same file.
+#[must_use]
+pub fn kai_rounded(shares: &[Rational]) -> Vec<Rational> {
+    let mut whole: Vec<Rational> =
+        shares.iter().map(|share| Rational::from(Integer::from(share.floor_ref()))).collect();
+    let mut rest: Rational = shares.iter().sum::<Rational>() - whole.iter().sum::<Rational>();
+    let mut order: Vec<usize> = (0..shares.len()).filter(|n| shares[*n] != whole[*n]).collect();
+    order.sort_by_key(|n| Rational::from(&whole[*n] - &shares[*n]));
+    for n in order {
+        if rest <= 0 {
+            break;
+        }
+        let unit = if rest < 1 { rest.clone() } else { Rational::from(1) };
+        whole[n] += &unit;
+        rest -= unit;
+    }
+    whole
+}

@@ -1,0 +1,201 @@
+//! A usage history: which queue used how much of which resource, from when to when.
+
+use std::collections::HashMap;
+use std::io::BufRead;
+
+use evenhand_import::Input;
+use evenhand_problem::Rational;
+
+use crate::UsageError;
+use crate::read;
+
+/// Rows of a table that say nothing about usage, counted by reason.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Skipped {
+    /// Jobs without a start.
+    pub not_started: u64,
+    /// Steps of jobs, which repeat the usage of their job.
+    pub steps: u64,
+    /// Jobs to which no resources were allocated.
+    pub without_resources: u64,
+}
+
+/// The usage of one queue of one resource.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Series {
+    /// The spans of the rows whose amount is a whole number below 2^63, in the order of the file.
+    pub(crate) spans: Vec<u32>,
+    /// Their amounts.
+    pub(crate) amounts: Vec<i64>,
+    /// All other rows.
+    pub(crate) others: Vec<(u32, Rational)>,
+}
+
+/// Usage by queue, resource and time. Times are nanoseconds.
+///
+/// A row states the amount of a resource that a queue held from a time until another one. A row that begins and ends at the same
+/// time states an amount times seconds (such as GPU-seconds) that was used at that moment.
+#[derive(Debug, Clone, Default)]
+pub struct History {
+    /// The names of the queues, in the order of their first rows.
+    pub queues: Vec<String>,
+    /// The names of the resources, in the order of their first rows.
+    pub resources: Vec<String>,
+    /// Whether the times are dates (RFC 3339), instead of seconds.
+    pub is_calendar: bool,
+    /// The rows that were skipped.
+    pub skipped: Skipped,
+    /// The number of rows that state usage.
+    pub n_rows: u64,
+    /// The beginnings and ends of rows, each pair once.
+    pub(crate) spans: Vec<(i64, i64)>,
+    /// Queue and resource of each series.
+    pub(crate) keys: Vec<(usize, usize)>,
+    /// One series for each key.
+    pub(crate) series: Vec<Series>,
+    key_of: HashMap<(usize, usize), usize>,
+    span_of: HashMap<(i64, i64), u32>,
+    queue_of: HashMap<String, usize>,
+    resource_of: HashMap<String, usize>,
+    /// The key of the row that followed a row of each key, which is a good guess in sorted tables.
+    next_key: Vec<usize>,
+    next_span: Vec<u32>,
+    last_key: usize,
+    last_span: u32,
+}
+
+fn interned(name: &str, names: &mut Vec<String>, positions: &mut HashMap<String, usize>) -> usize {
+    if let Some(at) = positions.get(name) {
+        return *at;
+    }
+    names.push(name.to_owned());
+    positions.insert(name.to_owned(), names.len() - 1);
+    names.len() - 1
+}
+
+/// The end of a job that still runs.
+pub(crate) const OPEN: i64 = i64::MAX;
+
+impl History {
+    /// Returns an empty history.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Reads a table: CSV with the columns `queue`, `resource`, `from`, `to` and `amount`, or the output of Slurm's `sacct -P`
+    /// with the columns `Account`, `AllocTRES`, `Start` and `End`. The header decides which of them it is. Other columns are
+    /// ignored.
+    ///
+    /// # Errors
+    /// [`UsageError`] with file and line for a row that cannot be read, and for a table without usage.
+    pub fn read(input: Input) -> Result<Self, UsageError> {
+        let (name, reader, packed) = input.parts();
+        let reader: Box<dyn BufRead> = Box::new(std::io::BufReader::with_capacity(1 << 20, reader));
+        read::read(name, reader, &packed)
+    }
+
+    /// Adds a row.
+    ///
+    /// # Errors
+    /// [`UsageError::Setting`] if the row ends before it begins, or its amount is negative.
+    pub fn add(
+        &mut self,
+        queue: &str,
+        resource: &str,
+        (from, to): (i64, i64),
+        amount: &Rational,
+    ) -> Result<(), UsageError> {
+        if to < from {
+            return Err(UsageError::Setting("a row ends before it begins".to_owned()));
+        }
+        if *amount < 0 {
+            return Err(UsageError::Setting("an amount is negative".to_owned()));
+        }
+        let whole = amount.numer().to_i64().filter(|_| amount.is_integer());
+        self.push(queue, resource, (from, to), whole.ok_or(amount));
+        Ok(())
+    }
+
+    /// Adds a row whose values are in order.
+    pub(crate) fn push(
+        &mut self,
+        queue: &str,
+        resource: &str,
+        span: (i64, i64),
+        amount: Result<i64, &Rational>,
+    ) {
+        let key = self.key(queue, resource);
+        let span = self.span(span);
+        let series = &mut self.series[key];
+        match amount {
+            Ok(whole) => {
+                series.spans.push(span);
+                series.amounts.push(whole);
+            }
+            Err(other) => series.others.push((span, other.clone())),
+        }
+        self.n_rows += 1;
+    }
+
+    fn key(&mut self, queue: &str, resource: &str) -> usize {
+        if let Some(guess) = self.next_key.get(self.last_key).copied() {
+            let (q, r) = self.keys[guess];
+            if self.queues[q] == queue && self.resources[r] == resource {
+                self.last_key = guess;
+                return guess;
+            }
+        }
+        let q = interned(queue, &mut self.queues, &mut self.queue_of);
+        let r = interned(resource, &mut self.resources, &mut self.resource_of);
+        let key = match self.key_of.get(&(q, r)) {
+            Some(key) => *key,
+            None => {
+                self.keys.push((q, r));
+                self.series.push(Series::default());
+                self.next_key.push(self.keys.len() - 1);
+                self.key_of.insert((q, r), self.keys.len() - 1);
+                self.keys.len() - 1
+            }
+        };
+        self.next_key[self.last_key] = key;
+        self.last_key = key;
+        key
+    }
+
+    fn span(&mut self, span: (i64, i64)) -> u32 {
+        let last = self.last_span as usize;
+        if let Some(guess) = self.next_span.get(last).copied() {
+            if self.spans[guess as usize] == span {
+                self.last_span = guess;
+                return guess;
+            }
+        }
+        let at = match self.span_of.get(&span) {
+            Some(at) => *at,
+            None => {
+                // A table has at most 2^30 bytes, and each row has several of them.
+                let at = self.spans.len() as u32;
+                self.spans.push(span);
+                self.next_span.push(at);
+                self.span_of.insert(span, at);
+                at
+            }
+        };
+        self.next_span[last] = at;
+        self.last_span = at;
+        at
+    }
+
+    /// Returns the latest end of a row that is known, or the latest beginning if no end is later.
+    #[must_use]
+    pub fn latest(&self) -> Option<i64> {
+        self.spans.iter().map(|(from, to)| if *to == OPEN { *from } else { *to }).max()
+    }
+
+    /// Returns whether some row has no end.
+    #[must_use]
+    pub fn has_open_rows(&self) -> bool {
+        self.spans.iter().any(|(_, to)| *to == OPEN)
+    }
+}

@@ -1,0 +1,316 @@
+//! The laws of schedulers, and the weight of a second of the past by each of them.
+
+use std::collections::BTreeMap;
+use std::str::FromStr;
+
+use evenhand_problem::Rational;
+use rug::Integer;
+
+use crate::UsageError;
+use crate::decay::Decay;
+use crate::power::{Fixed, inverse_of_ln_2};
+use crate::time::NANOSECONDS;
+
+/// How a scheduler counts the usage of the past.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Law {
+    /// Slurm as documented: usage shrinks by a half in every half-life.
+    Slurm,
+    /// Slurm as its source computes: the factor 1 - .693 / h a second, applied at every tick.
+    SlurmTicks,
+    /// Kueue's admission fair sharing: a moving average of samples.
+    Kueue,
+    /// KAI's time-based fair share: samples of a window, as a fraction of the capacity.
+    Kai,
+    /// Volcano's plugin `fairshare`: resource-seconds with decay.
+    Volcano,
+}
+
+impl Law {
+    /// All laws with their names, and a description of each.
+    pub const NAMES: &'static [(&'static str, &'static str)] = &[
+        ("slurm", "Slurm as documented: a half is left after every half-life"),
+        ("slurm-ticks", "Slurm as its source computes: 1 - .693/h a second, at every tick"),
+        ("kueue", "Kueue's admission fair sharing: a moving average of samples"),
+        ("kai", "KAI's time-based fair share: samples of a window over the capacity"),
+        ("volcano", "Volcano's plugin fairshare: resource-seconds with decay"),
+    ];
+
+    const ALL: [Self; 5] = [Self::Slurm, Self::SlurmTicks, Self::Kueue, Self::Kai, Self::Volcano];
+
+    /// Returns the name of the law.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Self::NAMES[self as usize].0
+    }
+
+    /// Returns the time between two ticks, cycles or samples that is usual for the scheduler, in nanoseconds: Slurm's
+    /// `PriorityCalcPeriod` (5 minutes), Kueue's `usageSamplingInterval` (5 minutes), the resolution of KAI's queries (1 minute)
+    /// and Volcano's scheduling cycle (1 second).
+    #[must_use]
+    pub fn usual_interval(self) -> i64 {
+        NANOSECONDS
+            * match self {
+                Self::Slurm | Self::SlurmTicks | Self::Kueue => 300,
+                Self::Kai => 60,
+                Self::Volcano => 1,
+            }
+    }
+}
+
+impl FromStr for Law {
+    type Err = UsageError;
+
+    fn from_str(name: &str) -> Result<Self, UsageError> {
+        let known = Self::ALL.into_iter().find(|law| law.name() == name);
+        known.ok_or_else(|| {
+            let names: Vec<&str> = Self::NAMES.iter().map(|(name, _)| *name).collect();
+            let names = names.join(", ");
+            UsageError::Setting(format!("there is no law `{name}`: expected one of {names}"))
+        })
+    }
+}
+
+/// The law, its parameters and the weights. Times and durations are nanoseconds.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The law.
+    pub law: Law,
+    /// The half-life; `None` means that nothing decays, which only Slurm and KAI know.
+    pub half_life: Option<i64>,
+    /// The moment at which usage is counted; `None` means the end of the history.
+    pub at: Option<i64>,
+    /// The moment before which usage does not count, such as Slurm's last reset.
+    pub since: Option<i64>,
+    /// The time between two ticks, cycles or samples; `None` means [`Law::usual_interval`].
+    pub every: Option<i64>,
+    /// KAI's window.
+    pub window: Option<i64>,
+    /// The beginning of the first of KAI's tumbling windows; `None` means a sliding window.
+    pub window_start: Option<i64>,
+    /// Weights of queues: Slurm's shares, Kueue's and KAI's weights. All others are 1.
+    pub weights: BTreeMap<String, Rational>,
+    /// Weights of resources: Slurm's TRES weights, Kueue's `resourceWeights`.
+    pub resource_weights: BTreeMap<String, Rational>,
+    /// KAI: the resource that is divided, and its amount in the cluster.
+    pub capacity: Option<(String, Rational)>,
+    /// KAI: the significance k of past usage.
+    pub k: Rational,
+    /// Kueue: whether each row begins with the penalty for the admission of a workload.
+    pub has_entry_penalty: bool,
+}
+
+impl Settings {
+    /// Returns the settings of a law with a half-life in nanoseconds. KAI's k is 1.
+    #[must_use]
+    pub fn new(law: Law, half_life: i64) -> Self {
+        Self {
+            law,
+            half_life: Some(half_life),
+            at: None,
+            since: None,
+            every: None,
+            window: None,
+            window_start: None,
+            weights: BTreeMap::new(),
+            resource_weights: BTreeMap::new(),
+            capacity: None,
+            k: Rational::from(1),
+            has_entry_penalty: false,
+        }
+    }
+
+    /// Returns the time between two ticks, cycles or samples.
+    #[must_use]
+    pub fn interval(&self) -> i64 {
+        self.every.unwrap_or(self.law.usual_interval())
+    }
+
+    /// Returns the moment from which usage counts, if there is one: the beginning of KAI's window or a reset.
+    #[must_use]
+    pub fn beginning(&self, at: i64) -> Option<i64> {
+        if self.law != Law::Kai {
+            return self.since;
+        }
+        let window = self.window.unwrap_or(DEFAULT_WINDOW);
+        let beginning = match self.window_start {
+            None => at.saturating_sub(window),
+            // A window ends with its last moment: the next one begins only after it.
+            Some(start) if start < at => start + (at - start - 1) / window * window,
+            Some(_) => at,
+        };
+        Some(self.since.map_or(beginning, |since| since.max(beginning)))
+    }
+}
+
+/// The window of KAI if none is configured: a week.
+pub(crate) const DEFAULT_WINDOW: i64 = 604_800 * NANOSECONDS;
+
+/// The weight of a row in the decayed usage, by its beginning and end.
+#[derive(Debug)]
+pub(crate) struct Kernel<'s> {
+    settings: &'s Settings,
+    at: i64,
+    since: Option<i64>,
+    decay: Decay,
+    /// h / ln 2 in seconds, for the ideal law; c / (1 - g), for Volcano.
+    factor: Fixed,
+    /// 1 / (1 - f^p), for Slurm's ticks.
+    ticks: Fixed,
+}
+
+impl<'s> Kernel<'s> {
+    pub(crate) fn new(settings: &'s Settings, at: i64, bits: u32) -> Self {
+        let mut decay = match (settings.half_life, settings.law) {
+            (None, _) => Decay::none(bits),
+            (Some(half_life), Law::SlurmTicks) => Decay::second(half_life, bits),
+            (Some(half_life), _) => Decay::half(half_life, bits),
+        };
+        let interval = settings.interval();
+        let seconds = Rational::from((interval, NANOSECONDS));
+        // 1 / (1 - the factor of one interval).
+        let series = |decay: &mut Decay| {
+            let rest = Fixed::one(bits).minus(&decay.after(interval)).enclosure(bits);
+            let inverse = |bound: Rational| Fixed::of(&bound.recip(), bits);
+            Fixed { low: inverse(rest.high).low, high: inverse(rest.low).high }
+        };
+        let mut factor = Fixed::one(bits);
+        let mut ticks = Fixed::one(bits);
+        match (settings.law, settings.half_life) {
+            (_, None) | (Law::Kueue | Law::Kai, _) => {}
+            (Law::Slurm, Some(half_life)) => {
+                let inverse = inverse_of_ln_2(bits);
+                let half_life = Rational::from((half_life, NANOSECONDS));
+                factor = Fixed {
+                    low: Fixed::of(&Rational::from(&inverse.low * &half_life), bits).low,
+                    high: Fixed::of(&Rational::from(&inverse.high * &half_life), bits).high,
+                };
+            }
+            (Law::SlurmTicks, Some(_)) => ticks = series(&mut decay),
+            (Law::Volcano, Some(_)) => factor = series(&mut decay).times(&Fixed::of(&seconds, bits), bits),
+        }
+        Self { settings, at, since: settings.beginning(at), decay, factor, ticks }
+    }
+
+    /// Returns the weight of an amount of 1 from a time to another. A row of length 0 is an amount times seconds.
+    pub(crate) fn weight(&mut self, (from, to): (i64, i64)) -> Fixed {
+        let is_lump = from == to;
+        let admission = from;
+        let from = self.since.map_or(from, |since| if is_lump { from } else { from.max(since) });
+        let is_past = if is_lump { self.since.is_some_and(|since| from < since) } else { from >= to };
+        if from > self.at || is_past {
+            return Fixed::zero();
+        }
+        match self.settings.law {
+            Law::Slurm if is_lump => self.decay.after(self.at - from),
+            Law::Slurm => self.integral(from, to.min(self.at)),
+            Law::SlurmTicks if is_lump => self.decayed_at_ticks(from),
+            Law::SlurmTicks => self.at_ticks(from, to.min(self.at)),
+            Law::Kueue | Law::Kai | Law::Volcano if is_lump => self.decay.after(self.at - from),
+            Law::Kueue if self.settings.has_entry_penalty && admission == from => {
+                self.samples(from, to).plus(&self.entry_penalty(from))
+            }
+            Law::Kueue | Law::Kai | Law::Volcano => self.samples(from, to),
+        }
+    }
+
+    fn bits(&self) -> u32 {
+        self.decay.bits
+    }
+
+    fn seconds(&self, time: i64) -> Fixed {
+        Fixed::of(&Rational::from((time, NANOSECONDS)), self.bits())
+    }
+
+    /// Returns the integral of the ideal law.
+    fn integral(&mut self, from: i64, to: i64) -> Fixed {
+        if self.decay.is_none() {
+            return self.seconds(to - from);
+        }
+        let (end, beginning) = (self.decay.after(self.at - to), self.decay.after(self.at - from));
+        end.minus(&beginning).times(&self.factor, self.bits())
+    }
+
+    /// Returns the number of ticks from a time on, without a tick at this time.
+    fn ticks_after(&self, time: i64) -> i64 {
+        let interval = self.settings.interval();
+        (self.at - time + interval - 1) / interval
+    }
+
+    /// Returns the factor of all ticks after a time.
+    fn decayed_at_ticks(&mut self, time: i64) -> Fixed {
+        let ticks = self.ticks_after(time);
+        self.decay.after(ticks * self.settings.interval())
+    }
+
+    /// Returns the usage that Slurm adds for a time between two ticks, decayed by later ticks.
+    fn between_ticks(&mut self, from: i64, to: i64) -> Fixed {
+        let bits = self.bits();
+        let added = self.seconds(to - from).times(&self.decay.after(to - from), bits);
+        added.times(&self.decayed_at_ticks(to), bits)
+    }
+
+    /// Returns the sum over the ticks of Slurm's source.
+    fn at_ticks(&mut self, from: i64, to: i64) -> Fixed {
+        if from >= to {
+            return Fixed::zero();
+        }
+        let (bits, interval) = (self.bits(), self.settings.interval());
+        // The first tick after the beginning, and the last tick that is not after the end.
+        let first = self.at - (self.ticks_after(from) - 1) * interval;
+        let last = self.at - self.ticks_after(to) * interval;
+        if to < first {
+            return self.between_ticks(from, to);
+        }
+        let mut sum = self.between_ticks(from, first);
+        if last > first {
+            if self.decay.is_none() {
+                sum = sum.plus(&self.seconds(last - first));
+            } else {
+                // p f^p (f^a - f^b) / (1 - f^p), where a is the age of the last tick and b that of the first.
+                let whole = self.seconds(interval).times(&self.decay.after(interval), bits);
+                let (young, old) = (self.decay.after(self.at - last), self.decay.after(self.at - first));
+                let ages = young.minus(&old).times(&self.ticks, bits);
+                sum = sum.plus(&whole.times(&ages, bits));
+            }
+        }
+        if to > last { sum.plus(&self.between_ticks(last, to)) } else { sum }
+    }
+
+    /// Returns the weight of the samples from a time on that are before another.
+    fn samples(&mut self, from: i64, to: i64) -> Fixed {
+        let bits = self.bits();
+        let interval = self.settings.interval();
+        // Samples are k intervals before the last one.
+        let youngest = if to > self.at { 0 } else { (self.at - to) / interval + 1 };
+        let mut oldest = (self.at - from) / interval;
+        if self.settings.law == Law::Kai && self.since == Some(from) && (self.at - from) % interval == 0 {
+            // A window of n intervals has n samples.
+            oldest -= 1;
+        }
+        if oldest < youngest {
+            return Fixed::zero();
+        }
+        if self.decay.is_none() {
+            let count = Integer::from(oldest - youngest + 1) << bits;
+            return Fixed { low: count.clone(), high: count };
+        }
+        let young = self.decay.after(youngest * interval);
+        young.minus(&self.decay.after((oldest + 1) * interval)).times(&self.factor, bits)
+    }
+
+    /// Returns the weight of a request of 1 that Kueue admitted at a time: alpha, decayed since then.
+    fn entry_penalty(&mut self, at: i64) -> Fixed {
+        let bits = self.bits();
+        let alpha = Fixed::one(bits).minus(&self.decay.after(self.settings.interval()));
+        self.decay.after(self.at - at).times(&alpha, bits)
+    }
+
+    /// Returns the weight of the whole window of KAI.
+    pub(crate) fn window(&mut self) -> Fixed {
+        match self.since {
+            Some(since) if since < self.at => self.samples(since, i64::MAX),
+            _ => Fixed::zero(),
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! Usage over time: what queues used, decayed by the laws of schedulers, and the queue that is served next.
+//!
+//! A [`History`] says which queue used how much of which resource from when to when. [`judge`] computes the decayed usage of
+//! every queue by one [`Law`], and the standing of the queues by the rule of that scheduler. All numbers are exact, or are
+//! enclosed between two fractions ([`Enclosure`]), since powers of 1/2 are mostly irrational. No certificate is written
+//! (theory, section 10).
+//!
+//! ```
+//! use evenhand_import::Input;
+//! use evenhand_usage::{History, Law, Settings, judge};
+//!
+//! let table = "queue,resource,from,to,amount\na,gpu,0,60,8\na,gpu,120,180,4\n";
+//! let history = History::read(Input::new("history.csv", table.as_bytes())?)?;
+//! let mut settings = Settings::new(Law::Kueue, 60_000_000_000);
+//! settings.every = Some(60_000_000_000);
+//! settings.at = Some(120_000_000_000);
+//! let standings = judge(&history, &settings)?;
+//! assert_eq!(standings.queues[0].usage[0].1.exact().unwrap(), &3);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![forbid(unsafe_code)]
+
+mod decay;
+mod error;
+mod formulas;
+mod history;
+mod law;
+mod power;
+mod read;
+mod standing;
+mod time;
+
+pub use error::UsageError;
+pub use formulas::{
+    classic_factor, entry_penalty, kai_rounded, kai_shares, kueue_step, level_fair_share, slurm_second,
+};
+pub use history::{History, Skipped};
+pub use law::{Law, Settings};
+pub use power::{Enclosure, inverse_of_ln_2, power_of_half};
+pub use standing::{QueueStanding, Standings, judge};
+pub use time::{NANOSECONDS, duration_text, parse_duration, parse_time, time_text};

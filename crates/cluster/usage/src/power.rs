@@ -1,0 +1,230 @@
+//! Powers of 1/2 with rational exponents, enclosed by rationals.
+//!
+//! Numbers are whole multiples of a power of two, and every product is rounded down and up. The only facts in use are that
+//! powers are monotone, and that a square root can be rounded in whole numbers.
+
+use evenhand_problem::Rational;
+use rug::Integer;
+
+/// A number that is at least `low` and at most `high`.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Enclosure {
+    /// A lower bound.
+    pub low: Rational,
+    /// An upper bound.
+    pub high: Rational,
+}
+
+impl Enclosure {
+    /// Returns the enclosure of a number that is known exactly.
+    #[must_use]
+    pub fn of(value: Rational) -> Self {
+        Self { low: value.clone(), high: value }
+    }
+
+    /// Returns the number, if it is known exactly.
+    #[must_use]
+    pub fn exact(&self) -> Option<&Rational> {
+        (self.low == self.high).then_some(&self.low)
+    }
+
+    /// Returns the distance of the two bounds.
+    #[must_use]
+    pub fn width(&self) -> Rational {
+        Rational::from(&self.high - &self.low)
+    }
+
+    /// Returns the middle of the enclosure.
+    #[must_use]
+    pub fn middle(&self) -> Rational {
+        Rational::from(&self.low + &self.high) / 2
+    }
+
+    /// Returns the sum of two numbers.
+    #[must_use]
+    pub fn plus(&self, other: &Self) -> Self {
+        Self { low: Rational::from(&self.low + &other.low), high: Rational::from(&self.high + &other.high) }
+    }
+
+    /// Returns the product with a number of at least 0.
+    #[must_use]
+    pub fn times(&self, factor: &Rational) -> Self {
+        debug_assert!(*factor >= 0);
+        Self { low: Rational::from(&self.low * factor), high: Rational::from(&self.high * factor) }
+    }
+
+    /// Returns the quotient of two numbers that are at least 0. Returns `None` if the divisor may be 0.
+    #[must_use]
+    pub fn over(&self, divisor: &Self) -> Option<Self> {
+        (divisor.low > 0).then(|| Self {
+            low: Rational::from(&self.low / &divisor.high),
+            high: Rational::from(&self.high / &divisor.low),
+        })
+    }
+}
+
+/// Bounds of a number as multiples of 2^-bits, for a number of bits that its owner knows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Fixed {
+    pub(crate) low: Integer,
+    pub(crate) high: Integer,
+}
+
+impl Fixed {
+    pub(crate) fn one(bits: u32) -> Self {
+        let one = Integer::from(1) << bits;
+        Self { low: one.clone(), high: one }
+    }
+
+    pub(crate) fn zero() -> Self {
+        Self { low: Integer::new(), high: Integer::new() }
+    }
+
+    /// Returns bounds of a rational of at least 0.
+    pub(crate) fn of(value: &Rational, bits: u32) -> Self {
+        let scaled = Rational::from(value << bits);
+        Self { low: Integer::from(scaled.floor_ref()), high: Integer::from(scaled.ceil_ref()) }
+    }
+
+    pub(crate) fn enclosure(&self, bits: u32) -> Enclosure {
+        let rational = |value: &Integer| Rational::from(value) >> bits;
+        Enclosure { low: rational(&self.low), high: rational(&self.high) }
+    }
+
+    /// Returns the product of two numbers of at least 0.
+    pub(crate) fn times(&self, other: &Self, bits: u32) -> Self {
+        let mut low = Integer::from(&self.low * &other.low);
+        low >>= bits;
+        let mut high = Integer::from(&self.high * &other.high);
+        shift_up(&mut high, bits);
+        Self { low, high }
+    }
+
+    /// Returns the difference to a number that is not larger.
+    pub(crate) fn minus(&self, smaller: &Self) -> Self {
+        let low = Integer::from(&self.low - &smaller.high);
+        Self {
+            low: if low < 0 { Integer::new() } else { low },
+            high: Integer::from(&self.high - &smaller.low),
+        }
+    }
+
+    pub(crate) fn plus(&self, other: &Self) -> Self {
+        Self { low: Integer::from(&self.low + &other.low), high: Integer::from(&self.high + &other.high) }
+    }
+}
+
+/// Divides by 2^bits and rounds up.
+fn shift_up(value: &mut Integer, bits: u32) {
+    let is_exact = value.is_divisible_2pow(bits);
+    *value >>= bits;
+    if !is_exact {
+        *value += 1;
+    }
+}
+
+/// Powers of 1/2 with a fixed number of bits.
+#[derive(Debug)]
+pub(crate) struct Powers {
+    bits: u32,
+    /// Bounds of 2^-(1/2), 2^-(1/4), 2^-(1/8), ...
+    roots: Vec<Fixed>,
+}
+
+impl Powers {
+    pub(crate) fn new(bits: u32) -> Self {
+        let one = Integer::from(1) << bits;
+        let mut last = Fixed { low: Integer::from(&one >> 1_u32), high: one >> 1_u32 };
+        let mut roots = Vec::new();
+        for _ in 0..bits {
+            let low = (last.low << bits).sqrt();
+            let (mut high, rest) = (last.high << bits).sqrt_rem(Integer::new());
+            if rest != 0 {
+                high += 1;
+            }
+            last = Fixed { low, high };
+            roots.push(last.clone());
+        }
+        Self { bits, roots }
+    }
+
+    /// Returns bounds of 2^-exponent, for an exponent of at least 0.
+    pub(crate) fn power(&self, exponent: &Rational) -> Fixed {
+        let bits = self.bits;
+        let scaled = Rational::from(exponent << bits);
+        let floor = Integer::from(scaled.floor_ref());
+        let is_exact = scaled.is_integer();
+        let whole = Integer::from(&floor >> bits);
+        let mut power = Fixed::one(bits);
+        for (at, root) in self.roots.iter().enumerate() {
+            if floor.get_bit(bits - 1 - at as u32) {
+                power = power.times(root, bits);
+            }
+        }
+        if !is_exact {
+            // The rest of the exponent is below 2^-bits.
+            let last = &self.roots[self.roots.len() - 1].low;
+            power.low *= last;
+            power.low >>= bits;
+        }
+        match whole.to_u32() {
+            Some(halvings) if halvings <= 2 * bits => {
+                power.low >>= halvings;
+                shift_up(&mut power.high, halvings);
+                power
+            }
+            // Far below a unit of the last bit.
+            _ => Fixed { low: Integer::new(), high: Integer::from(1) },
+        }
+    }
+}
+
+/// Returns an enclosure of 2^-exponent whose bounds differ by at most `width`. It is exact for a whole exponent.
+///
+/// # Panics
+/// If the exponent is negative or the width is not above 0.
+///
+/// # Examples
+/// ```
+/// use evenhand_usage::power_of_half;
+/// let root = power_of_half(&"1/2".parse().unwrap(), &"1/1000000".parse().unwrap());
+/// assert!(root.low.clone().square() <= (1, 2) && root.high.clone().square() >= (1, 2));
+/// assert_eq!(power_of_half(&"3".parse().unwrap(), &"1".parse().unwrap()).exact().unwrap(), &(1, 8));
+/// ```
+#[must_use]
+pub fn power_of_half(exponent: &Rational, width: &Rational) -> Enclosure {
+    assert!(*exponent >= 0 && *width > 0, "an exponent of at least 0 and a width above 0");
+    if exponent.is_integer() {
+        if let Some(halvings) = exponent.numer().to_u32().filter(|halvings| *halvings <= 1 << 20) {
+            return Enclosure::of(Rational::from(1) >> halvings);
+        }
+    }
+    let mut bits = 64;
+    loop {
+        let found = Powers::new(bits).power(exponent).enclosure(bits);
+        if found.width() <= *width {
+            return found;
+        }
+        bits *= 2;
+    }
+}
+
+/// Returns bounds of ln 2: the sum of 1 / (k 2^k).
+fn ln_2(bits: u32) -> Fixed {
+    let one = Integer::from(1) << bits;
+    let mut low = Integer::new();
+    for k in 1..=bits {
+        low += Integer::from(&one >> k) / k;
+    }
+    // Each of the terms is cut by less than 2, and all later terms together are less than 1, in units of the last bit.
+    let high = Integer::from(&low + (2 * bits + 2));
+    Fixed { low, high }
+}
+
+/// Returns an enclosure of 1 / ln 2 = 1.4426950... whose bounds differ by about 2^-bits.
+#[must_use]
+pub fn inverse_of_ln_2(bits: u32) -> Enclosure {
+    let bits = bits + 16;
+    let bounds = ln_2(bits).enclosure(bits);
+    Enclosure { low: bounds.high.recip(), high: bounds.low.recip() }
+}

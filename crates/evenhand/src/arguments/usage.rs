@@ -1,0 +1,58 @@
+//! The options of `usage`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::names;
+use evenhand::usage::Law;
+
+#[derive(Debug, Args)]
+pub struct Usage {
+    /// History: CSV (queue,resource,from,to,amount) or the output of `sacct -X -P`, or - for standard input
+    #[arg(value_name = "HISTORY")]
+    pub history: PathBuf,
+    /// Law by which usage of the past counts less
+    #[arg(long, value_name = "LAW", value_parser = names::one_of(Law::NAMES))]
+    pub law: String,
+    /// Half-life of usage, such as 7d, 168h or 600s; none: no decay (slurm and kai only)
+    #[arg(long, value_name = "TIME", required_unless_present_any = ["window"])]
+    pub half_life: Option<String>,
+    /// Time at which usage is counted: seconds or RFC 3339 (default: the latest end of a row)
+    #[arg(long, value_name = "TIME")]
+    pub at: Option<String>,
+    /// Ignore usage before this time, such as Slurm's last reset of usage
+    #[arg(long, value_name = "TIME")]
+    pub since: Option<String>,
+    /// Time between two ticks, samples or cycles (default: 5m for Slurm and Kueue, 1m for KAI, 1s for Volcano)
+    #[arg(long, value_name = "TIME")]
+    pub every: Option<String>,
+    /// Weight of a queue (default: 1): shares in Slurm, weights in Kueue and KAI; may be given several times
+    #[arg(long, value_name = "QUEUE=W", value_parser = assignment, allow_hyphen_values = true)]
+    pub weight: Vec<(String, String)>,
+    /// Weight of a resource: TRES weights in Slurm, resourceWeights in Kueue; may be given several times
+    #[arg(long, value_name = "RESOURCE=W", value_parser = assignment)]
+    pub resource_weight: Vec<(String, String)>,
+    /// kueue: each row begins with the entry penalty of an admitted workload
+    #[arg(long)]
+    pub entry_penalty: bool,
+    /// kai: the resource that is divided, and its amount in the cluster
+    #[arg(long, value_name = "RESOURCE=AMOUNT", value_parser = assignment)]
+    pub capacity: Option<(String, String)>,
+    /// kai: length of the window (default: 7d)
+    #[arg(long, value_name = "TIME")]
+    pub window: Option<String>,
+    /// kai: beginning of the first tumbling window (default: the window slides)
+    #[arg(long, value_name = "TIME")]
+    pub window_start: Option<String>,
+    /// kai: the significance k of past usage, at least 0 (default: 1)
+    #[arg(long, value_name = "K", allow_hyphen_values = true)]
+    pub k: Option<String>,
+}
+
+fn assignment(text: &str) -> Result<(String, String), String> {
+    let parts = text.rsplit_once('=').filter(|(name, value)| !name.is_empty() && !value.is_empty());
+    parts
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .ok_or_else(|| "expected NAME=NUMBER, such as research=2".to_owned())
+}
