@@ -12,8 +12,8 @@ pub mod migrations;
 pub mod names;
 mod places;
 pub mod plan;
-pub mod watch;
 pub mod usage;
+pub mod watch;
 
 use std::path::{Path, PathBuf};
 

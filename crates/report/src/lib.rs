@@ -33,8 +33,8 @@ mod sweep;
 pub mod table;
 pub mod text;
 mod trajectory;
-pub mod why_not;
 mod usage;
+pub mod why_not;
 
 pub use admission::{admission, admission_series};
 pub use allocation::outcome;

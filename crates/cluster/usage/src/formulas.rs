@@ -60,7 +60,12 @@ pub fn entry_penalty(requests: &Rational, alpha: &Rational) -> Rational {
 /// Source: `calcShareWeights` in pkg/scheduler/plugins/proportion/resource_division/resource_division.go. Rounding to whole
 /// units is [`kai_rounded`].
 #[must_use]
-pub fn kai_shares(amount: &Rational, weights: &[Rational], usage: &[Rational], k: &Rational) -> Vec<Rational> {
+pub fn kai_shares(
+    amount: &Rational,
+    weights: &[Rational],
+    usage: &[Rational],
+    k: &Rational,
+) -> Vec<Rational> {
     let all: Rational = weights.iter().sum();
     if all <= 0 {
         return vec![Rational::new(); weights.len()];

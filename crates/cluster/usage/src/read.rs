@@ -182,20 +182,25 @@ fn table(reader: &mut Reader<'_>, layout: &Layout, history: &mut History) -> Res
             return Err(reader.error(format!("{what}: the name is empty")));
         }
         let time = |what: &str, text: &str| {
-            time_of(text.trim().as_bytes(), false)
-                .ok_or_else(|| reader.error(format!("{what}: found `{}`, expected {EXPECTED_TIME}", shown(text))))
+            time_of(text.trim().as_bytes(), false).ok_or_else(|| {
+                reader.error(format!("{what}: found `{}`, expected {EXPECTED_TIME}", shown(text)))
+            })
         };
         let span = (time("from", from)?, time("to", to)?);
         if span.1 < span.0 {
             let (from, to) = (shown(from), shown(to));
-            return Err(reader.error(format!("to: {to} is before {from}: a row must not end before it begins")));
+            return Err(
+                reader.error(format!("to: {to} is before {from}: a row must not end before it begins"))
+            );
         }
         let is_calendar = from.contains(':');
         if is_first {
             history.is_calendar = is_calendar;
             is_first = false;
         } else if history.is_calendar != is_calendar {
-            return Err(reader.error("from: seconds and dates are mixed: write all times in one of the two forms"));
+            return Err(
+                reader.error("from: seconds and dates are mixed: write all times in one of the two forms")
+            );
         }
         let is_short = (1..=18).contains(&amount.len()) && amount.bytes().all(|byte| byte.is_ascii_digit());
         if is_short {
@@ -203,8 +208,8 @@ fn table(reader: &mut Reader<'_>, layout: &Layout, history: &mut History) -> Res
             history.push(queue, resource, span, Ok(whole));
             continue;
         }
-        let value = parse_quantity(amount.trim())
-            .map_err(|error| reader.error(format!("amount: {error}")))?;
+        let value =
+            parse_quantity(amount.trim()).map_err(|error| reader.error(format!("amount: {error}")))?;
         if value < 0 {
             let amount = shown(amount);
             return Err(reader.error(format!("amount: {amount} is negative; amounts must be at least 0")));
@@ -253,7 +258,9 @@ fn sacct(reader: &mut Reader<'_>, layout: &Layout, history: &mut History) -> Res
         for resource in resources.split(',').filter(|_| from < to) {
             let (name, amount) = trackable(resource).ok_or_else(|| {
                 let found = shown(resource);
-                reader.error(format!("AllocTRES: found `{found}`, expected NAME=AMOUNT such as cpu=4 or mem=16G"))
+                reader.error(format!(
+                    "AllocTRES: found `{found}`, expected NAME=AMOUNT such as cpu=4 or mem=16G"
+                ))
             })?;
             let whole = amount.numer().to_i64().filter(|_| amount.is_integer());
             history.push(account, name, (from, to), whole.ok_or(&amount));

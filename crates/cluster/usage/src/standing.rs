@@ -111,9 +111,12 @@ fn checked(history: &History, settings: &Settings) -> Result<i64, UsageError> {
     if law == Law::SlurmTicks {
         let is_whole = |time: &i64| time % NANOSECONDS == 0;
         let times = history.spans.iter().flat_map(|(from, to)| [*from, *to]);
-        let times = times.filter(|time| *time != crate::history::OPEN).chain(settings.at).chain(settings.since);
+        let times =
+            times.filter(|time| *time != crate::history::OPEN).chain(settings.at).chain(settings.since);
         if !times.chain([interval]).all(|time| is_whole(&time)) {
-            return Err(setting("slurm-ticks: Slurm counts whole seconds, and a time has fractions of a second"));
+            return Err(setting(
+                "slurm-ticks: Slurm counts whole seconds, and a time has fractions of a second",
+            ));
         }
         if settings.half_life.is_some_and(|half_life| half_life < NANOSECONDS) {
             return Err(setting("slurm-ticks: the half-life must be at least a second"));
@@ -174,10 +177,13 @@ fn resource_weights(history: &History, settings: &Settings) -> Result<Vec<(Strin
         _ if !settings.resource_weights.is_empty() => Ok(stated(0)),
         _ if history.resources.len() == 1 => Ok(one(&history.resources[0])),
         Law::Slurm | Law::SlurmTicks => {
-            let usual = ["billing", "cpu"].into_iter().find(|name| history.resources.iter().any(|of| of == name));
+            let usual =
+                ["billing", "cpu"].into_iter().find(|name| history.resources.iter().any(|of| of == name));
             usual.map(one).ok_or_else(|| {
                 let name = settings.law.name();
-                setting(format!("{name}: the weights of the resources are needed (--resource-weight NAME=W): {known}"))
+                setting(format!(
+                    "{name}: the weights of the resources are needed (--resource-weight NAME=W): {known}"
+                ))
             })
         }
         _ => Err(setting(format!("volcano: one resource is counted (--resource-weight NAME=1): {known}"))),
@@ -214,7 +220,8 @@ fn computed(
     charge(history.n_rows, "rows of the history");
     let mut kernel = Kernel::new(settings, at, bits);
     let weights: Vec<Fixed> = history.spans.iter().map(|span| kernel.weight(*span)).collect();
-    let names = history.queues.iter().chain(settings.weights.keys().filter(|of| !history.queues.contains(of)));
+    let names =
+        history.queues.iter().chain(settings.weights.keys().filter(|of| !history.queues.contains(of)));
     let weight = |name: &String| settings.weights.get(name).cloned().unwrap_or_else(|| Rational::from(1));
     let mut queues: Vec<QueueStanding> = names.map(|name| QueueStanding::new(name, weight(name))).collect();
     // KAI: a fraction of what the whole cluster offers in the window.
@@ -222,7 +229,9 @@ fn computed(
         Some((_, capacity)) if settings.law == Law::Kai => {
             let offered = kernel.window().enclosure(bits).times(capacity);
             if offered.low <= 0 {
-                return Err(setting("kai: the window contains no sample: it begins at or after the time --at"));
+                return Err(setting(
+                    "kai: the window contains no sample: it begins at or after the time --at",
+                ));
             }
             Some(offered)
         }
@@ -258,8 +267,7 @@ fn computed(
         Law::Volcano => volcano(&mut queues, history, at, resource_weights),
     }
     let since = settings.beginning(at);
-    let mut standings =
-        Standings { at, since, queues, resource_weights: resource_weights.to_vec(), width };
+    let mut standings = Standings { at, since, queues, resource_weights: resource_weights.to_vec(), width };
     standings.sort();
     Ok(standings)
 }
@@ -290,18 +298,22 @@ fn kai(queues: &mut [QueueStanding], settings: &Settings) {
         });
         kai_shares(capacity, &weights, &usage.collect::<Vec<_>>(), &settings.k)
     };
-    let (low, high): (fn(&Enclosure) -> &Rational, fn(&Enclosure) -> &Rational) = (|of| &of.low, |of| &of.high);
+    let (low, high): (fn(&Enclosure) -> &Rational, fn(&Enclosure) -> &Rational) =
+        (|of| &of.low, |of| &of.high);
     // A queue gets more the less it has used and the more others have used.
-    let exact = queues.iter().all(|queue| queue.charged.exact().is_some()).then(|| shares(usize::MAX, low, low));
+    let exact =
+        queues.iter().all(|queue| queue.charged.exact().is_some()).then(|| shares(usize::MAX, low, low));
     let bounds: Vec<Enclosure> = match exact {
         Some(exact) => exact.into_iter().map(Enclosure::of).collect(),
         None => (0..queues.len())
-            .map(|n| Enclosure { low: shares(n, high, low)[n].clone(), high: shares(n, low, high)[n].clone() })
+            .map(|n| Enclosure {
+                low: shares(n, high, low)[n].clone(),
+                high: shares(n, low, high)[n].clone(),
+            })
             .collect(),
     };
     for (queue, bounds) in queues.iter_mut().zip(bounds) {
-        queue.score =
-            (queue.weight > 0).then(|| queue.charged.times(&Rational::from(&all / &queue.weight)));
+        queue.score = (queue.weight > 0).then(|| queue.charged.times(&Rational::from(&all / &queue.weight)));
         queue.fair_share = Some(bounds);
     }
 }
@@ -419,7 +431,9 @@ impl Settings {
             Law::Kai => {
                 let window = duration_text(self.window.unwrap_or(crate::law::DEFAULT_WINDOW));
                 let kind = if self.window_start.is_some() { "tumbling" } else { "sliding" };
-                format!("KAI's time-based fair share, {half_life}, {kind} window {window}, a sample every {interval}")
+                format!(
+                    "KAI's time-based fair share, {half_life}, {kind} window {window}, a sample every {interval}"
+                )
             }
             Law::Volcano => format!("Volcano's fairshare, {half_life}, a cycle every {interval}"),
         }

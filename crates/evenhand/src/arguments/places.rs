@@ -31,7 +31,6 @@ impl Command {
                 files(inputs, call.after.iter().chain(&call.output))
             }
             Self::Plan(call) => files([&call.snapshot], None),
-            Self::Moves(call) => files([&call.snapshot], call.after.iter().chain(&call.output)),
             Self::Usage(call) => files([&call.history], None),
             Self::Compare(call) => {
                 let outputs = call.plot.iter().chain(&call.output);

@@ -21,8 +21,8 @@ pub mod shell;
 pub mod simulate;
 pub mod solve;
 pub mod sweep;
-pub mod watch;
 pub mod usage;
+pub mod watch;
 
 use std::path::Path;
 

@@ -201,7 +201,7 @@ fn completions_and_manual_pages() {
     names.sort();
     assert!(names.contains(&"evenhand.1".to_owned()) && names.contains(&"evenhand-solve.1".to_owned()));
     assert!(names.contains(&"evenhand-audit-mechanism.1".to_owned()), "{names:?}");
-    assert_eq!(names.len(), 30, "{names:?}");
+    assert_eq!(names.len(), 31, "{names:?}");
     let page = folder.run(&["man"]).ends_with(0).stdout;
     assert!(page.contains(".TH evenhand 1"), "{page}");
     fails(&folder, "man -o -");
@@ -218,7 +218,7 @@ fn help_has_examples_and_headings() {
         .filter_map(|line| line.split_whitespace().next())
         .filter(|name| *name != "help")
         .collect();
-    assert_eq!(commands.len(), 23, "{help}");
+    assert_eq!(commands.len(), 25, "{help}");
     for command in commands {
         let help = folder.run(&[command, "--help"]).ends_with(0).stdout;
         assert!(help.contains(&format!("Examples:\n  evenhand {command}")), "{help}");
