@@ -1,9 +1,7 @@
 //! The decayed usage of queues and the queue that is served next, in words and as a document.
 
 use evenhand_problem::Rational;
-use evenhand_usage::{
-    Enclosure, History, Law, QueueStanding, Settings, Standings, kai_rounded, time_text,
-};
+use evenhand_usage::{Enclosure, History, Law, QueueStanding, Settings, Standings, kai_rounded, time_text};
 use serde_json::{Value, json};
 
 use crate::Page;
@@ -126,15 +124,15 @@ fn table(settings: &Settings, standings: &Standings) -> Table {
     };
     columns.extend(more.iter().map(|name| Column::numbers(name)));
     let mut table = Table::new(columns);
-    let middles: Vec<Rational> =
-        standings.queues.iter().filter_map(|queue| queue.fair_share.as_ref().map(Enclosure::middle)).collect();
+    let middles: Vec<Rational> = standings
+        .queues
+        .iter()
+        .filter_map(|queue| queue.fair_share.as_ref().map(Enclosure::middle))
+        .collect();
     let whole = kai_rounded(&middles);
     for (at, queue) in standings.queues.iter().enumerate() {
-        let mut cells = vec![
-            Cell::text(queue.rank.to_string()),
-            Cell::text(&queue.queue),
-            Cell::number(&queue.weight),
-        ];
+        let mut cells =
+            vec![Cell::text(queue.rank.to_string()), Cell::text(&queue.queue), Cell::number(&queue.weight)];
         for resource in &resources {
             let used = queue.usage.iter().find(|(name, _)| name == resource);
             cells.push(used.map_or_else(|| Cell::text("0"), |(_, used)| Cell::text(in_unit(used, law))));
@@ -142,7 +140,8 @@ fn table(settings: &Settings, standings: &Standings) -> Table {
         match law {
             Law::Slurm | Law::SlurmTicks => {
                 cells.push(Cell::percent(&queue.share.clone().unwrap_or_default()));
-                cells.push(Cell::percent(&queue.fraction.as_ref().map(Enclosure::middle).unwrap_or_default()));
+                cells
+                    .push(Cell::percent(&queue.fraction.as_ref().map(Enclosure::middle).unwrap_or_default()));
                 cells.push(match &queue.level_fair_share {
                     Some(Some(level)) => Cell::text(shown(level)),
                     _ => Cell::text("infinite"),
@@ -171,8 +170,11 @@ fn notes(history: &History, settings: &Settings, standings: &Standings) -> Vec<S
         None => String::new(),
     };
     let mut notes = vec![format!("{}, at {at}{since}.", settings.in_words())];
-    let weights: Vec<String> =
-        standings.resource_weights.iter().map(|(name, weight)| format!("{name} {}", decimal(weight))).collect();
+    let weights: Vec<String> = standings
+        .resource_weights
+        .iter()
+        .map(|(name, weight)| format!("{name} {}", decimal(weight)))
+        .collect();
     if law != Law::Kai {
         notes.push(format!("Weights of resources: {}.", few(&weights, 8)));
     }
@@ -221,7 +223,11 @@ pub fn standings_document(history: &History, settings: &Settings, standings: &St
         Value::Object(list.iter().map(|(name, value)| (name.clone(), bounds(value))).collect())
     };
     let weights: Value = Value::Object(
-        standings.resource_weights.iter().map(|(name, weight)| (name.clone(), json!(weight.to_string()))).collect(),
+        standings
+            .resource_weights
+            .iter()
+            .map(|(name, weight)| (name.clone(), json!(weight.to_string())))
+            .collect(),
     );
     let queues: Vec<Value> = standings
         .queues

@@ -15,16 +15,25 @@ pub fn slurm_second(half_life: i64) -> Rational {
     Rational::from(1) - Rational::from((693_000_000, half_life))
 }
 
-/// Returns Slurm's classic factor 2^(-U / S), within a width. U is the fraction of all usage, S the fraction of all shares.
-/// It is 0 without shares.
+/// Returns Slurm's classic factor 2^(-U / S), within a width for known U. U is the fraction of all usage, S the fraction of all
+/// shares. It is 0 without shares.
 ///
 /// Source: `priority_p_calc_fs_factor` in priority_multifactor.c, with a dampening factor of 1.
 #[must_use]
 pub fn classic_factor(usage: &Enclosure, share: &Rational, width: &Rational) -> Enclosure {
+    classic_by(usage, share, |exponent| power_of_half(exponent, width))
+}
+
+/// Returns the classic factor by these powers of 1/2.
+pub(crate) fn classic_by(
+    usage: &Enclosure,
+    share: &Rational,
+    power: impl Fn(&Rational) -> Enclosure,
+) -> Enclosure {
     if *share <= 0 {
         return Enclosure::default();
     }
-    let at = |usage: &Rational| power_of_half(&Rational::from(usage / share), width);
+    let at = |usage: &Rational| power(&Rational::from(usage / share));
     Enclosure { low: at(&usage.high).low, high: at(&usage.low).high }
 }
 
@@ -60,7 +69,12 @@ pub fn entry_penalty(requests: &Rational, alpha: &Rational) -> Rational {
 /// Source: `calcShareWeights` in pkg/scheduler/plugins/proportion/resource_division/resource_division.go. Rounding to whole
 /// units is [`kai_rounded`].
 #[must_use]
-pub fn kai_shares(amount: &Rational, weights: &[Rational], usage: &[Rational], k: &Rational) -> Vec<Rational> {
+pub fn kai_shares(
+    amount: &Rational,
+    weights: &[Rational],
+    usage: &[Rational],
+    k: &Rational,
+) -> Vec<Rational> {
     let all: Rational = weights.iter().sum();
     if all <= 0 {
         return vec![Rational::new(); weights.len()];

@@ -125,7 +125,10 @@ pub fn parse_time(text: &str) -> Result<i64, UsageError> {
 /// [`UsageError::Time`] for another text.
 pub fn parse_duration(text: &str) -> Result<i64, UsageError> {
     duration(text.as_bytes()).filter(|value| *value > 0).ok_or_else(|| {
-        wrong(text, "a duration above 0 such as 7d, 168h, 1h30m, 5m or 60s (w, d, h, m, s), at most 100 years")
+        wrong(
+            text,
+            "a duration above 0 such as 7d, 168h, 1h30m, 5m or 60s (w, d, h, m, s), at most 100 years",
+        )
     })
 }
 

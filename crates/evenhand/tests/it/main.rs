@@ -49,4 +49,5 @@ mod simulate;
 mod studies;
 mod sweep;
 mod typed_errors;
+mod usage;
 mod wrong_input;

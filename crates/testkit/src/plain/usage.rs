@@ -164,8 +164,8 @@ pub fn of_capacity(
     let (mut used, mut offered) = (Bounds::default(), Bounds::default());
     let mut age = 0;
     while age < window {
-        let weight =
-            half_life.map_or_else(|| (Rational::from(1), Rational::from(1)), |half_life| half_power(age, half_life));
+        let weight = half_life
+            .map_or_else(|| (Rational::from(1), Rational::from(1)), |half_life| half_power(age, half_life));
         add(&mut used, &held(rows, at - age), &weight);
         add(&mut offered, capacity, &weight);
         age += every;

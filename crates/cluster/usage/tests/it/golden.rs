@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use evenhand_problem::Rational;
 use evenhand_usage::{
-    Enclosure, NANOSECONDS, Settings, Standings, classic_factor, entry_penalty, judge, kai_rounded, kai_shares,
-    kueue_step, level_fair_share, parse_duration, power_of_half, slurm_second,
+    Enclosure, NANOSECONDS, Settings, Standings, classic_factor, entry_penalty, judge, kai_rounded,
+    kai_shares, kueue_step, level_fair_share, parse_duration, power_of_half, slurm_second,
 };
 
 use crate::{q, read, settings};
@@ -84,7 +84,8 @@ fn kueue_usage_by_weights() {
         let mut settings = settings("kueue", "1s", 100);
         settings.every = Some(100 * NANOSECONDS);
         settings.weights = BTreeMap::from([("a".to_owned(), q(queue))]);
-        settings.resource_weights = resources.iter().map(|(name, weight)| ((*name).to_owned(), q(weight))).collect();
+        settings.resource_weights =
+            resources.iter().map(|(name, weight)| ((*name).to_owned(), q(weight))).collect();
         judged(table, &settings).queues[0].score.clone()
     };
     near(&score(&rows(0, 2), "1", &[]).unwrap(), "2");
@@ -139,8 +140,11 @@ fn kai_divides_by_past_usage() {
     let table = "queue,resource,from,to,amount\na,gpu,0,14401,12\nb,gpu,0,14401,4\n";
     let found = judged(table, &settings);
     assert_eq!(usage(&found, "a").exact(), Some(&q("3/4")));
-    let shares: Vec<_> =
-        found.queues.iter().map(|of| (of.queue.as_str(), of.fair_share.clone().unwrap().exact().cloned())).collect();
+    let shares: Vec<_> = found
+        .queues
+        .iter()
+        .map(|of| (of.queue.as_str(), of.fair_share.clone().unwrap().exact().cloned()))
+        .collect();
     assert_eq!(shares, [("b", Some(q("12"))), ("a", Some(q("4")))]);
     settings.k = q("1/2");
     let found = judged(table, &settings);
@@ -161,7 +165,8 @@ fn kai_normalises_by_the_capacity() {
     assert_eq!(found.next().len(), 2);
     // With a half-life, usage of an hour ago counts half (the same document): the newer usage counts more.
     settings.half_life = Some(parse_duration("1h").unwrap());
-    let found = judged("queue,resource,from,to,amount\na,gpu,32400,32460,8\nb,gpu,28800,28860,16\n", &settings);
+    let found =
+        judged("queue,resource,from,to,amount\na,gpu,32400,32460,8\nb,gpu,28800,28860,16\n", &settings);
     assert_eq!(found.next().len(), 2, "{:?}", found.queues);
 }
 
@@ -183,7 +188,10 @@ fn kai_windows_tumble() {
 fn ideal_law() {
     let (eight, two) = (8 * 3600, 2 * 3600);
     let table = format!("queue,resource,from,to,amount\na,gpu,0,0,{eight}\na,gpu,3600,3600,{two}\n");
-    assert_eq!(usage(&judged(&table, &settings("slurm", "1h", 3600)), "a").exact(), Some(&Rational::from(6 * 3600)));
+    assert_eq!(
+        usage(&judged(&table, &settings("slurm", "1h", 3600)), "a").exact(),
+        Some(&Rational::from(6 * 3600))
+    );
     // Constant usage for ever counts as h / ln 2 = 1.4426950409 half-lives of it.
     let table = "queue,resource,from,to,amount\na,gpu,0,360000,1\n";
     let found = usage(&judged(table, &settings("slurm", "1h", 360_000)), "a");
@@ -253,7 +261,8 @@ fn volcano_decays() {
     assert_eq!(lump(1000, 4), Some(q("500")));
     assert_eq!(lump(36_000, 4), Some(q("18000")));
     assert_eq!(lump(36_000, 24), Some(q("1125/2")));
-    let table = "queue,resource,from,to,amount\nns-a,gpu,0,0,180\nns-b,gpu,0,0,60\nns-c,gpu,0,0,0\nns-d,gpu,0,0,0\n";
+    let table =
+        "queue,resource,from,to,amount\nns-a,gpu,0,0,180\nns-b,gpu,0,0,60\nns-c,gpu,0,0,0\nns-d,gpu,0,0,0\n";
     let found = judged(table, &settings("volcano", "4h", 0));
     let ranks: Vec<_> = found.queues.iter().map(|of| (of.queue.as_str(), of.rank)).collect();
     assert_eq!(ranks, [("ns-c", 1), ("ns-d", 1), ("ns-b", 3), ("ns-a", 4)]);

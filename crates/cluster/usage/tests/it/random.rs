@@ -53,7 +53,9 @@ fn random_histories_equal_the_plain_implementation() {
         let mut history = History::new();
         for (name, rows) in ["a", "b"].iter().zip(&queues) {
             for row in rows {
-                history.add(name, "gpu", (row.from * NANOSECONDS, row.to * NANOSECONDS), &row.amount).unwrap();
+                history
+                    .add(name, "gpu", (row.from * NANOSECONDS, row.to * NANOSECONDS), &row.amount)
+                    .unwrap();
             }
         }
         let plain = |rows: &[UsageRow]| -> Bounds {

@@ -1,8 +1,6 @@
 //! Tables and the output of `sacct`, good and bad.
 
-use evenhand_usage::{
-    NANOSECONDS, judge, parse_duration, parse_time, time_text,
-};
+use evenhand_usage::{NANOSECONDS, judge, parse_duration, parse_time, time_text};
 
 use crate::{q, read, settings};
 
@@ -26,10 +24,14 @@ fn dates_are_seconds() {
     assert_eq!(parse_time("1970-01-01T00:00:00.5Z").unwrap(), NANOSECONDS / 2);
     assert_eq!(parse_time("2024-02-29T00:00:00Z").unwrap(), 1_709_164_800 * NANOSECONDS);
     assert_eq!(time_text(parse_time("2000-03-01T23:59:59.25Z").unwrap(), true), "2000-03-01T23:59:59.25Z");
-    for wrong in ["", "x", "2026-02-29T00:00:00Z", "2026-01-31T12:00:00", "2026-01-31", "1e9", "-1", "99999999999"] {
+    for wrong in
+        ["", "x", "2026-02-29T00:00:00Z", "2026-01-31T12:00:00", "2026-01-31", "1e9", "-1", "99999999999"]
+    {
         assert!(parse_time(wrong).is_err(), "{wrong}");
     }
-    for (text, seconds) in [("7d", 604_800), ("168h", 604_800), ("1h30m", 5400), ("90", 90), ("2w", 1_209_600)] {
+    for (text, seconds) in
+        [("7d", 604_800), ("168h", 604_800), ("1h30m", 5400), ("90", 90), ("2w", 1_209_600)]
+    {
         assert_eq!(parse_duration(text).unwrap(), seconds * NANOSECONDS, "{text}");
     }
     for wrong in ["", "0", "d", "1x", "-1", "1h-", "99999d"] {
@@ -52,7 +54,10 @@ fn wrong_rows_name_their_line() {
         ("a,cpu,60,0,1\n", "history.csv:3: to: 0 is before 60"),
         ("a,cpu,0,60,-1\n", "history.csv:3: amount: -1 is negative"),
         ("a,cpu,0,60,many\n", "history.csv:3: amount: `many`"),
-        ("a,cpu,2026-01-31T12:00:00Z,2026-01-31T12:00:00Z,1\n", "history.csv:3: from: seconds and dates are mixed"),
+        (
+            "a,cpu,2026-01-31T12:00:00Z,2026-01-31T12:00:00Z,1\n",
+            "history.csv:3: from: seconds and dates are mixed",
+        ),
     ];
     for (text, message) in wrong {
         let text = if message.contains(":3:") { format!("{header}{text}") } else { text.to_owned() };
@@ -73,7 +78,10 @@ fn sacct_is_read() {
     let history = read(SACCT).unwrap();
     assert_eq!(history.queues, ["physics", "bio"]);
     assert_eq!(history.resources, ["billing", "cpu", "gres/gpu", "mem", "node"]);
-    assert_eq!((history.skipped.steps, history.skipped.not_started, history.skipped.without_resources), (1, 1, 1));
+    assert_eq!(
+        (history.skipped.steps, history.skipped.not_started, history.skipped.without_resources),
+        (1, 1, 1)
+    );
     let at = parse_time("2026-01-31T13:00:00Z").unwrap();
     let mut settings = settings("slurm", "7d", at / NANOSECONDS);
     settings.half_life = None;
