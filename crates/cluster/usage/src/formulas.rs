@@ -15,16 +15,25 @@ pub fn slurm_second(half_life: i64) -> Rational {
     Rational::from(1) - Rational::from((693_000_000, half_life))
 }
 
-/// Returns Slurm's classic factor 2^(-U / S), within a width. U is the fraction of all usage, S the fraction of all shares.
-/// It is 0 without shares.
+/// Returns Slurm's classic factor 2^(-U / S), within a width for known U. U is the fraction of all usage, S the fraction of all
+/// shares. It is 0 without shares.
 ///
 /// Source: `priority_p_calc_fs_factor` in priority_multifactor.c, with a dampening factor of 1.
 #[must_use]
 pub fn classic_factor(usage: &Enclosure, share: &Rational, width: &Rational) -> Enclosure {
+    classic_by(usage, share, |exponent| power_of_half(exponent, width))
+}
+
+/// Returns the classic factor by these powers of 1/2.
+pub(crate) fn classic_by(
+    usage: &Enclosure,
+    share: &Rational,
+    power: impl Fn(&Rational) -> Enclosure,
+) -> Enclosure {
     if *share <= 0 {
         return Enclosure::default();
     }
-    let at = |usage: &Rational| power_of_half(&Rational::from(usage / share), width);
+    let at = |usage: &Rational| power(&Rational::from(usage / share));
     Enclosure { low: at(&usage.high).low, high: at(&usage.low).high }
 }
 
@@ -42,7 +51,7 @@ pub fn level_fair_share(usage: &Enclosure, share: &Rational) -> Option<Enclosure
 /// Source: `CalculateDecayedConsumed` in pkg/util/admissionfairsharing/admission_fair_sharing.go.
 #[must_use]
 pub fn kueue_step(old: &Rational, sample: &Rational, alpha: &Rational) -> Rational {
-    Rational::from(old * (Rational::from(1) - alpha)) + Rational::from(sample * alpha)
+    old * (Rational::from(1) - alpha) + Rational::from(sample * alpha)
 }
 
 /// Returns the penalty that Kueue adds when it admits a workload: alpha times its requests, where alpha is that of one sampling

@@ -123,29 +123,47 @@ fn shift_up(value: &mut Integer, bits: u32) {
     }
 }
 
-/// Powers of 1/2 with a fixed number of bits.
+/// The binary digits of an exponent that are looked up together.
+const DIGITS: u32 = 8;
+
+/// Powers of 1/2 with a number of bits that is a multiple of 8.
 #[derive(Debug)]
 pub(crate) struct Powers {
     bits: u32,
-    /// Bounds of 2^-(1/2), 2^-(1/4), 2^-(1/8), ...
-    roots: Vec<Fixed>,
+    /// For every group of binary digits after the point, from the first on: bounds of 2^-(d / 256^group), for d from 0 to 255.
+    tables: Vec<Vec<Fixed>>,
+    /// A lower bound of 2^-(2^-bits).
+    last: Integer,
 }
 
 impl Powers {
     pub(crate) fn new(bits: u32) -> Self {
         let one = Integer::from(1) << bits;
-        let mut last = Fixed { low: Integer::from(&one >> 1_u32), high: one >> 1_u32 };
-        let mut roots = Vec::new();
-        for _ in 0..bits {
-            let low = (last.low << bits).sqrt();
-            let (mut high, rest) = (last.high << bits).sqrt_rem(Integer::new());
-            if rest != 0 {
-                high += 1;
+        let half = Fixed { low: Integer::from(&one >> 1_u32), high: one >> 1_u32 };
+        let mut root = half;
+        let mut tables = Vec::new();
+        for _ in 0..bits / DIGITS {
+            // The roots of this group: the first belongs to its highest digit.
+            let mut roots = Vec::new();
+            for _ in 0..DIGITS {
+                let low = (root.low << bits).sqrt();
+                let (mut high, rest) = (root.high << bits).sqrt_rem(Integer::new());
+                if rest != 0 {
+                    high += 1;
+                }
+                root = Fixed { low, high };
+                roots.push(root.clone());
             }
-            last = Fixed { low, high };
-            roots.push(last.clone());
+            let mut table = vec![Fixed::one(bits)];
+            for digits in 1..1_usize << DIGITS {
+                // The number without its lowest digit, times the root of this digit.
+                let lowest = digits.trailing_zeros();
+                let root = &roots[(DIGITS - 1 - lowest) as usize];
+                table.push(table[digits & (digits - 1)].times(root, bits));
+            }
+            tables.push(table);
         }
-        Self { bits, roots }
+        Self { bits, tables, last: root.low }
     }
 
     /// Returns bounds of 2^-exponent, for an exponent of at least 0.
@@ -156,15 +174,16 @@ impl Powers {
         let is_exact = scaled.is_integer();
         let whole = Integer::from(&floor >> bits);
         let mut power = Fixed::one(bits);
-        for (at, root) in self.roots.iter().enumerate() {
-            if floor.get_bit(bits - 1 - at as u32) {
-                power = power.times(root, bits);
+        for (group, table) in self.tables.iter().enumerate() {
+            let shifted = Integer::from(&floor >> (bits - DIGITS * (group as u32 + 1)));
+            let digits = shifted.mod_u(1 << DIGITS) as usize;
+            if digits != 0 {
+                power = power.times(&table[digits], bits);
             }
         }
         if !is_exact {
             // The rest of the exponent is below 2^-bits.
-            let last = &self.roots[self.roots.len() - 1].low;
-            power.low *= last;
+            power.low *= &self.last;
             power.low >>= bits;
         }
         match whole.to_u32() {
@@ -194,12 +213,13 @@ impl Powers {
 #[must_use]
 pub fn power_of_half(exponent: &Rational, width: &Rational) -> Enclosure {
     assert!(*exponent >= 0 && *width > 0, "an exponent of at least 0 and a width above 0");
-    if exponent.is_integer() {
-        if let Some(halvings) = exponent.numer().to_u32().filter(|halvings| *halvings <= 1 << 20) {
-            return Enclosure::of(Rational::from(1) >> halvings);
-        }
+    let whole = exponent.numer().to_u32().filter(|halvings| exponent.is_integer() && *halvings <= 1 << 20);
+    if let Some(halvings) = whole {
+        return Enclosure::of(Rational::from(1) >> halvings);
     }
-    let mut bits = 64;
+    let (numerator, denominator) = (width.numer().significant_bits(), width.denom().significant_bits());
+    // The bounds differ by less than 10 (bits + 1) units of the last bit.
+    let mut bits = (denominator.saturating_sub(numerator) + 24).next_multiple_of(DIGITS);
     loop {
         let found = Powers::new(bits).power(exponent).enclosure(bits);
         if found.width() <= *width {

@@ -7,14 +7,14 @@ use evenhand_problem::Rational;
 use rug::{Assign, Integer};
 
 use crate::UsageError;
-use crate::formulas::{classic_factor, kai_shares, level_fair_share};
+use crate::formulas::{classic_by, level_fair_share};
 use crate::history::{History, Series};
 use crate::law::{Kernel, Law, Settings};
-use crate::power::{Enclosure, Fixed};
+use crate::power::{Enclosure, Fixed, Powers};
 use crate::time::{NANOSECONDS, duration_text};
 
 /// The bits of the numbers: first a few, and more if two queues cannot be told apart.
-const BITS: [u32; 2] = [192, 768];
+const BITS: [u32; 2] = [128, 768];
 /// Intervals longer than this are refused, in nanoseconds: a year.
 const LONGEST_INTERVAL: i64 = 366 * 86_400 * NANOSECONDS;
 
@@ -190,16 +190,37 @@ fn resource_weights(history: &History, settings: &Settings) -> Result<Vec<(Strin
     }
 }
 
-/// Returns the sum of amounts times the weights of their rows.
-fn sum(series: &Series, weights: &[Fixed], bits: u32) -> Enclosure {
+/// Returns the sum of amounts times the weights of their rows. `widths` are the distances of the bounds of weights, where all of
+/// them are below 2^64.
+fn sum(series: &Series, weights: &[Fixed], widths: Option<&[u64]>, bits: u32) -> Enclosure {
     let mut whole = Fixed::zero();
     let mut product = Integer::new();
-    for (span, amount) in series.spans.iter().zip(&series.amounts) {
-        let weight = &weights[*span as usize];
-        product.assign(&weight.low * *amount);
+    let rows = series.spans.iter().zip(&series.amounts);
+    for (span, amount) in rows.clone() {
+        product.assign(&weights[*span as usize].low * *amount);
         whole.low += &product;
-        product.assign(&weight.high * *amount);
-        whole.high += &product;
+    }
+    match widths {
+        Some(widths) => {
+            let mut width: u128 = 0;
+            let mut all = Integer::new();
+            for (span, amount) in rows {
+                // An amount is below 2^63, so that the product is below 2^127.
+                let more = u128::from(widths[*span as usize]) * u128::from(amount.unsigned_abs());
+                width = width.checked_add(more).unwrap_or_else(|| {
+                    all += width;
+                    more
+                });
+            }
+            whole.high.assign(&whole.low + all);
+            whole.high += width;
+        }
+        None => {
+            for (span, amount) in rows {
+                product.assign(&weights[*span as usize].high * *amount);
+                whole.high += &product;
+            }
+        }
     }
     let mut sum = whole.enclosure(bits);
     for (span, amount) in &series.others {
@@ -220,6 +241,8 @@ fn computed(
     charge(history.n_rows, "rows of the history");
     let mut kernel = Kernel::new(settings, at, bits);
     let weights: Vec<Fixed> = history.spans.iter().map(|span| kernel.weight(*span)).collect();
+    let width_of = |weight: &Fixed| Integer::from(&weight.high - &weight.low).to_u64();
+    let widths: Option<Vec<u64>> = weights.iter().map(width_of).collect();
     let names =
         history.queues.iter().chain(settings.weights.keys().filter(|of| !history.queues.contains(of)));
     let weight = |name: &String| settings.weights.get(name).cloned().unwrap_or_else(|| Rational::from(1));
@@ -244,7 +267,7 @@ fn computed(
         if offered.is_some() && counts.is_none() {
             continue;
         }
-        let mut used = sum(series, &weights, bits);
+        let mut used = sum(series, &weights, widths.as_deref(), bits);
         if let Some(offered) = &offered {
             used = used.over(offered).unwrap_or_default();
         }
@@ -275,14 +298,15 @@ fn computed(
 fn slurm(queues: &mut [QueueStanding]) {
     let shares: Rational = queues.iter().map(|queue| &queue.weight).sum();
     let used = queues.iter().fold(Enclosure::default(), |sum, queue| sum.plus(&queue.charged));
-    let width = Rational::from(1) >> 128;
+    let powers = Powers::new(BITS[0]);
     for queue in queues {
         let share = if shares > 0 { Rational::from(&queue.weight / &shares) } else { Rational::new() };
         // Nobody has used anything if the sum may be 0.
         let fraction = queue.charged.over(&used).unwrap_or_default();
         queue.score = (share > 0).then(|| fraction.times(&Rational::from(share.recip_ref())));
         queue.level_fair_share = Some(level_fair_share(&fraction, &share));
-        queue.classic_factor = Some(classic_factor(&fraction, &share, &width));
+        queue.classic_factor =
+            Some(classic_by(&fraction, &share, |exponent| powers.power(exponent).enclosure(BITS[0])));
         queue.fraction = Some(fraction);
         queue.share = Some(share);
     }
@@ -290,28 +314,28 @@ fn slurm(queues: &mut [QueueStanding]) {
 
 fn kai(queues: &mut [QueueStanding], settings: &Settings) {
     let Some((_, capacity)) = &settings.capacity else { return };
-    let weights: Vec<Rational> = queues.iter().map(|queue| queue.weight.clone()).collect();
-    let all: Rational = weights.iter().sum();
-    let shares = |own: usize, of_own: fn(&Enclosure) -> &Rational, of_others: fn(&Enclosure) -> &Rational| {
-        let usage = queues.iter().enumerate().map(|(n, queue)| {
-            if n == own { of_own(&queue.charged).clone() } else { of_others(&queue.charged).clone() }
-        });
-        kai_shares(capacity, &weights, &usage.collect::<Vec<_>>(), &settings.k)
+    let all: Rational = queues.iter().map(|queue| &queue.weight).sum();
+    // Numbers before they are divided by their sum: bounds of max(0, w + k (w - u)).
+    let number = |queue: &QueueStanding, usage: &Rational| {
+        let weight = if all > 0 { Rational::from(&queue.weight / &all) } else { Rational::new() };
+        (Rational::from(&weight - usage) * &settings.k + weight).max(Rational::new())
     };
-    let (low, high): (fn(&Enclosure) -> &Rational, fn(&Enclosure) -> &Rational) =
-        (|of| &of.low, |of| &of.high);
+    let low: Vec<Rational> = queues.iter().map(|queue| number(queue, &queue.charged.high)).collect();
+    let high: Vec<Rational> = queues.iter().map(|queue| number(queue, &queue.charged.low)).collect();
+    let (least, most): (Rational, Rational) = (low.iter().sum(), high.iter().sum());
     // A queue gets more the less it has used and the more others have used.
-    let exact =
-        queues.iter().all(|queue| queue.charged.exact().is_some()).then(|| shares(usize::MAX, low, low));
-    let bounds: Vec<Enclosure> = match exact {
-        Some(exact) => exact.into_iter().map(Enclosure::of).collect(),
-        None => (0..queues.len())
-            .map(|n| Enclosure {
-                low: shares(n, high, low)[n].clone(),
-                high: shares(n, low, high)[n].clone(),
-            })
-            .collect(),
+    let share = |own: &Rational, others: Rational| {
+        let sum = own + others;
+        if sum > 0 { own / sum * capacity } else { Rational::new() }
     };
+    let bounds: Vec<Enclosure> = low
+        .iter()
+        .zip(&high)
+        .map(|(low, high)| Enclosure {
+            low: share(low, Rational::from(&most - high)),
+            high: share(high, Rational::from(&least - low)),
+        })
+        .collect();
     for (queue, bounds) in queues.iter_mut().zip(bounds) {
         queue.score = (queue.weight > 0).then(|| queue.charged.times(&Rational::from(&all / &queue.weight)));
         queue.fair_share = Some(bounds);

@@ -9,28 +9,28 @@ use evenhand::usage::Law;
 
 #[derive(Debug, Args)]
 pub struct Usage {
-    /// History: CSV (queue,resource,from,to,amount) or the output of `sacct -X -P`, or - for standard input
+    /// History (CSV) or the output of `sacct -X -P`, or - for standard input
     #[arg(value_name = "HISTORY")]
     pub history: PathBuf,
     /// Law by which usage of the past counts less
     #[arg(long, value_name = "LAW", value_parser = names::one_of(Law::NAMES))]
     pub law: String,
-    /// Half-life of usage, such as 7d, 168h or 600s; none: no decay (slurm and kai only)
-    #[arg(long, value_name = "TIME", required_unless_present_any = ["window"])]
+    /// Half-life of usage, such as 7d or 168h; none: no decay (the default of kai)
+    #[arg(long, value_name = "TIME")]
     pub half_life: Option<String>,
-    /// Time at which usage is counted: seconds or RFC 3339 (default: the latest end of a row)
+    /// Time at which usage is counted: seconds or RFC 3339 (default: the latest end)
     #[arg(long, value_name = "TIME")]
     pub at: Option<String>,
     /// Ignore usage before this time, such as Slurm's last reset of usage
     #[arg(long, value_name = "TIME")]
     pub since: Option<String>,
-    /// Time between two ticks, samples or cycles (default: 5m for Slurm and Kueue, 1m for KAI, 1s for Volcano)
+    /// Time between two ticks or samples (default: Slurm, Kueue 5m, KAI 1m, Volcano 1s)
     #[arg(long, value_name = "TIME")]
     pub every: Option<String>,
-    /// Weight of a queue (default: 1): shares in Slurm, weights in Kueue and KAI; may be given several times
+    /// Weight of a queue, in Slurm its shares (default: 1); may be given several times
     #[arg(long, value_name = "QUEUE=W", value_parser = assignment, allow_hyphen_values = true)]
     pub weight: Vec<(String, String)>,
-    /// Weight of a resource: TRES weights in Slurm, resourceWeights in Kueue; may be given several times
+    /// Weight of a resource, in Slurm its TRES weight; may be given several times
     #[arg(long, value_name = "RESOURCE=W", value_parser = assignment)]
     pub resource_weight: Vec<(String, String)>,
     /// kueue: each row begins with the entry penalty of an admitted workload

@@ -50,6 +50,10 @@ fn settings(call: &Usage) -> Result<Settings, Failure> {
     let law: Law = call.law.parse()?;
     let mut settings = Settings::new(law, 1);
     settings.half_life = match call.half_life.as_deref() {
+        None if law != Law::Kai => {
+            let law = law.name();
+            return Err(Failure::input(format!("--law {law} needs --half-life, such as 7d or 168h")));
+        }
         Some("none") | None => None,
         text => option("half-life", text, parse_duration)?,
     };

@@ -54,4 +54,5 @@ mod sweep;
 mod typed_errors;
 mod watch;
 mod why_not;
+mod usage;
 mod wrong_input;

@@ -122,7 +122,13 @@ fn every_kind_of_document_fits_its_schema() {
     let programme = Folder::with("");
     programme.write("p.mps", include_str!("../../../../examples/linear-programme.mps"));
     programme.write("p.sol", include_str!("../../../../examples/linear-programme.sol"));
+    cluster.write("usage.csv", include_str!("../../../../examples/usage.csv"));
     let calls = [
+        (&cluster, "usage usage.csv --law slurm --half-life 7d"),
+        (&cluster, "usage usage.csv --law slurm-ticks --half-life 7d --weight idle=1"),
+        (&cluster, "usage usage.csv --law kueue --half-life 7d --weight batch=0"),
+        (&cluster, "usage usage.csv --law kai --capacity gpu=32 --window 28d"),
+        (&cluster, "usage usage.csv --law volcano --half-life 4h"),
         (&cluster, "verdict snap.json"),
         (&cluster, "what-if snap.json --set research.weight=1 --submit job.json"),
         (&cluster, "explain snap.json --task research/train-3"),

@@ -85,7 +85,7 @@ fn run(page: &str, runs: Vec<(String, Option<String>)>) {
         let path = entry.unwrap().path();
         if path
             .extension()
-            .is_some_and(|extension| ["json", "mps", "sol"].iter().any(|known| extension == *known))
+            .is_some_and(|extension| ["csv", "json", "mps", "sol"].iter().any(|known| extension == *known))
         {
             fs::copy(&path, examples.join(path.file_name().unwrap())).unwrap();
         }
@@ -178,6 +178,7 @@ fn the_pages_of_docs() {
         "plan.md",
         "audit.md",
         "reservations.md",
+        "usage.md",
     ] {
         assert!(seen.iter().any(|name| name == page), "{page} shows no command: {seen:?}");
     }
