@@ -467,7 +467,7 @@ fn the_options_that_audit_had_before_its_subcommands() {
     folder.write("finds.json", include_str!("../../../studies/audit/finds.json"));
     folder.run(&["audit", "--matrix", "--resume", "finds.json"]).ends_with(0);
     // The name of a file is not the command.
-    folder.write("audit", &folder.read("problem.json"));
+    folder.write("audit", folder.read("problem.json"));
     folder.run(&["--quiet", "solve", "audit", "-m", "drfh"]).ends_with(0);
 }
 

@@ -52,7 +52,7 @@ mod simulate;
 mod studies;
 mod sweep;
 mod typed_errors;
+mod usage;
 mod watch;
 mod why_not;
-mod usage;
 mod wrong_input;
