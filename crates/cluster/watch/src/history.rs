@@ -26,6 +26,10 @@ const HEADER: &[u8; 16] = b"SQLite format 3\0";
 /// The time that a writer waits for a reader, and the other way round.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// The number of attempts to lock a history, and the time between two of them.
+const LOCK_TRIES: u32 = 20;
+const BETWEEN_LOCK_TRIES: Duration = Duration::from_millis(50);
+
 const TABLES: &str = "
 CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE rounds (
@@ -276,11 +280,15 @@ fn lock(file: &Path) -> Result<File, WatchError> {
     };
     let opened = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
     let opened = opened.map_err(|error| failed(&error))?;
-    match opened.try_lock() {
-        Err(TryLockError::WouldBlock) => Err(WatchError::Locked(file.to_owned())),
-        // On file systems without locks, two watches cannot be told apart.
-        Ok(()) | Err(TryLockError::Error(_)) => Ok(opened),
+    // A program that is just being started holds the lock of its parent until it is loaded.
+    for _ in 0..LOCK_TRIES {
+        match opened.try_lock() {
+            Err(TryLockError::WouldBlock) => std::thread::sleep(BETWEEN_LOCK_TRIES),
+            // On file systems without locks, two watches cannot be told apart.
+            Ok(()) | Err(TryLockError::Error(_)) => return Ok(opened),
+        }
     }
+    Err(WatchError::Locked(file.to_owned()))
 }
 
 fn error_of(file: &Path, error: &rusqlite::Error) -> WatchError {
