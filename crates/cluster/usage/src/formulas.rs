@@ -51,7 +51,7 @@ pub fn level_fair_share(usage: &Enclosure, share: &Rational) -> Option<Enclosure
 /// Source: `CalculateDecayedConsumed` in pkg/util/admissionfairsharing/admission_fair_sharing.go.
 #[must_use]
 pub fn kueue_step(old: &Rational, sample: &Rational, alpha: &Rational) -> Rational {
-    Rational::from(old * (Rational::from(1) - alpha)) + Rational::from(sample * alpha)
+    old * (Rational::from(1) - alpha) + Rational::from(sample * alpha)
 }
 
 /// Returns the penalty that Kueue adds when it admits a workload: alpha times its requests, where alpha is that of one sampling

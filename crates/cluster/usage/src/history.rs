@@ -165,11 +165,11 @@ impl History {
 
     fn span(&mut self, span: (i64, i64)) -> u32 {
         let last = self.last_span as usize;
-        if let Some(guess) = self.next_span.get(last).copied() {
-            if self.spans[guess as usize] == span {
-                self.last_span = guess;
-                return guess;
-            }
+        if let Some(guess) = self.next_span.get(last).copied()
+            && self.spans[guess as usize] == span
+        {
+            self.last_span = guess;
+            return guess;
         }
         let at = match self.span_of.get(&span) {
             Some(at) => *at,

@@ -213,10 +213,9 @@ impl Powers {
 #[must_use]
 pub fn power_of_half(exponent: &Rational, width: &Rational) -> Enclosure {
     assert!(*exponent >= 0 && *width > 0, "an exponent of at least 0 and a width above 0");
-    if exponent.is_integer() {
-        if let Some(halvings) = exponent.numer().to_u32().filter(|halvings| *halvings <= 1 << 20) {
-            return Enclosure::of(Rational::from(1) >> halvings);
-        }
+    let whole = exponent.numer().to_u32().filter(|halvings| exponent.is_integer() && *halvings <= 1 << 20);
+    if let Some(halvings) = whole {
+        return Enclosure::of(Rational::from(1) >> halvings);
     }
     let (numerator, denominator) = (width.numer().significant_bits(), width.denom().significant_bits());
     // The bounds differ by less than 10 (bits + 1) units of the last bit.

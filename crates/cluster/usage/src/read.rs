@@ -183,7 +183,7 @@ fn table(reader: &mut Reader<'_>, layout: &Layout, history: &mut History) -> Res
     // The times of the row before as text, and as numbers: tables are often sorted by time.
     let mut last = (String::new(), String::new(), (0, 0));
     while reader.next()? {
-        if reader.line % 1024 == 0 {
+        if reader.line.is_multiple_of(1024) {
             charge(1024 * ROW, "rows of the history");
         }
         let line = reader.text()?;

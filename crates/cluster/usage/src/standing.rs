@@ -206,7 +206,7 @@ fn sum(series: &Series, weights: &[Fixed], widths: Option<&[u64]>, bits: u32) ->
             let mut all = Integer::new();
             for (span, amount) in rows {
                 // An amount is below 2^63, so that the product is below 2^127.
-                let more = u128::from(widths[*span as usize]) * amount.unsigned_abs() as u128;
+                let more = u128::from(widths[*span as usize]) * u128::from(amount.unsigned_abs());
                 width = width.checked_add(more).unwrap_or_else(|| {
                     all += width;
                     more
@@ -325,8 +325,8 @@ fn kai(queues: &mut [QueueStanding], settings: &Settings) {
     let (least, most): (Rational, Rational) = (low.iter().sum(), high.iter().sum());
     // A queue gets more the less it has used and the more others have used.
     let share = |own: &Rational, others: Rational| {
-        let sum = Rational::from(own + others);
-        if sum > 0 { Rational::from(own / sum) * capacity } else { Rational::new() }
+        let sum = own + others;
+        if sum > 0 { own / sum * capacity } else { Rational::new() }
     };
     let bounds: Vec<Enclosure> = low
         .iter()

@@ -48,7 +48,7 @@ fn ln_2() -> Bounds {
     }
     // The rest is less than twice its first term.
     let rest = Rational::from((4, 2 * terms + 1)) / Rational::from(Integer::from(3).pow(2 * terms + 1));
-    let high = Rational::from(&sum + rest);
+    let high = &sum + rest;
     (sum, high)
 }
 

@@ -16,7 +16,10 @@ fn q(text: &str) -> Rational {
 
 /// Returns a history from the text of a table.
 fn read(text: &str) -> Result<History, UsageError> {
-    History::read(evenhand_import::Input::new("history.csv", std::io::Cursor::new(text.to_owned().into_bytes())).unwrap())
+    History::read(
+        evenhand_import::Input::new("history.csv", std::io::Cursor::new(text.to_owned().into_bytes()))
+            .unwrap(),
+    )
 }
 
 fn settings(law: &str, half_life: &str, at: i64) -> Settings {
