@@ -1,24 +1,44 @@
 //! The decayed usage of queues and the queue that is served next, in words and as a document.
 
 use evenhand_problem::Rational;
+use evenhand_problem::number::{from_f64, to_f64};
 use evenhand_usage::{Enclosure, History, Law, QueueStanding, Settings, Standings, kai_rounded, time_text};
 use serde_json::{Value, json};
 
 use crate::Page;
 use crate::json::document;
 use crate::table::{Cell, Column, Table};
-use crate::text::{decimal, few, number, percent};
+use crate::text::{decimal, few, number};
 
 /// The most rows for people.
 const LONGEST: usize = 40;
 /// The most names of queues in a sentence.
 const FEW: usize = 5;
 
-/// Returns a number for people: the exact number, or the middle of its bounds.
+/// Returns the exact number, or the double next to the middle of its bounds.
+fn near(value: &Enclosure) -> Rational {
+    match value.exact() {
+        Some(exact) => exact.clone(),
+        None => {
+            let middle = value.middle();
+            from_f64(to_f64(&middle)).unwrap_or(middle)
+        }
+    }
+}
+
+/// Returns a number for people: the exact number, or a decimal.
 fn shown(value: &Enclosure) -> String {
     match value.exact() {
         Some(exact) => number(exact),
-        None => decimal(&value.middle()),
+        None => decimal(&near(value)),
+    }
+}
+
+/// Returns the cell of a number, with the nearest double for programs.
+fn cell(value: &Enclosure) -> Cell {
+    match value.exact() {
+        Some(exact) => Cell::number(exact),
+        None => Cell::text(shown(value)).with_value(to_f64(&value.middle()).to_string()),
     }
 }
 
@@ -36,11 +56,11 @@ fn unit(law: Law) -> Unit {
     }
 }
 
-fn in_unit(value: &Enclosure, law: Law) -> String {
+fn in_unit(value: &Enclosure, law: Law) -> Cell {
     if law == Law::Kai {
-        return percent(&value.middle());
+        return Cell::percent(&near(value));
     }
-    shown(&value.times(&Rational::from((1, unit(law).per))))
+    cell(&value.times(&Rational::from((1, unit(law).per))))
 }
 
 /// Returns the name of the number by which queues are ordered.
@@ -58,6 +78,10 @@ fn score(queue: &QueueStanding, law: Law) -> String {
         Some(score) if law == Law::Volcano => shown(&score.times(&Rational::from((1, unit(law).per)))),
         Some(score) => shown(score),
     }
+}
+
+fn score_cell(queue: &QueueStanding) -> Cell {
+    queue.score.as_ref().map_or_else(|| Cell::text("infinite"), cell)
 }
 
 /// Returns the sentence that answers the question who is served next, and why.
@@ -135,23 +159,22 @@ fn table(settings: &Settings, standings: &Standings) -> Table {
             vec![Cell::text(queue.rank.to_string()), Cell::text(&queue.queue), Cell::number(&queue.weight)];
         for resource in &resources {
             let used = queue.usage.iter().find(|(name, _)| name == resource);
-            cells.push(used.map_or_else(|| Cell::text("0"), |(_, used)| Cell::text(in_unit(used, law))));
+            cells.push(used.map_or_else(|| Cell::text("0"), |(_, used)| in_unit(used, law)));
         }
         match law {
             Law::Slurm | Law::SlurmTicks => {
                 cells.push(Cell::percent(&queue.share.clone().unwrap_or_default()));
-                cells
-                    .push(Cell::percent(&queue.fraction.as_ref().map(Enclosure::middle).unwrap_or_default()));
+                cells.push(Cell::percent(&queue.fraction.as_ref().map(near).unwrap_or_default()));
                 cells.push(match &queue.level_fair_share {
-                    Some(Some(level)) => Cell::text(shown(level)),
+                    Some(Some(level)) => cell(level),
                     _ => Cell::text("infinite"),
                 });
-                cells.push(Cell::text(queue.classic_factor.as_ref().map(shown).unwrap_or_default()));
+                cells.push(queue.classic_factor.as_ref().map_or_else(Cell::none, cell));
             }
-            Law::Kueue => cells.push(Cell::text(score(queue, law))),
+            Law::Kueue => cells.push(score_cell(queue)),
             Law::Kai => {
-                cells.push(Cell::text(score(queue, law)));
-                cells.push(Cell::text(queue.fair_share.as_ref().map(shown).unwrap_or_default()));
+                cells.push(score_cell(queue));
+                cells.push(queue.fair_share.as_ref().map_or_else(Cell::none, cell));
                 cells.push(whole.get(at).map_or_else(Cell::none, Cell::number));
             }
             Law::Volcano => cells.push(Cell::number(&queue.running.clone().unwrap_or_default())),

@@ -298,6 +298,21 @@ fn of_groups() {
 }
 
 #[test]
+fn of_usage() {
+    // A row of a history is a line.
+    let name = |begin: char, what: &str| evil(begin, what).replace(['\n', '\r'], " ");
+    let (queue, resource) = (name('=', "queue"), name('-', "resource"));
+    let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
+    let folder = Folder::new();
+    let row = format!("{},{},0,60,1", quoted(&queue), quoted(&resource));
+    folder.write("history.csv", format!("queue,resource,from,to,amount\n{row}\n"));
+    for law in ["slurm", "kueue", "volcano"] {
+        let call = ["usage", "history.csv", "--law", law, "--half-life", "7d"];
+        every_format(&folder, &call, &[&queue, &resource]);
+    }
+}
+
+#[test]
 fn of_reservations() {
     let (cpu, pool) = (evil('=', "resource"), evil('@', "pool"));
     let (small, big) = (evil('=', "job"), evil('-', "job"));

@@ -516,6 +516,7 @@ pub fn random_command(seed: u32) -> Vec<String> {
     let needed: &[(&str, &str)] = match command.name {
         "solve" => &[("--mechanism", "drfh")],
         "export" => &[("--to", "lp")],
+        "usage" => &[("--law", "slurm"), ("--half-life", "7d")],
         _ => &[],
     };
     for (name, value) in needed {
