@@ -193,7 +193,7 @@ fn completions_and_manual_pages() {
         .collect();
     names.sort();
     assert!(names.contains(&"evenhand.1".to_owned()) && names.contains(&"evenhand-solve.1".to_owned()));
-    assert_eq!(names.len(), 23, "{names:?}");
+    assert_eq!(names.len(), 24, "{names:?}");
     let page = folder.run(&["man"]).ends_with(0).stdout;
     assert!(page.contains(".TH evenhand 1"), "{page}");
     fails(&folder, "man -o -");
