@@ -167,6 +167,7 @@ pub const COMMANDS: &[CommandLine] = &[
         options: &[
             ("--user", Name),
             ("--group", Name),
+            ("--task", Name),
             ("--levels", Nothing),
             ("--rule", Named(Rule::NAMES)),
             ("--no-nominal-first", Nothing),
