@@ -308,7 +308,12 @@ fn the_examples_fit() {
         let path = entry.unwrap().path();
         if path.extension().is_some_and(|extension| extension == "json") {
             let text = std::fs::read_to_string(&path).unwrap();
-            if text.contains("reservation-problem") {
+            if !text.contains("\"kind\"") {
+                // A user as `what-if --submit` reads it.
+                let cluster = Folder::with(include_str!("../../../../examples/cluster.json"));
+                cluster.write("job.json", &text);
+                cluster.run(&["what-if", "problem.json", "--submit", "job.json"]).ends_with(0);
+            } else if text.contains("reservation-problem") {
                 fits(&reservations, &text);
                 Folder::with(&text).run(&["ratio", "problem.json"]).ends_with(0);
             } else if text.contains(r#""kind": "snapshot""#) {

@@ -226,7 +226,7 @@ fn json_numbers_are_the_decimals_that_are_written() {
     assert_eq!(fault("\"r\": 1}", "\"s\": 1}"), "a.json:2:58: columns[0].entries.s: there is no row `s`");
     assert_eq!(
         fault("\"r\": 1}", "\"r\": 1, \"r\": 2}"),
-        "a.json:2:72: columns[0].entries.r: the field `r` is given twice"
+        "a.json:2:66: columns[0].entries.r: the field `r` is given twice"
     );
     assert!(fault("\"cost\"", "\"price\"").contains("columns[0].price: unknown field `price`"));
     assert!(fault("minimise", "least").contains("direction: expected `minimise` or `maximise`"));
