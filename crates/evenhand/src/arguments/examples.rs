@@ -77,7 +77,7 @@ pub const WATCH: &str = "\
 Examples:
   evenhand watch slurm --history slurm.sqlite --listen 127.0.0.1:9464
   evenhand watch kueue --once --format json
-  evenhand watch slurm --command 'ssh login scontrol show nodes --json' --command 'ssh login squeue --json'
+  evenhand watch kubernetes --command 'ssh login kubectl get nodes,pods -A -o json'
   evenhand watch --command 'cat snapshot.json' --every 5min --history cluster.sqlite
   evenhand report cluster.sqlite -o cluster.html";
 pub const USAGE: &str = "\
