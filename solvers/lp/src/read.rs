@@ -36,7 +36,7 @@ pub enum ReadError {
 /// ```
 /// use evenhand_lp::read::read;
 ///
-/// let model = read("small.lp", "maximize 3 x + 2 y subject to sum: x + y <= 4 end")?;
+/// let model = read("small.lp", "maximize\n 3 x + 2 y\nsubject to\n sum: x + y <= 4\nend")?;
 /// assert_eq!((model.rows.len(), model.columns.len()), (1, 2));
 /// # Ok::<(), evenhand_lp::read::ReadError>(())
 /// ```

@@ -15,7 +15,7 @@ def from_cvxpy(problem: Any) -> Programme:
 
     cvxpy brings the problem into the form of a linear programme, with columns of its own for parts such as absolute values. Their
     names begin with ``aux``; entries of a variable are called ``x[0]`` or ``x[0,1]``. cvxpy computes this form in double
-    precision, and each double means its shortest decimal. Problems with integer variables, quadratic terms or cones are refused.
+    precision, and each double is read as its shortest decimal. Problems with integer variables, quadratic terms or cones are refused.
     """
     if not any(base.__module__.startswith("cvxpy.") and base.__name__ == "Problem" for base in type(problem).__mro__):
         raise InputError(f"found {type(problem).__name__}: expected a cvxpy.Problem", field="problem")

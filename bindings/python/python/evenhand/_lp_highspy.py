@@ -15,7 +15,7 @@ INFINITE = 1e20
 def from_highspy(highs: Any) -> Programme:
     """Makes a programme from a ``highspy.Highs``, its ``HighsModel`` or its ``HighsLp``.
 
-    The numbers are those that HiGHS has: each double means its shortest decimal. A bound of at least 1e20 is infinite, as in
+    HiGHS holds doubles. Each double is read as its shortest decimal. A bound of at least 1e20 is infinite, as in
     HiGHS. Columns of HiGHS that have to be integers are marked so. A quadratic objective and semi-continuous columns are refused.
 
     >>> import evenhand as eh

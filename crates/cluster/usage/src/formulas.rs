@@ -64,7 +64,7 @@ pub fn entry_penalty(requests: &Rational, alpha: &Rational) -> Rational {
 }
 
 /// Returns how KAI divides an amount among queues that all want more: by max(0, w + k (w - u)), where w is the weight as a
-/// fraction of all weights and u the usage as a fraction of the cluster. If all of these are 0, nobody gets anything.
+/// fraction of all weights and u the usage as a fraction of the cluster. If all of these are 0, no queue gets anything.
 ///
 /// Source: `calcShareWeights` in pkg/scheduler/plugins/proportion/resource_division/resource_division.go. Rounding to whole
 /// units is [`kai_rounded`].

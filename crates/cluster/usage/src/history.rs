@@ -1,4 +1,4 @@
-//! A usage history: which queue used how much of which resource, from when to when.
+//! A usage history: rows that state the amount of a resource that a queue used in a span of time.
 
 use std::collections::HashMap;
 use std::io::BufRead;

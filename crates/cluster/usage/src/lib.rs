@@ -1,6 +1,6 @@
 //! Usage over time: what queues used, decayed by the laws of schedulers, and the queue that is served next.
 //!
-//! A [`History`] says which queue used how much of which resource from when to when. [`judge`] computes the decayed usage of
+//! A [`History`] states the amounts of resources that queues used in spans of time. [`judge`] computes the decayed usage of
 //! every queue by one [`Law`], and the standing of the queues by the rule of that scheduler. All numbers are exact, or are
 //! enclosed between two fractions ([`Enclosure`]), since powers of 1/2 are mostly irrational. No certificate is written
 //! (theory, section 10).

@@ -206,9 +206,12 @@ impl Powers {
 /// # Examples
 /// ```
 /// use evenhand_usage::power_of_half;
-/// let root = power_of_half(&"1/2".parse().unwrap(), &"1/1000000".parse().unwrap());
-/// assert!(root.low.clone().square() <= (1, 2) && root.high.clone().square() >= (1, 2));
-/// assert_eq!(power_of_half(&"3".parse().unwrap(), &"1".parse().unwrap()).exact().unwrap(), &(1, 8));
+/// use rug::Rational;
+///
+/// let half = Rational::from((1, 2));
+/// let root = power_of_half(&half, &Rational::from((1, 1_000_000)));
+/// assert!(root.low.clone().square() <= half && root.high.clone().square() >= half);
+/// assert_eq!(power_of_half(&Rational::from(3), &half).exact(), Some(&Rational::from((1, 8))));
 /// ```
 #[must_use]
 pub fn power_of_half(exponent: &Rational, width: &Rational) -> Enclosure {

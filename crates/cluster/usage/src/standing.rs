@@ -247,7 +247,7 @@ fn computed(
         history.queues.iter().chain(settings.weights.keys().filter(|of| !history.queues.contains(of)));
     let weight = |name: &String| settings.weights.get(name).cloned().unwrap_or_else(|| Rational::from(1));
     let mut queues: Vec<QueueStanding> = names.map(|name| QueueStanding::new(name, weight(name))).collect();
-    // KAI: a fraction of what the whole cluster offers in the window.
+    // KAI: a fraction of the capacity of the whole cluster over the window.
     let offered = match &settings.capacity {
         Some((_, capacity)) if settings.law == Law::Kai => {
             let offered = kernel.window().enclosure(bits).times(capacity);

@@ -446,8 +446,8 @@ impl<'c> Defragmentation<'c> {
         self.lacking_capacity(hosts, n)
     }
 
-    /// Returns a resource of which all servers together have less free than the gang demands. That a migration only moves free
-    /// capacity holds if no task demands different amounts on different classes.
+    /// Returns a resource that is too scarce: the free amounts of all servers together are below the demand of the gang. The
+    /// answer is a proof only if no task demands different amounts on different classes, since migrations then keep the sum.
     fn lacking_capacity(&self, hosts: &Hosts<'c>, n: usize) -> Option<Obstacle> {
         let (problem, rules) = (&self.cluster.problem, &self.cluster.rules);
         let migrating = (0..problem.n_users()).filter(|m| hosts.may_migrate[*m]);

@@ -20,7 +20,7 @@ use crate::servers::Place;
 use crate::task_rules::TaskRules;
 use crate::verdict::Excess;
 
-/// A server class of which servers may be added.
+/// A server class on offer: servers of this class may be added.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Offer {
     /// The class.
@@ -49,7 +49,7 @@ pub struct Plan {
     pub offers: Vec<Offer>,
     /// The set of servers, or the reason why there is none.
     pub outcome: Outcome,
-    /// The least price that a set may have by what is proven. All cheaper sets are excluded.
+    /// The proven lower bound on the price: all cheaper sets are excluded.
     pub least: Rational,
     /// The number of sets that were judged one by one.
     pub judged: usize,

@@ -49,7 +49,7 @@ impl Hosts<'_> {
 
     /// Returns a lower bound on the cost of migrations until servers of these classes hold a gang. `None` if they cannot.
     ///
-    /// `class_sets` are the sets of classes of which the gang uses one; `is_distinct` says that each task needs a server of its
+    /// The gang runs on the classes of one of the `class_sets`; `is_distinct` says that each task needs a server of its
     /// own.
     pub fn least_for_gang(
         &mut self,

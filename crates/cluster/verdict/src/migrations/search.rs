@@ -1,7 +1,7 @@
 //! The search for migrations: servers for the gang that waits, tasks that leave them, and other servers for these tasks.
 //!
 //! Each item, a task of the waiting gang or a task that had to leave, is placed on a server in turn. If the server lacks capacity,
-//! tasks leave it and become items. Only sets of leaving tasks are tried of which every task is needed, and no task migrates
+//! tasks leave it and become items. The search tries only sets in which every task has to leave, and no task migrates
 //! twice. For a given largest cost the search is complete, unless it says otherwise.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -40,7 +40,7 @@ struct Item {
     user: usize,
     /// The number of tasks without a server.
     left: u64,
-    /// The position of its unit among those that have left; `None` for the waiting gang.
+    /// The position of the item's unit among the units that have left; `None` for the waiting gang.
     unit: Option<usize>,
     /// The position of its start in the unit.
     start: usize,
@@ -50,7 +50,7 @@ struct Item {
     placed: Vec<usize>,
     /// The server that a single task has left.
     source: Option<usize>,
-    /// The largest fraction of all capacity that a task demands, and the resource of which it is.
+    /// The resource of which a task demands the largest fraction of all capacity, after that fraction.
     size: (f64, usize),
 }
 
@@ -74,7 +74,7 @@ struct Full {
     set: Option<usize>,
 }
 
-/// What a search for plans up to a cost has found.
+/// The result of a search for plans up to a cost.
 #[derive(Debug, Clone, Default)]
 pub struct Pass {
     /// A plan: migrations in an order in which each has room, then the servers of the gang.
@@ -93,7 +93,7 @@ pub struct Search<'s, 'p> {
     standing: &'s mut Standing<'p>,
     items: Vec<Item>,
     units: Vec<Unit>,
-    /// By user and server: the single tasks that have left, and those that have come.
+    /// By user and server: the single tasks that have left, and the single tasks that have come.
     left: BTreeMap<(usize, usize), u64>,
     come: BTreeMap<(usize, usize), u64>,
     /// The changes of the amounts left under limits on classes.
@@ -443,7 +443,7 @@ impl<'s, 'p> Search<'s, 'p> {
         is_possible.then(|| things.iter().map(|of| of.cost).min().unwrap_or(0))
     }
 
-    /// Returns the sets of units whose departure frees the lacking amounts, of which every unit is needed, the cheapest first.
+    /// Returns the sets of units whose departure frees the lacking amounts, the cheapest first. No unit of a set can be left out.
     fn covers(
         &mut self,
         host: usize,
@@ -679,7 +679,7 @@ fn take_one(counts: &mut BTreeMap<(usize, usize), u64>, key: (usize, usize)) {
     }
 }
 
-/// Returns the largest fraction of all capacity that a task of a user demands, and the resource of which it is.
+/// Returns the largest fraction of all capacity of a resource that a task of a user demands, and this resource.
 fn size(hosts: &Hosts<'_>, n: usize) -> (f64, usize) {
     let capacity = hosts.problem.total_capacity();
     let mut largest = (0.0, 0);
@@ -697,7 +697,7 @@ struct Thing {
     unit: Unit,
     count: u64,
     cost: u64,
-    /// What one of them gives of each lacking resource.
+    /// By lacking resource: the amount that one of these tasks frees.
     gain: Vec<i128>,
 }
 

@@ -31,7 +31,7 @@ const WORK: usize = 400_000;
 /// The largest number of states of one complete search for starts on a small cluster.
 const MOST_STATES: usize = 2_000;
 
-/// What the starts with a set of servers achieve.
+/// The outcome of the starts with a set of servers.
 enum Judgement {
     /// The starts that are enough.
     Enough(Vec<Started>),
@@ -387,7 +387,7 @@ impl Trial<'_> {
         self.queues.problem
     }
 
-    /// Returns the first users of the starts of which at least one must follow, because a queue is below its fair share or a
+    /// Returns the first users of starts. At least one of these starts must follow, because a queue is below its fair share or a
     /// guarantee is missed. Returns `None` if all is well.
     fn next(&self) -> Option<Vec<usize>> {
         let queues = self.queues;

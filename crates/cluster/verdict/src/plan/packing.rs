@@ -43,7 +43,7 @@ pub(super) struct Lot {
     pub most: u64,
     /// The classes, ascending, on which some of the tasks may start.
     pub classes: Vec<usize>,
-    /// The sets of classes, one of which takes all tasks; empty if the tasks may start on any of `classes`.
+    /// The sets of classes: all tasks start on the classes of one set. Empty if the tasks may start on any of `classes`.
     pub choices: Vec<Vec<usize>>,
     /// Whether the tasks are admitted already.
     pub is_admitted: bool,
@@ -741,7 +741,7 @@ struct Search<'s, 'p> {
 }
 
 impl Search<'_, '_> {
-    /// Judges sets in the order of their prices. Returns the least price that a set may have by what is proven.
+    /// Judges sets in the order of their prices. Returns the proven lower bound on the price of a set that is enough.
     fn run(&mut self, needs: &[Need], most: u64) -> Rational {
         let mut vectors = Vectors::new(self.offers, needs, most);
         let mut nodes = 0;

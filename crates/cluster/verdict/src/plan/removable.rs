@@ -25,7 +25,7 @@ const MOST_EMPTY: u64 = 10_000;
 const MOST_TARGETS: usize = 256;
 /// The largest number of steps of all exact searches.
 const STEPS: u64 = 1_000_000;
-/// The largest number of exact searches, each of which copies the cluster.
+/// The largest number of exact searches. Each search copies the cluster.
 const MOST_SEARCHES: usize = 300;
 /// The largest number of times that fair shares are computed on a small cluster. Larger clusters get fewer.
 const MOST_JUDGED: usize = 400;
@@ -144,7 +144,7 @@ fn movable(problem: &Problem, rules: &TaskRules, standing: &Standing<'_>) -> Vec
 struct Numbers {
     /// By user: whether it waits today.
     waiting: Vec<bool>,
-    /// What each queue lacks of its fair share, by resource.
+    /// By queue and resource: the amount below the fair share.
     lacking: Vec<Vector>,
     /// By user: the lack of guarantees, if the user waits and the fair shares would meet it.
     lack: Vec<Rational>,
