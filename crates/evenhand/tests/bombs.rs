@@ -5,6 +5,7 @@
 //! files that the table calls too large get little work, so that they end in seconds, and the test compares how each ends. Times
 //! and sizes in the table are those of the machine that wrote it.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -24,7 +25,7 @@ struct Bomb {
     /// A description of what is excessive about the file.
     what: &'static str,
     file: &'static str,
-    text: String,
+    text: Vec<u8>,
     /// The arguments of the command, which name the file.
     arguments: &'static [&'static str],
 }
@@ -153,18 +154,18 @@ fn peak(process: &Path) -> Option<u64> {
 
 fn bombs() -> Vec<Bomb> {
     let mut all = Vec::new();
-    let mut add = |what, file, text: &str, commands: &[&'static [&'static str]]| {
+    let mut add = |what, file, text: &[u8], commands: &[&'static [&'static str]]| {
         all.extend(commands.iter().map(|arguments| Bomb { what, file, text: text.to_owned(), arguments }));
     };
     let stored = |name: &str| {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bombs").join(name);
-        std::fs::read_to_string(path).unwrap()
+        std::fs::read(path).unwrap()
     };
     add("arrivals denser than doubles", "s.json", &stored("stuck1.json"), &[&["simulate", "s.json"]]);
     add("arrivals later than doubles count", "s.json", &stored("stuck3.json"), &[&["simulate", "s.json"]]);
     add("gangs of 10^7", "s.json", &stored("gang.json"), &[&["simulate", "s.json"]]);
-    add("a series of 10^12 points", "s.json", &series(), &[&["simulate", "s.json"]]);
-    add("4,000,000 jobs in a line", "s.json", &jobs(), &[&["simulate", "s.json"]]);
+    add("a series of 10^12 points", "s.json", series().as_bytes(), &[&["simulate", "s.json"]]);
+    add("4,000,000 jobs in a line", "s.json", jobs().as_bytes(), &[&["simulate", "s.json"]]);
     add("a capacity of 1e308", "p.json", &stored("asset-slow.json"), &[&["solve", "-m", "asset", "p.json"]]);
     add("near ties", "p.json", &stored("slow-njc.json"), &[&["solve", "-m", "njc", "p.json"]]);
     let fills: &[&[&str]] = &[&["solve", "-m", "fill", "--rule", "armada", "p.json"]];
@@ -175,7 +176,7 @@ fn bombs() -> Vec<Bomb> {
     add(
         "4,000 users and 4,000 classes",
         "p.json",
-        &wide,
+        wide.as_bytes(),
         &[
             &["solve", "-m", "ps-dsf", "p.json"],
             &["solve", "-m", "ps-dsf-tdm", "p.json"],
@@ -192,7 +193,16 @@ fn bombs() -> Vec<Bomb> {
         ],
     );
     let many = problem(3_000, 100);
-    add("3,000 users and 100 classes", "p.json", &many, &[&["compare", "p.json"], &["report", "p.json"]]);
+    add(
+        "3,000 users and 100 classes",
+        "p.json",
+        many.as_bytes(),
+        &[&["compare", "p.json"], &["report", "p.json"]],
+    );
+    let commands: &[&[&str]] = &[&["lp", "solve", "p.mps"], &["lp", "check", "p.mps", "p.mps"]];
+    add("80,000 rows of nonsense", "p.mps", rows_of_nonsense().as_bytes(), commands);
+    let packed: &[&[&str]] = &[&["lp", "solve", "p.lp.gz"], &["lp", "check", "p.lp.gz", "p.lp.gz"]];
+    add("10^6 rows of nonsense, packed", "p.lp.gz", &packed_rows(), packed);
     for (what, system, file, text) in dumps() {
         let arguments: &'static [&'static str] = match system {
             "mesos" => &["import", "mesos", "d.json"],
@@ -200,7 +210,7 @@ fn bombs() -> Vec<Bomb> {
             _ if file == "d.yaml" => &["import", "kubernetes", "d.yaml"],
             _ => &["import", "kubernetes", "d.json"],
         };
-        add(what, file, &text, &[arguments]);
+        add(what, file, text.as_bytes(), &[arguments]);
     }
     all
 }
@@ -248,6 +258,25 @@ fn dumps() -> Vec<(&'static str, &'static str, &'static str, String)> {
         ("arrays of 3 x 10^13 tasks", "slurm", "d.txt", sum),
         ("3,000 jobs on 100,000 nodes each", "slurm", "d.txt", format!("{node}{wide}")),
     ]
+}
+
+/// Returns a linear programme in MPS whose rows have no entries, and contradict each other in part.
+fn rows_of_nonsense() -> String {
+    let rows: String = (0..80_000).map(|row| format!(" {} {row:x}\n", ["G", "L", "E"][row % 3])).collect();
+    format!("ROWS\n N z\n{rows}COLUMNS\n x z 1 7 -1e300\n x 8 1e-300 9 1\nRHS\n b 7 1 8 1e300\nENDATA\n")
+}
+
+/// Returns a packed linear programme of 10^6 rows over 100 columns.
+fn packed_rows() -> Vec<u8> {
+    let costs: Vec<String> = (0..100).map(|column| format!("x{column}")).collect();
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    write!(packed, "min {}\nst\n", costs.join(" + ")).unwrap();
+    for row in 0..1_000_000 {
+        let (first, second, third) = (row % 100, (row * 7 + 1) % 100, row * 3 % 100);
+        writeln!(packed, "3 x{first} - 2 x{second} + x{third} >= {}", row % 10 - 3).unwrap();
+    }
+    writeln!(packed, "end").unwrap();
+    packed.finish().unwrap()
 }
 
 /// Returns a scenario of one job whose series has 10^12 points.
