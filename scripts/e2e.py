@@ -41,6 +41,8 @@ RESULTS = {
     "audited": ["audit", "mechanism", "tsf", "--instances", "200"],
     "measured": ["bench", "accuracy", "--problem", "two-servers.json", "--runs", "1", "--seconds", "5"],
     "reproduced": ["reproduce", "kesidis"],
+    "history": ["report", "<history>"],
+    "linear": ["check", "--page", "<linear>"],
 }
 #: Pages that do not fit on paper: names of 200 letters, a line of JSON for each user, a row for each run.
 TOO_WIDE = ("long-names", "audited", "measured")
@@ -56,6 +58,7 @@ STATUSES = {
     "compared": [0, 0],
     "certificate": [0],
     "cluster": [0, 0],
+    "linear": [0],
 }
 #: Faults that no page may have at any width; each script returns a list of them.
 FAULTS = {
@@ -245,6 +248,11 @@ def files(program, examples, folder):
         pathlib.Path(made[f"<{kind}>"]).write_text(json.dumps(value))
     made["<held>"] = str(folder / "held.json")
     run(program, "solve", examples / "queues-promised.json", "-m", "fill", "-o", made["<held>"])
+    made["<linear>"] = str(folder / "linear.json")
+    run(program, "lp", "solve", examples / "blend.mps", "--certificate", made["<linear>"])
+    made["<history>"] = str(folder / "history.sqlite")
+    for round_of_watch in ("cluster.json", "cluster-fragmented.json", "cluster.json"):
+        run(program, "watch", "--command", f"cat {examples / round_of_watch}", "--once", "--history", made["<history>"], status=1)
     return made
 
 
