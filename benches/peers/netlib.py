@@ -8,6 +8,8 @@ is `esolver`, and SoPlex is `soplex` with its exact settings (--solvemode=2, tol
 and left out. All times are seconds of processor time. The last lines are the ratios of docs and benches/README.md: geometric
 means, and how many programmes are slower than a limit.
 
+If LINES.jsonl is there already, its programmes are not measured again.
+
 With --contradict each programme that has an optimum is also solved with one more row: the costs must be below the optimum by
 a thousandth of it, and by at least 1/1000. Such a programme is infeasible, and has to get a certificate that says so.
 """
@@ -59,7 +61,8 @@ def contradiction(certificate):
     costs = Fraction(document["objective"]) - constant
     step = max(abs(costs), 1) / 1000
     maximise = programme.get("direction") == "maximise"
-    side = {"lower": str(costs + step)} if maximise else {"upper": str(costs - step)}
+    # The programme may hold only numbers of up to 400 digits. The nearest double is still on the side of the contradiction.
+    side = {"lower": repr(float(costs + step))} if maximise else {"upper": repr(float(costs - step))}
     programme["rows"].append({"name": "contradiction", **side})
     for column in programme["columns"]:
         if Fraction(column.get("cost", 0)) != 0:
@@ -141,6 +144,8 @@ def main():
     parser.add_argument("--contradict", action="store_true")
     parser.add_argument("-o", "--output")
     call = parser.parse_args()
+    # Exact optima have thousands of digits.
+    sys.set_int_max_str_digits(0)
     only = set(filter(None, call.only.split(",")))
     paths = sorted(os.path.join(call.folder, name) for name in os.listdir(call.folder) if ".mps" in name)
     paths = [path for path in paths if not only or os.path.basename(path).split(".")[0] in only]
@@ -153,7 +158,13 @@ def main():
     header = ("solve", "check", "HiGHS", "QSopt_ex", "SoPlex", "MiB", "refute")
     print(f"{'programme':12} " + " ".join(f"{title:>8}" for title in header))
     lines = []
+    if call.output and os.path.exists(call.output):
+        with open(call.output, encoding="utf-8") as file:
+            lines = [json.loads(line) for line in file]
+    measured = {line["name"] for line in lines}
     for path in paths:
+        if os.path.basename(path).split(".")[0] in measured:
+            continue
         line = measure(path, call, has)
         lines.append(line)
         times = " ".join(f"{shown(seconds(line[of])):>8}" for of in ("solve", "check", "highs", "esolver", "soplex"))

@@ -96,6 +96,17 @@ impl Stops {
         self.tasks.get(&m).and_then(|tasks| tasks.get(&place)).copied().unwrap_or(0)
     }
 
+    /// Returns the tasks that are not in other stops, without gangs.
+    fn without(&self, other: &Self) -> Self {
+        let mut rest = Self::default();
+        for (m, tasks) in &self.tasks {
+            for (place, count) in tasks {
+                rest.add(*m, *place, count.saturating_sub(other.at(*m, *place)));
+            }
+        }
+        rest
+    }
+
     fn add(&mut self, m: usize, place: Place, count: u64) {
         if count > 0 {
             *self.tasks.entry(m).or_default().entry(place).or_default() += count;
@@ -155,6 +166,9 @@ struct Item {
 }
 
 struct Search<'s, 'p> {
+    /// The cluster before all stops.
+    original: Standing<'p>,
+    /// The cluster after the stops that are tried.
     standing: Standing<'p>,
     n: usize,
     is_admitted: bool,
@@ -162,6 +176,44 @@ struct Search<'s, 'p> {
     may_stop: Vec<bool>,
     items: Vec<Item>,
     steps: &'s mut u64,
+}
+
+/// Items by what their stop gives: items of one kind have the same size and lower the excess over each bound by the same amount.
+/// Large clusters have tens of thousands of items and some dozens of kinds.
+#[derive(Debug, Default)]
+struct Kinds {
+    bounds: Vec<Bound>,
+    /// By item: its kind.
+    of_item: Vec<usize>,
+    /// By kind: the size of its items, and the amount for each bound.
+    list: Vec<(u64, Vec<Rational>)>,
+}
+
+impl Kinds {
+    fn new(items: &[Item], bounds: Vec<Bound>, relief: impl Fn(&Bound, &Item) -> Rational) -> Self {
+        let mut kinds = Self { bounds, ..Self::default() };
+        let mut known: HashMap<(u64, Vec<Rational>), usize> = HashMap::new();
+        for item in items {
+            let key = (item.size, kinds.bounds.iter().map(|bound| relief(bound, item)).collect());
+            let kind = *known.entry(key).or_insert_with_key(|key| {
+                kinds.list.push(key.clone());
+                kinds.list.len() - 1
+            });
+            kinds.of_item.push(kind);
+        }
+        kinds
+    }
+
+    /// Returns by kind how much of all excesses a stop takes away, for each of its tasks: the sum of fractions of at most 1.
+    fn gains(&self, broken: &[(Bound, Rational)]) -> Vec<Rational> {
+        let gain = |(size, gives): &(u64, Vec<Rational>)| -> Rational {
+            let of = |(give, (_, excess)): (&Rational, &(Bound, Rational))| {
+                Rational::from(give / excess).min(Rational::from(1))
+            };
+            gives.iter().zip(broken).map(of).sum::<Rational>() / *size
+        };
+        self.list.iter().map(gain).collect()
+    }
 }
 
 /// The cheapest stops on one server for a number of tasks.
@@ -202,7 +254,8 @@ impl<'s, 'p> Search<'s, 'p> {
     fn new(standing: Standing<'p>, n: usize, is_admitted: bool, steps: &'s mut u64) -> Self {
         let problem = standing.problem;
         let may_stop: Vec<bool> = (0..problem.n_users()).map(|m| may_stop(&standing, m, n)).collect();
-        let mut search = Self { standing, n, is_admitted, may_stop, items: Vec::new(), steps };
+        let original = standing.clone();
+        let mut search = Self { original, standing, n, is_admitted, may_stop, items: Vec::new(), steps };
         search.items = search.all_items();
         search
     }
@@ -561,7 +614,7 @@ impl<'s, 'p> Search<'s, 'p> {
             for k in start {
                 let mut missing = count * gang(self.problem(), *k) - stops.of(*k);
                 if missing > 0 {
-                    let places: Vec<Place> = self.standing.servers.places_of(*k).collect();
+                    let places: Vec<Place> = self.original.servers.places_of(*k).collect();
                     for place in places {
                         let there = self.running(*k, place) - stops.at(*k, place);
                         let taken = there.min(missing);
@@ -578,7 +631,7 @@ impl<'s, 'p> Search<'s, 'p> {
     }
 
     fn running(&self, m: usize, place: Place) -> u64 {
-        let server = self.standing.servers.at(place);
+        let server = self.original.servers.at(place);
         server.and_then(|server| server.tasks.get(&m)).map_or(0, whole)
     }
 
@@ -588,7 +641,7 @@ impl<'s, 'p> Search<'s, 'p> {
         stops.tasks.keys().all(|m| {
             let count = stops.of(*m);
             let pinned = problem.groups().member(*m).pinned.clone().unwrap_or_default();
-            let left = Rational::from(&self.standing.rooms.totals()[*m] - count);
+            let left = Rational::from(&self.original.rooms.totals()[*m] - count);
             let is_whole = !self.is_single(*m) || {
                 let gangs = |k: &usize| (stops.of(*k), gang(problem, *k));
                 let (own, size) = gangs(m);
@@ -616,6 +669,7 @@ impl<'s, 'p> Search<'s, 'p> {
         let groups = problem.groups();
         let group = groups.member(self.n).group;
         let amounts = self.rules().amounts(problem, self.n);
+        let mut kinds = Kinds::default();
         for _ in 0..MOST_UNDER_LIMITS {
             evenhand_budget::charge(
                 100 * self.items.len() as u64,
@@ -639,27 +693,14 @@ impl<'s, 'p> Search<'s, 'p> {
                     return answer;
                 }
             }
-            let gain = |item: &Item| -> Rational {
-                let of = |(bound, excess): &(Bound, Rational)| {
-                    let gives = |(m, place, count): &(usize, Place, u64)| -> Rational {
-                        let is_below = |v: usize| groups.above(groups.member(*m).group).any(|k| k == v);
-                        let demand = &problem.users()[*m].base_demand();
-                        match bound {
-                            Bound::Limit(v, r) if is_below(*v) => Rational::from(&demand[*r] * *count),
-                            Bound::KeptBack(r) => Rational::from(&demand[*r] * *count),
-                            Bound::OnClasses(at)
-                                if self.standing.rooms.on_limits(*m, place.class).contains(at) =>
-                            {
-                                self.standing.rooms.takes_of(*at, *m, place.class) * *count
-                            }
-                            _ => Rational::new(),
-                        }
-                    };
-                    let sum: Rational = item.tasks.iter().map(gives).sum();
-                    (sum / excess).min(Rational::from(1))
-                };
-                broken.iter().map(of).sum::<Rational>() / item.size
-            };
+            if kinds.bounds.iter().ne(broken.iter().map(|(bound, _)| bound)) {
+                kinds = Kinds::new(
+                    &self.items,
+                    broken.iter().map(|(bound, _)| bound.clone()).collect(),
+                    |bound, item| self.relief(bound, item),
+                );
+            }
+            let gains = kinds.gains(&broken);
             let is_left = |item: &Item| match item.gang {
                 Some(at) => !stops.gangs.contains(&at),
                 None => {
@@ -667,17 +708,20 @@ impl<'s, 'p> Search<'s, 'p> {
                     stops.at(m, place) < item.most
                 }
             };
-            let mut useful: Vec<(Rational, usize)> = self
+            // Kinds of the same gain have the same rank, the largest gain has rank 0, and ties go to the first item.
+            let mut order: Vec<&Rational> = gains.iter().collect();
+            order.sort_unstable_by(|a, b| b.cmp(a));
+            order.dedup();
+            let rank = |gain: &Rational| order.partition_point(|other| *other > gain);
+            let ranks: Vec<usize> = gains.iter().map(rank).collect();
+            let mut useful: Vec<(usize, usize)> = self
                 .items
                 .iter()
                 .enumerate()
-                .filter(|(_, item)| is_left(item))
-                .map(|(at, item)| (gain(item), at))
-                .filter(|(gain, _)| *gain > 0)
+                .filter(|(at, item)| gains[kinds.of_item[*at]] > 0 && is_left(item))
+                .map(|(at, _)| (ranks[kinds.of_item[at]], at))
                 .collect();
-            useful.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
-            // `close` counts the tasks that run before all stops.
-            self.undo(stops);
+            useful.sort_unstable();
             let next = useful.into_iter().find_map(|(_, at)| {
                 let mut next = stops.clone();
                 let item = &self.items[at];
@@ -685,14 +729,32 @@ impl<'s, 'p> Search<'s, 'p> {
                 next.gangs.extend(item.gang);
                 self.close(next)
             });
-            let Some(next) = next else {
-                self.stop(stops);
-                return Answer::No;
-            };
-            self.stop(&next);
+            let Some(next) = next else { return Answer::No };
+            let (fewer, more) = (stops.without(&next), next.without(stops));
+            self.undo(&fewer);
+            self.stop(&more);
             *stops = next;
         }
         Answer::No
+    }
+
+    /// Returns by how much the stop of an item lowers the excess over a bound.
+    fn relief(&self, bound: &Bound, item: &Item) -> Rational {
+        let problem = self.problem();
+        let groups = problem.groups();
+        let gives = |(m, place, count): &(usize, Place, u64)| -> Rational {
+            let is_below = |v: usize| groups.above(groups.member(*m).group).any(|k| k == v);
+            let demand = &problem.users()[*m].base_demand();
+            match bound {
+                Bound::Limit(v, r) if is_below(*v) => Rational::from(&demand[*r] * *count),
+                Bound::KeptBack(r) => Rational::from(&demand[*r] * *count),
+                Bound::OnClasses(at) if self.standing.rooms.on_limits(*m, place.class).contains(at) => {
+                    self.standing.rooms.takes_of(*at, *m, place.class) * *count
+                }
+                _ => Rational::new(),
+            }
+        };
+        item.tasks.iter().map(gives).sum()
     }
 
     /// Returns servers for the start if limits on classes did not count.
