@@ -98,13 +98,16 @@ fn answer(
 fn others(cluster: &Cluster, found: Option<&Migrations>, pack: &Pack) -> Vec<String> {
     let larger = if found.is_some() { "larger waiting " } else { "waiting " };
     let mut lines = Vec::new();
-    let mut say = |count: usize, what: &str| {
-        if count > 0 {
-            lines.push(format!("{} {what}.", counted_with(count as u64, larger, "gang")));
-        }
-    };
-    say(pack.start_now, "could start now without migrations");
-    say(pack.never, "could start after no migrations");
+    if pack.start_now > 0 {
+        let gangs = counted_with(pack.start_now as u64, larger, "gang");
+        lines.push(format!("{gangs} could start now without migrations."));
+    }
+    if pack.never > 0 {
+        lines.push(format!(
+            "No migrations make room for {}.",
+            counted_with(pack.never as u64, larger, "gang")
+        ));
+    }
     if !pack.not_known.is_empty() {
         let names: Vec<&str> = pack.not_known.iter().map(|n| cluster.problem.users()[*n].name()).collect();
         lines.push(format!(

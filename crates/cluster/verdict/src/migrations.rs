@@ -254,6 +254,7 @@ impl Cluster {
 pub struct Defragmentation<'c> {
     cluster: &'c Cluster,
     settings: &'c Settings,
+    queues: Queues<'c>,
     standing: Standing<'c>,
     /// The steps that searches for servers without migrations may still take.
     steps: u64,
@@ -270,7 +271,8 @@ impl<'c> Defragmentation<'c> {
             return Err(ClusterError::NoPlacements);
         };
         let standing = standing_with_empty_servers(standing, allocation, cluster.spare());
-        Ok(Self { cluster, settings, standing, steps: STEPS_OF_A_VERDICT })
+        let queues = Queues::new(problem, rules);
+        Ok(Self { cluster, settings, queues, standing, steps: STEPS_OF_A_VERDICT })
     }
 
     /// Searches for migrations of the least cost after which a gang of a user could start.
@@ -440,8 +442,13 @@ impl<'c> Defragmentation<'c> {
         }
         let amounts = rules.amounts(problem, n);
         let group = problem.groups().member(n).group;
-        if let Some((bound, excess)) = self.standing.rooms.broken_bounds(group, &amounts).into_iter().next() {
-            return Some(Obstacle::Bound(bound, excess));
+        if let Some(of) = self.standing.rooms.broken(group, &amounts).into_iter().next() {
+            // A limit may be exceeded already. The job then exceeds it by more than its own amount.
+            let excess = match (&of.bound, of.least) {
+                (Bound::Limit(..), Some(least)) => least - of.most,
+                _ => of.excess,
+            };
+            return Some(Obstacle::Bound(of.bound, excess));
         }
         self.lacking_capacity(hosts, n)
     }
@@ -557,8 +564,7 @@ impl<'c> Defragmentation<'c> {
 
     /// Returns a plan as moves.
     fn written(&self, n: usize, cost: Rational, steps: Vec<Step>, gang: &Assignment) -> Plan {
-        let queues = Queues::new(&self.cluster.problem, &self.cluster.rules);
-        let queue = queues.above[n][0];
+        let queue = self.queues.above[n][0];
         let tasks = steps.iter().flat_map(|step| &step.from).map(|(_, of)| of.len() as u64).sum();
         let migration = |step: Step| Move {
             queue,
