@@ -443,11 +443,7 @@ impl<'c> Defragmentation<'c> {
         let amounts = rules.amounts(problem, n);
         let group = problem.groups().member(n).group;
         if let Some(of) = self.standing.rooms.broken(group, &amounts).into_iter().next() {
-            // A limit may be exceeded already. The job then exceeds it by more than its own amount.
-            let excess = match (&of.bound, of.least) {
-                (Bound::Limit(..), Some(least)) => least - of.most,
-                _ => of.excess,
-            };
+            let excess = of.beyond();
             return Some(Obstacle::Bound(of.bound, excess));
         }
         self.lacking_capacity(hosts, n)

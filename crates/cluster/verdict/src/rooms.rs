@@ -62,7 +62,7 @@ pub enum Bound {
 pub(crate) struct Broken {
     /// The bound.
     pub bound: Bound,
-    /// The amount in excess.
+    /// The amount of the start for which the bound leaves no room.
     pub excess: Rational,
     /// The usage now, including capacity that is kept back.
     pub used: Rational,
@@ -72,6 +72,17 @@ pub(crate) struct Broken {
     pub most: Rational,
     /// The least limit or capacity that the start would not break; `None` for the weight 0.
     pub least: Option<Rational>,
+}
+
+impl Broken {
+    /// Returns the amount by which usage would exceed the bound after the start. This is more than [`Broken::excess`] if the usage
+    /// exceeds a limit already.
+    pub(crate) fn beyond(&self) -> Rational {
+        match (&self.bound, &self.least) {
+            (Bound::Limit(..), Some(least)) => Rational::from(least - &self.most),
+            _ => self.excess.clone(),
+        }
+    }
 }
 
 /// Returns `a - b`, but at least 0.

@@ -415,8 +415,7 @@ impl<'s, 'p> Search<'s, 'p> {
                 counts.iter().map(|(m, count)| (&problem.users()[*m].base_demand()[r], *count)).collect();
             gives.sort_by(|a, b| b.0.cmp(a.0));
             // A limit that is exceeded already needs stops until the usage is below it.
-            let beyond = of.least.as_ref().map(|usage| Rational::from(usage - &of.most));
-            let needed = beyond.map_or_else(|| of.excess.clone(), |beyond| beyond.max(of.excess.clone()));
+            let needed = of.beyond().max(of.excess.clone());
             least = least.max(fewest_of(&needed, gives.into_iter())?);
         }
         Some(least)

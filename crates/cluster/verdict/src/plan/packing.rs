@@ -500,10 +500,10 @@ fn under_bounds(
         let amounts: Vec<(usize, Rational)> =
             rules.amounts(problem, *n).into_iter().map(|(r, amount)| (r, amount * *count)).collect();
         let group = problem.groups().member(*n).group;
-        let broken = rooms.broken_bounds(group, &amounts);
-        let lasting = broken.into_iter().find(|(bound, _)| !matches!(bound, Bound::KeptBack(_)));
-        if let Some((bound, excess)) = lasting {
-            return Err(Obstacle::Bound { user: *n, bound, excess });
+        let broken = rooms.broken(group, &amounts);
+        let lasting = broken.into_iter().find(|of| !matches!(of.bound, Bound::KeptBack(_)));
+        if let Some(of) = lasting {
+            return Err(Obstacle::Bound { user: *n, excess: of.beyond(), bound: of.bound });
         }
         for m in rules.start(*n) {
             rooms.add(*m, &Rational::from(gang(problem, *m) * *count));
