@@ -1,10 +1,10 @@
 //! All relevant choices of bottlenecks and witnesses, as a tree.
 //!
 //! On one class a witness is a floor under the user's tasks there, `x_ni >= e_n C / d`. So the
-//! saturated row with the least floor contains the polytopes of all other rows. The remaining
-//! choice is the set of saturated rows and, for each user, either the class on which it has its
-//! entitlement, or that it has all its tasks. With one class only, the latter is contained in any
-//! floor below `T_n`.
+//! polytope of the saturated row with the least floor contains the polytopes of all other rows. Two
+//! choices remain: the set of saturated rows, and for each user either the class on which it has
+//! its entitlement or that it has all its tasks. With one class only, allocations in which the user
+//! has all its tasks satisfy any floor below `T_n`, so they need no choice of their own.
 
 use std::collections::BTreeSet;
 
@@ -29,8 +29,8 @@ pub trait Visitor {
     /// Visits a complete choice, in which every bottleneck is a witness.
     fn complete(&mut self, face: &Face, floors: &[Candidate], basis: &[Variable]) -> Result<(), LevelsError>;
 
-    /// Returns whether it matters that a user has all its tasks, even if a floor contains this
-    /// choice.
+    /// Returns whether choices in which a user has all its tasks must be visited even if the
+    /// polytope of a floor contains them.
     fn tells_satisfied_users(&self) -> bool;
 }
 
@@ -66,8 +66,7 @@ impl<'a, V: Visitor> Choices<'a, V> {
         let Some(&row) = self.rows.get(at) else { return self.users_from(0, face, basis) };
         self.rows_from(at + 1, face, basis)?;
         face.bottlenecks.push(row);
-        // Rows that cannot be saturated together cannot be saturated together with another row
-        // either.
+        // Adding a row cannot help if the present rows cannot be saturated together.
         if let Some(basis) = self.partial(face, basis)? {
             self.rows_from(at + 1, face, &basis)?;
         }
@@ -92,7 +91,8 @@ impl<'a, V: Visitor> Choices<'a, V> {
         Ok(())
     }
 
-    /// Returns the witness with the least floor on every class, and having all tasks.
+    /// Returns the possible witnesses: on every class the one with the least floor, and having all
+    /// tasks.
     fn options(&self, at: usize, face: &Face) -> Vec<Witness> {
         let n = self.market.users[at];
         let mut options = Vec::new();
