@@ -129,7 +129,7 @@ pub fn tight<'p>(
 /// The fraction of a row or of a task limit below which the remainder counts as zero.
 const SATURATED: f64 = 1e-8;
 
-/// Returns the prices of `point`, raised where rounding left them too low.
+/// Returns the prices of `point`. They are raised if rounding made them too low.
 pub fn prices_of(
     instance: &Instance<'_>,
     alpha: &Rational,

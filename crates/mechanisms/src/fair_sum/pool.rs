@@ -6,7 +6,7 @@ use evenhand_problem::{Constraints, RowKind};
 use super::dense::DenseView;
 use super::{FairPoint, OnClass};
 
-/// The largest acceptable residual. Saturated rows whose price is 0 cost the prices half their digits, and the
+/// The largest acceptable residual. If saturated rows have the price 0, the prices lose half of their digits, and the
 /// interior point method for clusters may then be more accurate.
 const GOOD: f64 = 1e-12;
 

@@ -51,12 +51,12 @@ pub(super) struct PreparedUser {
     pub limit: u64,
     /// The weight, multiplied by the factor that makes all weights integers.
     pub weight: Integer,
-    /// The score of a step by class, or a single one for all classes; 0 where no step fits. The list is empty if the
-    /// score depends on the free amounts.
+    /// The score of a step by class, or a single score for all classes. It is 0 if no step fits. The list is empty if
+    /// the score depends on the free amounts.
     pub units: Vec<Rational>,
     /// The distinct demands of a step, by row.
     pub demands: Vec<Vec<Integer>>,
-    /// The number of times that a step counts in the user's score, by demand.
+    /// By demand: how many times a step counts in the user's score.
     pub counts: Vec<u64>,
     /// The index of the demand on each class, or `None` where the user may not run.
     pub demand_on: Vec<Option<u32>>,

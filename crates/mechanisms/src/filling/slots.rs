@@ -26,7 +26,7 @@ use crate::mechanism::{Info, Late, Mechanism};
 
 /// The maximum number of slots of the largest server. More slots would be finer than any demand.
 const MAX_SLOTS: u64 = 1_000_000_000;
-/// The maximum number of bits of all slots that a user may hold.
+/// The maximum number of bits of the number of slots that a user may use.
 const HELD_BITS: u32 = 57;
 
 /// The mechanism that places tasks by slots.
@@ -119,7 +119,7 @@ fn slots_in_time(problem: &Problem, slots: u64, ties: Ties, seed: u64) -> Result
     })
 }
 
-/// Returns whether machine integers can represent all slots that a user may hold.
+/// Returns whether machine integers can represent every number of slots that a user may use.
 pub(super) fn is_narrow(prepared: &Prepared) -> bool {
     prepared.widths.numerator + HELD_BITS <= 127 && prepared.widths.denominator <= 127
 }

@@ -79,7 +79,7 @@ pub struct Piece {
     pub tasks: Vec<Affine>,
     /// The total by user.
     pub totals: Vec<Affine>,
-    /// The additional tasks that each satisfied user could have at the level of its main class.
+    /// By user: the additional tasks that a satisfied user could have at the level of its main class.
     pub beyond: Vec<Affine>,
 }
 
@@ -225,7 +225,7 @@ impl Perturbed<'_> {
         self.offer(set, forest, main)
     }
 
-    /// Returns the total of the user that follows from the level at pair `p`, on which the user runs.
+    /// Returns the total of the user according to the level at pair `p`, on which the user runs.
     fn offer(self, set: &ActiveSet, forest: &Forest, p: usize) -> Combination {
         self.level(set, forest, p).times(self.scaled.pairs[p].tasks_per_level, -self.perturbation.pairs[p])
     }

@@ -1,5 +1,5 @@
-//! The choice among children whose level does not rise. Those grow that run the least of the resources that their
-//! growing users demand.
+//! The choice among children whose level does not rise. The children that grow are those that run the least of the
+//! resources that their growing users demand.
 
 use evenhand_exact::tree::{Amount, Term, rising};
 use evenhand_problem::Rational;
@@ -28,8 +28,8 @@ pub(super) struct Flat {
 }
 
 impl Course<'_> {
-    /// Chooses among children whose level does not rise, each given with its weight. Those grow that run the least,
-    /// by weight, of the resources that their growing users demand.
+    /// Chooses among children whose level does not rise, each given with its weight. The children that grow are those
+    /// that run the least, relative to their weight, of the resources that their growing users demand.
     pub(super) fn flat(
         &mut self,
         v: usize,
