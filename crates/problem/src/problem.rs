@@ -341,7 +341,7 @@ crate::names::getters! { User:
     demand_overrides: [(usize, Quantities)];
     /// The `gamma_ni` that are given directly, by class in ascending order.
     given_gamma: [(usize, Rational)];
-    /// The rates `u_ni` of the generic criterion, by class in ascending order.
+    /// The coefficients `u_ni` of the generic criterion, by class in ascending order.
     criterion: [(usize, Rational)];
 }
 
