@@ -62,7 +62,7 @@ pub fn exponential(mean: f64, draw: &mut Draw) -> f64 {
 }
 
 /// Returns whether events at this rate are closer to each other than neighbouring doubles at the time `at`. The
-/// simulated time would then stand still.
+/// simulated time would then stop advancing.
 #[must_use]
 pub(crate) fn is_too_dense(rate: f64, at: f64) -> bool {
     rate * (at.next_up() - at) > 1.0
