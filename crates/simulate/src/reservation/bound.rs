@@ -86,7 +86,8 @@ pub struct Unrejected {
     pub bound: f64,
 }
 
-/// Half of the number of pieces of time at which pairs of pieces are joined. Each piece costs a linear programme.
+/// The least number of pieces of time: pairs of pieces are joined when there are twice as many. Each piece costs a
+/// linear programme.
 const LEAST_PIECES: usize = 1024;
 /// Mean numbers of jobs are rounded up to a multiple of 1 / `UNIT`. This keeps the programmes small and the bound valid.
 const UNIT: u32 = 1 << 20;
