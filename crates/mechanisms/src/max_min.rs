@@ -180,7 +180,7 @@ fn one_server(problem: &Problem) -> Result<(), MechanismError> {
     }
 }
 
-/// Computes the weighted lexicographic max-min allocation of `share` (theory, section 2).
+/// Computes the weighted lexicographic max-min allocation of `share` (docs/theory.md, section 2).
 pub fn allocate(
     info: &Info,
     share: Share,

@@ -118,7 +118,7 @@ impl Pool {
     /// arguments are those of [`Pool::new`].
     ///
     /// # Errors
-    /// As [`Pool::new`], and when every entitlement is 0.
+    /// The same as for [`Pool::new`], and when every entitlement is 0.
     pub fn with_zero_entitlements(
         n_resources: usize,
         requests: Vec<f64>,

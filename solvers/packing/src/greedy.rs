@@ -97,7 +97,7 @@ impl Amount for Integer {
 /// Sizes are numbers of servers or fractions of all servers. The loads are in the same unit.
 ///
 /// # Errors
-/// As [`MaxReward::first`].
+/// The same as for [`MaxReward::first`].
 pub fn fluid(
     best: &mut MaxReward<'_>,
     loads: &[Rational],
@@ -115,7 +115,7 @@ pub fn fluid(
 /// the constants is the number of servers at which greedy serves all jobs.
 ///
 /// # Errors
-/// As [`MaxReward::first`].
+/// The same as for [`MaxReward::first`].
 pub fn unlimited(best: &mut MaxReward<'_>, i: usize, loads: &[Rational]) -> Result<Fluid, PackingError> {
     let mut sizes = vec![Some(Rational::new()); best.problem().n_pools()];
     sizes[i] = None;
@@ -128,7 +128,7 @@ pub fn unlimited(best: &mut MaxReward<'_>, i: usize, loads: &[Rational]) -> Resu
 /// Runs the Greedy Placement Algorithm (Algorithm 1): whole jobs on whole servers.
 ///
 /// # Errors
-/// As [`MaxReward::first`].
+/// The same as for [`MaxReward::first`].
 pub fn whole(best: &mut MaxReward<'_>, jobs: &[Integer], servers: &[Integer]) -> Result<Whole, PackingError> {
     let sizes: Vec<Option<Integer>> = servers.iter().cloned().map(Some).collect();
     let (steps, left) = assign_greedily(best, jobs, &sizes)?;

@@ -14,7 +14,7 @@ const GOOD: f64 = 1e-12;
 /// method, its accuracy is poor, or no user can run a task.
 ///
 /// `barrier` weighs the barrier of the central path, by resource. The limit of the path does not depend on it
-/// (THEORY, fact 4b).
+/// (docs/theory.md, fact 4b).
 pub fn maximise(constraints: &Constraints<'_>, barrier: Option<&[f64]>) -> Option<FairPoint> {
     let view = DenseView::new(constraints);
     let mut settings = PathSettings::default();

@@ -42,7 +42,7 @@ pub(super) struct ModelUser<D: Digits> {
     pub demands: Vec<Vec<D::Amount>>,
     /// By demand: how many times a step counts in the user's score.
     counts: Vec<u64>,
-    /// The index of the demand on each class, or `None` where the user may not run.
+    /// The index of the demand on each class, or `None` if the user may not run.
     pub demand_on: Vec<Option<u32>>,
     /// Whether the demand is the same on every class.
     pub is_uniform: bool,

@@ -58,7 +58,7 @@ pub(super) struct PreparedUser {
     pub demands: Vec<Vec<Integer>>,
     /// By demand: how many times a step counts in the user's score.
     pub counts: Vec<u64>,
-    /// The index of the demand on each class, or `None` where the user may not run.
+    /// The index of the demand on each class, or `None` if the user may not run.
     pub demand_on: Vec<Option<u32>>,
 }
 

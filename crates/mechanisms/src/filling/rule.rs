@@ -6,8 +6,8 @@ use evenhand_problem::names;
 
 use crate::flags::{Flag, Takes};
 
-/// The score that decides which user is served next: the user with the least score (THEORY, section 5). `w_n` is the
-/// weight, and `x_n` is the number of tasks that user `n` has so far, wherever they run.
+/// The score that decides which user is served next: the user with the least score (docs/theory.md, section 5). `w_n`
+/// is the weight, and `x_n` is the number of tasks that user `n` has so far, wherever they run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Score {
     /// `x_n max_r(d_nr / total capacity of r) / w_n`: the global dominant share (DRFH, section V-B).

@@ -1,4 +1,4 @@
-//! The slot scheduler with which the DRFH paper compares (Table II; THEORY, section 5).
+//! The slot scheduler with which the DRFH paper compares (Table II; docs/theory.md, section 5).
 //!
 //! With `cmax_r` the largest capacity of `r` on one server, a server has `floor(S min_r c_r / cmax_r)` slots, and a
 //! task takes `ceil(S max_r d_r / cmax_r)` of them. Resources that no server has are ignored. The user with the

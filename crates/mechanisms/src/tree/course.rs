@@ -70,7 +70,7 @@ pub struct Course<'f> {
     /// The number of bounds that were ever added.
     n_bounds: usize,
     /// For each node and bound, the approximate rate at which the tasks below the node gain worth in the bound, per
-    /// unit of its clock; `None` where it has to be recomputed.
+    /// unit of its clock; `None` if it has to be recomputed.
     worths: Vec<Option<Arc<[Approx]>>>,
     /// The positions in `bounds` of the bounds that the next event reaches.
     reached: Vec<usize>,

@@ -271,7 +271,7 @@ impl<'p> Servers<'p> {
 ///
 /// Both are fractions of the total capacity by resource, divided by the fraction of the first resource that the task
 /// demands. Returns `None` if nothing is left of that resource. If servers have only one resource, the result is the
-/// free amount (theory, section 5).
+/// free amount (docs/theory.md, section 5).
 fn mismatch(demand: &[Rational], left: &[Rational], total: &[Rational]) -> Option<Rational> {
     let first = demand.iter().position(|d| *d > 0)?;
     if left[first].is_zero() || total[first].is_zero() {

@@ -1,4 +1,4 @@
-//! Whole tasks scheduled by the tree while tasks arrive and finish (theory, section 9).
+//! Whole tasks scheduled by the tree while tasks arrive and finish (docs/theory.md, section 9).
 //!
 //! After every change, gangs start as in [`fill_whole`](super::fill_whole): from the root, the child with the least
 //! key is chosen, down to a user, which starts a gang on the first servers with room for it. If no gang can start any
