@@ -60,7 +60,7 @@ const KNOWN: &[&str] = &[
                   {"name": "u3", "demand": {"r1": 1, "r2": 2}, "tasks": 1}, {"name": "u4", "demand": {"r2": 1}}]}"#,
 ];
 
-/// The number of problems in [`KNOWN`].
+/// The number of problems in `KNOWN`.
 pub const N_KNOWN: u64 = KNOWN.len() as u64;
 
 /// Returns the difficult problem with this number.
