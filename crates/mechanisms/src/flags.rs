@@ -44,7 +44,7 @@ pub enum Takes {
 }
 
 impl Flag {
-    /// Checks whether `text` can be parsed, as far as this is possible without a problem.
+    /// Checks whether `text` can be parsed. Checks that depend on the problem are made later.
     ///
     /// # Errors
     /// Returns [`MechanismError::Unreadable`] if `text` cannot be parsed.

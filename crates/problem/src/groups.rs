@@ -156,7 +156,7 @@ pub struct GroupSpec {
     pub on: Vec<OnSpec>,
 }
 
-/// The statements about a user that are not about its demand, before they are checked.
+/// The statements about a user apart from its demand, before they are checked.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct MemberSpec {
     /// Name of the user's group.

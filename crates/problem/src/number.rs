@@ -95,10 +95,10 @@ fn parse_within(text: &str, limits: NumberLimits) -> Result<Rational, NumberErro
     }
 }
 
-/// Decimal suffixes and the powers of ten that they mean.
+/// Decimal suffixes, each with its power of ten.
 const DECIMAL: [(&str, i32); 9] =
     [("n", -9), ("u", -6), ("m", -3), ("k", 3), ("M", 6), ("G", 9), ("T", 12), ("P", 15), ("E", 18)];
-/// Binary suffixes and the powers of two that they mean.
+/// Binary suffixes, each with its power of two.
 const BINARY: [(&str, u32); 6] = [("Ki", 10), ("Mi", 20), ("Gi", 30), ("Ti", 40), ("Pi", 50), ("Ei", 60)];
 
 /// Reads a number like [`parse`], or a decimal with a suffix (n u m k M G T P E Ki Mi Gi Ti Pi Ei). `1E3` is a

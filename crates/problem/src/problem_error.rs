@@ -36,7 +36,7 @@ pub enum Warning {
         resource: String,
         /// The guarantee.
         promised: Rational,
-        /// The limit on these classes, plus the capacity of all other classes.
+        /// The limit on the named classes, plus the capacity of all other classes.
         available: Rational,
     },
     /// Guarantees add up to more than the available amount.

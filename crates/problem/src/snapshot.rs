@@ -213,7 +213,7 @@ pub struct Origin {
     pub version: String,
     /// The time that the file states; may be empty.
     pub time: String,
-    /// SHA-256 of its bytes as they were read, in hexadecimal digits; may be empty.
+    /// The SHA-256 hash of the file's bytes in hexadecimal digits. It may be empty.
     pub sha256: String,
 }
 
@@ -242,7 +242,7 @@ pub struct Rounded {
     pub resource: usize,
     /// The largest amount by which one server exceeds the class.
     pub most: Rational,
-    /// The sum of these amounts over all servers of the class.
+    /// The sum of the additional amounts over all servers of the class.
     pub in_all: Rational,
     /// The amounts by which single servers exceed the class, as pairs of the index of the server in the class and the
     /// amount.

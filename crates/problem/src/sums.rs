@@ -73,7 +73,7 @@ impl Sums {
         }
     }
 
-    /// Adds other sums, one to each.
+    /// Adds every sum of `more` to the sum at the same position.
     pub fn add(&mut self, more: &Self) {
         let times = self.include(&more.denominator);
         for (sum, more) in self.numerators.iter_mut().zip(&more.numerators) {

@@ -1,4 +1,4 @@
-//! Running times of tasks, and random numbers for them.
+//! Running times of tasks, and the random numbers from which they are drawn.
 
 use evenhand_budget::charge;
 use evenhand_mechanisms::filling::Draw;

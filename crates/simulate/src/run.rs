@@ -126,7 +126,7 @@ struct Simulation<'a> {
     placed: Vec<(u32, u32)>,
     /// By number: the runs in progress, if runs are tracked.
     runs: BTreeMap<u32, gangs::Started>,
-    /// The machines, where they come and go.
+    /// The machines, if machines come and go during the run.
     cluster: Option<Cluster>,
     /// The memory of tasks and jobs.
     memory: Growing,

@@ -46,8 +46,8 @@ settings! {
         /// The number of binary digits that are kept of prices from doubles: about 13 decimal
         /// digits.
         price_bits: i32 = 44;
-        /// Prices below this fraction of the largest, both in units of the capacity rows, are
-        /// rounding.
+        /// Prices below this fraction of the largest price count as rounding errors. Both prices
+        /// are in units of the capacity rows.
         least_price: f64 = 1e-16;
         /// The time for which exact rounds of small parts may continue after the deadline. They may
         /// need it because numbers may be long.

@@ -36,9 +36,9 @@ pub enum PoolError {
     Length {
         /// The name of the vector.
         what: &'static str,
-        /// The length that would match.
+        /// The expected number of entries of the vector.
         expected: usize,
-        /// The given length.
+        /// The number of entries of the given vector.
         found: usize,
     },
     /// A request is negative, not finite, or out of range.

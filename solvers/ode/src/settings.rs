@@ -25,9 +25,9 @@ settings! {
         /// The range of products of pairs that need no correction, in units of the product that the
         /// step aims at.
         neighbourhood: (f64, f64) = (0.1, 10.0);
-        /// The length by which a correction should lengthen the step.
+        /// The amount by which a correction should increase the step length.
         longer: f64 = 0.3;
-        /// The fraction of that length that a correction must gain to be accepted.
+        /// The fraction of that amount that a correction must reach to be accepted.
         gain: f64 = 0.1;
         /// The largest change of the logarithm of a marginal utility in one step.
         most_change: f64 = 2.0;

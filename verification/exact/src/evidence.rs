@@ -314,7 +314,7 @@ pub enum Evidence {
     },
     /// Proportional, if violated: an allocation with a larger sum.
     Better(Tasks),
-    /// Proportional, if powers are irrational or too long.
+    /// Evidence for the axiom `proportional`, if the powers are irrational or too long.
     Enclosed {
         /// The evidence that the axiom holds, or that it is violated.
         evidence: Box<Evidence>,

@@ -101,7 +101,7 @@ pub struct OptimumBounds {
     pub tasks: Rational,
     /// The interval of the user's tasks in the optimum.
     pub optimum: Between,
-    /// The distance between the two bounds, as a fraction of the user's tasks alone.
+    /// The distance between the two bounds, as a fraction of the tasks that the user would have alone.
     pub width: Rational,
 }
 

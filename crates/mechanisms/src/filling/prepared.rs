@@ -38,7 +38,7 @@ pub(super) struct Prepared {
     /// `lcm(totals) / total` by row, which brings the terms of the mismatch to a common denominator. It is 0 for a
     /// resource that no server has. The list is empty if no server is chosen by mismatch.
     pub factors: Vec<Integer>,
-    /// The sizes of the numbers.
+    /// The numbers of bits that the numbers of this problem need.
     pub widths: Widths,
 }
 

@@ -122,7 +122,7 @@ struct Candidate {
     key: Option<Key>,
     /// The users below it that want more tasks.
     wants: Vec<usize>,
-    /// Those of these users that the nodes above serve first.
+    /// The users of `wants` that the nodes above serve first.
     first: Vec<usize>,
 }
 

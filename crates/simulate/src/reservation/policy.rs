@@ -87,7 +87,7 @@ pub enum AdmissionError {
     TooDense {
         /// The number of jobs per unit of time.
         rate: f64,
-        /// The last time at which they come.
+        /// The last time at which jobs arrive.
         at: f64,
     },
     /// Jobs at time 0 for which there is no room.

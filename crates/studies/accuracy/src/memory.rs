@@ -47,7 +47,7 @@ struct Process {
     number: u32,
     parent: u32,
     group: u32,
-    /// Whether it has ended and its parent has not waited for it yet.
+    /// Whether the process has ended and its parent has not waited for it yet.
     has_ended: bool,
 }
 

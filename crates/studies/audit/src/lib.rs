@@ -168,7 +168,7 @@ pub struct Probed {
     pub property: Property,
     /// The number of problems on which it was tested.
     pub tried: u64,
-    /// The number of these problems that refute it.
+    /// The number of problems that refute the property.
     pub refuted: u64,
     /// The first problem that refutes it, reduced to a small one.
     pub example: Option<Refutation>,
@@ -189,7 +189,7 @@ pub struct Audited {
     pub share: Option<String>,
     /// The number of allocations for which the axiom was decided.
     pub decided: u64,
-    /// The number of these allocations that violate it.
+    /// The number of allocations that violate the axiom.
     pub violated: u64,
     /// The number of allocations to which it does not apply, or for which it was not decided.
     pub open: u64,

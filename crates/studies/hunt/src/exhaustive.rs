@@ -48,7 +48,7 @@ pub struct Exhaustive {
     orders: Vec<Vec<usize>>,
     /// The number of matrices of demands, up to the order of the types.
     pub matrices: u64,
-    /// The number of these matrices that were left out because they have too many configurations.
+    /// The number of matrices that were left out because they have too many configurations.
     pub too_large: u64,
     /// The number of matrices that were left out, counting all orders of their types.
     left_out: Integer,

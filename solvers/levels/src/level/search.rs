@@ -88,8 +88,8 @@ impl<'a> Search<'a> {
         released
     }
 
-    /// Marks the open users that are satisfied. Returns whether another step of Newton's method is
-    /// needed.
+    /// Marks the active users for which `is_satisfied` returns true as users that get all their
+    /// tasks. Returns whether another step of Newton's method is needed.
     pub fn update_satisfied(&mut self, is_satisfied: impl Fn(usize) -> bool) -> bool {
         let mut targets = self.part.targets.clone();
         for (g, target) in targets.iter_mut().enumerate() {

@@ -21,8 +21,8 @@ pub type Settled<T> = (usize, Vec<(usize, T)>);
 /// The end of a round of a part.
 pub struct Ended<T> {
     pub level: Rational,
-    /// By group: its target. A group that this round froze has the number of the next level of the
-    /// part.
+    /// The target of each group at the end of the round. If this round fixed the level of a group,
+    /// its target is the number of the next level of the part.
     pub targets: Vec<Target>,
     /// By group: `(class, tasks)`.
     pub tasks: Vec<Vec<(usize, T)>>,

@@ -238,7 +238,8 @@ impl Perturbed<'_> {
         }
     }
 
-    /// Computes the forest of ties of an active set.
+    /// Computes the forest that an active set defines. Its nodes are bottlenecks, and an edge joins two bottlenecks of
+    /// one user.
     fn forest(self, set: &ActiveSet) -> Forest {
         let Self { scaled, perturbation } = self;
         let n_rows = set.full.len();

@@ -21,9 +21,9 @@ pub(super) struct Parts {
 pub(super) struct Flat {
     /// The children that grow.
     pub grow: Vec<(usize, Pace)>,
-    /// The value of the node's clock at which they reach the level of another child, and that child.
+    /// The value of the node's clock at which these children reach the level of another child, and that child.
     pub ahead: Option<(Number, Option<usize>)>,
-    /// The levels by which all of them were compared.
+    /// The levels by which all these children were compared.
     pub parts: Vec<(usize, Parts)>,
 }
 

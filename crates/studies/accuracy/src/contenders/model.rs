@@ -67,7 +67,7 @@ impl Model {
         self.users.iter().map(|user| user.places.len()).sum()
     }
 
-    /// Returns the tasks for these values of the variables.
+    /// Returns the tasks by user, given the values of the variables.
     #[must_use]
     pub fn tasks(&self, values: &[f64]) -> Vec<Vec<(usize, f64)>> {
         let mut tasks = vec![Vec::new(); self.users.len()];
@@ -79,7 +79,7 @@ impl Model {
         tasks
     }
 
-    /// Returns the answer for these values of the variables.
+    /// Returns the answer, given the values of the variables.
     #[must_use]
     pub fn answer(&self, values: &[f64], status: impl Into<String>) -> Answer {
         Answer { tasks: self.tasks(values), status: status.into(), ..Answer::default() }

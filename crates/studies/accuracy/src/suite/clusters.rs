@@ -13,7 +13,7 @@ pub struct Traits {
     pub allowed: usize,
     /// Whether a third of the users have a limited number of tasks.
     pub limits: bool,
-    /// Whether the first resource is counted in units of a billionth of the others, like bytes.
+    /// Whether the first resource has a unit that is a billionth of the unit of the others, like bytes.
     pub bytes: bool,
     /// Whether a quarter of the users demand `10^12` times less than the others.
     pub far: bool,

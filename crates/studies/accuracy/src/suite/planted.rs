@@ -29,7 +29,7 @@ pub struct Like {
     pub free: bool,
     /// Whether levels differ by a factor of `10^12`.
     pub far: bool,
-    /// Whether the first resource is counted in units of a billionth of the others, like bytes.
+    /// Whether the first resource has a unit that is a billionth of the unit of the others, like bytes.
     pub bytes: bool,
     /// Whether a third of the users run as many tasks as they have.
     pub limits: bool,

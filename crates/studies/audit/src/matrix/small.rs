@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use super::premises::Premises;
 use crate::stated::Stated;
 
-/// The problems of one size, with all combinations of these numbers.
+/// The problems of one size. They combine all values of the following lists.
 struct Layer {
     users: usize,
     classes: usize,
@@ -128,7 +128,7 @@ type Made = HashMap<(bool, Premises), Arc<Universe>>;
 static MADE: LazyLock<Mutex<Made>> = LazyLock::new(Mutex::default);
 
 impl Universe {
-    /// Returns the problems with a criterion, or those without.
+    /// Returns the problems with a criterion, or the problems without one.
     #[must_use]
     pub fn of(with_criterion: bool, premises: Premises) -> Arc<Self> {
         let key = (with_criterion, premises);

@@ -91,7 +91,7 @@ pub struct Searched {
     pub shape: Shape,
     /// The number of cases that were tried.
     pub cases: u64,
-    /// The number of these cases in which preemption repeats in a cycle.
+    /// The number of cases in which preemption repeats in a cycle.
     pub round: u64,
 }
 
