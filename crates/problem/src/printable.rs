@@ -156,7 +156,8 @@ fn coq(c: char) -> Option<String> {
 
 /// Returns a text as a field of comma-separated values.
 fn field(text: String) -> String {
-    // Excel names the first four. The wide forms mean the same in its versions for some languages.
+    // The documentation of Excel names the first four characters. The wide forms have the same effect in its versions
+    // for some languages.
     let begins = text.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']);
     let text = if begins && !is_number(&text) { format!("'{text}") } else { text };
     // Some spreadsheets also separate fields at semicolons.

@@ -148,7 +148,7 @@ macro_rules! words {
 }
 pub(crate) use words;
 
-/// A reader of words.
+/// A reader of the 64-bit words of a checkpoint.
 pub(crate) struct Reader<'a>(pub &'a [u64]);
 
 impl Reader<'_> {

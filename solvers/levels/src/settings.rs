@@ -185,10 +185,11 @@ settings! {
         /// The work for an entry of a sum of outer products, in units of that for an entry of a
         /// factorisation, which runs in tiles.
         scattered: f64 = 4.0;
-        /// The number of columns from which threads share work that is done once for each. With
-        /// fewer, handing over the work takes longer than doing it.
+        /// The least number of columns for which threads share the work that is done once for each
+        /// column. For fewer columns, starting threads takes longer than the work.
         shared_columns: usize = 20_000;
-        /// The least number of such columns for a thread: some tens of microseconds of work.
+        /// The least number of columns that a thread gets. Their work takes some tens of
+        /// microseconds.
         numbers_for_a_thread: usize = 4096;
         /// The number of chunks in which loads are then added up. There are few chunks, since each
         /// stores all rows.

@@ -26,7 +26,7 @@ pub(super) struct Model<D: Digits> {
     pub has_one_resource: bool,
 }
 
-/// A user that takes part.
+/// A user that can run tasks, with the numbers that the filling needs.
 pub(super) struct ModelUser<D: Digits> {
     /// The user's index in the problem.
     pub index: usize,

@@ -95,7 +95,8 @@ pub fn filled<T: Scalar>(model: &PairModel<T>, class: usize, elsewhere: &[T]) ->
         }
         events.push((elsewhere.over(&pair.tasks_per_level), p, Event::Joins));
     }
-    // If rounding makes a user join and be satisfied at the same level, it joins first.
+    // Because of rounding, a user may join the filling at the same level at which it has all its tasks. In this case it
+    // joins first.
     events.sort_by(|a, b| a.0.order(&b.0).then_with(|| (a.2 as u8).cmp(&(b.2 as u8))));
     let mut filling = Filling {
         model,

@@ -117,7 +117,7 @@ struct Order<'o> {
 /// A child with its key.
 struct Candidate {
     node: usize,
-    /// Whether it comes after its siblings because the nodes above serve users of other nodes first.
+    /// Whether the node comes after its siblings because the nodes above serve users of other nodes first.
     waits: bool,
     key: Option<Key>,
     /// The users below it that want more tasks.

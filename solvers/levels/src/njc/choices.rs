@@ -61,7 +61,8 @@ impl<'a, V: Visitor> Choices<'a, V> {
         self.rows_from(0, &mut face, &[])
     }
 
-    /// Decides on the rows from position `at`.
+    /// Tries both choices for every row from position `at` on: to be a bottleneck, or not to be
+    /// one.
     fn rows_from(&mut self, at: usize, face: &mut Face, basis: &[Variable]) -> Result<(), LevelsError> {
         let Some(&row) = self.rows.get(at) else { return self.users_from(0, face, basis) };
         self.rows_from(at + 1, face, basis)?;

@@ -12,7 +12,7 @@ pub struct Newton {
     inverse: Vec<Wide>,
     /// `inverse v`, by place.
     direction: Vec<Wide>,
-    /// `U / (a lambda) + v' inverse v`, by user.
+    /// The diagonal entry `U / (a lambda) + v' inverse v` that eliminating the user's places leaves, by user.
     scale: Vec<Wide>,
     /// The lower Cholesky factor of the rows' matrix, row by row.
     factor: Vec<Vec<Wide>>,

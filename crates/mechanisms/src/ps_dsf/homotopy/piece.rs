@@ -68,7 +68,8 @@ impl Mul<f64> for Affine {
     }
 }
 
-/// All quantities along a piece of the path, the line of solutions of an active set.
+/// A piece of the path: the line of solutions that belong to one active set. Every quantity is an affine function along
+/// the line.
 #[derive(Debug, Clone)]
 pub struct Piece {
     /// The parameter `t`.
