@@ -75,7 +75,7 @@ impl<'a, V: Visitor> Choices<'a, V> {
         Ok(())
     }
 
-    /// Decides on the witnesses of the users from position `at`.
+    /// Tries all witnesses of the users from position `at` on.
     fn users_from(&mut self, at: usize, face: &mut Face, basis: &[Variable]) -> Result<(), LevelsError> {
         let Some(&n) = self.market.users.get(at) else { return self.complete(face, basis) };
         let options = self.options(at, face);

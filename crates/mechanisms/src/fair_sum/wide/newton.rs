@@ -12,7 +12,7 @@ pub struct Newton {
     inverse: Vec<Wide>,
     /// `inverse v`, by place.
     direction: Vec<Wide>,
-    /// The diagonal entry `U / (a lambda) + v' inverse v` that eliminating the user's places leaves, by user.
+    /// The pivot by which each user is eliminated: `U / (a lambda) + v' inverse v`.
     scale: Vec<Wide>,
     /// The lower Cholesky factor of the rows' matrix, row by row.
     factor: Vec<Vec<Wide>>,
