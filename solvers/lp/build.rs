@@ -1,9 +1,9 @@
 //! Links the C++ library that HiGHS needs statically into programs, if the compiler has it as an
 //! archive.
 //!
-//! As a shared library it takes half of the time that a program spends before `main`: the dynamic
-//! linker relocates it and looks up thousands of its symbols. It would also have to be as new on
-//! the machine where a program runs as on the machine where it was built.
+//! As a shared library, the C++ library costs half of the time that a program spends before `main`:
+//! the dynamic linker relocates the library and looks up thousands of symbols. The machine that
+//! runs the program would also need a C++ library at least as new as the machine that built it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -28,8 +28,8 @@ fn main() {
     }
 }
 
-/// Returns the path of the compiler's archive. The compiler answers with the bare name if there is
-/// none.
+/// Returns the path of the compiler's archive. If there is no archive, the compiler answers with
+/// the bare name.
 fn archive(compiler: &str) -> Option<PathBuf> {
     let compiler = if compiler.is_empty() { "c++" } else { compiler };
     let output = Command::new(compiler).arg(format!("-print-file-name={ARCHIVE}")).output().ok()?;

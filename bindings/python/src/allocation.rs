@@ -18,14 +18,14 @@ use crate::workshop::{self, Granted, Size};
 /// The `(class, tasks)` pairs of a user.
 type Row<'py> = Vec<(usize, Bound<'py, PyAny>)>;
 
-/// An allocation of a problem, as its document states it.
+/// An allocation of a problem, read from its document.
 #[pyclass(frozen, module = "evenhand._evenhand")]
 pub struct Allocation {
     pub problem: Arc<evenhand::Problem>,
     pub file: Arc<AllocationFile>,
     /// The text of the document.
     pub text: String,
-    /// The outcome of the mechanism, if a mechanism of the library made the allocation.
+    /// The outcome, if a mechanism of the library made the allocation.
     pub outcome: Option<Box<Outcome>>,
 }
 
@@ -87,7 +87,7 @@ impl Allocation {
         self.of().sharing.name()
     }
 
-    /// Returns the status in which an iterative method stopped.
+    /// Returns the status with which an iterative method stopped.
     #[getter]
     fn status(&self) -> Option<&'static str> {
         self.outcome.as_ref()?.findings.status.map(|status| status.name())

@@ -26,7 +26,8 @@ type Found<E> = (String, u64, u64, Option<E>);
 /// The page, and the results for axioms and for properties.
 type Audited = (Shown, Vec<Found<Broken>>, Vec<Found<Refuted>>);
 
-/// Searches for violations. `rule` replaces a named mechanism.
+/// Searches for violations of axioms and properties. `rule` is a mechanism in Python, which is used instead of a named
+/// mechanism.
 #[pyfunction]
 #[pyo3(signature = (mechanism, rule, settings, axioms, properties, instances, seed, size, granted, progress = None))]
 pub fn audit(

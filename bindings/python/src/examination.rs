@@ -21,19 +21,20 @@ use crate::request;
 use crate::shown::Shown;
 use crate::workshop::{self, Granted, Size};
 
-/// The time for the least tolerances of a page. A time limit is needed because the work of HiGHS is not counted in steps.
+/// The time limit for the least tolerances of a page. The work of HiGHS is not counted in steps, so a limit of steps
+/// would not end it.
 const MOST_TIME: Duration = Duration::from_secs(10);
 
 /// A finished examination.
 #[pyclass(frozen, module = "evenhand._evenhand")]
 pub struct Examination {
     pub found: Arc<evenhand::certify::Examination>,
-    /// The optima that axioms share, for later questions.
+    /// The optima that several axioms need. They are kept for later questions.
     pub optima: Optima,
     limits: Limits,
     /// The steps of work that the examination took.
     spent: u64,
-    /// The examination with least tolerances, after they have been computed.
+    /// The same examination with least tolerances, once they have been computed.
     shown: OnceLock<Arc<evenhand::certify::Examination>>,
     /// The axioms that were requested but not examined, because the allocation is infeasible.
     skipped: Vec<Request>,
@@ -62,8 +63,8 @@ impl Examination {
         }
     }
 
-    /// Returns the examination with the least tolerances at which violated axioms hold, as far as they can be computed with as much
-    /// work as the examination took.
+    /// Returns the examination with the least tolerance at which each violated axiom holds. The computation may take as
+    /// much work as the examination took, so some tolerances may be missing.
     fn with_least_tolerances(&self, py: Python<'_>) -> PyResult<Arc<evenhand::certify::Examination>> {
         if let Some(shown) = self.shown.get() {
             return Ok(Arc::clone(shown));
@@ -149,7 +150,8 @@ impl Examination {
         numbers::fraction(py, &self.found.certificate.tolerance)
     }
 
-    /// Returns the largest change that makes the allocation feasible, as a fraction of what a user would have alone.
+    /// Returns the largest change that makes the allocation feasible, as a fraction of the tasks that a user would have
+    /// alone.
     #[getter]
     fn repair<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         numbers::fraction(py, &self.found.repair)
@@ -165,7 +167,7 @@ impl Examination {
         self.found.infeasible
     }
 
-    /// Returns the reason why the kernel gave no verdict on the certificate.
+    /// Returns the reason why the kernel could not check the certificate.
     #[getter]
     fn unchecked(&self) -> Option<&str> {
         self.found.unchecked.as_deref()
@@ -185,7 +187,7 @@ impl Examination {
     }
 }
 
-/// Examines axioms of an allocation: the named ones, or else the usual ones and those in `also`.
+/// Examines axioms of an allocation. If none are named, these are the default ones and those in `also`.
 #[pyfunction]
 #[pyo3(signature = (allocation, axioms, also, tolerance, share, alpha, seconds, granted, progress = None))]
 pub fn certify(
@@ -230,7 +232,8 @@ pub fn certify(
     })
 }
 
-/// Checks a certificate and the requirements. Returns the reason for a refusal, and the verdict in words and as a document.
+/// Checks a certificate and the requirements. Returns the reason for a refusal, and the verdict in words and as a
+/// document.
 #[pyfunction]
 pub fn check(
     py: Python<'_>,

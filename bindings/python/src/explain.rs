@@ -17,7 +17,8 @@ fn of(allocation: &Allocation) -> (Arc<evenhand::Problem>, Tasks) {
     (Arc::clone(&allocation.problem), allocation.file.allocation.clone())
 }
 
-/// Explains the allocation of a user, and the gain from one more unit of a resource.
+/// Explains the allocation of a user, and how many tasks it would gain from one more unit of a
+/// resource.
 #[pyfunction]
 pub fn explain(py: Python<'_>, allocation: &Allocation, user: &str, granted: Granted) -> PyResult<Shown> {
     let (problem, tasks) = of(allocation);
@@ -41,7 +42,8 @@ fn settings(rule: Option<&str>, whole: bool) -> Result<tree::Settings, Failure> 
     Ok(tree::Settings { rule, whole, ..tree::Settings::default() })
 }
 
-/// Explains the level of a group, the bounds that stop it, and the users that hold that capacity.
+/// Explains the level of a group, the bounds that stop it, and the users that use the capacity at
+/// these bounds.
 #[pyfunction]
 pub fn explain_group(
     py: Python<'_>,

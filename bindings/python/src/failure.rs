@@ -20,7 +20,7 @@ use crate::workshop::give_back_memory;
 /// The reason why there is no result.
 #[derive(Debug)]
 pub enum Failure {
-    /// Input that cannot be read, or that makes no sense.
+    /// Input that cannot be read, or that is contradictory.
     Input { what: String, field: Option<String>, place: Option<(String, usize, usize)> },
     /// The mechanism is not defined for the problem.
     NotApplicable(String),
@@ -52,7 +52,7 @@ impl Failure {
         Self::Raised(of_system(file, error))
     }
 
-    /// Returns the failure of a computation that unwound: a limit was reached, or it panicked.
+    /// Returns the failure of a computation that unwound, because a limit was reached or because it panicked.
     pub fn of_panic(payload: &(dyn Any + Send)) -> Self {
         if let Some(exceeded) = exceeded(payload) {
             return Self::Limit(exceeded.to_string());
@@ -87,7 +87,8 @@ impl From<ReadError> for Failure {
     }
 }
 
-/// Returns the exception that Python itself raises for a refused file: an `OSError` with the number, the reason and the name.
+/// Returns the exception that Python itself raises when the system refuses a file. It is an `OSError` with the number,
+/// the reason and the name.
 fn of_system(file: &str, error: &std::io::Error) -> PyErr {
     let reason = error.to_string();
     match error.raw_os_error() {

@@ -1,8 +1,8 @@
 //! The native half of the Python package `evenhand`.
 //!
-//! Python owns what its users see: names, defaults, arrays and exceptions (`python/evenhand`). In this crate, problems, allocations
-//! and certificates are handles to results of the library, and documents are its texts. Every call runs on threads of its own,
-//! without Python's lock and within limits ([`workshop`]).
+//! The Python half (`python/evenhand`) has everything that its users see: names, defaults, arrays and exceptions. In
+//! this crate, problems, allocations and certificates are handles to results of the library, and documents are its
+//! texts. Every call runs on threads of its own, without Python's lock and within limits ([`workshop`]).
 #![deny(unsafe_code)]
 // pyo3 passes arguments by value, and a function has as many arguments as settings.
 #![allow(clippy::needless_pass_by_value, clippy::too_many_arguments)]

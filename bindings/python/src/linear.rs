@@ -37,7 +37,7 @@ type Violated<'py> = (Named, Bound<'py, PyAny>);
 #[pyclass(frozen, module = "evenhand._evenhand")]
 pub struct LinearProgramme {
     model: Arc<Model>,
-    /// The size of its text in bytes, by which calls are limited.
+    /// The size of its text in bytes. The limits of a call grow with it.
     bytes: u64,
 }
 
@@ -110,7 +110,7 @@ impl LinearProgramme {
     ) -> PyResult<LinearAnswer> {
         let time = seconds.map(Duration::try_from_secs_f64).transpose();
         let time = time.map_err(|error| Failure::field("seconds", error))?;
-        // A time beyond the clock is no limit.
+        // A deadline that the clock cannot represent is no limit.
         let time = time.filter(|time| Instant::now().checked_add(*time).is_some());
         let (model, bytes) = (Arc::clone(&self.model), self.bytes);
         workshop::run(py, (granted.limits(), self.work_size()), progress.as_ref(), move |_| {
@@ -224,7 +224,8 @@ impl LinearAnswer {
         }
     }
 
-    /// Returns the objective of the optimum, or of the feasible point that is known when the time is up.
+    /// Returns the objective of the optimum. If the time is up, this is the objective of the best feasible point, if
+    /// one is known.
     #[getter]
     fn objective<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         numbers::optional(
@@ -237,7 +238,7 @@ impl LinearAnswer {
         )
     }
 
-    /// Returns the bound on the objective that is proven.
+    /// Returns the proven bound on the objective.
     #[getter]
     fn bound<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         numbers::optional(
@@ -275,7 +276,7 @@ impl LinearAnswer {
         fractions(py, reduced.as_deref())
     }
 
-    /// Returns the prices of the rows that prove infeasibility.
+    /// Returns the row prices that prove infeasibility (Farkas' lemma).
     fn farkas<'py>(&self, py: Python<'py>) -> PyResult<Option<Fractions<'py>>> {
         fractions(
             py,
@@ -386,7 +387,8 @@ impl LinearJudgement {
         numbers::optional(py, self.judgement.prices.as_ref().and_then(|prices| prices.bound.as_ref()))
     }
 
-    /// Returns the distance of the objective from the exact optimum, else from the bound that the prices prove.
+    /// Returns the distance of the objective from the exact optimum. If the optimum is not known, this is the distance
+    /// from the bound that the prices prove.
     #[getter]
     fn gap<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         numbers::optional(py, self.verdict().gap().as_ref())
@@ -445,7 +447,7 @@ fn fractions<'py>(
     values.map(|values| values.as_ref().iter().map(each).collect()).transpose()
 }
 
-/// Turns prices of the minimised programme into those of the objective as it is stated, and back.
+/// Converts prices of the minimised programme to prices of the stated objective, or back.
 fn turned(model: &Model, prices: &[Rational]) -> Vec<Rational> {
     match model.direction {
         Direction::Minimise => prices.to_vec(),
@@ -464,7 +466,7 @@ fn result(field: &str, text: &str) -> Result<Rational, Failure> {
     number::parse_result(text).map_err(|error| Failure::field(field, error))
 }
 
-/// Reads a number for each row or column.
+/// Reads one number for each row or column.
 fn each(field: &str, texts: &[String], expected: usize, what: &str) -> Result<Vec<Rational>, Failure> {
     if texts.len() != expected {
         let what = format!("found {} values: expected one for each of {expected} {what}", texts.len());

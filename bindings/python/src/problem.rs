@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::numbers;
 use crate::workshop::{self, Granted, Size};
 
-/// A problem that has been read.
+/// An allocation problem.
 #[pyclass(frozen, module = "evenhand._evenhand")]
 pub struct Problem(pub Arc<evenhand::Problem>);
 
@@ -75,7 +75,8 @@ impl Problem {
         self.0.warnings().iter().map(ToString::to_string).collect()
     }
 
-    /// Returns the tasks that each user would have alone, `min(T_n, gamma_n)`.
+    /// Returns the number of tasks that each user would have alone in the cluster, `min(T_n,
+    /// gamma_n)`.
     fn alone<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let users = self.0.users().iter().enumerate();
         let alone = users.map(|(n, user)| {
@@ -85,7 +86,7 @@ impl Problem {
         alone.collect()
     }
 
-    /// Returns the tasks that each user would run on its own fraction of the servers.
+    /// Returns the allocation in which each user runs tasks on its own fraction of every server.
     fn dedicated(&self, py: Python<'_>, whole: bool, granted: Granted) -> PyResult<Allocation> {
         let problem = Arc::clone(&self.0);
         workshop::run(py, (granted.limits(), Size::of(&self.0)), None, move |_| {

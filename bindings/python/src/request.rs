@@ -42,7 +42,7 @@ pub fn mechanism(name: &str) -> Result<&'static Mechanism, Failure> {
         .ok_or_else(|| Failure::field("mechanism", format!("there is no mechanism `{name}`{}", hint())))
 }
 
-/// Returns the flags of a mechanism. The settings are pairs of a name and a text.
+/// Returns the flags of a mechanism. Each setting is a pair of a name and a text.
 pub fn flags(
     mechanism: &'static Mechanism,
     exact: bool,
@@ -73,7 +73,7 @@ pub fn requests(axioms: &[String], problem: &Problem) -> Result<Vec<Request>, Fa
     axioms.iter().map(|text| request(text, problem)).collect()
 }
 
-/// Applies a share to the requests.
+/// Sets the share of the requests that have one.
 pub fn apply_share(
     requests: &mut Vec<Request>,
     share: Option<&str>,
@@ -85,7 +85,7 @@ pub fn apply_share(
     certify::apply_share(requests, share, is_default).map_err(|error| Failure::field("share", error))
 }
 
-/// Applies an exponent to the requests.
+/// Sets the exponent of the requests that have one.
 pub fn apply_alpha(
     requests: &mut Vec<Request>,
     alpha: Option<Rational>,
@@ -95,7 +95,7 @@ pub fn apply_alpha(
     certify::apply_alpha(requests, alpha, is_default).map_err(|error| Failure::field("alpha", error))
 }
 
-/// Reads the exponent that Python wrote.
+/// Reads the exponent from the text that Python passes.
 pub fn alpha(text: Option<&str>) -> Result<Option<Rational>, Failure> {
     let Some(text) = text else { return Ok(None) };
     let alpha = numbers::parse("alpha", text)?;
@@ -106,7 +106,7 @@ pub fn alpha(text: Option<&str>) -> Result<Option<Rational>, Failure> {
 /// The most characters of a number in a message.
 const MOST_SHOWN: usize = 40;
 
-/// Reads the tolerance that Python wrote, from 0 to below 1.
+/// Reads the tolerance from the text that Python passes. It is at least 0 and below 1.
 pub fn tolerance(text: Option<&str>) -> Result<Option<Rational>, Failure> {
     let Some(text) = text else { return Ok(None) };
     let tolerance = numbers::parse("tolerance", text)?;

@@ -19,7 +19,7 @@ use crate::workshop::{self, Granted, Size};
 #[pyclass(frozen, module = "evenhand._evenhand")]
 pub struct Reservation(Arc<evenhand::problem::Reservation>);
 
-/// The result, the certificate, and the reason why the kernel gave no verdict on it.
+/// The result, the certificate, and the reason why the kernel could not check it, if it could not.
 type Proven = (Shown, String, Option<String>);
 
 #[pymethods]
@@ -45,7 +45,7 @@ impl Reservation {
     }
 }
 
-/// Computes greedy, the optimum and their ratio.
+/// Computes the value of greedy packing, the optimum, and their ratio.
 #[pyfunction]
 #[pyo3(signature = (problem, granted, progress = None))]
 pub fn ratio(
@@ -63,7 +63,7 @@ pub fn ratio(
     })
 }
 
-/// Computes the smallest fraction of the optimum that greedy earns, over all loads.
+/// Computes the smallest fraction of the optimum that greedy packing earns, over all loads.
 #[pyfunction]
 #[pyo3(signature = (problem, granted, progress = None))]
 pub fn worst_load(
@@ -95,7 +95,8 @@ fn one_pool(problem: &evenhand::problem::Reservation) -> Result<(), Failure> {
     }
 }
 
-/// Decides whether more load never earns greedy less. Returns the answer, and the certificates if it may.
+/// Decides whether greedy packing never earns less when the load grows. Returns the answer, and the certificates of an
+/// example if it may earn less.
 #[pyfunction]
 pub fn monotone(
     py: Python<'_>,
@@ -116,7 +117,7 @@ pub fn monotone(
     })
 }
 
-/// Computes greedy and the optimum for multiples of the load.
+/// Computes the value of greedy packing and the optimum for multiples of the load.
 #[pyfunction]
 #[pyo3(signature = (problem, multiples, granted, progress = None))]
 pub fn ratio_sweep(

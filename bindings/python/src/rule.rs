@@ -1,7 +1,7 @@
 //! Rules in Python as mechanisms of the library.
 //!
-//! A mechanism is a row of functions without state. One row serves all rules: it looks up its rule by a number among its
-//! settings.
+//! The library describes a mechanism by a [`Mechanism`], whose functions have no state. One [`Mechanism`] serves all
+//! rules. It gets the number of the rule as a setting and looks up the rule by this number.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -99,7 +99,8 @@ fn solve(problem: &evenhand::Problem, flags: &Flags) -> Result<Outcome, Mechanis
     Ok(Outcome::of(given?))
 }
 
-/// Turns an exception of a rule into an error. It ends the search, unless the rule is not defined for the problem.
+/// Converts an exception of a rule to an error. The exception ends the search, unless it says that the rule is not
+/// defined for the problem.
 fn of_rule(py: Python<'_>, rule: &Rule, error: PyErr) -> MechanismError {
     let class = || {
         py.import("evenhand._errors")?.getattr("NotApplicable")?.extract::<Py<PyType>>().map_err(PyErr::from)

@@ -32,7 +32,7 @@ impl Shown {
         &self.text
     }
 
-    /// Returns the document with a decimal for each exact number, as the program writes it with `--decimals`.
+    /// Returns the document with a decimal next to each exact number, as the program writes it with `--decimals`.
     fn with_decimals(&self, py: Python<'_>) -> PyResult<String> {
         let document = py.detach(|| serde_json::from_str(&self.text)).map_err(Failure::defect)?;
         Ok(py.detach(|| format!("{:#}\n", with_decimals(document))))
@@ -52,7 +52,7 @@ impl Shown {
     }
 }
 
-/// Returns the document of an allocation with a decimal for each exact number.
+/// Returns the document of an allocation with a decimal next to each exact number.
 #[pyfunction]
 pub fn allocation_with_decimals(py: Python<'_>, text: &str) -> PyResult<String> {
     Ok(py.detach(|| text_with_decimals(text)).map_err(Failure::defect)?)

@@ -16,7 +16,7 @@ use crate::workshop::{self, Granted, Size, Tell};
 /// The results of the runs: the summary, the notes, and the seed and the tables of each run.
 type Simulated = (Shown, Vec<String>, Vec<(u64, Vec<(&'static str, String)>)>);
 
-/// Runs a scenario, from a file or from a text that messages call `name`, once for each seed.
+/// Runs a scenario once for each seed. The scenario is a file, or a text that messages call `name`.
 #[pyfunction]
 #[pyo3(signature = (path, name, text, folder, seeds, seconds, granted, progress = None))]
 pub fn simulate(

@@ -53,7 +53,8 @@ fn given(problem: &Arc<evenhand::Problem>, mechanism: &Mechanism, flags: &Flags)
     allocation(problem, outcome, Some(started.elapsed().as_secs_f64())).map(Given::Allocation)
 }
 
-/// Returns the allocation as its document states it. Floating-point numbers become the decimals that are written.
+/// Returns the allocation as its document states it. Floating-point numbers are rounded to the decimals of the
+/// document.
 pub fn allocation(
     problem: &Arc<evenhand::Problem>,
     outcome: Outcome,
@@ -66,7 +67,8 @@ pub fn allocation(
     Ok(Allocation { outcome: Some(Box::new(outcome)), ..read })
 }
 
-/// Computes the exact answer of a mechanism that is nearest to the allocation, and its distance.
+/// Computes the exact answer of the mechanism that is nearest to the given allocation, and the distance between the
+/// two.
 #[pyfunction]
 #[pyo3(signature = (allocation, mechanism, seed, settings, granted, progress = None))]
 pub fn polish(

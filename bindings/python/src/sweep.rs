@@ -15,7 +15,7 @@ use crate::workshop::{self, Granted, Size};
 /// The subject of a line: the number of the problem, the mechanism, and its settings as JSON.
 type About = (u64, String, String);
 
-/// The judgement of allocations: whether to certify, the axioms, the tolerance.
+/// How allocations are judged: whether to certify, the axioms, and the tolerance.
 type Judge = (bool, Option<Vec<String>>, Option<String>);
 
 /// Returns the line of a mechanism of the library.
@@ -74,7 +74,7 @@ fn judging((certify, axioms, tolerance): Judge) -> Result<Judging, Failure> {
     Ok(Judging { certify, axioms, tolerance: request::tolerance(tolerance.as_deref())? })
 }
 
-/// Returns the text of a line. Wrong input is wrong for every problem, so it becomes an exception.
+/// Returns the text of a line. Wrong input becomes an exception, because it is wrong for every problem of the sweep.
 fn text(
     subject: &Subject,
     (number, mechanism, settings): About,

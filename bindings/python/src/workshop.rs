@@ -1,7 +1,8 @@
-//! The execution of calls: on threads of their own, without Python's lock, within limits.
+//! Runs calls on threads of their own, without Python's lock and within limits.
 //!
-//! A call takes a pool of threads that serves it alone, so that the work of every thread is charged to the call. The Python thread
-//! waits, checks for signals and passes progress on. An interrupted call ends with its next charge. A panic becomes an exception.
+//! A call takes a pool of threads that no other call uses, so the work of every thread counts against the limits of
+//! this call. The Python thread waits, checks for signals and passes progress on. An interrupted call ends at the next
+//! step that it counts. A panic becomes an exception.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
@@ -19,18 +20,18 @@ use crate::failure::Failure;
 const STACK: usize = 1 << 26;
 /// The time between two checks for signals.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
-/// The time to wait for a call that was stopped.
+/// The time to wait until a stopped call ends.
 const TO_STOP: Duration = Duration::from_secs(2);
-/// The most idle pools that are kept for the next calls.
+/// The largest number of idle pools that are kept for later calls.
 const MOST_KEPT: usize = 8;
-/// The divisor of the memory limit that gives the memory kept free for what is touched between two checks.
+/// The divisor of the memory limit that gives the memory to keep free. Calls may use this memory between two checks.
 const HEADROOM: u64 = 16;
 
 /// The number of threads of a pool; 0 means one for each core.
 static THREADS: AtomicUsize = AtomicUsize::new(0);
 
-/// The idle pools, each with the requested number of threads, and the process that created them. A forked process has none of
-/// their threads.
+/// The idle pools, each with the requested number of threads, and the process that created them. A forked process has
+/// no threads of these pools.
 static FREE: Mutex<(u32, Vec<Kept>)> = Mutex::new((0, Vec::new()));
 type Kept = (usize, Arc<ThreadPool>);
 
@@ -41,10 +42,11 @@ pub fn set_threads(threads: usize) {
     FREE.lock().unwrap_or_else(PoisonError::into_inner).1.clear();
 }
 
-/// The process in which the library created threads for all calls. This happens when the library itself starts threads.
+/// The process in which the library created the threads that all calls share. The library creates them when it starts
+/// threads itself.
 static FIRST: AtomicU32 = AtomicU32::new(0);
 
-/// Refuses a call that would wait forever for threads of another process.
+/// Refuses a call that would wait for ever for threads of another process.
 pub fn same_process() -> Result<(), Failure> {
     let process = std::process::id();
     match FIRST.compare_exchange(0, process, Ordering::Relaxed, Ordering::Relaxed) {
@@ -73,13 +75,14 @@ impl Granted {
         Limits { work: self.work, memory: self.memory, ..Limits::by_input() }
     }
 
-    /// Returns the limits without a limit of work, for callers that state the amount of work.
+    /// Returns these limits without the limit of work, for callers that set the amount of work themselves.
     pub fn endless(self) -> Limits {
         Limits { work: self.work.or(Some(u64::MAX / 4)), ..self.limits() }
     }
 }
 
-/// The size of a problem. Sharing a small one among threads takes longer than computing it on one.
+/// The size of a problem. A small problem runs on one thread, because starting more threads would take longer than the
+/// computation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Size {
     Small,
@@ -163,7 +166,8 @@ fn start<T: Send + 'static>(
         let done = catch_unwind(AssertUnwindSafe(|| work(&tell)));
         own.broadcast(|_| outside.adopt());
         give_back(size.threads(), own);
-        // If the call was stopped and did not end in time, the receiver is gone. The memory of the call is freed only now.
+        // The receiver is gone if the call was stopped and did not end in time. In that case the memory of the call is
+        // freed here.
         if let Err(unsent) = sender.send(Message::Done(done)) {
             drop(unsent);
             Python::try_attach(give_back_memory);
@@ -181,7 +185,7 @@ fn take(threads: usize) -> Result<Arc<ThreadPool>, Failure> {
     let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
     let process = std::process::id();
     if free.0 != process {
-        // Threads of another process are not waited for.
+        // These threads belong to another process, so waiting for them would never end.
         std::mem::forget(std::mem::take(&mut free.1));
         free.0 = process;
     }
@@ -257,7 +261,8 @@ impl Waiting<'_> {
         Ok(())
     }
 
-    /// Takes away the remaining work of the call, so that it ends with its next charge, and waits a little for that.
+    /// Sets the remaining work of the call to zero, so that it ends at the next step that it counts, and waits a little
+    /// for its end.
     fn stop<T: Send + 'static>(&self, py: Python<'_>, receiver: Receiver<Message<T>>) {
         let all = || self.inside.enter(|| charge(u64::MAX / 2, "a call that was stopped"));
         drop(catch_unwind(AssertUnwindSafe(all)));

@@ -1,9 +1,9 @@
 //! Limits on the cost of computations.
 //!
-//! A small file can state a problem that would keep a solver busy for days or fill the memory. Code that may cost
-//! much more than its input is long charges the cost *before* the work is done. [`charge`] charges steps of work,
-//! whose number is the same on every machine. [`hold`] charges the bytes of a table. [`within`] sets the limits and
-//! returns [`Exceeded`] where a charge exceeds one.
+//! A small file can state a problem that would keep a solver busy for days or fill the memory. Code whose cost may be
+//! out of proportion to the length of its input charges the cost *before* the work is done. [`charge`] charges steps of
+//! work, whose number is the same on every machine. [`hold`] charges the bytes of a table. [`within`] sets the limits
+//! and returns [`Exceeded`] if a charge exceeds one of them.
 //!
 //! ```
 //! use evenhand_budget::{Limits, charge, within};
@@ -17,13 +17,12 @@
 //!
 //! Outside [`within`] there are no limits, and charging does nothing.
 //!
-//! A charge that exceeds a limit unwinds the stack up to [`within`] without printing a panic message, as
-//! incremental compilers cancel queries. This way the many modules in between need no error of their own for
-//! limits. Code between the two must hold no state that would be wrong after unwinding, as with any panic.
+//! A charge that exceeds a limit unwinds the stack up to [`within`] without printing a panic message, as incremental
+//! compilers cancel queries. The many modules between [`charge`] and [`within`] therefore need no errors for limits. As
+//! with any panic, code between the two must not leave a shared state that would be wrong after unwinding.
 //!
-//! The limits belong to the thread that called [`within`]. Code that hands work to other threads passes a
-//! [`handle`] along, or charges all of the work beforehand. [`each`] hands work to other threads where that pays
-//! off.
+//! The limits belong to the thread that called [`within`]. Code that hands work to other threads passes a [`handle`]
+//! along, or charges all of the work beforehand. [`each`] hands work to other threads if this saves time.
 
 #![forbid(unsafe_code)]
 
@@ -38,9 +37,9 @@ pub use meter::{
     words_of_bits, work_left,
 };
 
-/// Visits above which work is split across threads. A visit of a class, a row or a similar entry takes 0.1 to a few
-/// microseconds. Handing work to another thread takes about 50 microseconds, and as long again while that thread
-/// waits for more. The first time, the threads must also be started.
+/// The number of visits above which work is split across threads. A visit of a class, a row or a similar entry takes
+/// 0.1 to a few microseconds. Handing work to another thread takes about 50 microseconds, and about as long again while
+/// that thread waits for more work. The first time, the threads must also be started.
 const FOR_THREADS: usize = 4096;
 
 /// Returns the number of items (mostly users) that are worth handing to another thread, if each item takes `visits`

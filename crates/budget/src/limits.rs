@@ -11,21 +11,21 @@ pub struct Limits {
     pub work: Option<u64>,
     /// Bytes of all tables that are held at the same time.
     pub memory: Option<u64>,
-    /// Wall-clock time from now on. How much is done in this time depends on the machine.
+    /// Wall-clock time from now on. The amount of work that is done in this time depends on the machine.
     pub time: Option<Duration>,
-    /// Whether the limits of work and memory that are not set grow with the input ([`by_input`](Self::by_input)).
-    /// Otherwise there are no such limits.
+    /// Whether unset limits of work and memory grow with the input ([`by_input`](Self::by_input)). If not, an unset
+    /// limit means no limit.
     pub grows: bool,
 }
 
 impl Limits {
     /// Steps of work that take about a minute on one core.
     pub const A_MINUTE: u64 = 10_000_000_000;
-    /// Bytes of memory that are granted for less than [`Limits::LARGE`] bytes of input.
+    /// The bytes of memory that are granted for less than [`Limits::LARGE`] bytes of input.
     pub const SMALL_MEMORY: u64 = 2 << 30;
-    /// Bytes of memory that are granted for more input.
+    /// The bytes of memory that are granted for more input.
     pub const LARGE_MEMORY: u64 = 16 << 30;
-    /// Bytes of input from which an input counts as large.
+    /// The number of bytes from which an input counts as large.
     pub const LARGE: u64 = 1_000_000;
 
     /// Returns the limits that a program grants by default. Up to a megabyte of input they are a minute of work and
@@ -52,7 +52,7 @@ impl Limits {
 /// The error that a limit was reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exceeded {
-    /// The work that exceeded the limit, for people, such as `the table of users and classes`.
+    /// The work that exceeded the limit, in words, such as `the table of users and classes`.
     pub what: String,
     /// The limit that was reached.
     pub kind: Kind,
@@ -100,7 +100,7 @@ impl Display for Exceeded {
 
 impl Error for Exceeded {}
 
-/// A number of bytes. It is shown in the largest unit of which there are at least two.
+/// A number of bytes. It is shown in the largest unit in which the number is at least 2.
 struct Bytes(u64);
 
 impl Display for Bytes {

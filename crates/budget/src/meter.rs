@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use crate::{Exceeded, Kind, Limits};
 
-/// Steps between two readings of the clock. They take about a millisecond.
+/// The number of steps between two readings of the clock: about a millisecond.
 const STEPS_BETWEEN_CLOCK_READS: u64 = 100_000;
 
 /// The work and memory that a computation has used, with its limits.
@@ -20,10 +20,10 @@ struct Meter {
     memory: AtomicU64,
     /// Bytes of input that have been read.
     input: AtomicU64,
-    /// Work at which the clock is read next.
+    /// The number of steps at which the clock is read next.
     next_clock_read: AtomicU64,
     end: Option<Instant>,
-    /// The meter of the enclosing [`within`]. Everything is charged to it too.
+    /// The meter of the enclosing [`within`]. All charges also count there.
     outer: Option<Arc<Meter>>,
 }
 
@@ -130,7 +130,7 @@ pub fn within<T>(limits: &Limits, computation: impl FnOnce() -> T) -> Result<T, 
         outer: current(),
     });
     let handle = Handle(Some(Arc::clone(&meter)));
-    // Unwinding drops everything that the closure holds, so the caller sees no half-built state.
+    // Unwinding drops all values that the closure owns, so the caller sees no half-built state.
     match catch_unwind(AssertUnwindSafe(|| handle.enter(computation))) {
         Ok(done) => Ok(done),
         Err(payload) => match payload.downcast::<Ended>() {
@@ -170,8 +170,7 @@ impl Handle {
         (least(Meter::work_limit), least(Meter::memory_limit))
     }
 
-    /// Puts the limits in force in this thread permanently. It is meant for threads that serve only this
-    /// computation.
+    /// Puts the limits in force in this thread permanently. It is meant for threads that work only on this computation.
     pub fn adopt(&self) {
         CURRENT.set(self.0.clone());
     }
@@ -188,7 +187,7 @@ impl Drop for Restore {
 
 /// Charges steps of some nanoseconds each before they are taken. `what` names the work.
 ///
-/// Unwinds to [`within`] where fewer steps are left, or where the time is up.
+/// Unwinds to [`within`] if fewer steps are left or the time is up.
 pub fn charge(steps: u64, what: &str) {
     CURRENT.with_borrow(|meter| {
         if let Some(meter) = meter {
@@ -222,7 +221,7 @@ impl Drop for Held {
 
 /// Charges the bytes of a table that is about to be created. `what` names the table.
 ///
-/// Unwinds to [`within`] where fewer bytes are left.
+/// Unwinds to [`within`] if fewer bytes are left.
 pub fn hold(bytes: u64, what: &str) -> Held {
     let meter = current();
     if let Some(meter) = &meter {
@@ -231,7 +230,7 @@ pub fn hold(bytes: u64, what: &str) -> Held {
     Held { meter, bytes }
 }
 
-/// Unwinds to [`within`] where fewer than `bytes` bytes are left. Charges nothing.
+/// Unwinds to [`within`] if fewer than `bytes` bytes are left. Does not charge them.
 pub fn room(bytes: u64, what: &str) {
     drop(hold(bytes, what));
 }
@@ -242,7 +241,7 @@ pub fn spent() -> u64 {
     current().map_or(0, |meter| meter.work.load(Ordering::Relaxed))
 }
 
-/// Returns the least number of steps that any limit in force leaves. Returns `None` where there is no limit.
+/// Returns the least number of steps that any limit in force leaves. Returns `None` if there is no limit.
 ///
 /// Solvers that count their work themselves take it as their own limit.
 #[must_use]
@@ -252,8 +251,7 @@ pub fn work_left() -> Option<u64> {
     in_force().filter_map(left).min()
 }
 
-/// Returns whether the time of any limit in force is up. It is for computations that can stop early with a partial
-/// result.
+/// Returns whether the time of any limit in force is up. Computations that can stop early with a partial result use it.
 #[must_use]
 pub fn is_late() -> bool {
     in_force().any(|meter| meter.end.is_some_and(|end| Instant::now() >= end))

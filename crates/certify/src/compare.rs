@@ -23,8 +23,8 @@ use crate::examine::{Examination, FLOAT_TOLERANCE, Optima, Request, certify_amon
 /// walked recursively.
 const STACK: usize = 1 << 26;
 
-/// A column may take this fraction (one in `PARTS`) of the remaining work and processor time, or an even share
-/// where fewer columns remain. With many slow columns, some are then still computed.
+/// A column may take the fraction 1 / `PARTS` of the remaining work and processor time, or an equal share if fewer
+/// columns remain. This way some columns are computed even if many are slow.
 const PARTS: usize = 4;
 
 /// Time between two readings of the remaining processor time.
@@ -57,13 +57,13 @@ pub enum NoResult {
 pub struct Judged {
     /// The allocation.
     pub allocation: Allocation,
-    /// The end of an iterative method, where it did not end as it should.
+    /// The status of an iterative method, if it did not reach its tolerance.
     pub status: Option<Status>,
     /// Tasks, by user.
     pub tasks: Vec<Rational>,
     /// Least dominant share divided by weight, over the users that can run. `None` without such users.
     pub least_weighted_share: Option<Rational>,
-    /// Used fraction of each resource of the whole cluster. `None` where the cluster has none of it.
+    /// Used fraction of each resource of the whole cluster. `None` if the cluster has none of the resource.
     pub utilisation: Vec<Option<Rational>>,
     /// Utilitarian optimum divided by `sum_n w_n x_n`. `None` when that sum is 0.
     pub price_of_fairness: Option<Rational>,
@@ -86,7 +86,7 @@ pub struct Comparison {
     pub alpha: Option<Rational>,
     /// Arithmetic of the answers: exact or floating point.
     pub arithmetic: Arithmetic,
-    /// Tolerance for all columns. The default is one billionth, so that rounding never looks like a violation.
+    /// Tolerance for all columns. The default is one billionth, so that rounding errors never count as violations.
     pub tolerance: Option<Rational>,
     /// Time that a mechanism may take, including the examination of its allocation.
     pub time: Duration,
@@ -96,7 +96,7 @@ pub struct Comparison {
 }
 
 impl Default for Comparison {
-    /// Returns a comparison of all mechanisms, exactly, with a minute for each.
+    /// Returns a comparison of all mechanisms in exact arithmetic, with a minute for each.
     fn default() -> Self {
         Self {
             mechanisms: registry::ALL.to_vec(),
@@ -126,10 +126,10 @@ pub fn compare(problem: &Problem, comparison: &Comparison) -> Vec<Compared> {
     columns(problem, comparison).collect()
 }
 
-/// Is [`compare`] as an iterator, which computes one column after the other.
+/// Returns the columns of [`compare`] as an iterator, which computes one column after the other.
 ///
-/// A column may take a quarter of the remaining work and processor time, or an even share where fewer columns
-/// remain. A mechanism that runs out of time ends with its next charge.
+/// A column may take a quarter of the remaining work and processor time, or an equal share if fewer columns remain. A
+/// mechanism that runs out of time ends with its next charge.
 pub fn columns<'c>(
     problem: &Problem,
     comparison: &'c Comparison,
@@ -190,7 +190,7 @@ fn timed<T: Send + 'static>(
         }
         let result = clock.wait(&receiver);
         if clock.is_spent {
-            // A charge of more than is left makes the other thread end with its next charge.
+            // This charge exceeds the limit, so the other thread ends with its next charge.
             charge(limit + 1, "a column of the comparison");
         }
         result

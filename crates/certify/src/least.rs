@@ -1,10 +1,11 @@
-//! The least tolerance at which an axiom holds of an allocation. It tells rounding from a violation.
+//! The least tolerance at which an axiom holds for an allocation. It distinguishes rounding errors from violations.
 //!
-//! If the allocation alone decides the margin, the margin does not depend on the tolerance, and the least tolerance
-//! is minus the margin. If a solver searches for the evidence, a negative margin comes from one better allocation,
-//! and the true margin may be worse. Minus such a margin is a lower bound on the tolerance. Examined with this
-//! tolerance, the axiom either holds, and the tolerance is the least, or another better allocation gives a larger
-//! bound, and so on. Every step comes from another user or programme, so few steps are needed.
+//! If the allocation alone decides the margin, the margin does not depend on the tolerance, and the least tolerance is
+//! minus the margin. If a solver searches for the evidence, a negative margin comes from one better allocation, and the
+//! true margin may be worse. Minus such a margin is a lower bound on the tolerance. The axiom is then examined with
+//! this bound as the tolerance. If it holds, the bound is the least tolerance. Otherwise another better allocation
+//! gives a larger bound, and the step is repeated. Every step comes from another user or programme, so few steps are
+//! needed.
 
 use std::time::Duration;
 
@@ -16,18 +17,17 @@ use crate::examine::{CertifyError, Examination, Optima, Request, certify_among};
 
 /// Steps after which the search stops.
 const MOST_STEPS: usize = 100;
-/// Fraction that is added to a bound that is not quite the least tolerance. Margins of irrational sums are enclosed
-/// to more digits than this.
+/// The fraction that is added to a bound that is slightly below the least tolerance. Margins of irrational sums are
+/// enclosed to more digits than this.
 const ROUNDING: (u64, u64) = (1, 1 << 40);
 
-/// Work in steps that the search may always take, however little the examination took. It is a few hundredths of a
-/// second.
+/// The work in steps that the search may always take, even if the examination took less: a few hundredths of a second.
 const SMALL: u64 = 10_000_000;
 
 impl Examination {
-    /// Searches for the least tolerance at which each violated axiom would hold. The search takes no more work than
-    /// was spent before, no more than half of what is left, and no more than `time`. A verdict is therefore never
-    /// lost because of it.
+    /// Searches for the least tolerance at which each violated axiom would hold. The search takes no more work than the
+    /// examination, at most half of the remaining work, and at most the time `time`. So no verdict is lost because of
+    /// the search.
     pub fn look_for_least_tolerances(&mut self, time: Option<Duration>) {
         let optima = Optima::default();
         let work = spent().max(SMALL).min(work_left().unwrap_or(u64::MAX) / 2);
@@ -47,8 +47,8 @@ impl Examination {
     }
 }
 
-/// Returns the least tolerance at which the request holds for the allocation of a certificate. Returns `None` where
-/// no tolerance below 1 suffices, or where it stays undecided.
+/// Returns the least tolerance at which the request holds for the allocation of a certificate. Returns `None` if no
+/// tolerance below 1 suffices, or if the axiom is undecided.
 ///
 /// # Errors
 /// As [`certify`](crate::certify()).
@@ -62,7 +62,7 @@ pub fn least_tolerance(
         certify_among(problem, allocation, std::slice::from_ref(request), tolerance, optima)
     };
     let mut least = Rational::new();
-    // Nothing else is claimed about an infeasible allocation.
+    // There are no other claims about an infeasible allocation.
     if request.axiom != Axiom::Feasible {
         match last_answer(&ask(&Request::of(Axiom::Feasible), &least)?) {
             LastAnswer::Holds => {}
@@ -78,7 +78,8 @@ pub fn least_tolerance(
             LastAnswer::Lacks(_) | LastAnswer::Open => break,
         }
     }
-    // The axiom is neither proven nor refuted at `least`. If it is proven slightly above, that is an upper bound.
+    // The axiom is neither proven nor refuted at `least`. If it is proven at a slightly larger tolerance, that
+    // tolerance is an upper bound.
     let above = &least * (Rational::from(1) + Rational::from(ROUNDING));
     if least.is_zero() || above >= 1 {
         return Ok(None);

@@ -1,12 +1,12 @@
-//! Proofs and refutations of allocations. Solvers search for evidence, `evenhand-exact` computes what it shows, and
-//! the kernel checks every certificate before it is handed out.
+//! Proofs and refutations of allocations. Solvers search for evidence, `evenhand-exact` computes the margins, and the
+//! kernel checks every certificate before it is returned.
 //!
 //! | question | answer |
 //! |---|---|
-//! | which axioms does an allocation satisfy? | [`certify()`], which takes any allocation, from here or from elsewhere |
-//! | why does a user have no more? | [`explain`](mod@explain) |
+//! | which axioms does an allocation satisfy? | [`certify()`], which takes any allocation, from this engine or another program |
+//! | why does a user have no more tasks? | [`explain`](mod@explain) |
 //! | how do mechanisms differ on a problem? | [`compare`](mod@compare) |
-//! | what does greedy packing lose? | [`ratio`] |
+//! | how far is greedy packing below the optimum? | [`ratio`] |
 //!
 //! Nothing in this crate prints.
 #![forbid(unsafe_code)]

@@ -1,5 +1,5 @@
-//! The exact answer of a mechanism that is nearest to a given allocation. It shows how far rounding, or another
-//! rule, has led from it.
+//! The exact answer of a mechanism that is nearest to a given allocation. The difference shows how far rounding, or
+//! another rule, has changed the allocation.
 
 use evenhand_exact::{Axiom, Share};
 use evenhand_levels::nearest::nearest;
@@ -13,31 +13,31 @@ pub struct Polished {
     pub mechanism: &'static str,
     /// Its exact answer.
     pub allocation: Allocation,
-    /// Whether no other answer of the mechanism is nearer. If false, the mechanism has or may have more answers,
-    /// and this is the one that it computes.
+    /// Whether no other answer of the mechanism is nearer. If false, the mechanism may have other answers, and this is
+    /// the answer that it computes.
     pub is_nearest: bool,
-    /// Upper bound on the distance from the optimum, where the optimum is irrational and the answer therefore not
+    /// An upper bound on the distance from the optimum, if the optimum is irrational and the answer therefore not
     /// exact.
     pub gap: Option<Rational>,
-    /// The end of the mechanism. If it reached a limit, the answer is its last point.
+    /// The status of the mechanism. If it reached a limit, the answer is its last point.
     pub status: Option<Status>,
     /// Each user's tasks in the answer minus its tasks in the given allocation.
     pub changes: Vec<Rational>,
-    /// The user whose tasks change most as a fraction of what it would have alone, and that fraction. `None` where
-    /// no tasks change.
+    /// The user whose tasks change most, and the change as a fraction of the tasks that the user would have alone.
+    /// `None` if no tasks change.
     pub farthest: Option<(usize, Rational)>,
-    /// The largest change on a class, as a fraction of what the user would have alone.
+    /// The largest change of a user's tasks on one class, as a fraction of the tasks that the user would have alone.
     pub placements: Rational,
 }
 
-/// Returns the exact answer of a mechanism. Among the answers with the same totals it is the one whose placements
-/// are nearest to `given`: the sum of all changes, as fractions of what each user would have alone, is least.
+/// Returns the exact answer of a mechanism. Among the answers with the same totals it is the one whose placements are
+/// nearest to `given`: the sum of all changes, as fractions of the tasks that each user would have alone, is least.
 ///
-/// Some mechanisms are about totals alone: max-min with the same share on all classes, and proportional fairness,
-/// both without groups. Their answers are exactly the allocations with these totals, so no answer is nearer.
+/// Some mechanisms determine only totals: max-min with the same share on all classes, and proportional fairness, both
+/// without groups. Their answers are exactly the allocations with these totals, so no answer is nearer.
 ///
 /// # Errors
-/// [`MechanismError`] as for the mechanism.
+/// The [`MechanismError`] of the mechanism.
 pub fn polish(
     problem: &Problem,
     given: &Allocation,
@@ -46,7 +46,7 @@ pub fn polish(
 ) -> Result<Polished, MechanismError> {
     let outcome = mechanism.allocate_with(problem, flags)?;
     let mut allocation = outcome.allocation;
-    // `g_n` (theory, section 1): the tasks that the user would have alone, at most all its tasks.
+    // `g_n` (docs/theory.md, section 1): the tasks that the user would have alone, at most all its tasks.
     let alone = |n: usize| -> Rational {
         let all: Rational = problem.classes_of(n).map(|i| problem.unconstrained_gamma(n, i)).sum();
         problem.users()[n].tasks().cloned().into_iter().fold(all, Rational::min)

@@ -32,7 +32,7 @@ pub enum RequestError {
 }
 
 impl Request {
-    /// Parses the name of an axiom, with its parameter after a colon where it has one: `max-min:tsf`.
+    /// Parses the name of an axiom, with its parameter, if any, after a colon: `max-min:tsf`.
     ///
     /// # Errors
     /// [`RequestError::Unknown`] or [`RequestError::Parameter`].
@@ -49,8 +49,8 @@ impl Request {
     }
 }
 
-/// Sets the share of the requested max-min axioms. If the requests are the default ones and have no max-min, it is
-/// added.
+/// Sets the share of the requested max-min axioms. If the requests are the default ones and do not include max-min,
+/// max-min is added.
 ///
 /// # Errors
 /// [`RequestError::Share`].
@@ -72,7 +72,7 @@ pub fn apply_share(requests: &mut Vec<Request>, share: Share, is_default: bool) 
     Ok(())
 }
 
-/// Sets the exponent of the requested axiom proportional. If the requests are the default ones and do not have it,
+/// Sets the exponent of the requested axiom proportional. If the requests are the default ones and do not include it,
 /// it is added.
 ///
 /// # Errors

@@ -1,8 +1,8 @@
-//! The self-test of certificates: the kernel reads every certificate before it is handed out.
+//! The self-test of certificates: the kernel checks every certificate before it is returned.
 //!
-//! Evidence comes from solvers and margins from `evenhand-exact`, and neither is trusted. A certificate that the
-//! kernel refuses is a fault of this program and is not handed out. If judging it would exceed the kernel's limits,
-//! there is no verdict. The certificate is then handed out together with the kernel's reason.
+//! Evidence comes from solvers and margins from `evenhand-exact`, and neither is trusted. A certificate that the kernel
+//! rejects is a bug in this program and is not returned. If checking it would exceed the kernel's limits, there is no
+//! verdict. The certificate is then returned together with the kernel's reason.
 
 use std::sync::mpsc::channel;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use evenhand_exact::{Document, Verdict, check, check_written};
 use evenhand_problem::Sharing;
 use thiserror::Error;
 
-/// Stack size of the kernel's thread, in bytes, as a main thread has.
+/// Stack size of the kernel's thread, in bytes, the same as for a main thread.
 const STACK: usize = 1 << 23;
 
 /// The error that the kernel refuses a certificate made by this program.
@@ -24,7 +24,7 @@ pub struct Refused(String);
 pub struct Checked<C> {
     /// The certificate.
     pub certificate: C,
-    /// The reason why the kernel gave no verdict: judging the certificate would exceed the kernel's limits.
+    /// The reason why the kernel gave no verdict: checking the certificate would exceed the kernel's limits.
     pub unchecked: Option<String>,
 }
 
@@ -32,41 +32,41 @@ impl<C: Document> Checked<C> {
     /// Asks the kernel about a certificate.
     ///
     /// # Errors
-    /// [`Refused`] where the kernel refuses it.
+    /// [`Refused`] if the kernel rejects it.
     pub fn of(certificate: C) -> Result<Self, Refused> {
         let unchecked = self_test(&certificate)?;
         Ok(Self { certificate, unchecked })
     }
 }
 
-/// Asks the kernel about a certificate. Returns the reason why it gave no verdict, if it gave none.
+/// Asks the kernel about a certificate. If the kernel gave no verdict, returns the reason.
 ///
 /// # Errors
-/// [`Refused`] where the kernel refuses it.
+/// [`Refused`] if the kernel rejects it.
 pub fn self_test(certificate: &impl Document) -> Result<Option<String>, Refused> {
     unchecked_reason(check(certificate))
 }
 
-/// Asks the kernel about a certificate that is given as text, and returns the text again.
+/// Asks the kernel about a certificate that is given as text, and returns the same text.
 ///
 /// # Errors
-/// [`Refused`] where the kernel refuses it.
+/// [`Refused`] if the kernel rejects it.
 pub(crate) fn self_test_of_text(text: String, sharing: Sharing) -> Result<Tested, Refused> {
     let (verdict, text) = check_written(text, Some(sharing));
     Ok(Tested { unchecked: unchecked_reason(verdict)?, text })
 }
 
-/// The text of a certificate, and the reason why the kernel gave no verdict on it, if it gave none.
+/// The text of a certificate. If the kernel gave no verdict on it, also the reason.
 pub(crate) struct Tested {
     pub text: String,
     pub unchecked: Option<String>,
 }
 
-/// Asks the kernel like [`self_test_of_text`], but within a time limit. A kernel without a verdict by then keeps
-/// running until it has one, or until the process ends.
+/// Asks the kernel like [`self_test_of_text`], but within a time limit. If the kernel has no verdict in time, its
+/// thread keeps running until it has one or the process ends.
 ///
 /// # Errors
-/// [`Refused`] where the kernel refuses it in time.
+/// [`Refused`] if the kernel rejects it in time.
 pub(crate) fn self_test_within(text: String, sharing: Sharing, time: Duration) -> Result<Tested, Refused> {
     let (sender, receiver) = channel();
     let read = text.clone();

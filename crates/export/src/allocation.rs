@@ -1,5 +1,5 @@
-//! Linear programmes for certificates of allocations: one for each claim that prices prove or that a better
-//! allocation refutes.
+//! Linear programmes for certificates of allocations: one for each claim that is proven by prices or refuted by a
+//! better allocation.
 
 use evenhand_exact::{
     Axiom, Certificate, Claim, Evidence, Instance, Level, PriceVector, Prices, Share, ShareCoefficients,
@@ -12,7 +12,7 @@ use crate::region::{Region, legend};
 use crate::vipr::{Programme, Reason, Sense, Terms};
 use crate::{Export, ExportError, Exporter, Write, valid};
 
-/// Most bits of `U_n^alpha`, for all users together.
+/// The maximum number of bits of all `U_n^alpha` together.
 const MOST_BITS: u64 = 1 << 28;
 
 /// The reason why a claim has no linear programme.
@@ -226,8 +226,8 @@ impl<'a, 'b> Writer<'a, 'b> {
         Ok((0..self.region.columns.len()).map(worth).collect())
     }
 
-    /// Derives the bound with `lin`, from the prices, the multipliers of further rows, and the negated reduced
-    /// costs of `worth`. The solution is the stated allocation.
+    /// Derives the bound as a linear combination (`lin`) with three kinds of multipliers: the prices, the multipliers
+    /// of further rows, and the negated reduced costs of `worth`. The solution is the stated allocation.
     fn prove(
         &self,
         programme: &mut Programme,
@@ -239,7 +239,7 @@ impl<'a, 'b> Writer<'a, 'b> {
         let mut multipliers = Terms::new();
         let priced_rows = prices.rows.iter().map(|(row, price)| (*row, &self.region.rows[*row], price));
         let priced_users = prices.users.iter().map(|(n, price)| {
-            // A price belongs to a finite number of tasks.
+            // Only users with finite tasks have a price.
             let at = self.region.users.partition_point(|(user, _)| user < n);
             (self.region.rows.len() + at, &self.region.users[at].1, price)
         });
@@ -265,7 +265,7 @@ impl<'a, 'b> Writer<'a, 'b> {
         Ok(())
     }
 
-    /// Records another allocation that reaches more than the stated one.
+    /// Records another allocation with a larger objective than the stated one.
     fn refute(&self, programme: &mut Programme, name: &'static str, better: &Tasks) {
         let y = point(&self.region, better);
         programme.lower = programme.value(&y);
@@ -324,7 +324,7 @@ fn label(claim: &Claim, problem: &Problem) -> String {
     label
 }
 
-/// Returns a claim as a file name. It has numbers of resources, since names may contain any character.
+/// Returns a claim as a file name. Resources are written as numbers, since names may contain any character.
 fn file_name(claim: &Claim, problem: &Problem) -> String {
     let mut name = claim.axiom.name().to_owned();
     match claim.share {

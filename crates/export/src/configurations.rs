@@ -1,4 +1,5 @@
-//! The configuration programme: the largest reward that any assignment of configurations to servers earns.
+//! The configuration programme: its optimum is the largest reward that any assignment of configurations to servers
+//! earns.
 
 use evenhand_exact::ratio::{Configuration, Optimum, sparse};
 use evenhand_problem::reservation::greatest_common_divisor;
@@ -7,13 +8,13 @@ use evenhand_problem::{Rational, Reservation};
 use crate::numbered;
 use crate::vipr::{Programme, Reason, Sense, Terms};
 
-/// Returns the programme that maximises the reward of the served jobs `y`, with servers `x` by configuration. `y_j`
-/// is at most the number of jobs of type `j`, and at most the number that the servers hold. The servers of a pool
-/// are at most those that exist.
+/// Returns the programme that maximises the reward of the served jobs `y`, with servers `x` by configuration. `y_j` is
+/// at most the number of jobs of type `j`, and at most the number of slots of type `j` on all servers. The number of
+/// servers of a pool is at most the number that exists.
 ///
-/// The columns are the stated configurations on every pool. Where capacities and demands are stated, they are the
-/// configurations of the assignment. For whole jobs, the reward is in units of the greatest common divisor of the
-/// rewards.
+/// The columns are the stated configurations on every pool. If capacities and demands are stated instead, the columns
+/// are the configurations of the assignment. For whole jobs, the reward is in units of the greatest common divisor of
+/// the rewards.
 pub(crate) fn programme<T: Clone + Into<Rational>>(
     what: &str,
     problem: &Reservation,
@@ -68,7 +69,7 @@ pub(crate) fn programme<T: Clone + Into<Rational>>(
     all.extend(multipliers);
     let upper = Rational::from(&optimum.bound / &unit);
     let reason = if whole { Reason::Rounded(all) } else { Reason::Linear(all) };
-    // Without rewards, the bound is that 0 is at most 0.
+    // Without rewards, the proven bound is `0 <= 0`.
     let reason = if programme.objective.is_empty() { Reason::Linear(Terms::new()) } else { reason };
     programme.push_bound(upper.clone(), reason);
     programme.upper = Some(upper);

@@ -9,11 +9,11 @@
 //! | a problem | MPS or LP, in integers | [`of_problem`] |
 //!
 //! VIPR is a certificate format for integer programmes (Cheung, Gleixner and Steffy, Verifying Integer Programming
-//! Results, IPCO 2017), version 1.0. Several checkers read it, among them formally verified ones. `docs/export.md`
+//! Results, IPCO 2017), version 1.0. Several checkers read it, and some of them are formally verified. `docs/export.md`
 //! defines what each file states, and how a claim follows from it.
 //!
-//! Nothing is solved and nothing is rounded here. Every number of a file is in the certificate or follows from it
-//! by exact arithmetic. A certificate that does not check is not exported.
+//! This crate solves and rounds nothing. Every number of a file is in the certificate or follows from it by exact
+//! arithmetic. A certificate that the kernel rejects is not exported.
 //!
 //! # Examples
 //! ```
@@ -53,7 +53,7 @@ pub struct Export {
     /// Names of the files, in the order of the certificate. They consist of lower-case letters, digits, `-` and one
     /// `.`.
     pub files: Vec<String>,
-    /// The claims that were left out, since they have no such form.
+    /// The claims that were left out because the format cannot express them.
     pub left_out: Vec<LeftOut>,
 }
 
@@ -63,7 +63,7 @@ pub type Write<'w> = &'w mut dyn FnMut(&str, &dyn Display);
 /// A claim that was not exported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftOut {
-    /// The claim, or a part of it.
+    /// The claim, or the part of a claim.
     pub what: String,
     /// The reason why it has no file.
     pub why: String,
@@ -73,10 +73,10 @@ pub struct LeftOut {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ExportError {
-    /// The certificate is false.
+    /// The kernel rejects the certificate.
     #[error("the certificate is not valid: {0}")]
     NotValid(String),
-    /// Judging the certificate would exceed the checker's limits.
+    /// Checking the certificate would exceed the checker's limits.
     #[error("the certificate cannot be judged: {0}")]
     TooLarge(String),
     /// The Coq file would have more numbers than Coq can compute with in reasonable time.
@@ -84,25 +84,25 @@ pub enum ExportError {
         "the Coq file would hold {numbers} numbers: at most {limit} are written, and they take Coq hours"
     )]
     TooLong {
-        /// Lower bound on the numbers in the file.
+        /// A lower bound on how many numbers the file would have.
         numbers: usize,
-        /// Most numbers that are written.
+        /// The maximum number of numbers in a file.
         limit: usize,
     },
     /// No user can run anywhere, so there is no variable.
     #[error("there is nothing to write: no user can be given anything")]
     Nothing,
-    /// The checker that is verified in Coq does not read this claim.
+    /// The checker that is verified in Coq does not support this claim.
     #[error("the claim `{what}` has no theorem: {why}")]
     NotProved {
-        /// The claim, as `--axiom` names it.
+        /// The claim, in the form that `--axiom` takes.
         what: String,
         /// The reason.
         why: String,
     },
 }
 
-/// A writer that passes on one file after the other, so that only one programme is in memory.
+/// A writer that passes on one file after another, so that only one programme is in memory at a time.
 struct Exporter<'w> {
     found: Export,
     write: Write<'w>,

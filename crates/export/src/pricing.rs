@@ -34,7 +34,7 @@ pub(crate) struct Claim<'a> {
 /// Returns the programme with its proof. `what` describes it in words.
 ///
 /// # Errors
-/// The fault of the tree. There is none if the tree was checked before.
+/// The fault of the tree. A tree that was checked before has no fault.
 pub(crate) fn programme(what: &str, claim: &Claim<'_>) -> Result<Programme, &'static str> {
     let problem = claim.problem;
     let unit = greatest_common_divisor(claim.profits).unwrap_or_else(|| Rational::from(1));
@@ -207,7 +207,7 @@ impl<'c> Walk<'c> {
         self.lower[job] = to;
     }
 
-    /// Moves on to the next box after a leaf proved the bound, and joins the branches that end there.
+    /// Moves to the next box after a leaf proved the bound, and joins the branches that end there.
     fn leave(&mut self, leaf: usize) -> Result<(), &'static str> {
         let mut proven = leaf;
         while let Some(branch) = self.open.last_mut() {
@@ -240,7 +240,7 @@ impl<'c> Walk<'c> {
         let mut values = self.whole.to_vec();
         let mut terms = Terms::new();
         for (r, m) in multipliers {
-            // A resource that no type demands restricts nothing.
+            // A resource that no type demands has no row and no effect.
             let Some(resource) = self.resources.iter().find(|resource| resource.index == *r) else {
                 continue;
             };
@@ -256,12 +256,12 @@ impl<'c> Walk<'c> {
         }
         terms.retain(|(_, value)| !value.is_zero());
         terms.sort_by_key(|(at, _)| *at);
-        // Without values, the bound is that 0 is at most 0.
+        // Without values, the proven bound is `0 <= 0`.
         let reason = if terms.is_empty() { Reason::Linear(terms) } else { Reason::Rounded(terms) };
         self.programme.push_bound(self.most.clone(), reason)
     }
 
-    /// Returns a contradiction between the bounds of the box, if it contains no configuration.
+    /// If the box contains no configuration, returns a contradiction between its bounds.
     fn absurdity(&self) -> Option<Terms> {
         if let Some(at) = self.left.iter().position(|left| *left < 0) {
             return Some(self.remaining_row(&self.resources[at], None, &Rational::from(1)));
@@ -276,8 +276,8 @@ impl<'c> Walk<'c> {
         self.lower.iter().zip(&self.upper).find_map(crossed)
     }
 
-    /// Returns the constraint on the number of jobs of type `j`: at most as many as fit in addition to the lower
-    /// bounds of the other types, or as the box allows.
+    /// Returns the constraint on the number of jobs of type `j`: at most the number that fits in addition to the lower
+    /// bounds of the other types, and at most the number that the box allows.
     fn corner(&mut self, j: usize) -> usize {
         let room = self.resources.iter().zip(&self.left).filter(|(resource, _)| resource.demand[j] > 0);
         let room = room.map(|(resource, left)| (Integer::from(left / &resource.demand[j]), resource));

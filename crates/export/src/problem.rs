@@ -13,7 +13,7 @@ use evenhand_problem::{Constraints, Integer, Problem, Rational, Sharing, printab
 use crate::ExportError;
 use crate::region::{legend, row_name};
 
-/// The work, for messages about limits.
+/// The name of the work in messages about limits.
 const WHAT: &str = "the linear programme with a variable for every user on every class";
 
 /// A file format that solvers read.
@@ -30,11 +30,11 @@ pub enum Form {
 pub struct Programme<'p> {
     constraints: Constraints<'p>,
     form: Form,
-    /// Whether each user can be given something.
+    /// By user: whether it can run any task.
     active: Vec<bool>,
     /// Factor of the objective.
     objective: Integer,
-    /// Factor of each row of the classes. `None` where no user uses the row.
+    /// Factor of each row of the classes. `None` if no user uses the row.
     factors: Vec<Option<Integer>>,
     /// Bits of the widest integer.
     widest: u32,
@@ -70,7 +70,7 @@ impl Programme<'_> {
         self.constraints.problem()
     }
 
-    /// Returns the users that can be given something.
+    /// Returns the users that can run a task.
     fn users(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.active.len()).filter(|n| self.active[*n])
     }
@@ -278,7 +278,7 @@ impl<'o, 'f> LpRow<'o, 'f> {
     }
 }
 
-/// Charges an operation with a number.
+/// Charges one operation on a number of this length.
 fn charge(factor: &Integer) {
     operations(1, words_of_bits(u64::from(factor.significant_bits())), WHAT);
 }

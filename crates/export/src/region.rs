@@ -7,8 +7,8 @@ use evenhand_problem::{Constraints, Problem, Rational, Row, RowKind};
 use crate::numbered;
 use crate::vipr::Terms;
 
-/// The feasible allocations of a problem. There is a column for every active user and every class on which it can
-/// run. There is a row for every row of the classes, and then one for every user with finite tasks.
+/// The feasible allocations of a problem. There is a column for every active user and every class on which it can run.
+/// There is a row for every capacity row of the classes, followed by a row for every user with finite tasks.
 pub(crate) struct Region {
     /// `(user, class)` of every column.
     pub columns: Vec<(usize, usize)>,

@@ -10,7 +10,7 @@ use evenhand_problem::{Rational, Reservation};
 use crate::pricing::{Claim, programme};
 use crate::{Export, ExportError, Exporter, Write, configurations, valid};
 
-/// The empty configuration, which fits everywhere.
+/// The empty configuration, which fits on every server.
 static NOTHING: Configuration = Vec::new();
 
 const TABLE: &str = "a dynamic programme proves it, which has no such form";
@@ -128,8 +128,8 @@ impl Writer<'_, '_, '_> {
         Ok(())
     }
 
-    /// Writes the proof that no configuration of the open types is worth more than this one. Returns whether a tree
-    /// proves it.
+    /// Writes the proof that no configuration of the open types is worth more than this one. Returns whether the proof
+    /// is a tree.
     fn value(&mut self, about: &About<'_>, open: &[usize], proof: &FirstProof) -> Result<bool, ExportError> {
         let mut rewards = vec![Rational::new(); self.problem.n_types()];
         open.iter().for_each(|&j| rewards[j].clone_from(self.problem.jobs()[j].reward()));
@@ -141,7 +141,7 @@ impl Writer<'_, '_, '_> {
             }
             FirstProof::DynamicProgramme { .. } => self.leave_out(about, TABLE),
             FirstProof::Listed => self.leave_out(about, LISTED),
-            // The file was written for an earlier step.
+            // An earlier step already wrote this file.
             FirstProof::Known => {}
         }
         Ok(false)

@@ -1,7 +1,7 @@
 //! A linear or integer programme with the proof of a bound, and its text.
 //!
-//! The text uses only what all checkers read: one constraint or derivation on each line, no coefficient of 0, and
-//! numbers as `p` or `p/q`.
+//! The text uses only syntax that all checkers read: one constraint or derivation on each line, no coefficient of 0,
+//! and numbers as `p` or `p/q`.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -16,10 +16,10 @@ pub(crate) struct Programme {
     pub about: Vec<String>,
     /// Names of the variables.
     pub variables: Vec<String>,
-    /// Whether all variables are whole numbers. Otherwise none has to be.
+    /// Whether all variables are whole numbers. If not, no variable has to be.
     pub integer: bool,
     pub objective: Terms,
-    /// The constraints, which follow those that no variable is negative.
+    /// The constraints. In the numbering they follow the constraints that no variable is negative.
     pub rows: Vec<Row>,
     /// Feasible points, by name.
     pub solutions: Vec<(&'static str, Terms)>,
@@ -59,7 +59,7 @@ pub(crate) enum Left {
     Terms(Terms),
 }
 
-/// The reason why a derived constraint holds. Indices are those of constraints.
+/// The reason why a derived constraint holds. Indices refer to constraints.
 pub(crate) enum Reason {
     Assumed,
     /// A linear combination of constraints.
@@ -154,7 +154,7 @@ impl Programme {
         self.variables.len() + self.rows.len()
     }
 
-    /// Returns, for each derivation, the last one that refers to it.
+    /// Returns, for each derivation, the last derivation that refers to it.
     fn last_uses(&self) -> Vec<Option<usize>> {
         let given = self.n_given();
         let mut last = vec![None; self.steps.len()];
@@ -253,7 +253,7 @@ impl Display for Sum<'_> {
     }
 }
 
-/// Writes words in lines of limited length, if there are any.
+/// Writes words, if there are any, in lines of limited length.
 fn wrapped(out: &mut Formatter<'_>, words: impl Iterator<Item = String>) -> fmt::Result {
     const WIDTH: usize = 100;
     let mut length = 0;

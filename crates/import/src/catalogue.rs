@@ -19,7 +19,7 @@ const COLUMNS: [&str; 11] = [
     "usd_per_month_3y",
 ];
 
-/// A machine type that one can rent.
+/// A machine type that a provider rents out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MachineType {
     /// The provider's name of the type.

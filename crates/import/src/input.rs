@@ -22,8 +22,8 @@ use super::ImportError;
 pub const MAX_LINE_BYTES: u64 = 1 << 20;
 /// The largest size of a file after unpacking, in bytes. A file of the Google trace has about 10^8 bytes.
 pub const MAX_UNPACKED_BYTES: u64 = 1 << 30;
-/// The largest number of unpacked bytes for each compressed byte, for files of more than [`FREE_BYTES`] unpacked
-/// bytes. Tables compress to a tenth or a fiftieth of their size, repeated bytes to a ten-thousandth.
+/// The largest number of unpacked bytes for each compressed byte, for files of more than [`FREE_BYTES`] unpacked bytes.
+/// Tables compress to between a tenth and a fiftieth of their size, and repeated bytes to a ten-thousandth.
 pub const MAX_EXPANSION: u64 = 1_000;
 /// The unpacked size up to which any compression ratio is accepted, in bytes.
 pub const FREE_BYTES: u64 = 1 << 24;
@@ -54,7 +54,7 @@ impl Input {
     /// Takes bytes from any reader. `name` is the name of the file in messages.
     ///
     /// # Errors
-    /// As [`Input::open`].
+    /// The same as for [`Input::open`].
     pub fn new(name: impl Into<String>, reader: impl Read + 'static) -> Result<Self, ImportError> {
         let name = name.into();
         let (reader, packed) = Counted::new(reader);
@@ -84,7 +84,7 @@ impl Input {
         }
     }
 
-    /// Returns the rows after a header with these columns. `kind` names the kind of table in messages.
+    /// Returns the rows after a header with these columns. `kind` is the name of the kind of table in messages.
     pub(super) fn rows_of(self, kind: &str, columns: &[&str]) -> Result<Records, ImportError> {
         let expected = format!("{kind} `{}`", columns.join(","));
         let mut rows = self.rows(&expected);
@@ -242,7 +242,7 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
-/// Returns a description of the limit that `unpacked` bytes from `packed` stored bytes break, if they break one.
+/// Returns a description of the limit that `unpacked` bytes from `packed` stored bytes exceed, if they exceed one.
 #[must_use]
 pub fn broken_limit(packed: u64, unpacked: u64) -> Option<String> {
     if unpacked > MAX_UNPACKED_BYTES {
@@ -254,7 +254,7 @@ pub fn broken_limit(packed: u64, unpacked: u64) -> Option<String> {
     })
 }
 
-/// The rows of a table, one row a line.
+/// The rows of a table. Each line is one row.
 ///
 /// This type counts lines itself, because the csv crate miscounts blank lines and `\r\n`.
 pub(super) struct Records {

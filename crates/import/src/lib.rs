@@ -9,7 +9,7 @@
 //! | [`catalogue()`] | a price list of cloud machine types, for reservation problems |
 //!
 //! Files may be plain, gzip, zstd or the only file of a zip archive, whatever their names are. A malformed row is an
-//! error with file and line. A [`Note`] names data that the problem does not express, with the number of rows.
+//! error with file and line. A [`Note`] describes data that the problem does not express, with the number of rows.
 #![forbid(unsafe_code)]
 
 mod azure;
@@ -47,14 +47,14 @@ fn amounts<const N: usize>(resources: [&str; N], amounts: [Rational; N]) -> Vec<
     resources.map(str::to_owned).into_iter().zip(amounts).collect()
 }
 
-/// Refuses a problem that could be written to a file but not read again.
+/// Rejects a problem that could be written to a file but not read again.
 fn writable(problem: Problem) -> Result<Problem, ImportError> {
     let mut digits = Digits::default();
     digits.problem(&problem)?;
     Ok(problem)
 }
 
-/// Refuses a snapshot that could be written to a file but not read again.
+/// Rejects a snapshot that could be written to a file but not read again.
 ///
 /// # Errors
 /// [`ImportError`] for a number with more digits than a file may state, and for more digits or tasks than a file may have together.
@@ -94,7 +94,7 @@ pub fn writable_snapshot(snapshot: &Snapshot) -> Result<(), ImportError> {
 struct Digits(u64);
 
 impl Digits {
-    /// Counts the digits of a number, or refuses the number if the reader of files would refuse it.
+    /// Counts the digits of a number, or rejects the number if the reader of files would reject it.
     fn take(&mut self, value: &Rational, place: impl Fn() -> String) -> Result<(), ImportError> {
         /// A number with at most this many bits, of numerator and denominator together, is never too long.
         const FEW: u32 = 1_300;
@@ -102,7 +102,7 @@ impl Digits {
         if bits > FEW && number::stated(value).is_none() {
             return Err(ImportError::TooLong { place: place() });
         }
-        // A digit stands for more than three bits, so this is an upper bound.
+        // A digit needs more than three bits, so this is an upper bound.
         self.0 += u64::from(bits / 3 + 2);
         if self.0 > number::MAX_TOTAL_DIGITS {
             let limit = number::MAX_TOTAL_DIGITS;
@@ -151,7 +151,7 @@ pub struct Import {
     pub originals: Vec<(String, String)>,
 }
 
-/// The reason why data cannot be imported.
+/// The reason why the data cannot be imported.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ImportError {

@@ -70,13 +70,13 @@ pub fn openb(nodes: Input, pods: Input) -> Result<Import, ImportError> {
 /// Reads the nodes of an openb node list as server classes, as [`openb`] does.
 ///
 /// # Errors
-/// As [`openb`].
+/// The same as for [`openb`].
 pub fn openb_nodes(list: Input) -> Result<Vec<ServerSpec>, ImportError> {
     Ok(read_nodes(list)?.iter().map(|(node, count)| node.server(*count)).collect())
 }
 
-/// Returns the names of the server classes whose GPU model a shape may use; `None` if it may use any. The name of a
-/// class ends with its model.
+/// Returns the names of the server classes whose GPU model pods of a shape may use. Returns `None` if they may use any
+/// model. The name of a class ends with its model.
 fn server_names(shape: &Shape, servers: &[ServerSpec]) -> Option<Vec<String>> {
     if shape.models.is_empty() {
         return None;
@@ -103,7 +103,7 @@ struct Shape {
     memory: u64,
     gpus: u64,
     milli: u64,
-    /// Allowed GPU models joined by `|`, as written; empty: any.
+    /// The allowed GPU models joined by `|`, as written. Empty if any model is allowed.
     models: String,
 }
 

@@ -1,5 +1,5 @@
-//! Traces for simulations: tasks with arrival times and running times, in the order of arrival, which are read one by one
-//! instead of being kept in memory.
+//! Traces for simulations: tasks with arrival times and running times, in the order of arrival. Tasks are read one by
+//! one instead of being kept in memory.
 
 use evenhand_problem::problem::UserSpec;
 
@@ -70,7 +70,7 @@ impl TraceStream {
     /// Reads all tasks into memory.
     ///
     /// # Errors
-    /// As [`TraceStream::tasks`].
+    /// The same as for [`TraceStream::tasks`].
     pub fn into_memory(self) -> Result<Trace, ImportError> {
         evenhand_budget::table(self.len() as usize, 1, size_of::<TraceTask>(), "the tasks of the trace");
         let tasks = self.tasks()?.collect::<Result<_, _>>()?;
@@ -102,7 +102,7 @@ impl Iterator for StreamedTasks<'_> {
     }
 }
 
-/// Packs a user and a priority into one number, whose lower half is the user.
+/// Packs a user and a priority into one number. The lower half is the user.
 pub(super) fn packed(user: u32, priority: Option<u8>) -> u64 {
     // 0 stands for no priority.
     priority.map_or(0, |priority| 1 + u64::from(priority)) << u32::BITS | u64::from(user)

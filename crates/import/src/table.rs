@@ -60,7 +60,7 @@ impl TaskTable {
         Ok(Some(TaskRow { line: row.line(), at, user, tasks, duration }))
     }
 
-    /// Returns an error about the user of a row, who does not exist.
+    /// Returns an error about the user of a row, which does not exist.
     #[must_use]
     pub fn unknown_user(&self, row: &TaskRow) -> ImportError {
         let message = format!("{}: there is no user `{}`", COLUMNS[1], printable(&row.user));

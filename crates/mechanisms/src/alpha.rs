@@ -6,12 +6,12 @@
 //! 15 with the weights `w_n^a`. An exponent `a` near 0 maximises the number of tasks; a large `a` protects the user
 //! with the fewest tasks.
 //!
-//! The optimum can be irrational. Where it is rational and the solver reaches it, the answer is exact and its gap is
-//! 0. This happens for `a = 1` under time sharing, with one resource, and wherever users pay for one resource of a
-//! class; for other exponents where the roots are rational; and where rational numbers near the optimum turn out to
-//! be optimal. Otherwise the answer is a rational `x` with its exact gap (THEORY, section 3): every feasible `y`
-//! satisfies `sum_n w_n (y_n - x_n) / x_n^a <= gap`. The totals `x_n` of an optimum are unique; the placement `x_ni`
-//! is not.
+//! The optimum can be irrational. If it is rational and the solver reaches it, the answer is exact and its gap is 0.
+//! This happens in three cases. For `a = 1`, the optimum is rational under time sharing, with one resource, and if
+//! users pay for only one resource of each class. For other exponents, it is rational in these cases if certain roots
+//! are rational. Finally, rational numbers near the optimum may turn out to be optimal. In all other cases the answer
+//! is a rational `x` with its exact gap (docs/theory.md, section 3): every feasible `y` satisfies `sum_n w_n (y_n -
+//! x_n) / x_n^a <= gap`. The totals `x_n` of an optimum are unique, but the placement `x_ni` is not.
 
 use std::borrow::Cow;
 

@@ -16,8 +16,8 @@ pub enum Equals {
     /// Tasks in proportion to the weights to the power `1/alpha`. The weight of the merged user, to that power, is
     /// the sum of the users' weights to that power.
     ByRoot(Rational),
-    /// As [`ByWeight`](Self::ByWeight), for objectives that use the weights to the power `alpha`. Users are not
-    /// merged if their powers are rational and that of the merged weight is not, since rational powers lead to
+    /// The same as [`ByWeight`](Self::ByWeight), for objectives that use the weights to the power `alpha`. Users are
+    /// not merged if their powers are rational and the power of the merged weight is not, since rational powers lead to
     /// rational answers.
     ByPowerOfWeight(Rational),
     /// Equal tasks for users of equal weight. The merged user has that same weight.

@@ -44,7 +44,7 @@ pub enum Takes {
 }
 
 impl Flag {
-    /// Checks whether `text` can be parsed, as far as this is possible without a problem.
+    /// Checks whether `text` can be parsed. Checks that depend on the problem are made later.
     ///
     /// # Errors
     /// Returns [`MechanismError::Unreadable`] if `text` cannot be parsed.
@@ -97,7 +97,7 @@ pub const SECONDS: Flag = Flag {
 /// A method of PS-DSF or NJC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Method {
-    /// Fill the server classes in turn, with acceleration where this converges slowly.
+    /// Fill the server classes in turn, with acceleration if this converges slowly.
     Sweep,
     /// Algorithm I of the PS-DSF paper, step by step.
     Algorithm1,

@@ -23,8 +23,8 @@ pub enum Condition {
     OneServer,
     /// No demand depends on the server class, and no user states its rate on a class.
     OneDemand,
-    /// [`Condition::OneDemand`], and all users have unlimited tasks. A satisfied user's placement is arbitrary, which
-    /// can break the axiom.
+    /// [`Condition::OneDemand`], and all users have unlimited tasks. The placement of a satisfied user is arbitrary,
+    /// which can violate the axiom.
     OneDemandWithoutEnd,
     /// No user states its rate on a class, so only resources limit tasks.
     Resources,
@@ -36,7 +36,7 @@ pub enum Condition {
     FirstFit,
     /// No group's limit is below the amounts kept back for its subgroups.
     KeptWithinLimits,
-    /// Nothing is kept back for subgroups, and no group of weight 0 is restricted to its guarantee.
+    /// No amount is kept back for subgroups, and no group of weight 0 is restricted to its guarantee.
     NothingHeldBack,
 }
 

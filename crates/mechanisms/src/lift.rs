@@ -1,15 +1,14 @@
 //! The loop that lifts floating-point results to exact answers.
 //!
 //! A floating-point result proves nothing, but it tells which constraints hold with equality at an optimum or a fixed
-//! point. Such an active set turns the conditions into equations, which are solved in rational numbers
-//! (docs/theory.md, section 3, fact 4; section 4). An exact test of all conditions then decides whether the solution
-//! is an answer. The right active set depends on which small numbers count as zero, so several candidates are tried.
-//! `njc`, `fisher`, `ps_dsf` and `fair_sum::polish` have their own candidates, solvers and judges, and share this
-//! loop.
+//! point. Such an active set turns the conditions into equations, which are solved in rational numbers (docs/theory.md,
+//! section 3, fact 4; section 4). An exact test of all conditions then decides whether the solution is an answer. The
+//! right active set depends on which small numbers count as zero, so several candidates are tried. `njc`, `fisher`,
+//! `ps_dsf` and `fair_sum::polish` share this loop, each with its own candidates, solver and exact test.
 
 use evenhand_problem::Rational;
 
-/// The record of a search in which no candidate led to an answer.
+/// The record of a search in which every candidate was refused.
 #[derive(Debug)]
 pub struct Refused<C, E> {
     /// The distinct candidates, in the order in which they were tried.

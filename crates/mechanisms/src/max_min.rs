@@ -1,5 +1,5 @@
-//! The mechanisms that equalise one share. Each returns the weighted lexicographic maximum of that share (theory,
-//! section 2).
+//! The mechanisms that equalise one share. Each returns the weighted lexicographic maximum of that share
+//! (docs/theory.md, section 2).
 //!
 //! | mechanism | `sigma_n`, by whose inverse the tasks are multiplied | properties |
 //! |---|---|---|
@@ -180,7 +180,7 @@ fn one_server(problem: &Problem) -> Result<(), MechanismError> {
     }
 }
 
-/// Computes the weighted lexicographic max-min allocation of `share` (theory, section 2).
+/// Computes the weighted lexicographic max-min allocation of `share` (docs/theory.md, section 2).
 pub fn allocate(
     info: &Info,
     share: Share,

@@ -102,11 +102,11 @@ impl Mechanism {
         Ok(outcome)
     }
 
-    /// Checks that the mechanism can share between groups if the problem has any.
+    /// If the problem has groups, checks that the mechanism supports them.
     ///
-    /// Only hierarchical filling, divisible or in whole tasks, supports groups; it accepts `--rule`, by which groups
-    /// share. Any other mechanism could starve one shape of a queue's tasks in favour of another, or count a queue as
-    /// many users.
+    /// Only hierarchical filling supports groups, with divisible or whole tasks. These mechanisms accept `--rule`, the
+    /// rule by which groups share. Any other mechanism could starve some of a queue's users in favour of others, or
+    /// count a queue as many users.
     fn check_groups(&self, problem: &Problem) -> Result<(), MechanismError> {
         if problem.groups().list().is_empty() || self.takes("rule") {
             return Ok(());
@@ -133,8 +133,8 @@ impl Mechanism {
         }
     }
 
-    /// Returns the guarantee of `axiom` for this mechanism's allocations. Max-min and proportional fairness are meant
-    /// with the mechanism's own share and exponent.
+    /// Returns the guarantee of `axiom` for this mechanism's allocations. Max-min fairness refers to the mechanism's
+    /// own share, and proportional fairness to its own exponent.
     #[must_use]
     pub fn guarantee(&self, axiom: Axiom) -> Guarantee {
         let is_proven = |of: Axiom| self.proven.iter().find(|(_, axioms)| axioms.contains(&of));
@@ -203,12 +203,12 @@ impl Outcome {
 pub struct Findings {
     /// The prices of the rows and of the users' task limits that prove the gap.
     pub prices: Option<Prices>,
-    /// A proven bound on `sum_n w_n (y_n - x_n) / x_n^a` over all feasible `y`, and so on the gain of any other
-    /// allocation in the sum of utilities. It is exact for the tasks `x` as they are written.
+    /// A proven bound on `sum_n w_n (y_n - x_n) / x_n^a` over all feasible `y`. It also bounds the gain in the sum of
+    /// utilities of any other allocation. It is exact for the decimals in which the tasks `x` are written.
     pub gap: Option<Rational>,
     /// The gap as a fraction of `sum_n w_n x_n^(1-a)`.
     pub relative_gap: Option<Rational>,
-    /// The answer to each user's complaint, by user.
+    /// By user: the reason why the user has no justified complaint.
     pub witnesses: Option<Vec<Option<Witness>>>,
     /// The saturated rows, in ascending order.
     pub bottlenecks: Option<Vec<usize>>,
@@ -245,12 +245,12 @@ pub struct Integrality {
     pub divisible: Result<Measure, MechanismError>,
 }
 
-/// Two measures of an allocation.
+/// The two measures by which whole tasks are compared with the divisible ideal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Measure {
     /// The smallest `x_n / (w_n sigma_n)` over the users that can run a task, or `None` if there are no such users.
-    /// `sigma_n` is DRFH's for `drf`, `gamma_n` without placement constraints for `tsf`, and `gamma_n` over the
-    /// user's allowed classes for `ps-dsf` and `rps-dsf`.
+    /// `sigma_n` depends on the score. For `drf` it is that of DRFH. For `tsf` it is `gamma_n` without placement
+    /// constraints. For `ps-dsf` and `rps-dsf` it is `gamma_n` over the user's allowed classes.
     pub least_weighted_share: Option<Rational>,
     /// The total number of tasks of all users.
     pub tasks: Rational,
@@ -317,14 +317,14 @@ pub struct Selected {
     pub bound: Bound,
 }
 
-/// The reason for which no other allocation is known to be better.
+/// What is known about better allocations.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Bound {
     /// An exact search over all faces found nothing better.
     Proven,
     /// A floating-point solver claims that no value exceeds this one. This is not proven.
     Claimed(f64),
-    /// The value is the best of those found; nothing is known about others.
+    /// The value is the best that was found. There is no bound on other allocations.
     Found,
 }
 

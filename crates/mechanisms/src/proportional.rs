@@ -99,7 +99,7 @@ fn within(
 const RELATIVE_BITS: u32 = 64;
 
 /// The largest gap, as a fraction of `sum_n w_n x_n^(1-a)`, of an answer that counts as solved. It is a tenth of the
-/// tolerance by which inexact allocations are judged (THEORY, section 7).
+/// tolerance by which inexact allocations are judged (docs/theory.md, section 7).
 pub const SOLVED: (u32, u64) = (1, 10_000_000_000);
 
 /// Computes an exact feasible allocation near `point`, or `None` if the rounding fails.
@@ -129,7 +129,7 @@ pub fn tight<'p>(
 /// The fraction of a row or of a task limit below which the remainder counts as zero.
 const SATURATED: f64 = 1e-8;
 
-/// Returns the prices of `point`, raised where rounding left them too low.
+/// Returns the prices of `point`. They are raised if rounding made them too low.
 pub fn prices_of(
     instance: &Instance<'_>,
     alpha: &Rational,

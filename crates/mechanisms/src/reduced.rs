@@ -1,5 +1,5 @@
-//! The smaller problem that is solved instead of one with identical users or classes. Identical users are merged into
-//! one ([`Equals`]), and so are identical server classes ([`Joined`]).
+//! The smaller problem that is solved instead of a problem with identical users or classes. Identical users are merged
+//! into one ([`Equals`]), and so are identical server classes ([`Joined`]).
 //!
 //! The answer and its proofs are then expanded again. The result is an answer of the mechanism to the original
 //! problem.

@@ -1,5 +1,5 @@
-//! Conversion from doubles to the exact numbers of an allocation: the decimals as which they are written, rounded
-//! towards feasibility.
+//! Conversion from doubles to the exact numbers of an allocation: these numbers are the decimals that are written,
+//! rounded towards feasibility.
 
 use evenhand_problem::number::{from_f64, to_f64};
 use evenhand_problem::utilisation::of_rows;
@@ -12,14 +12,14 @@ use rug::ops::Pow;
 const STEPS: usize = 4;
 /// The largest relative distance from a fraction at which a computed double is taken for that fraction.
 const SAME: (u32, u64) = (1, 10_000_000_000);
-/// The largest denominator of such a fraction. A random number is this close to a fraction with a smaller denominator
-/// in about one case of a hundred.
+/// The largest denominator of such a fraction. About one random number in a hundred is this close to a fraction with a
+/// smaller denominator.
 const LARGEST_DENOMINATOR: u32 = 10_000;
-/// The additional factor of scaling: a few units in the last place more than needed.
+/// The additional factor of scaling: it scales down by a few units in the last place more than needed.
 const FURTHER: f64 = 1.0 - 8.0 * f64::EPSILON;
 
-/// Returns the tasks as the decimals as which they are written, scaled so that the allocation is exactly feasible. If
-/// rounding has overfilled a class or a task limit, the tasks concerned are scaled down in proportion.
+/// Returns the tasks as the decimals that are written, scaled so that the allocation is exactly feasible. If rounding
+/// has overfilled a class or a task limit, the tasks concerned are scaled down in proportion.
 pub fn feasible(
     constraints: &Constraints<'_>,
     mut tasks: Vec<Vec<(usize, f64)>>,
@@ -56,7 +56,7 @@ pub fn short(value: f64) -> Rational {
     from_f64(rounded).unwrap_or_default()
 }
 
-/// Returns the fraction with a small denominator that `value` stands for, or else [`short`] of it.
+/// Returns the fraction with a small denominator that is nearly equal to `value`, or else [`short`] of `value`.
 pub fn simple(value: f64) -> Rational {
     let found = Rational::from_f64(value)
         .and_then(|exact| fraction(&exact, &Rational::from(SAME), |_, below| *below <= LARGEST_DENOMINATOR));

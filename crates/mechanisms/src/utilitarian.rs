@@ -1,4 +1,4 @@
-//! The utilitarian optimum: the maximum number of weighted tasks, whichever users run them.
+//! The utilitarian optimum: the maximum of the weighted number of tasks, whichever users run them.
 //!
 //! Maximises `sum_n w_n x_n` (Kesidis, equations 2 and 18). This measures efficiency, not fairness: users with large
 //! tasks may get nothing. The ratio of this optimum to `sum_n w_n x_n` of another allocation is the price of fairness

@@ -9,7 +9,7 @@ use crate::constraint::Sharing;
 pub enum Arithmetic {
     /// Exact rational arithmetic.
     Exact,
-    /// Floating-point arithmetic. The numbers are exact only as the decimals that they print as.
+    /// Floating-point arithmetic. The exact value of a number is the decimal that it prints as.
     #[default]
     Float,
 }
@@ -37,7 +37,7 @@ pub struct Allocation {
     pub arithmetic: Arithmetic,
     /// `(server class, tasks)` by user, in ascending order of class. Absent entries are 0.
     pub tasks: Vec<Vec<(usize, Rational)>>,
-    /// The tasks on single servers, which add up to `tasks`. `None` where classes are divided as a whole.
+    /// The tasks on single servers, which add up to `tasks`. `None` if classes are divided as a whole.
     pub placements: Option<Vec<Placement>>,
 }
 

@@ -4,9 +4,9 @@
 //! the capacity `k_i c_ir > 0`, and a task of user `n` uses `d_nir` of it. A resource that the class lacks has no
 //! row: a user that demands this resource cannot run there at all (`gamma_ni = 0`).
 //!
-//! A class that is time-shared (TDM, or because some user states its `gamma` there) has a single row of capacity 1,
-//! and a task uses `1 / gamma_ni` of it. Solvers and proofs work on these rows and need not know of which kind they
-//! are (THEORY, section 1).
+//! A class that is time-shared (TDM, or because some user states its `gamma` there) has a single row of capacity 1, and
+//! a task uses `1 / gamma_ni` of it. Solvers and proofs work on these rows and need not know which kind of sharing they
+//! come from (docs/theory.md, section 1).
 
 use rug::Rational;
 
@@ -102,8 +102,8 @@ impl<'a> Constraints<'a> {
         matches!(self.rows[self.class_rows(i)], [Row { kind: RowKind::Time, .. }])
     }
 
-    /// Returns the usage of one task of user `n` on the rows of class `i`, by position in
-    /// [`Constraints::class_rows`]. Returns `None` where the task cannot run (`gamma_ni = 0`).
+    /// Returns the usage of one task of user `n` on the rows of class `i`, by position in [`Constraints::class_rows`].
+    /// Returns `None` if the task cannot run (`gamma_ni = 0`).
     #[must_use]
     pub fn usage(&self, n: usize, i: usize) -> Option<Usage<'_>> {
         if !self.problem.can_run(n, i) {
@@ -116,7 +116,7 @@ impl<'a> Constraints<'a> {
         })
     }
 
-    /// Returns the row of class `i` for a resource, or for time. Returns `None` where the class has no such row.
+    /// Returns the row of class `i` for a resource, or for time. Returns `None` if the class has no such row.
     #[must_use]
     pub fn row_of(&self, i: usize, kind: RowKind) -> Option<usize> {
         let rows = self.class_rows(i);
@@ -127,7 +127,7 @@ impl<'a> Constraints<'a> {
 
 /// Returns the position of the row of this kind among the rows of one class.
 fn position_of(rows: &[Row], kind: RowKind) -> Option<usize> {
-    // Most classes have all resources, or lack only the last ones: then row `r` stands at position `r`.
+    // Most classes have all resources or lack only the last ones. In these classes, row `r` is at position `r`.
     if let RowKind::Resource(r) = kind
         && rows.get(r).is_some_and(|row| row.kind == kind)
     {

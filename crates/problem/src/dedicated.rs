@@ -9,9 +9,9 @@ use crate::problem::Problem;
 /// Returns the tasks that every user runs on its own share of the servers. DRFH compares a shared cluster with this
 /// benchmark.
 ///
-/// The servers are dealt out by weight, class by class. Each server goes to one user. A user first gets its share
-/// of a class, rounded down. The remaining servers go to the users that are furthest below their share of all
-/// servers so far. A user also gets its share of a class on which it may not run, where it is of no use.
+/// The servers are divided by weight, class by class. Each server goes to one user. A user first gets its share of a
+/// class, rounded down. The remaining servers go to the users that are furthest below their share of all servers so
+/// far. A user also gets its share of classes on which it may not run, although it cannot use them.
 ///
 /// With `whole`, every server runs whole tasks. Otherwise tasks are divisible.
 ///

@@ -1,8 +1,8 @@
 //! The tree of groups of users (queues, teams, accounts), with their guarantees and limits.
 //!
-//! A user is one shape of tasks. The users of a group and its subgroups share what the group has. The root has no
-//! name and holds the groups without a parent and the users without a group. docs/theory.md, section 9, defines all
-//! amounts.
+//! A user stands for identical tasks. The users of a group and its subgroups share the resources of the group. The root
+//! has no name. It contains the groups without a parent and the users without a group. docs/theory.md, section 9,
+//! defines all amounts.
 
 use std::collections::HashSet;
 
@@ -35,14 +35,14 @@ pub struct Group {
     pub weight: Rational,
     /// Priority. Beyond the guarantees, siblings of a higher priority come first.
     pub priority: i64,
-    /// Guaranteed amounts. `None` where none are stated: then the guarantee is the sum of the subgroups'
-    /// guarantees.
+    /// Guaranteed amounts. `None` if none are stated. The guarantee is then the sum of the subgroups' guarantees.
     pub guarantee: Option<Named>,
-    /// The most that the group may use.
+    /// The maximum amounts that the group may use.
     pub limit: Named,
-    /// The part of an unused guarantee that others may use. A resource that is not named is lent completely.
+    /// The amount of an unused guarantee that other groups may use. For a resource that is not named, this is the whole
+    /// unused guarantee.
     pub lend: Named,
-    /// The most that the group may use on some server classes, in ascending order of the classes.
+    /// The maximum amounts that the group may use on some server classes, in ascending order of the classes.
     pub on: Vec<On>,
 }
 
@@ -51,7 +51,7 @@ pub struct Group {
 pub struct Member {
     /// Index of the user's group. `None` means the root.
     pub group: Option<usize>,
-    /// Number of tasks that start together. `None` means one at a time.
+    /// Number of tasks that start together. `None` means that tasks start one at a time.
     pub gang: Option<u64>,
     /// Tasks that may not be stopped. `None` means none.
     pub pinned: Option<Rational>,
@@ -62,7 +62,7 @@ pub struct Member {
 pub struct GroupShare {
     /// The amount that is counted.
     pub of: ShareOf,
-    /// The amount that it is divided by.
+    /// The amount by which it is divided.
     pub over: ShareOver,
     /// `(resource, m_r)` in ascending order, for the multipliers that are not 1.
     pub multipliers: Named,
@@ -90,7 +90,7 @@ pub enum ShareOver {
     /// The capacity of all servers.
     #[default]
     Cluster,
-    /// The most that the parent could have, less the amounts that its children keep back.
+    /// The maximum that the parent could have, minus the amounts that its children keep back.
     Lendable,
     /// The guarantee of the group.
     Guarantee,
@@ -156,7 +156,7 @@ pub struct GroupSpec {
     pub on: Vec<OnSpec>,
 }
 
-/// The statements about a user that are not about its demand, before they are checked.
+/// The statements about a user apart from its demand, before they are checked.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct MemberSpec {
     /// Name of the user's group.
@@ -172,7 +172,7 @@ pub struct MemberSpec {
 pub struct GroupShareSpec {
     /// The amount that is counted.
     pub of: ShareOf,
-    /// The amount that it is divided by.
+    /// The amount by which it is divided.
     pub over: ShareOver,
     /// Multipliers by resource, above 0.
     pub multipliers: Vec<(String, Rational)>,
@@ -261,15 +261,15 @@ impl Groups {
             && self.members.iter().all(|member| *member == Member::default())
     }
 
-    /// Returns whether a group holds anything back from its users or from others. It does so by a limit, by naming
-    /// what it lends, or by a weight of 0 that gives it nothing beyond its guarantee.
+    /// Returns whether any group withholds capacity from its users or from other groups. A group does so by a limit, by
+    /// stating how much of its guarantee it lends, or by a weight of 0 that gives it nothing beyond its guarantee.
     #[must_use]
     pub fn hold_back(&self) -> bool {
         self.have_limits() || self.keep_back()
     }
 
-    /// Returns whether a group keeps capacity back without a limit: it names what it lends, or its weight of 0
-    /// gives it nothing beyond its guarantee.
+    /// Returns whether any group withholds capacity without a limit: it states how much of its guarantee it lends, or
+    /// its weight of 0 gives it nothing beyond its guarantee.
     #[must_use]
     pub fn keep_back(&self) -> bool {
         let never = self.share.zero_weight == ZeroWeight::Never;

@@ -55,13 +55,13 @@ macro_rules! names {
     };
 }
 
-/// Longest name, in characters, that is compared. Computing an edit distance takes time in proportion to the
-/// product of the lengths.
+/// The length in characters of the longest name that is compared. Computing an edit distance takes time in proportion
+/// to the product of the lengths.
 const LONGEST: usize = 64;
 
-/// Returns the known name nearest to `name`, if it is near: at most one edit in three characters. Edits are
-/// insertions, deletions, replacements and swaps; capitals do not count. Among equally near names it returns the
-/// first.
+/// Returns the known name nearest to `name`, if it is near enough: at most one edit for every three characters. Edits
+/// are insertions, deletions, replacements and swaps. Upper and lower case count as equal. Among equally near names it
+/// returns the first.
 ///
 /// # Examples
 /// ```
@@ -89,7 +89,7 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     near.min_by_key(|(edits, _)| *edits).map(|(_, known)| known)
 }
 
-/// Returns ` (did you mean `x`?)`, or an empty string where no known name is near.
+/// Returns ` (did you mean `x`?)`, or an empty string if no known name is near enough.
 #[must_use]
 pub fn hint<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     did_you_mean(nearest(name, known))

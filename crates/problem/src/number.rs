@@ -15,15 +15,16 @@ use thiserror::Error;
 pub(crate) use stated::{between_doubles, format_hashed};
 pub use stated::{format_stated, stated};
 
-/// Most digits of an input number: before and after the point together, or in numerator and denominator together.
+/// The maximum number of digits of an input number: before and after the point together, or in numerator and
+/// denominator together.
 pub const MAX_DIGITS: usize = 400;
-/// Most digits of a computed number (in an allocation or in the evidence of a certificate). The exact answer for a
-/// real cluster has thousands.
+/// The maximum number of digits of a computed number (in an allocation or in the evidence of a certificate). The exact
+/// answer for a real cluster has thousands.
 pub const MAX_RESULT_DIGITS: usize = 100_000;
 /// Largest absolute decimal exponent of an input number.
 pub const MAX_EXPONENT: u32 = 400;
-/// Largest absolute decimal exponent of a computed number. Writing it out gives no more zeros than the number may
-/// have digits.
+/// Largest absolute decimal exponent of a computed number. Without the exponent, such a number has no more zeros than
+/// it may have digits.
 pub const MAX_RESULT_EXPONENT: u32 = 100_000;
 
 /// The limits for one number: its digits and its absolute decimal exponent.
@@ -79,7 +80,7 @@ pub fn parse(text: &str) -> Result<Rational, NumberError> {
 /// Reads a number that a solver computed like [`parse`], but with up to [`MAX_RESULT_DIGITS`] digits.
 ///
 /// # Errors
-/// As [`parse`].
+/// The same as for [`parse`].
 pub fn parse_result(text: &str) -> Result<Rational, NumberError> {
     parse_within(text, NumberLimits { digits: MAX_RESULT_DIGITS, exponent: MAX_RESULT_EXPONENT })
 }
@@ -94,17 +95,17 @@ fn parse_within(text: &str, limits: NumberLimits) -> Result<Rational, NumberErro
     }
 }
 
-/// Decimal suffixes and the powers of ten that they stand for.
+/// Decimal suffixes, each with its power of ten.
 const DECIMAL: [(&str, i32); 9] =
     [("n", -9), ("u", -6), ("m", -3), ("k", 3), ("M", 6), ("G", 9), ("T", 12), ("P", 15), ("E", 18)];
-/// Binary suffixes and the powers of two that they stand for.
+/// Binary suffixes, each with its power of two.
 const BINARY: [(&str, u32); 6] = [("Ki", 10), ("Mi", 20), ("Gi", 30), ("Ti", 40), ("Pi", 50), ("Ei", 60)];
 
 /// Reads a number like [`parse`], or a decimal with a suffix (n u m k M G T P E Ki Mi Gi Ti Pi Ei). `1E3` is a
 /// thousand, `1E` an exa.
 ///
 /// # Errors
-/// As [`parse`].
+/// The same as for [`parse`].
 ///
 /// # Examples
 /// ```
@@ -117,7 +118,7 @@ const BINARY: [(&str, u32); 6] = [("Ki", 10), ("Mi", 20), ("Gi", 30), ("Ti", 40)
 /// ```
 pub fn parse_quantity(text: &str) -> Result<Rational, NumberError> {
     let Some((decimal, factor)) = split_suffix(text) else { return parse(text) };
-    // A quotient or an exponent with a suffix is more likely a slip than intended.
+    // A quotient or an exponent with a suffix is more likely a mistake than intended.
     if decimal.contains(['/', 'e', 'E']) {
         return Err(NumberError::Syntax(excerpt(text)));
     }
@@ -191,7 +192,7 @@ pub fn near(value: &Rational) -> f64 {
     }
 }
 
-/// Returns the decimal that a floating-point number prints as (0.1 is 1/10), or `None` for NaN and infinities.
+/// Returns the decimal as which a floating-point number is printed (0.1 is 1/10), or `None` for NaN and infinities.
 ///
 /// Reading a result from a file gives this decimal. A solver that returns it instead of the binary value therefore
 /// returns the same number as its file.
@@ -316,8 +317,8 @@ fn excerpt(text: &str) -> String {
     format!("{head}...")
 }
 
-/// Most digits of all numbers of one document together, counting those that an exponent writes out. They take about
-/// 110 MB of limbs. A million users with five demands of ten digits use a fifth of this budget.
+/// The maximum number of digits of all numbers of one document together, with exponents written out as zeros. They take
+/// about 110 MB. A million users with five demands of ten digits use a fifth of this budget.
 pub const MAX_TOTAL_DIGITS: u64 = 1 << 28;
 
 /// The error that the numbers of a document have more digits than the reader's budget.
@@ -328,7 +329,7 @@ pub struct TooManyDigitsTogether {
     pub limit: u64,
 }
 
-/// The digits that a reader may still turn into numbers. A number is charged before it is created.
+/// The number of digits that a reader may still convert to numbers. A number is charged before it is created.
 #[derive(Debug, Clone)]
 pub struct DigitBudget {
     limit: u64,
@@ -342,7 +343,7 @@ impl DigitBudget {
         Self { limit, left: Cell::new(limit) }
     }
 
-    /// Takes the digits that the number written as `text` needs, including those that its exponent writes out.
+    /// Takes the digits that the number written as `text` needs, with its exponent written out as zeros.
     ///
     /// # Errors
     /// [`TooManyDigitsTogether`] when fewer digits are left. The budget is empty from then on.
@@ -356,7 +357,7 @@ impl DigitBudget {
         self.left.get()
     }
 
-    /// Takes `digits` from the budget if that many are left, and returns whether they were.
+    /// Takes `digits` from the budget if so many are left. Returns whether they were left.
     pub(crate) fn takes(&self, digits: u64) -> bool {
         let left = self.left.get().checked_sub(digits);
         left.is_some_and(|left| {
@@ -376,7 +377,7 @@ impl Default for DigitBudget {
 pub(crate) fn cost(text: &str) -> u64 {
     let Some(e) = text.bytes().position(|byte| matches!(byte, b'e' | b'E')) else { return text.len() as u64 };
     let exponent = &text[e + 1..];
-    // The parser refuses an exponent out of range, so it needs no digits.
+    // The parser rejects an exponent that is out of range, so its zeros need not be counted.
     let exponent = exponent.trim_start_matches(['+', '-']).parse().unwrap_or(0u32);
     let written_out = if exponent > MAX_RESULT_EXPONENT { 0 } else { exponent };
     text.len() as u64 + u64::from(written_out)

@@ -1,8 +1,8 @@
 //! Limits of a group on some of the server classes.
 //!
 //! A set of classes is named in one of two forms. As a key, `"on": {"a100": {...}, "h100, a100": {...}}`, it is one
-//! class name or several separated by commas. As a list, it is `"on": [{"servers": ["a100", "h100"], ...}]`. Files
-//! are written in the second form, since a name may contain a comma. A key that is itself the name of a class means
+//! class name or several separated by commas. As a list, it is `"on": [{"servers": ["a100", "h100"], ...}]`. This
+//! program writes the second form, since a name may contain a comma. A key that is itself the name of a class means
 //! that class.
 
 use std::collections::HashSet;
@@ -14,7 +14,7 @@ use crate::problem_error::{ProblemError, ProblemErrorKind};
 use crate::quantities::Named;
 use crate::resolve::{Index, named, set};
 
-/// The most that a group may use on some server classes together.
+/// The maximum amounts that a group may use on some server classes together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct On {
     /// Indices of the classes, ascending and never empty.

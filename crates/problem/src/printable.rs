@@ -7,8 +7,8 @@
 /// as `\u{..}`. Characters with a meaning in the medium are escaped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Medium {
-    /// A line that is shown unchanged: on a terminal, in a log, in a picture whose writer escapes markup, or in a
-    /// comment that ends with its line.
+    /// A line that is shown without further escaping: on a terminal, in a log, in a picture whose writer escapes
+    /// markup, or in a comment that ends with its line.
     Text,
     /// A line of Markdown, as GitHub reads it.
     Markdown,
@@ -88,7 +88,7 @@ pub fn printable_json(document: &str) -> String {
         let mut units = [0; 2];
         let escaped =
             || c.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")).collect::<String>();
-        // A line break stands between strings: inside a string it is escaped already.
+        // A line break can only be between strings, since it is already escaped inside a string.
         (c != '\n' && is_hidden(c)).then(escaped)
     })
 }
@@ -149,14 +149,15 @@ fn latex(c: char) -> Option<String> {
 }
 
 fn coq(c: char) -> Option<String> {
-    // A hidden character is `\u{..}` by now and must stay so.
+    // A hidden character has already become `\u{..}` and must stay so.
     let is_plain = c.is_ascii_alphanumeric() || " -_.,:/+=\\{}".contains(c);
     (!is_plain).then(|| c.escape_unicode().to_string())
 }
 
 /// Returns a text as a field of comma-separated values.
 fn field(text: String) -> String {
-    // Excel names the first four. The wide forms mean the same in its versions for some languages.
+    // The documentation of Excel names the first four characters. The wide forms have the same effect in its versions
+    // for some languages.
     let begins = text.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']);
     let text = if begins && !is_number(&text) { format!("'{text}") } else { text };
     // Some spreadsheets also separate fields at semicolons.
@@ -175,9 +176,9 @@ fn is_number(text: &str) -> bool {
     }
 }
 
-/// Returns whether a terminal would obey the character or show nothing for it (docs/formats.md, "Names"). These are
-/// control characters and the ends of lines and paragraphs, the default ignorable code points of Unicode 15,
-/// interlinear annotation (U+FFF9 to U+FFFB), and the empty Braille pattern.
+/// Returns whether a terminal would interpret the character as a command or show nothing for it (docs/formats.md,
+/// "Names"). These are control characters and the ends of lines and paragraphs, the default ignorable code points of
+/// Unicode 15, interlinear annotation (U+FFF9 to U+FFFB), and the empty Braille pattern.
 fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(

@@ -102,8 +102,8 @@ impl Problem {
     /// user.
     ///
     /// # Errors
-    /// As [`new`](Self::new), and: an unknown parent or group, a group that is its own ancestor, amounts that are
-    /// negative or contradict each other, a gang or a priority that is not a whole number.
+    /// The same as for [`new`](Self::new), and: an unknown parent or group, a group that is its own ancestor, amounts
+    /// that are negative or contradict each other, a gang or a priority that is not a whole number.
     pub fn grouped(
         spec: ProblemSpec,
         groups: Vec<GroupSpec>,
@@ -120,7 +120,7 @@ impl Problem {
     /// statements together may take much more memory than the problem.
     ///
     /// # Errors
-    /// As [`grouped`](Self::grouped).
+    /// The same as for [`grouped`](Self::grouped).
     pub fn one_by_one(
         spec: ProblemSpec,
         groups: Vec<GroupSpec>,
@@ -139,8 +139,8 @@ impl Problem {
         Self { hash: Hash::default(), ..self.clone() }
     }
 
-    /// Returns the same problem with `more` of resource `r` on class `i` as a whole. Each server of the class gets
-    /// the same share of it.
+    /// Returns the same problem with `more` units of resource `r` added to the whole class `i`. Each server of the
+    /// class gets an equal part of the addition.
     ///
     /// # Panics
     /// When there is no such class or resource.
@@ -212,7 +212,7 @@ impl Problem {
         self.users[n].demand_on(i)
     }
 
-    /// Returns `gamma_ni`, the tasks of user `n` when it has all of class `i`; 0 where it may not run.
+    /// Returns `gamma_ni`, the tasks of user `n` if it has all of class `i`. It is 0 if the user may not run there.
     #[must_use]
     pub fn gamma(&self, n: usize, i: usize) -> Rational {
         if self.users[n].may_use(i) { self.unconstrained_gamma(n, i) } else { Rational::new() }
@@ -239,7 +239,7 @@ impl Problem {
 
     /// Returns whether user `n` can be given anything: it has tasks, and they fit on a class that it may use.
     ///
-    /// A user that is not active takes part in no share and no sum of weights (THEORY, section 1).
+    /// A user that is not active takes part in no share and no sum of weights (docs/theory.md, section 1).
     #[must_use]
     pub fn is_active(&self, n: usize) -> bool {
         let has_tasks = self.users[n].tasks.as_ref().is_none_or(|t| !t.is_zero());
@@ -268,13 +268,13 @@ impl Problem {
             || user.demand_on(i).entries().iter().all(|(r, _)| capacity.has(*r))
     }
 
-    /// Returns whether some user is barred from some class.
+    /// Returns whether some user may not run on some class.
     #[must_use]
     pub fn has_placement_constraints(&self) -> bool {
         self.users.iter().any(|u| u.servers.as_ref().is_some_and(|s| s.len() < self.n_servers()))
     }
 
-    /// Returns what a reader of the problem should know although it is no error.
+    /// Returns facts about the problem that are not errors but may surprise its author.
     #[must_use]
     pub fn warnings(&self) -> Vec<Warning> {
         let no_users = self.users.is_empty().then_some(Warning::NoUsers);
@@ -335,13 +335,13 @@ crate::names::getters! { User:
     name: str;
     /// Weight `w_n`, positive.
     weight: Rational;
-    /// Demand of one task by resource, where the class states no other: `d_nr`.
+    /// Demand of one task by resource, `d_nr`, on classes without a demand of their own.
     base_demand: Quantities;
     /// Classes on which the demand differs from [`User::base_demand`], in ascending order.
     demand_overrides: [(usize, Quantities)];
     /// The `gamma_ni` that are given directly, by class in ascending order.
     given_gamma: [(usize, Rational)];
-    /// The `u_ni` of the generic criterion, by class in ascending order.
+    /// The coefficients `u_ni` of the generic criterion, by class in ascending order.
     criterion: [(usize, Rational)];
 }
 
@@ -383,7 +383,7 @@ fn lookup<T>(entries: &[(usize, T)], i: usize) -> Option<&T> {
     Some(&entries[position].1)
 }
 
-/// Turns a problem back into a statement of it, without its groups.
+/// Converts a problem back to its statement, without its groups.
 impl From<&Problem> for ProblemSpec {
     fn from(problem: &Problem) -> Self {
         let class = |i: &usize| problem.servers()[*i].name().to_owned();

@@ -8,11 +8,11 @@ use crate::place::Place;
 
 /// Largest number of identical servers in one class.
 pub const MAX_COUNT: u64 = 1_000_000_000_000;
-/// Greatest depth of groups inside groups. No organisation has nearly as many levels, and walking up from every
-/// user stays fast.
+/// The maximum depth of groups inside groups. No organisation has nearly as many levels. The limit keeps walks from
+/// every user to the root fast.
 pub const MOST_DEPTH: usize = 100;
 
-/// Something that a reader of the problem should know although it is no error.
+/// A fact about a problem that is not an error but may surprise its author.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Warning {
@@ -36,10 +36,10 @@ pub enum Warning {
         resource: String,
         /// The guarantee.
         promised: Rational,
-        /// The limit on these classes, plus the capacity of all other classes.
+        /// The limit on the named classes, plus the capacity of all other classes.
         available: Rational,
     },
-    /// Guarantees add up to more than there is.
+    /// Guarantees add up to more than the available amount.
     #[error(
         "{}: the guarantees of {resource} add up to {promised}, but there is only {available}",
         group.as_ref().map_or_else(|| "all groups".to_owned(), |name| format!("the subgroups of `{name}`"))

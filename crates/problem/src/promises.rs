@@ -1,5 +1,5 @@
-//! The guarantees of groups, with subgroups added up, and the amounts that are kept back for them
-//! (theory, section 9).
+//! The guarantees of groups, with subgroups added up, and the amounts that are kept back for them (docs/theory.md,
+//! section 9).
 
 use std::collections::BTreeMap;
 
@@ -13,11 +13,11 @@ use crate::quantities::Named;
 /// Guarantees and kept-back amounts by group, for the resources that are named.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Promises {
-    /// `G_v`: the guarantee that a group states, or else the sum of its subgroups' guarantees. `None` where neither
+    /// `G_v`: the guarantee that a group states, or else the sum of its subgroups' guarantees. `None` if neither
     /// exists.
     pub guarantee: Vec<Option<Named>>,
-    /// `K_v`: the part of the guarantee that is not lent, and at least what is kept back for the subgroups. Without
-    /// zeros.
+    /// `K_v`: the amount of the guarantee that is not lent, or the amount that is kept back for the subgroups if that
+    /// is more. Zeros are left out.
     pub kept: Vec<Named>,
 }
 
@@ -66,8 +66,8 @@ impl Promises {
 }
 
 impl Problem {
-    /// Returns a warning for each guarantee that cannot be honoured. First come guarantees that together exceed
-    /// what there is, then guarantees above what the limits on some server classes leave.
+    /// Returns a warning for each guarantee that cannot be honoured. First come guarantees that together exceed the
+    /// available amount, then guarantees that exceed the limits on some server classes.
     pub(crate) fn promises_not_kept(&self) -> Vec<Warning> {
         if self.groups().list().is_empty() {
             return Vec::new();
@@ -78,8 +78,8 @@ impl Problem {
         found
     }
 
-    /// Returns a warning where the guarantees of a group's subgroups exceed its own, or those of all groups the
-    /// capacity.
+    /// Returns a warning for each group whose subgroups have larger guarantees together than the group itself. Also
+    /// returns one if all groups together have guarantees above the capacity.
     fn broken_promises(&self, promises: &Promises) -> Vec<Warning> {
         let list = self.groups().list();
         let mut sums: Vec<BTreeMap<usize, Rational>> = vec![BTreeMap::new(); list.len() + 1];
@@ -110,8 +110,8 @@ impl Problem {
         broken
     }
 
-    /// Returns a warning where a group's limit on some server classes, plus the capacity of all other classes, is
-    /// less than its guarantee.
+    /// Returns a warning for each group whose guarantee exceeds its limit on some server classes plus the capacity of
+    /// all other classes.
     fn limited_promises(&self, promises: &Promises) -> Vec<Warning> {
         let mut limited = Vec::new();
         for (v, group) in self.groups().list().iter().enumerate() {

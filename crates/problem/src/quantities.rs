@@ -1,17 +1,17 @@
-//! Amounts by resource, stored sparsely. Where there are thousands of resources, most amounts are 0.
+//! Amounts by resource, stored sparsely. In problems with thousands of resources, most amounts are 0.
 
 use std::ops::Index;
 use std::sync::Arc;
 
 use rug::Rational;
 
-/// Amounts of some resources on all servers together: `(resource, amount)`, ascending by resource. A resource that
-/// is named with 0 differs from one that is not named.
+/// Amounts of some resources on all servers together: `(resource, amount)`, ascending by resource. A resource that is
+/// named with the amount 0 differs from a resource that is not named.
 pub type Named = Vec<(usize, Rational)>;
 
 /// Amounts by resource `r`, stored as the entries that are not 0. Clones share the entries.
 ///
-/// It reads like a slice (`quantities[r]`, [`iter`](Self::iter)). Code whose time has to be linear in the length of
+/// It is used like a slice (`quantities[r]`, [`iter`](Self::iter)). Code that must run in time linear in the length of
 /// the problem file visits only [`entries`](Self::entries).
 ///
 /// # Examples
@@ -98,7 +98,7 @@ impl Quantities {
 impl Index<usize> for Quantities {
     type Output = Rational;
 
-    /// Returns the amount of resource `r`, or 0 where there is no such resource.
+    /// Returns the amount of resource `r`, or 0 if there is no such resource.
     fn index(&self, r: usize) -> &Rational {
         self.position(r).map_or(Rational::ZERO, |at| &self.entries[at].1)
     }
@@ -126,7 +126,7 @@ impl<'a> IntoIterator for &'a Quantities {
 /// An iterator over all amounts of some [`Quantities`], including zeros.
 #[derive(Debug, Clone)]
 pub struct Iter<'a> {
-    /// The entries that are not passed yet.
+    /// The entries that the iterator has not reached yet.
     entries: &'a [(usize, Rational)],
     next: usize,
     len: usize,

@@ -1,10 +1,9 @@
 //! The reservation problem: jobs of several types, packed for reward into pools of identical servers.
 //!
-//! Pools are indexed by `i` in `0..n_pools()`, job types by `j` in `0..n_types()` and resources by `r`, in the
-//! order of the file. A configuration `k` has one number of jobs for each type. The configurations that a server
-//! takes are given either by capacities and demands (`sum_j k_j d_jr <= c_r`), or by a list of the maximal ones.
-//! The theory only needs that removing jobs from a feasible configuration leaves it feasible
-//! (Reservation, section 2).
+//! Pools are indexed by `i` in `0..n_pools()`, job types by `j` in `0..n_types()` and resources by `r`, in the order of
+//! the file. A configuration `k` has one number of jobs for each type. The configurations that a server takes are given
+//! either by capacities and demands (`sum_j k_j d_jr <= c_r`), or by a list of the maximal configurations. The theory
+//! only needs that removing jobs from a feasible configuration leaves it feasible (Reservation, section 2).
 //!
 //! A [`Reservation`] is valid once built, like a [`Problem`](crate::Problem).
 
@@ -217,7 +216,7 @@ impl Reservation {
 crate::names::getters! { ServerPool:
     /// Name of the pool.
     name: str;
-    /// Capacity of one server, by resource; empty where configurations are stated.
+    /// Capacity of one server, by resource; empty if configurations are stated.
     capacity: Quantities;
 }
 
@@ -232,7 +231,7 @@ impl ServerPool {
 crate::names::getters! { JobType:
     /// Name of the type.
     name: str;
-    /// Demand of one job, by resource: `d_jr`; empty where configurations are stated.
+    /// Demand of one job, by resource: `d_jr`; empty if configurations are stated.
     demand: Quantities;
     /// Reward of one job per unit of time, `u_j`.
     reward: Rational;
@@ -284,7 +283,7 @@ fn pools(
     Ok(pools)
 }
 
-/// Reads capacities or demands. They must be absent where configurations are listed.
+/// Reads capacities or demands. They must be absent if configurations are listed.
 fn amounts(
     stated: Vec<(String, Rational)>,
     resources: &Index,
@@ -319,7 +318,7 @@ fn configurations(
     list.into_iter().enumerate().map(configuration).collect()
 }
 
-/// Returns the largest rational of which all values (at least 0) are integer multiples. Returns `None` where all
+/// Returns the largest rational such that all values (at least 0) are integer multiples of it. Returns `None` if all
 /// are 0.
 ///
 /// # Examples

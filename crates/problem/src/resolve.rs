@@ -1,4 +1,4 @@
-//! Resolution of names to positions, and checks of amounts. Errors name the place.
+//! Resolution of names to positions, and checks of amounts. Errors contain the place of the fault.
 
 use std::collections::HashMap;
 
@@ -38,7 +38,7 @@ impl Index {
     }
 }
 
-/// Indexes names. Refuses empty and repeated ones.
+/// Indexes names. Rejects empty and repeated names.
 pub(crate) fn index_names<'a>(
     what: &'static str,
     names: impl ExactSizeIterator<Item = &'a str>,
@@ -77,8 +77,8 @@ fn unknown(what: &'static str, name: &str, index: &Index, at: Place) -> ProblemE
     at.error(ProblemErrorKind::Unknown { what, name: name.to_owned(), nearest })
 }
 
-/// Resolves entries that are stated by name. Returns them by index in ascending order, and refuses a name that
-/// occurs twice.
+/// Resolves entries that are stated by name. Returns them by index in ascending order, and rejects a name that occurs
+/// twice.
 pub(crate) fn by_index<T, U>(
     what: &'static str,
     stated: Vec<(impl AsRef<str>, T)>,
@@ -103,7 +103,7 @@ pub(crate) fn by_index<T, U>(
     Ok(entries)
 }
 
-/// Returns the positions of names in ascending order, and refuses a name that occurs twice.
+/// Returns the positions of names in ascending order, and rejects a name that occurs twice.
 pub(crate) fn set<'n>(
     what: &'static str,
     names: impl IntoIterator<Item = &'n str>,
@@ -122,7 +122,7 @@ pub(crate) fn set<'n>(
     Ok(set.into_iter().map(|(position, _)| position).collect())
 }
 
-/// Reads amounts of existing resources. Refuses negative amounts and resources that are named twice.
+/// Reads amounts of existing resources. Rejects negative amounts and resources that are named twice.
 pub(crate) fn named(
     stated: Vec<(impl AsRef<str>, Rational)>,
     resources: &Index,

@@ -61,7 +61,7 @@ pub struct Snapshot {
     pub problem: Problem,
     /// The running tasks.
     pub allocation: Allocation,
-    /// The names of the single servers of each class, in the order of their indices. Empty where none are known.
+    /// The names of the single servers of each class, in the order of their indices. Empty if none are known.
     pub servers: Vec<Vec<String>>,
     /// The waiting tasks.
     pub waiting: Vec<Waiting>,
@@ -78,8 +78,8 @@ pub struct Snapshot {
     /// Rules about where and with which other tasks the tasks of a user start, and which of them may be stopped. At
     /// most one entry for each user.
     pub constraints: Vec<Constraint>,
-    /// The tasks that a group may stop for its own, where the scheduler states them. At most one entry for each
-    /// group.
+    /// For each group, the tasks of other groups that it may stop for its own tasks, if the scheduler states this. At
+    /// most one entry for each group.
     pub preemption: Vec<Preemption>,
     /// The server classes on which the scheduler starts no task, and the reasons.
     pub closed: Vec<Closed>,
@@ -96,14 +96,13 @@ pub struct Constraint {
     pub protected: bool,
     /// Whether each task of a gang needs a server of its own.
     pub distinct_servers: bool,
-    /// Sets of classes, each in ascending order. All tasks of a gang run on the classes of one set. Empty where
-    /// they may run on any classes that the user may use.
+    /// Sets of classes, each in ascending order. All tasks of a gang run on the classes of one set. Empty if they may
+    /// run on all classes that the user may use.
     pub class_sets: Vec<Vec<usize>>,
-    /// The label of users that start together: each starts one gang at the same moment, or none does. Empty where
-    /// the user starts alone.
+    /// The label of users that start together: each starts one gang at the same moment, or none does. Empty if the user
+    /// starts alone.
     pub together: String,
-    /// Further rules about whether a task could start, which the snapshot does not model. Empty where there are
-    /// none.
+    /// Further rules about whether a task could start, which the snapshot does not model. Empty if there are none.
     pub not_modelled: Vec<String>,
     /// Number of tasks that the scheduler has admitted and that have no server yet. They count as used, but are not
     /// part of the allocation.
@@ -171,11 +170,11 @@ pub struct Running {
     /// Names of some or all of the tasks. The tasks that started first come first.
     pub names: Vec<String>,
     /// The owner of each named task, which starts the task again when it is deleted: a Job, a Workload or a
-    /// `ReplicaSet`, as `KIND NAMESPACE/NAME`. A text is empty where a task has no owner. The list is empty where
-    /// owners are not known.
+    /// `ReplicaSet`, as `KIND NAMESPACE/NAME`. A text is empty if the task has no owner. The list is empty if owners
+    /// are not known.
     pub owners: Vec<String>,
-    /// The gang of each named task, such as `Workload NAMESPACE/NAME`. Tasks of one gang stop together. A text is
-    /// empty where a task has no gang. The list is empty where gangs are not known.
+    /// The gang of each named task, such as `Workload NAMESPACE/NAME`. Tasks of one gang stop together. A text is empty
+    /// if the task has no gang. The list is empty if gangs are not known.
     pub gangs: Vec<String>,
 }
 
@@ -205,7 +204,7 @@ pub struct Reported {
     pub value: Option<Rational>,
 }
 
-/// A file that the snapshot was made from.
+/// A file from which the snapshot was made.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Origin {
     /// Name of the file.
@@ -214,7 +213,7 @@ pub struct Origin {
     pub version: String,
     /// The time that the file states; may be empty.
     pub time: String,
-    /// SHA-256 of its bytes as they were read, in hexadecimal digits; may be empty.
+    /// The SHA-256 hash of the file's bytes in hexadecimal digits. It may be empty.
     pub sha256: String,
 }
 
@@ -223,7 +222,7 @@ pub struct Origin {
 pub const SUMMED_FLAVOURS: &str =
     "nominal quotas by flavour: what is guaranteed is the sum over the flavours of a resource";
 
-/// Something in the cluster that was left out of the snapshot, or that counts differently than in the cluster.
+/// A part of the cluster that was left out of the snapshot, or that counts differently there.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NotModelled {
     /// Description in words.
@@ -234,26 +233,29 @@ pub struct NotModelled {
     pub names: Vec<String>,
 }
 
-/// The amounts of a resource that servers have beyond the capacity of their class.
+/// The amounts of a resource by which servers exceed the capacity of their class.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rounded {
     /// Index of the class.
     pub server: usize,
     /// Index of the resource.
     pub resource: usize,
-    /// The largest amount that one server has beyond the class.
+    /// The largest amount by which one server exceeds the class.
     pub most: Rational,
-    /// The sum of these amounts over all servers of the class.
+    /// The sum of the additional amounts over all servers of the class.
     pub in_all: Rational,
-    /// The amounts that single servers have beyond the class, as pairs of the index of the server in the class and the amount.
+    /// The amounts by which single servers exceed the class, as pairs of the index of the server in the class and the
+    /// amount.
     ///
-    /// The indices ascend, and servers that have exactly what the class has are not listed. The list is empty where the
-    /// snapshot does not say which servers have more. Otherwise the amounts add up to `in_all`, and the largest is `most`.
+    /// The indices ascend, and servers that have exactly the capacity of the class are not listed. The list is empty if
+    /// the snapshot does not say which servers have more. Otherwise the amounts add up to `in_all`, and the largest is
+    /// `most`.
     pub by_server: Vec<(u64, Rational)>,
 }
 
 impl Rounded {
-    /// Returns what one server has beyond its class; `None` where the snapshot does not say which servers have more.
+    /// Returns the amount by which one server exceeds its class. Returns `None` if the snapshot does not say which
+    /// servers have more.
     #[must_use]
     pub fn beyond(&self, index: u64) -> Option<Rational> {
         if self.by_server.is_empty() {
@@ -265,7 +267,7 @@ impl Rounded {
 }
 
 impl Snapshot {
-    /// Creates a snapshot of a problem and its running tasks, and nothing else.
+    /// Creates a snapshot that has only a problem and its running tasks.
     #[must_use]
     pub fn new(problem: Problem, allocation: Allocation) -> Self {
         Self {
@@ -285,8 +287,8 @@ impl Snapshot {
         }
     }
 
-    /// Returns the name of a single server for people: its name in the cluster, or `class #index` where none is
-    /// known. A class with a single server is shown without an index.
+    /// Returns the name of a single server for people: its name in the cluster, or `class #index` if no name is known.
+    /// A class with a single server is shown without an index.
     #[must_use]
     pub fn server_name(&self, server: usize, index: u64) -> String {
         let of_class = self.servers.get(server).zip(usize::try_from(index).ok());

@@ -1,7 +1,7 @@
 //! Sums of rationals that are reduced only at the end.
 //!
-//! The denominators of one answer mostly divide the same number. Hence few terms need a greatest common divisor,
-//! which takes many times as long as adding the term.
+//! Most denominators of one answer divide the same number. So few terms need a greatest common divisor, which takes
+//! many times as long as adding the term.
 
 use rug::{Integer, Rational};
 
@@ -13,7 +13,7 @@ pub struct Sums {
 }
 
 impl Sums {
-    /// Creates `count` sums of nothing.
+    /// Creates `count` sums with the value 0.
     #[must_use]
     pub fn new(count: usize) -> Self {
         Self { numerators: vec![Integer::new(); count], denominator: Integer::from(1) }
@@ -73,7 +73,7 @@ impl Sums {
         }
     }
 
-    /// Adds other sums, one to each.
+    /// Adds every sum of `more` to the sum at the same position.
     pub fn add(&mut self, more: &Self) {
         let times = self.include(&more.denominator);
         for (sum, more) in self.numerators.iter_mut().zip(&more.numerators) {

@@ -104,7 +104,7 @@ impl<'a> Usage<'a> {
 impl Index<usize> for Usage<'_> {
     type Output = Rational;
 
-    /// Returns the amount of the row at a position of the class, or 0 where there is no such row.
+    /// Returns the amount of the row at a position of the class, or 0 if there is no such row.
     fn index(&self, position: usize) -> &Rational {
         self.at(position).unwrap_or(Rational::ZERO)
     }

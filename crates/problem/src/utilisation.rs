@@ -32,9 +32,9 @@ pub fn held(problem: &Problem, allocation: &Allocation, n: usize) -> Vec<Rationa
     used
 }
 
-/// Returns the usage of every resource over all servers together, as a fraction of its capacity, or `None` where
-/// the capacity is 0. Classes on which a user states its `gamma` do not count: there users share time, not
-/// resources.
+/// Returns the usage of every resource over all servers together, as a fraction of its capacity, or `None` if the
+/// capacity is 0. Classes on which a user states its `gamma` do not count, since users of such a class share its time
+/// and not its resources.
 #[must_use]
 pub fn by_resource(problem: &Problem, allocation: &Allocation) -> Vec<Option<Rational>> {
     if shares_only_time(problem) {
@@ -56,7 +56,7 @@ pub fn by_resource(problem: &Problem, allocation: &Allocation) -> Vec<Option<Rat
 }
 
 /// Returns the used fraction of the time of the servers that are shared by time because a user states its `gamma`
-/// there. Returns `None` where there are no such servers.
+/// there. Returns `None` if there are no such servers.
 #[must_use]
 pub fn time(problem: &Problem, allocation: &Allocation) -> Option<Rational> {
     let mut of_class = vec![Sums::new(1); problem.n_servers()];
@@ -78,13 +78,13 @@ pub fn time(problem: &Problem, allocation: &Allocation) -> Option<Rational> {
     fraction(used, &total)
 }
 
-/// Returns the fraction of the time of class `i` that `x` tasks of user `n` take, or 0 where the user cannot run.
+/// Returns the fraction of the time of class `i` that `x` tasks of user `n` take, or 0 if the user cannot run.
 fn time_of(problem: &Problem, n: usize, i: usize, x: &Rational) -> Rational {
     let gamma = problem.gamma(n, i);
     if gamma.is_zero() { Rational::new() } else { x / gamma }
 }
 
-/// Returns the usage of every capacity of every class, as a fraction of it, or `None` where the capacity is 0.
+/// Returns the usage of every capacity of every class, as a fraction of that capacity, or `None` if the capacity is 0.
 ///
 /// A class whose resources are divided has one entry for each resource. A class that is shared by time because a
 /// user states its `gamma` there has the single entry [`RowKind::Time`]. If the allocation shares a class by time,
@@ -128,8 +128,8 @@ fn used_rows(
     (0..problem.n_servers()).map(class).collect()
 }
 
-/// Returns the usage of every row by tasks that are given by user and class. Tasks on a class where their user
-/// cannot run use nothing.
+/// Returns the usage of every row by tasks that are given by user and class. Tasks on a class where their user cannot
+/// run count as using nothing.
 #[must_use]
 pub fn of_rows(constraints: &Constraints<'_>, tasks: &[Vec<(usize, Rational)>]) -> Vec<Rational> {
     let n_users = tasks.len().min(constraints.problem().n_users());
@@ -206,7 +206,7 @@ fn add_usage(used: &mut [Rational], problem: &Problem, allocation: &Allocation, 
     }
 }
 
-/// Returns the used fraction of a capacity, or `None` where the capacity is 0.
+/// Returns the used fraction of a capacity, or `None` if the capacity is 0.
 fn fraction(used: Rational, capacity: &Rational) -> Option<Rational> {
     if capacity.is_zero() { None } else { Some(used / capacity) }
 }

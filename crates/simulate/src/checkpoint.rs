@@ -11,10 +11,10 @@ use crate::error::SimulateError;
 
 /// The `kind` of a checkpoint file.
 const KIND: &str = "simulation-checkpoint";
-/// The version of the format. It changes when the words get another meaning.
+/// The version of the format. It changes when the meaning of the words changes.
 const VERSION: u64 = 5;
 
-/// The whole state of a run between the events of two times.
+/// The whole state of a run between two times at which events happen.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Checkpoint {
     /// A digest of the scenario and the settings. A run with another digest cannot continue from here.
@@ -91,7 +91,7 @@ impl Checkpoint {
     /// [`SimulateError::Checkpoint`] if the text is not a checkpoint, or is damaged.
     pub fn from_json(text: &str) -> Result<Self, SimulateError> {
         let bad = |why: &str| SimulateError::Checkpoint(why.to_owned());
-        // A word with one digit takes two bytes of text. It becomes a value of 32 bytes and a number of 8.
+        // A word with one digit takes two bytes of text. It becomes a value of 32 bytes and a number of 8 bytes.
         evenhand_budget::room(20 * text.len() as u64, "the checkpoint");
         let document: Value = serde_json::from_str(text)
             .map_err(|error| SimulateError::Checkpoint(format!("is cut off or damaged: {error}")))?;
@@ -148,7 +148,7 @@ macro_rules! words {
 }
 pub(crate) use words;
 
-/// A reader of words.
+/// A reader of the 64-bit words of a checkpoint.
 pub(crate) struct Reader<'a>(pub &'a [u64]);
 
 impl Reader<'_> {
@@ -168,7 +168,7 @@ impl Reader<'_> {
     }
 }
 
-/// Writes the number of items, then every item.
+/// Writes the number of items, followed by the items.
 pub(crate) fn list<T>(
     to: &mut Vec<u64>,
     items: impl ExactSizeIterator<Item = T>,

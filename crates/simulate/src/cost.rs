@@ -1,4 +1,4 @@
-//! Costs of a run, in elementary steps and bytes, which are charged before they are spent.
+//! Costs of a run, in elementary steps and bytes. They are charged before the work is done.
 //!
 //! A task of a table takes about 0.6 microseconds from its row to its end. It is charged for nearly 1 microsecond, so
 //! that the steps run out before the time limit.
@@ -49,7 +49,8 @@ pub(crate) fn point(count: usize, every: f64) -> f64 {
 /// The least time for the work that a run needs before its first result, so that a small run always has a result.
 pub(crate) const TO_BEGIN: Duration = Duration::from_secs(1);
 
-/// Does a piece of work of a run. Fails if it is not done at the moment `until`, but gives it at least the time `least`.
+/// Does a piece of work of a run. Fails if the work is not finished at the moment `until`, but allows at least the time
+/// `least`.
 pub(crate) fn in_time<T>(
     until: Option<Instant>,
     least: Duration,

@@ -34,10 +34,10 @@ pub struct Network {
     pub delay: Duration,
     /// The fraction of reports that are lost, at least 0 and below 1.
     pub loss: f64,
-    /// How far a server moves from its current tasks towards those that it computes. It is a fraction, above 0 and up
-    /// to 1, of the difference. This is the first and the largest step. Servers that know old totals overreact less
-    /// with short steps. A server whose step is below 1 shortens it when its tasks turn back, and lengthens it when
-    /// they do not.
+    /// The fraction (above 0 and at most 1) of the way from its current tasks to the computed tasks that a server moves
+    /// in its first action. No later step is larger. Servers that know only old totals overreact less with short steps.
+    /// If this step is below 1, a server shortens its step when the direction of its change reverses, and lengthens it
+    /// otherwise.
     pub step: f64,
 }
 
@@ -73,10 +73,10 @@ pub struct State {
     pub distance: f64,
 }
 
-/// The factor by which a server's step changes when its tasks turn back.
+/// The factor by which a server's step changes when the direction of its change reverses.
 ///
-/// With this factor and [`GOES_ON`], the delays and losses of docs/scenarios.md settle on the cluster of Figure 5,
-/// and on most random clusters (test `random_clusters_settle`).
+/// With this factor and [`GOES_ON`], the runs with delays and losses of docs/scenarios.md converge on the cluster of
+/// Figure 5 and on most random clusters (test `random_clusters_settle`).
 const TURNED: f64 = 0.7;
 /// The factor by which a server's step changes when its tasks keep their direction.
 const GOES_ON: f64 = 1.05;
@@ -118,7 +118,8 @@ pub fn follow(
     in_time(until, TO_BEGIN, || Course::new(problem, network, seed))??.follow(absences, horizon, every, until)
 }
 
-/// A report on its way. Reports that arrive at the same time are delivered in the order in which they were sent.
+/// A report that has been sent and has not arrived. Reports that arrive at the same time are delivered in the order in
+/// which they were sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Report {
     arrives: Time,
@@ -136,7 +137,7 @@ struct Course<'p> {
     /// By single server: its class.
     class: Vec<usize>,
     processes: Vec<ServerProcess>,
-    /// By server: its step, the fraction of the way that it moves when it acts.
+    /// By server: its step, the fraction of the way to the computed tasks that it moves when it acts.
     steps: Vec<f64>,
     /// By user and server: the change of tasks that the server computed in its last action.
     changes: Vec<Vec<f64>>,

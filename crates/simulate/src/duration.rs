@@ -1,4 +1,4 @@
-//! Running times of tasks, and random numbers for them.
+//! Running times of tasks, and the random numbers from which they are drawn.
 
 use evenhand_budget::charge;
 use evenhand_mechanisms::filling::Draw;
@@ -62,7 +62,7 @@ pub fn exponential(mean: f64, draw: &mut Draw) -> f64 {
 }
 
 /// Returns whether events at this rate are closer to each other than neighbouring doubles at the time `at`. The
-/// simulated time would then stand still.
+/// simulated time would then stop advancing.
 #[must_use]
 pub(crate) fn is_too_dense(rate: f64, at: f64) -> bool {
     rate * (at.next_up() - at) > 1.0

@@ -73,7 +73,7 @@ pub enum SimulateError {
         /// [`MAX_SERVERS`](evenhand_mechanisms::filling::MAX_SERVERS).
         limit: u64,
     },
-    /// More random jobs are expected than can be kept.
+    /// More random jobs are expected than a run can store.
     #[error("about {expected:.0} jobs of user `{user}` are expected: at most {limit} are simulated")]
     TooManyExpected {
         /// The user.
@@ -103,7 +103,7 @@ pub enum SimulateError {
         /// [`MAX_TASKS`](crate::MAX_TASKS).
         limit: u64,
     },
-    /// More rows of the series than can be kept.
+    /// More rows of the series than a run can store.
     #[error("a row every {} up to time {} makes more than {limit} rows: raise `every`", plain(*every), plain(*horizon))]
     TooManyRows {
         /// The time between two rows.
@@ -141,8 +141,8 @@ pub enum SimulateError {
 }
 
 impl SimulateError {
-    /// Returns the place of the error in a scenario. Returns `None` if the scenario is not to blame: readers of
-    /// traces name their own places, and checkpoints are other files.
+    /// Returns the place of the error in a scenario. Returns `None` if the error is not in the scenario: errors in
+    /// traces have their own places, and checkpoints are other files.
     #[must_use]
     pub fn place(&self, scenario: &Scenario) -> Option<Place> {
         let root = Place::root();
@@ -176,7 +176,7 @@ impl SimulateError {
     }
 }
 
-/// Formats a number as people write it, with an exponent if it would be long.
+/// Formats a number for people, with an exponent if it would be long.
 fn plain(value: f64) -> String {
     let is_short = value == 0.0 || (1e-4..1e15).contains(&value.abs());
     if is_short { value.to_string() } else { format!("{value:e}") }

@@ -4,7 +4,8 @@ use evenhand_budget::charge;
 
 use crate::checkpoint::words;
 
-/// A running task. If runs can be stopped, an entry stands for all tasks of a run, and the run knows its servers.
+/// A running task. If runs can be stopped, an entry represents all tasks of a run, and the servers are stored with the
+/// run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Running {
     /// The time at which it ends; infinite if it never ends.
@@ -77,7 +78,7 @@ impl Heap {
         let differ = bits ^ self.last;
         if differ == 0 {
             if self.gone == self.current.len() {
-                // Tasks that take no time may come and go at one time again and again. The list must not grow with them.
+                // Many tasks that take no time may come and go at one time. The list must not grow with them.
                 self.current.clear();
                 self.gone = 0;
             }
@@ -119,7 +120,7 @@ impl Heap {
             self.nonempty[digit] &= !(1 << value);
             self.last = next.to_bits();
             self.next = None;
-            // The group frees its memory, since it may be long before it is as large again.
+            // The group frees its memory, since it may take long until it is as large again.
             for task in std::mem::take(&mut self.groups[digit * VALUES + value]) {
                 self.put(task);
             }
@@ -184,7 +185,7 @@ mod tests {
     fn tasks_leave_by_time_and_then_by_order() {
         for seed in 0..20 {
             let mut draw = Draw::new(seed, 0);
-            // With whole numbers many tasks end at once, with fractions few.
+            // With whole numbers many tasks end at the same time, and with fractions few do.
             let scale = if seed % 2 == 0 { 1.0 } else { 1.0 / 64.0 };
             let (mut heap, mut sorted, mut now) = (Heap::default(), Vec::<Running>::new(), 0.0);
             for job in 0..5_000 {

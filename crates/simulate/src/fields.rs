@@ -83,7 +83,7 @@ impl<'d, 't> Fields<'d, 't> {
         self.document.error(self.object.raw(), message)
     }
 
-    /// Refuses an existing field that has no meaning here, if `is_refused`.
+    /// Rejects an existing field that has no meaning here, if `is_refused`.
     pub fn refuse(&self, name: &str, is_refused: bool, why: &str) -> Read<()> {
         match self.get(name) {
             Some(raw) if is_refused => Err(self.document.error_on_key(raw, why)),

@@ -187,7 +187,7 @@ impl Jobs {
         queue.clear();
     }
 
-    /// Records that tasks of a job have ended. Returns the job if all its tasks have.
+    /// Records that tasks of a job have ended. Returns the job if all its tasks have ended.
     pub fn finish(&mut self, job: u32, tasks: u64, now: f64) -> Option<FinishedJob> {
         let done = &mut self.jobs[job as usize];
         done.unfinished = done.unfinished.saturating_sub(tasks);

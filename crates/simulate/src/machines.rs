@@ -6,9 +6,9 @@ use evenhand_problem::{Rational, ServerSpec};
 
 /// The changes of a scenario's servers over time.
 ///
-/// The single servers of the scenario's classes are *places*. Every machine has one place for each of its capacities.
-/// It stands in one of its places, or is away. Places are ordered so that the machines that are present always stand
-/// in the same order, whatever their capacities.
+/// The single servers of the scenario's classes are *places*. Every machine has one place for each of its capacities. A
+/// machine is in one of its places, or away. Places are ordered so that the present machines are always in the same
+/// order, whatever their capacities.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Machines {
     /// By server class: the number of machines whose first capacity is that of the class. Shares are fractions of the
@@ -38,8 +38,8 @@ pub enum What {
     Comes,
     /// The machine goes. Its tasks stop and wait again.
     Goes,
-    /// The machine moves to this other place and takes its capacity. Its tasks continue there, the oldest first, as
-    /// far as they fit. The others stop and wait again.
+    /// The machine moves to this other place and takes its capacity. Its tasks continue there if they fit, the oldest
+    /// first. All other tasks stop and wait again.
     Becomes(u32),
 }
 
@@ -48,7 +48,7 @@ type Place = (usize, u32);
 
 /// A machine.
 struct Machine {
-    /// The place in which it stands, unless it is away.
+    /// The place in which the machine is, unless it is away.
     stands: Option<Place>,
     /// The places that it has had, one for each class; the latest is last.
     places: Vec<Place>,
@@ -163,7 +163,7 @@ impl Places {
     }
 
     /// Returns the classes with all their places, the changes, and the indices of the parts of each class. A class is
-    /// split into parts if machines of other classes stand in between.
+    /// split into parts if machines of other classes are between its machines.
     pub fn finish(self, classes: &[ServerSpec]) -> (Vec<ServerSpec>, Machines, Vec<Vec<usize>>) {
         let mut begins = Vec::with_capacity(self.counts.len());
         let mut next = 0;

@@ -268,14 +268,15 @@ pub fn jobs_csv(problem: &Problem, run: &Run) -> String {
     out
 }
 
-/// Returns the distribution of completion times as CSV: for each time, the fraction of finished jobs that took no longer.
+/// Returns the distribution of completion times as CSV: for each time, the fraction of finished jobs that took at most
+/// this time.
 #[must_use]
 pub fn completion_csv(run: &Run) -> String {
     let mut times: Vec<f64> = run.jobs.iter().map(|job| job.time).collect();
     times.sort_by(f64::total_cmp);
     let mut out = String::from("completion_time,part\n");
     for (before, time) in times.iter().enumerate() {
-        // Equal times give one row. The last of them has the cumulative count.
+        // Equal times give one row. Only the last of them has the complete count.
         if times.get(before + 1) != Some(time) {
             let _ = writeln!(out, "{time},{}", (before + 1) as f64 / times.len() as f64);
         }

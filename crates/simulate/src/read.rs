@@ -119,7 +119,8 @@ impl<'t> Reader<'_, 't> {
             }
         }
         scenario.trace = trace;
-        // Servers of one name have a class for each of their capacities. A user that names the servers may use all these classes.
+        // Servers with one name have a class for each of their capacities. A user that names the servers may use all
+        // these classes.
         let mut memory = Growing::new("the servers that users may use");
         let mut all = 0;
         if let Some(names) = &names {
@@ -132,7 +133,8 @@ impl<'t> Reader<'_, 't> {
                 *stated = stated.iter().flat_map(of).collect();
             }
         }
-        // Mistakes in servers and users are reported at their places. If servers are drawn, that happens later, for each seed.
+        // Mistakes in servers and users are reported at their places. If servers are drawn, drawing happens later, for
+        // each seed.
         let stated = Scenario { draw_servers: None, ..scenario.clone() };
         match stated.problem(0) {
             Err(crate::SimulateError::Problem(error)) => Err(document.problem_error(&error)),
@@ -225,7 +227,7 @@ fn fit_somewhere(fields: &Fields<'_, '_>, problem: &Problem) -> Read<()> {
     Ok(())
 }
 
-/// Refuses a field about groups or gangs unless the policy is `tree`.
+/// Rejects a field about groups or gangs unless the policy is `tree`.
 fn only_of_tree(policy: Policy, fields: &Fields<'_, '_>, field: &str) -> Read<()> {
     let why = "groups and gangs are served by the policy `tree`: {\"tree\": {}}";
     fields.refuse(field, !matches!(policy, Policy::Tree(_)), why)

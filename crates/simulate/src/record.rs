@@ -147,7 +147,7 @@ pub(crate) struct Recorder {
     since: Vec<f64>,
     every: Option<f64>,
     there: Changing,
-    /// The state of `there` before the first machine change after `last`, if there was such a change.
+    /// The state of `there` before the first change of a machine after `last`, if there was such a change.
     before: Option<Changing>,
     pub rows: Vec<Row>,
     /// The bytes of a row.
@@ -223,7 +223,8 @@ impl Recorder {
         self.rows.len() as u64 * self.row_bytes
     }
 
-    /// Adds the rows of all times before `time`, up to which nothing changes. Returns whether there was room for them.
+    /// Adds the rows of all times before `time`. The state does not change up to that time. Returns whether the limit
+    /// of rows allowed them.
     pub fn advance(&mut self, time: f64) -> bool {
         let Some(every) = self.every else { return true };
         self.need_rows(time);

@@ -27,7 +27,7 @@ pub struct Simulated {
     /// By seed: the problem and the run. The problem has the servers that were drawn; if machines come and go, it has
     /// all machines, each with its first capacity.
     pub runs: Vec<(Problem, Run)>,
-    /// Notes for the reader, such as which tasks of the trace were left out and why.
+    /// Notes about the run, such as which tasks of the trace were left out and why.
     pub notes: Vec<String>,
 }
 
@@ -54,7 +54,7 @@ pub fn run(
 /// Runs a scenario like [`run`], but stops unfinished runs at the moment `until` ([`Run::is_stopped`]).
 ///
 /// # Errors
-/// As [`run`].
+/// The same as for [`run`].
 pub fn run_until(
     scenario: &Scenario,
     seeds: &[u64],
@@ -73,7 +73,7 @@ pub fn run_until(
 /// of the scenario.
 ///
 /// # Errors
-/// As [`run`].
+/// The same as for [`run`].
 pub fn run_on(
     scenario: &Scenario,
     trace: &Trace,
@@ -146,7 +146,7 @@ fn with_users(scenario: &Scenario, users: &[UserSpec]) -> Scenario {
 }
 
 /// Returns the scenario to run, the source of its tasks, and notes on its trace. If the trace has users of its own,
-/// the scenario has these.
+/// they replace the users of the scenario.
 fn of_trace<'t>(scenario: &Scenario, trace: Option<&'t TraceStream>) -> (Scenario, Tasks<'t>, &'t [Note]) {
     match trace {
         Some(trace) => (with_users(scenario, &trace.users), Tasks::Streamed(trace), &trace.notes),
@@ -221,7 +221,7 @@ fn run_one(
         (Tasks::Stated, Some(TraceFile::Tasks(path))) => Box::new(Table::new(Input::open(path)?, &problem)?),
         (Tasks::Stated, _) => Box::new(Stated::new(&scenario.arrivals, seed)),
     };
-    // The stamp below identifies the tasks of a trace by their number and digest. Its users are part of the problem.
+    // The stamp below identifies the tasks of a trace by their count and digest. Its users are part of the problem.
     let of_trace = match tasks {
         Tasks::Stated => None,
         Tasks::Whole(trace) => Some((trace.tasks.len() as u64, 0)),

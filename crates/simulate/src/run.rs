@@ -29,10 +29,10 @@ pub struct Settings {
     pub leaves: Vec<Option<f64>>,
     /// Machines that come, go and change. `None`: all servers are always present.
     pub changing: Option<Changing>,
-    /// Running times of all tasks in the order of their placements, which replace those of the tasks. They serve to
-    /// compare with programs that draw running times in this order.
+    /// Running times of all tasks in the order of their placements, which replace those of the tasks. They allow a
+    /// comparison with programs that draw running times in this order.
     pub durations: Option<Vec<f64>>,
-    /// Any other data that distinguishes this run. A checkpoint with another stamp is refused.
+    /// Any other data that distinguishes this run. A checkpoint with another stamp is rejected.
     pub stamp: u64,
 }
 
@@ -84,7 +84,8 @@ pub fn simulate(
         .ok_or_else(|| SimulateError::Checkpoint("stopped the run".to_owned()))
 }
 
-/// Simulates like [`simulate`], from a checkpoint on if there is one. Returns `None` if the observer stops the run.
+/// Simulates like [`simulate`], but continues from a checkpoint if there is one. Returns `None` if the observer stops
+/// the run.
 ///
 /// `source` must be at its beginning. Arrivals before the checkpoint are read again and skipped.
 ///
@@ -125,7 +126,7 @@ struct Simulation<'a> {
     placed: Vec<(u32, u32)>,
     /// By number: the runs in progress, if runs are tracked.
     runs: BTreeMap<u32, gangs::Started>,
-    /// The machines, where they come and go.
+    /// The machines, if machines come and go during the run.
     cluster: Option<Cluster>,
     /// The memory of tasks and jobs.
     memory: Growing,
@@ -203,7 +204,8 @@ impl<'a> Simulation<'a> {
         let mut looked = self.events;
         let mut is_stopped = false;
         self.next_arrival = self.next(source)?;
-        // A run from a checkpoint always processes a few event times, so that a run that is resumed repeatedly reaches its end.
+        // A run from a checkpoint always processes a few event times before it can stop, so that a run that is resumed
+        // repeatedly reaches its end.
         let first_look = if self.events > 0 { MOMENTS_BETWEEN_LOOKS } else { 0 };
         for moment in 0_u64.. {
             let looks = moment >= first_look && moment.is_multiple_of(MOMENTS_BETWEEN_LOOKS);
@@ -332,7 +334,7 @@ impl<'a> Simulation<'a> {
     }
 
     fn checkpoint(&self) -> Checkpoint {
-        // Words have 8 bytes, as most values of the state. A growing list may reserve twice its size.
+        // Words have 8 bytes, like most values of the state. A growing list may reserve twice its size.
         room(2 * (self.memory.bytes() + self.recorder.bytes()), "the checkpoint");
         let mut to = Vec::new();
         to.push(self.arrivals_read - u64::from(self.next_arrival.is_some()));
@@ -381,7 +383,7 @@ impl<'a> Simulation<'a> {
         self.finished = from.read()?;
         let runs: Vec<(u32, gangs::Started)> = from.read()?;
         let (changed, next_run) = (from.read::<u64>()? as usize, from.read()?);
-        // A damaged checkpoint must be refused here, since indices are not checked later.
+        // A damaged checkpoint must be rejected here, since indices are not checked later.
         let is_there = |user: u32, job: u32| (user as usize) < users && (job as usize) < jobs;
         let is_server = |server: u32| (server as usize) < servers;
         Reader::check(running.iter().all(|task| is_there(task.user, task.job) && is_server(task.server)))?;

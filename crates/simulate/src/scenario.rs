@@ -22,11 +22,11 @@ pub struct Scenario {
     pub resources: Vec<String>,
     /// The server classes.
     pub servers: Vec<ServerSpec>,
-    /// The number of servers that are drawn from the classes, with their counts as odds. `None`: the classes are used
-    /// as they are.
+    /// The number of servers that are drawn from the classes, with their counts as odds. `None` means that the classes
+    /// are used with their counts.
     pub draw_servers: Option<u64>,
-    /// Machines that come, go and change; the single servers of `servers` are then their places. `None`: all servers
-    /// are always present.
+    /// Machines that come, go and change. The single servers of `servers` are then the places of the machines. `None`
+    /// means that all servers are always present.
     pub machines: Option<Machines>,
     /// Notes on rows of a table of servers that were left out.
     pub notes: Vec<String>,
@@ -40,9 +40,10 @@ pub struct Scenario {
     pub queues: Queues,
     /// A file with the tasks that arrive.
     pub trace: Option<TraceFile>,
-    /// The time at which the run stops. `None`: it ends with the last task.
+    /// The time at which the run stops. `None` means that it ends with the last task.
     pub horizon: Option<f64>,
-    /// The time between two rows of the series. `None`: a thousandth of the horizon, or no series if there is no horizon.
+    /// The time between two rows of the series. `None` means a thousandth of the horizon, or no series if there is no
+    /// horizon.
     pub every: Option<f64>,
 }
 
@@ -161,7 +162,7 @@ impl Scenario {
     }
 }
 
-/// Removes missing servers from the lists of users. The error is the name of a user that is left without servers.
+/// Removes missing servers from the lists of users. The error is the name of a user that would have no servers.
 fn keep_servers(spec: &mut ProblemSpec) -> Result<(), &str> {
     let there: HashSet<&str> = spec.servers.iter().map(|server| server.name.as_str()).collect();
     for user in &mut spec.users {

@@ -18,7 +18,7 @@ pub struct CompletionTimes {
     pub jobs: u64,
     /// The mean.
     pub mean: f64,
-    /// The median: half of the jobs took no longer.
+    /// The median: half of the jobs took at most this time.
     pub median: f64,
     /// The 90th percentile.
     pub p90: f64,

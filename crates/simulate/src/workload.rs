@@ -20,7 +20,7 @@ pub struct Arrival {
     pub tasks: u64,
     /// The running time of each task.
     pub duration: Duration,
-    /// The job of a trace that the tasks belong to, if the tasks of that job arrive one by one.
+    /// The job of the trace to which the tasks belong, if the tasks of that job arrive one by one.
     pub of: Option<JobOfTrace>,
 }
 
@@ -67,14 +67,14 @@ enum Jobs {
     Poisson { poisson: Poisson, at: f64, draw: Draw },
 }
 
-/// Returns the numbers of the random streams of user `n`: that of running times and that of arrival times. Streams 0
-/// and 1 are those of the policy and of the servers.
+/// Returns the numbers of the random streams of user `n`: one for running times and one for arrival times. Streams 0
+/// and 1 belong to the policy and to the servers.
 pub(crate) fn streams(n: usize) -> (u64, u64) {
     (2 + 2 * n as u64, 3 + 2 * n as u64)
 }
 
 impl Stated {
-    /// Creates the arrivals, given those of each user. `seed` decides the random ones.
+    /// Creates the arrivals from the arrivals of each user. `seed` determines the random arrivals.
     #[must_use]
     pub fn new(arrivals: &[Arrivals], seed: u64) -> Self {
         let mut streams_of_users = Vec::new();

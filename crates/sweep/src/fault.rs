@@ -13,13 +13,13 @@ use evenhand_problem::names;
 /// The cause of a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cause {
-    /// The request or a file.
+    /// The request or a file is wrong.
     Input,
-    /// A limit of work, memory or time.
+    /// A limit of work, memory or time was reached.
     Limit,
-    /// A solver that has no answer.
+    /// A solver found no answer.
     Solver,
-    /// This software.
+    /// This software has a defect.
     Defect,
 }
 
@@ -33,9 +33,9 @@ names! { Cause:
 /// The reason why a line has no result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// The cause. `None` where the mechanism is not defined for the problem, which is no failure.
+    /// The cause. `None` if the mechanism is not defined for the problem, which is no failure.
     pub cause: Option<Cause>,
-    /// What is wrong, with its place.
+    /// What is wrong, and where.
     pub what: String,
     /// The setting or the field that is wrong.
     pub field: Option<&'static str>,
@@ -133,7 +133,7 @@ pub fn attempt<T: Send>(limits: &Limits, work: impl FnOnce() -> Result<T, Fault>
     match done {
         Ok(Ok(done)) => done,
         Ok(Err(exceeded)) => Err(exceeded.into()),
-        // The limits of an outer computation were reached.
+        // The limits of an outer computation were reached, so that computation must end too.
         Err(payload) if exceeded(&*payload).is_some() => resume_unwind(payload),
         Err(payload) => {
             let words = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());

@@ -22,9 +22,9 @@ const KIND: &str = "sweep";
 const FIELDS: &[&str] =
     &["kind", "problems", "vary", "mechanisms", "certify", "axioms", "tolerance", "exact"];
 
-/// Most lines of a grid. A billion seconds are thirty years.
+/// Largest number of lines of a grid. At a second for each line they would take thirty years.
 pub const MOST_LINES: u64 = 1_000_000_000;
-/// Most paths that the patterns of a grid match. They are all in memory.
+/// Largest number of paths that the patterns of a grid match. They are all in memory.
 pub const MOST_PATHS: usize = 1_000_000;
 
 /// A grid of problems, varied parameters and mechanisms.
@@ -48,7 +48,7 @@ enum Entry {
 }
 
 impl Grid {
-    /// Reads a grid, whose paths are relative to `folder`. `seed` is the seed of all random numbers.
+    /// Reads a grid. Its paths are relative to `folder`. `seed` is the seed of all random numbers.
     ///
     /// # Errors
     /// [`FormatError`] with the place of the fault.
@@ -162,8 +162,8 @@ impl Grid {
         values
     }
 
-    /// Checks that every pointer leads to a value in the first problem. Otherwise it is likely wrong for most
-    /// problems.
+    /// Checks that every pointer leads to a value in the first problem. A pointer that does not is likely wrong for
+    /// most problems.
     fn try_pointers<'t>(&self, document: &Document<'t>, object: &Object<'t>) -> Result<(), FormatError> {
         let (Some(raw), Some(entry)) = (object.get("vary"), self.problems.first()) else { return Ok(()) };
         let Ok(mut text) = entry.text(&self.folder) else { return Ok(()) };
@@ -188,7 +188,7 @@ impl Entry {
             Self::Text { text, .. } => return Ok(text.clone()),
             Self::Path(path) => path,
         };
-        // Messages name the file as the grid does, wherever the grid is read from.
+        // Messages name the file as the grid names it, whatever folder the grid is read from.
         read_text(&folder.join(path)).map_err(|error| match error {
             ReadError::Io { source, .. } => Fault::new(Cause::Input, format!("{path}: {source}")),
             ReadError::TooLarge { limit, .. } => ReadError::TooLarge { file: path.clone(), limit }.into(),

@@ -1,4 +1,4 @@
-//! The content of a line.
+//! A line of a sweep and its JSON.
 
 use evenhand_problem::{Rational, number};
 use serde::ser::SerializeMap;
@@ -11,13 +11,13 @@ use crate::text::spaced;
 /// The problem, parameters and mechanism of a line.
 #[derive(Debug, Clone)]
 pub struct Head {
-    /// The name and the hash of the problem. `None` where the problem cannot be read.
+    /// The name and the hash of the problem. `None` if the problem cannot be read.
     pub problem: Option<(String, String)>,
     /// Number of the problem in the grid, from 0.
     pub number: u64,
-    /// The values of the varied parameters, as JSON by pointer.
+    /// The JSON value of each varied parameter, with the pointer to it.
     pub varied: Vec<(String, Box<RawValue>)>,
-    /// Name of the mechanism in the lines.
+    /// Name of the mechanism as the line states it.
     pub mechanism: String,
     /// Settings of the mechanism, as a JSON object with numbers as strings.
     pub settings: Box<RawValue>,
@@ -28,24 +28,24 @@ pub struct Head {
 pub struct Line {
     /// The problem, parameters and mechanism.
     pub head: Head,
-    /// The result, or the reason why there is none.
+    /// The result, or the reason why there is no result.
     pub found: Result<Found, Fault>,
 }
 
 /// A summary of a mechanism's result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Found {
-    /// The status in which the mechanism ended.
+    /// The status with which the mechanism ended.
     pub status: &'static str,
-    /// Tasks of every user that has any.
+    /// Number of tasks of each user that has tasks.
     pub tasks: Vec<(String, Rational)>,
-    /// Tasks of all users together.
+    /// Number of tasks of all users together.
     pub total: Rational,
     /// The least dominant share of a user.
     pub least: Rational,
-    /// Jain's index of the dominant shares. `None` where all are 0.
+    /// Jain's index of the dominant shares. `None` if all shares are 0.
     pub jain: Option<Rational>,
-    /// Used fraction of each resource. `None` where there is none of it.
+    /// Used fraction of each resource. `None` if no server has the resource.
     pub utilisation: Vec<(String, Option<Rational>)>,
     /// The verdicts, if axioms were examined.
     pub axioms: Option<Vec<Verdict>>,
@@ -56,7 +56,7 @@ pub struct Found {
 pub struct Verdict {
     /// The axiom, with its parameters.
     pub name: String,
-    /// Whether it holds. `None` where it does not apply or was not decided.
+    /// Whether the axiom holds. `None` if it does not apply or was not decided.
     pub holds: Option<bool>,
     /// The verdict in a word.
     pub verdict: &'static str,
@@ -129,7 +129,7 @@ impl Serialize for Verdict {
     }
 }
 
-/// An object whose fields keep this order.
+/// A JSON object whose fields keep the order of the list.
 struct Entries<'a, K, V>(&'a [(K, V)]);
 
 impl<K: Serialize, V: Serialize> Serialize for Entries<'_, K, V> {
@@ -150,15 +150,15 @@ pub struct ReadLine {
     pub sha256: Option<String>,
     /// The values of the varied parameters.
     pub varied: Option<Box<RawValue>>,
-    /// Name of the mechanism in the lines.
+    /// Name of the mechanism as the line states it.
     pub mechanism: String,
     /// Settings of the mechanism.
     pub settings: Box<RawValue>,
-    /// The status in which the mechanism ended.
+    /// The status with which the mechanism ended.
     pub status: Option<String>,
-    /// Tasks by user.
+    /// Number of tasks of each user, as JSON.
     pub tasks: Option<Box<RawValue>>,
-    /// Tasks of all users together.
+    /// Number of tasks of all users together.
     pub total_tasks: Option<String>,
     /// The least dominant share.
     pub least_dominant_share: Option<String>,

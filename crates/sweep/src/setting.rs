@@ -1,4 +1,5 @@
-//! Settings of mechanisms in a grid. They are those of the command line, with JSON values.
+//! Settings of mechanisms in a grid. They have the names of the command line's flags and JSON
+//! values.
 
 use evenhand_mechanisms::flags::{Flag, Takes};
 use evenhand_mechanisms::{Flags, Mechanism};
@@ -71,7 +72,7 @@ fn value<'t>(document: &Document<'t>, raw: &'t RawValue) -> Result<Shown, Format
     }
 }
 
-/// Checks whether a flag accepts a value, as far as that does not depend on the problem.
+/// Checks that a flag accepts a value. Limits that depend on the problem are checked later.
 fn check(flag: &Flag, value: &Shown, text: &str) -> Result<(), String> {
     let is_flag = matches!(value, Shown::Bool(_));
     match flag.takes {

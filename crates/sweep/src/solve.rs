@@ -1,4 +1,4 @@
-//! The result of a mechanism on a problem.
+//! Runs a mechanism on a problem and summarises the result.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 use crate::fault::{Fault, attempt};
 use crate::line::{Found, Verdict};
 
-/// A problem with the data about it that lines state.
+/// A problem with its name, hash and size for the lines.
 #[derive(Debug, Clone)]
 pub struct Subject {
     /// The problem.
@@ -32,7 +32,7 @@ impl Subject {
         Self { problem, sha256, bytes }
     }
 
-    /// Returns the bytes of the problem's canonical form. Default limits grow with it.
+    /// Returns the size of the problem's canonical form in bytes. Default limits grow with this size.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes
@@ -89,7 +89,8 @@ pub fn solved(
     })
 }
 
-/// Examines an allocation from elsewhere. `also` names axioms in addition to the default ones.
+/// Examines an allocation that a mechanism outside this library made. `also` names axioms in addition to the default
+/// ones.
 ///
 /// # Errors
 /// [`Fault`] when the examination fails.

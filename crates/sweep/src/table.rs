@@ -1,5 +1,5 @@
-//! Lines as a Parquet table. Its columns are the same for every grid, so the files of several parts form one table.
-//! Exact numbers are strings, with the nearest double in a column of its own, and nested values are JSON.
+//! Lines as a Parquet table. The columns are the same for every grid, so the files of several parts form one table.
+//! Exact numbers are strings, and the nearest double stands in a column of its own. Nested values are JSON.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ pub type TableError = ParquetError;
 /// Bytes of text that are collected before they are written.
 const GATHERED: usize = 16 << 20;
 
-/// A column of strings: its name, and the function that returns a line's value.
+/// A column of strings: its name, and the function that returns its value in a line.
 type Text = (&'static str, fn(&ReadLine) -> Option<&str>);
 
 const TEXTS: [Text; 15] = [
@@ -41,7 +41,7 @@ const TEXTS: [Text; 15] = [
     ("cause", |line| line.cause.as_deref()),
 ];
 
-/// Columns of doubles, with the function that returns the string they are computed from.
+/// Columns of doubles: the name of each, and the function that returns the string to convert.
 const DOUBLES: [Text; 3] = [
     ("total_tasks_double", |line| line.total_tasks.as_deref()),
     ("least_dominant_share_double", |line| line.least_dominant_share.as_deref()),

@@ -25,7 +25,7 @@ impl Formatter for Spaced {
 /// Returns the JSON text of a value.
 ///
 /// # Errors
-/// The value cannot be serialised as JSON, for example since it has a key that is not a string.
+/// The value cannot be serialised as JSON, for example because a key is not a string.
 pub fn spaced(value: &(impl Serialize + ?Sized)) -> Result<String, serde_json::Error> {
     let mut bytes = Vec::new();
     value.serialize(&mut Serializer::with_formatter(&mut bytes, Spaced))?;

@@ -12,7 +12,7 @@ pub struct Pointer {
 }
 
 impl Pointer {
-    /// Parses a pointer. The error says what is wrong, in words.
+    /// Parses a pointer. The error is a sentence that says what is wrong.
     pub fn parse(text: &str) -> Result<Self, String> {
         let Some(rest) = text.strip_prefix('/') else {
             return Err(format!("found `{text}`: expected a JSON pointer such as /users/0/weight"));
@@ -29,7 +29,7 @@ impl Pointer {
     /// Returns the text of a document in which `value` stands at this place. The last step may name a field that
     /// the object does not have yet.
     ///
-    /// The error says what is wrong, in words.
+    /// The error is a sentence that says what is wrong.
     pub fn put(&self, text: &str, value: &str) -> Result<String, String> {
         let document = Source { name: "the problem", text }.document().map_err(|error| error.to_string())?;
         let Some((last, before)) = self.steps.split_last() else { return Err("an empty pointer".to_owned()) };

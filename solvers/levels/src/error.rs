@@ -84,13 +84,13 @@ pub enum FaceError {
         /// The index of the user.
         user: usize,
     },
-    /// A user with unlimited tasks is to be satisfied, but cannot have them all.
+    /// A user with unlimited tasks is required to have all its tasks, which is impossible.
     #[error("user {user} has unlimited tasks and cannot be satisfied")]
     Unlimited {
         /// The index of the user.
         user: usize,
     },
-    /// A witness is not a bottleneck of the face, or the user can use nothing of that row.
+    /// A witness is not a bottleneck of the face, or the user demands nothing of that row.
     #[error("row {row} cannot be the witness of user {user}")]
     NotWitness {
         /// The index of the user.

@@ -1,5 +1,5 @@
 //! Weighted lexicographic max-min: raise the common level of the users until some are blocked,
-//! freeze those, and go on (THEORY, section 2).
+//! freeze the blocked users, and raise the level of the rest again (docs/theory.md, section 2).
 //!
 //! In every round the programme is
 //!
@@ -9,10 +9,10 @@
 //!                     sum_i u_ni x_ni >= (a fixed level)     for every other user.
 //! ```
 //!
-//! A user that has all its tasks before the level blocks any user is *satisfied* and costs no round
-//! of its own. With the satisfied users fixed, `t` is a lower bound of the next blocking level.
-//! Adding the users that this `t` satisfies is Newton's method on a concave function, which ends on
-//! the exact level after a few steps.
+//! A user is *satisfied* if it has all its tasks at a level below the blocking level. Satisfied
+//! users cost no round of their own. With the satisfied users fixed, `t` is a lower bound of the
+//! next blocking level. The next step also fixes the users that this `t` satisfies. Repeating such
+//! steps is Newton's method on a concave function. It reaches the exact level after a few steps.
 
 mod data;
 mod duals;
@@ -47,8 +47,8 @@ use data::LevelData;
 
 /// Computes the weighted lexicographic max-min allocation in exact rationals.
 ///
-/// The totals `x_n` are unique. If several placements reach them, the vertex at which the method
-/// ends is returned, which is the same every time and with any number of threads.
+/// The totals `x_n` are unique. If several placements reach these totals, the method returns one
+/// vertex. It returns the same vertex every time and with any number of threads.
 ///
 /// # Errors
 /// [`LevelsError`] when no exactly optimal basis is found within the limits. An unverified answer is
@@ -67,8 +67,9 @@ pub type TasksInDoubles = Vec<Vec<(usize, f64)>>;
 /// Computes prices that nearly prove the levels of [`lexicographic`], without solving it exactly.
 ///
 /// The prices come from doubles and are rounded to short numbers. Their bounds are proven exactly,
-/// whatever the doubles were. If the doubles were right, the bounds are less sharp only by
-/// rounding. `known` is an allocation, by user, that may be the answer; the search starts from it.
+/// whatever the doubles were. If the doubles were right, the bounds exceed the exact levels only by
+/// rounding. `known` is an allocation by user that may be the answer. The search starts from
+/// `known`.
 #[must_use]
 pub fn lexicographic_duals_nearly(
     constraints: &Constraints<'_>,
@@ -98,8 +99,8 @@ pub fn lexicographic_float(
     let data = LevelData::new(constraints, coefficients);
     match float::run(&data, *settings) {
         Ok(optimum) if float::is_sound(&data, &optimum) => Ok(optimum),
-        // Intermediate numbers were too far apart for doubles, though those of the answer may not
-        // be.
+        // Intermediate numbers can be too far apart for doubles even if the numbers of the answer
+        // are not.
         Ok(_) => exact::run(&data, *settings).map(float::rounded),
         Err(error) if error.is_of_highs() => exact::run(&data, *settings).map(float::rounded),
         Err(error) => Err(error),

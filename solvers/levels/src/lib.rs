@@ -1,5 +1,5 @@
-//! Allocations by linear programmes: lexicographic max-min levels, allocations without justified complaints, placements of
-//! totals on server classes, and weighted sums of tasks.
+//! Allocations by linear programmes: lexicographic max-min levels, allocations without justified complaints, placements
+//! of given numbers of tasks on server classes, and weighted sums of tasks.
 #![warn(missing_docs)]
 
 pub mod error;

@@ -1,4 +1,4 @@
-//! Placements of given totals that are as near as possible to another placement.
+//! Placements of given totals of tasks that are as near as possible to another placement.
 //!
 //! With totals `t_n` that can be placed, the programme
 //!

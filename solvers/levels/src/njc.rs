@@ -1,11 +1,11 @@
 //! No Justified Complaints (NJC) on clusters: exact points, the best point for a goal, and the
-//! whole set of a small problem (THEORY, section 3).
+//! whole set of a small problem (docs/theory.md, section 3).
 //!
 //! An allocation is NJC when every active user either has all its tasks or has at least its
 //! entitlement `e_n = w_n / (sum of the weights of the active users)` of some saturated capacity
-//! row. With usage `d` of the row per task and capacity `C`, the latter means `x_ni d >= e_n C`.
-//! Rows are those of [`Constraints`], so divided and time-shared classes are treated in the same
-//! way.
+//! row. With usage `d` of the row per task and capacity `C`, the user has its entitlement of the
+//! row on class `i` if `x_ni d >= e_n C`. Rows are those of [`Constraints`], so divided and
+//! time-shared classes are treated in the same way.
 //!
 //! The NJC set is a finite union of rational polytopes, one for each [`Face`]: a set of saturated
 //! rows, and a witness for each user. [`member`] computes an exact vertex of one polytope,

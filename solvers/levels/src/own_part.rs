@@ -1,12 +1,12 @@
 //! The gain that some users could have from a share of the cluster.
 //!
-//! It is the largest `z` for which an allocation of theirs, within given amounts of every row,
-//! gives each user `min(T_n, x_n + z g_n)` tasks.
+//! The gain is the largest `z` such that an allocation within given amounts of every row gives each of these users
+//! `min(T_n, x_n + z g_n)` tasks.
 //!
-//! A user that has all its tasks at some `z` needs no more beyond it, so the problem is a chain of
-//! linear programmes. The users that have all their tasks at the end of one programme keep them in
-//! the next. The dual of the last one bounds `z`: with weights `l` of the users, prices `p` of the
-//! rows and `q` of their tasks, $\sum_n l_n \min(T_n, x_n + z g_n) = \sum p R + \sum_n q_n T_n$.
+//! A user that has all its tasks at some `z` needs no more beyond it, so the problem is a chain of linear programmes.
+//! The users that have all their tasks at the end of one programme keep them in the next. The dual of the last one
+//! bounds `z`: with weights `l` of the users, prices `p` of the rows and prices `q` of the users' task limits, $\sum_n
+//! l_n \min(T_n, x_n + z g_n) = \sum p R + \sum_n q_n T_n$.
 
 use evenhand_problem::{Constraints, Rational};
 
@@ -21,9 +21,9 @@ use evenhand_lp::settings::EXACT;
 pub struct Wanting {
     /// The index of the user.
     pub user: usize,
-    /// The tasks `x_n` that it has.
+    /// The number of tasks `x_n` that the user already has.
     pub has: Rational,
-    /// The unit `g_n > 0` in which its gain counts; at least `x_n`.
+    /// The unit `g_n > 0` in which the user's gain is measured. It is at least `x_n`.
     pub unit: Rational,
 }
 
@@ -44,8 +44,7 @@ pub struct Gain {
     pub user_prices: Vec<(usize, Rational)>,
 }
 
-/// Computes the largest gain of some active users, at least one, from the given amounts of the
-/// rows.
+/// Computes the largest gain of at least one active user within the given amounts of the rows.
 ///
 /// # Errors
 /// [`LevelsError`] when HiGHS fails, or no exactly optimal basis is found within the limit of pivots.
@@ -56,7 +55,7 @@ pub fn largest_gain(
 ) -> Result<Gain, LevelsError> {
     let problem = constraints.problem();
     let tasks = |user: &Wanting| problem.users()[user.user].tasks();
-    // The missing tasks of each user, divided by its unit. The user needs no more beyond this gain.
+    // The missing tasks of each user, divided by its unit. Beyond this gain the user needs no more tasks.
     let left = |user: &Wanting| Some(Rational::from(tasks(user)? - &user.has) / &user.unit);
     let left: Vec<Option<Rational>> = users.iter().map(left).collect();
     let mut full = vec![false; users.len()];

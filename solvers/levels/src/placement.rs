@@ -8,11 +8,11 @@
 //!                     sum_i x_ni >= T_n                  for every user,      s >= 0
 //! ```
 //!
-//! totals `T` can be placed if `s = 0`. Its prices `p` do not depend on `T`. For any `p >= 0`, all
-//! totals that can be placed satisfy `sum_n T_n min_i p d_ni <= p c`, and all other totals violate
-//! such a bound (`c` and `p` include the limits and their prices). HiGHS guesses the basis. The
-//! prices of the basis are computed in rationals, so a bound is always true, and exact where it is
-//! reached. If a limit is 0, its users cannot run on its classes at all.
+//! totals `T` can be placed if `s = 0`. Its prices `p` do not depend on `T`. For any `p >= 0`, all totals that can be
+//! placed satisfy `sum_n T_n min_i p d_ni <= p c`, and all other totals violate such a bound (`c` and `p` include the
+//! limits and their prices). HiGHS guesses the basis. The prices of the basis are computed in rationals, so every bound
+//! is true. Totals that reach a bound satisfy it with equality. If a limit is 0, its users cannot run on its classes at
+//! all.
 
 use evenhand_budget::each;
 use evenhand_exact::tree::{Bound, ClassLimits};
@@ -30,8 +30,8 @@ use evenhand_lp::settings::EXACT;
 
 mod spread;
 
-/// The number of users whose columns are built at a time and shared by threads: they are in memory
-/// twice.
+/// The number of users whose columns are built at a time. Threads share this work, and the columns are in memory twice
+/// meanwhile.
 const USERS_AT_A_TIME: usize = 1 << 8;
 
 /// The tasks by user: `(class, tasks)`, ascending by class.
@@ -47,7 +47,7 @@ pub enum Place {
 
 /// Totals of tasks by user, which may take long to compute exactly.
 pub trait Totals {
-    /// Returns the totals to some 20 digits. They serve as a guess, and decide nothing.
+    /// Returns the totals to some 20 digits. The result is only a guess that is checked later.
     fn nearly(&self) -> Vec<Rational>;
     /// Returns whether the exact totals violate a bound.
     fn break_bound(&self, bound: &Bound) -> bool;
@@ -83,7 +83,7 @@ pub struct Placements {
     classes: usize,
     /// The programme in doubles, with some of the columns.
     float: FloatLp,
-    /// By column of `float`: its number in `lp`.
+    /// By column of `float`: the number of the column in `lp`.
     inside: Vec<usize>,
     /// By column: whether it is in `float`.
     is_inside: Vec<bool>,

@@ -18,8 +18,8 @@ settings! {
         simplex_iterations: i32 = 400;
         /// The worth of the level when reduced costs below the tolerance of HiGHS matter.
         ///
-        /// A group with a millionth of all tasks has prices that small. A larger worth would bring
-        /// rounding up to the tolerance.
+        /// The prices of a group with a millionth of all tasks are that small. With a larger worth,
+        /// rounding errors would reach the tolerance.
         sharper: f64 = 1e5;
         /// The number of columns that pricing adds for one class at a time: those that would help
         /// most.
@@ -30,8 +30,8 @@ settings! {
         hint: f64 = 1e-3;
         /// Reduced costs below this fraction of a group's price count as 0.
         price_tolerance: f64 = 1e-9;
-        /// The same fraction for sharper prices. Smaller ones are rounding if a group has two
-        /// classes of equal cost.
+        /// The same fraction for sharper prices. Smaller reduced costs are rounding errors if a
+        /// group has two classes of equal cost.
         sharper_price_tolerance: f64 = 1e-12;
         /// Duals below this fraction of the largest count as 0.
         dual_tolerance: f64 = 1e-9;
@@ -43,27 +43,29 @@ settings! {
         rooms: [f64; 4] = [0.0, 1e-9, 1e-7, 1e-5];
         /// The fraction of a capacity by which a solution may exceed it.
         sound: f64 = 1e-7;
-        /// The number of binary digits of prices from doubles that are kept: 13 decimal ones.
+        /// The number of binary digits that are kept of prices from doubles: about 13 decimal
+        /// digits.
         price_bits: i32 = 44;
-        /// Prices below this fraction of the largest, both in units of the capacity rows, are
-        /// rounding.
+        /// Prices below this fraction of the largest price count as rounding errors. Both prices
+        /// are in units of the capacity rows.
         least_price: f64 = 1e-16;
-        /// The time for which exact rounds of small parts may continue after the deadline: numbers
-        /// may be long.
+        /// The time for which exact rounds of small parts may continue after the deadline. They may
+        /// need it because numbers may be long.
         grace: Duration = Duration::from_secs(30);
         /// The number of bits of a bound.
         bound_bits: i64 = 80;
-        /// The factor by which more than the needed prices of an earlier block is added.
+        /// The factor by which an earlier block's prices are multiplied, relative to the least
+        /// sufficient multiple.
         more_of_prices: f64 = 2.0;
         /// The fraction of the guessed level that a programme of many users reaches: 0.968 to 0.970
         /// with 1,000 users on 1,000 classes.
         likely: f64 = 0.97;
         /// The multiple of the level that a group may reach alone and still be blocked by itself or
-        /// with one other group. Two groups together reach at least half of the level of either one
-        /// alone.
+        /// with one other group. Two groups that share everything reach at least half of the level
+        /// of either group alone.
         little_alone: f64 = 2.0;
-        /// The least ratio of all groups to the groups that may be blocked by themselves. With more
-        /// of them, their programme is not small.
+        /// The least ratio of all groups to the groups that may be blocked by themselves. If there
+        /// are more such groups, their programme is not small.
         all_to_few: usize = 2;
         /// The fraction of its tasks that a group in doubles may lack or exceed and still count as
         /// having them all.
@@ -85,7 +87,7 @@ settings! {
         /// The number of rows below which simplex steps are cheap.
         few_rows: usize = 60;
         /// The number of prices (groups x classes x resources) that all iterations together may
-        /// compute.
+        /// compute. The limit bounds the running time.
         work_limit: usize = 400_000_000;
         /// The sharpness of the split at the first and at the last iteration.
         sharpness: (f64, f64) = (5.0, 400.0);
@@ -100,8 +102,9 @@ settings! {
 
     /// Settings of the dual simplex method with key classes.
     Keys as KEYS {
-        /// The number of placements below which HiGHS is as fast. For some 10,000 random ones both
-        /// take 0.05 s. For 20,000, this method takes three quarters of the time of HiGHS.
+        /// The number of placements below which HiGHS is as fast. With about 10,000 random
+        /// placements both take 0.05 s. With 20,000, this method takes three quarters of the time
+        /// of HiGHS.
         least_placements: usize = 20_000;
         /// The number of groups in the first sample.
         sample: usize = 500;
@@ -109,8 +112,8 @@ settings! {
         growth: usize = 8;
         /// The number of groups per thread.
         groups_for_a_thread: usize = 2_000;
-        /// The largest extra cost that makes all classes differ in cost, as a fraction of the cost
-        /// of all.
+        /// The largest extra cost that distinguishes the costs of classes, as a fraction of their
+        /// sum.
         apart: f64 = 1e-6;
         /// The allowed violation of a column's bounds, as a fraction of a capacity or of a level.
         feasible: f64 = 1e-9;
@@ -134,16 +137,17 @@ settings! {
         /// The number of columns of each group that are added at a time: a third of the classes
         /// within these bounds.
         columns_per_group: (usize, usize) = (3, 10);
-        /// At first, a group gets at least one column for this many classes on which it may run.
-        /// With too few columns, the first solves slowly compute prices of a different programme.
+        /// The number of classes on which a group may run for each column that it gets at first.
+        /// With too few columns, the first solves spend time on prices that differ much from the
+        /// final ones.
         classes_per_column: usize = 10;
         /// The number of columns of each group, and of each class, with the largest values, among
-        /// which the last solve searches for a vertex. Many columns of equal worth are slow to
-        /// distinguish, and few of them are needed.
+        /// which the last solve searches for a vertex. Distinguishing many columns of equal worth
+        /// is slow, and few columns are needed.
         last_columns: usize = 30;
         /// The number of columns for each group and class up to which no column is left out.
         few_columns: usize = 8;
-        /// No column is left out either if setting up the equations of all is this many times less
+        /// No column is left out if setting up the equations of all columns is this many times less
         /// work than factoring them. The other work of a step grows with the columns too, and so
         /// does the number of steps.
         little: f64 = 10.0;
@@ -181,15 +185,17 @@ settings! {
         /// The work for an entry of a sum of outer products, in units of that for an entry of a
         /// factorisation, which runs in tiles.
         scattered: f64 = 4.0;
-        /// The number of columns from which threads share work that is done once for each. With
-        /// fewer, handing over the work takes longer than doing it.
+        /// The least number of columns for which threads share the work that is done once for each
+        /// column. For fewer columns, starting threads takes longer than the work.
         shared_columns: usize = 20_000;
-        /// The least number of such items for a thread: some tens of microseconds.
+        /// The least number of columns that a thread gets. Their work takes some tens of
+        /// microseconds.
         numbers_for_a_thread: usize = 4096;
-        /// The number of chunks in which loads are then added up: few, since each has all rows.
+        /// The number of chunks in which loads are then added up. There are few chunks, since each
+        /// stores all rows.
         parts_of_loads: usize = 8;
-        /// The number of rows from which threads share setting up the equations, for the same
-        /// reason.
+        /// The number of rows from which threads share setting up the equations, since handing over
+        /// less work takes longer than doing it.
         shared_rows: usize = 256;
         /// The number of strips of the equations. It is large enough for the threads to end
         /// together, while each strip reads all columns once.
@@ -222,22 +228,22 @@ settings! {
         /// The least free capacity, as a fraction of the most that a user can have on a class; less
         /// is rounding.
         least_room: f64 = 1e-12;
-        /// The number of users per user that a greedy placement may leave incomplete. A programme
-        /// starts from that placement if no more fail.
+        /// The number of users for each user that a greedy placement may leave incomplete. If more
+        /// users are incomplete, a programme does not start from that placement.
         users_to_one_that_may_fail: usize = 50;
         /// The number of placements of every user that are in the programme from the start: those
         /// with the largest capacity.
         first_of_user: usize = 4;
         /// The number of placements of every class that are in the programme from the start.
         first_of_class: usize = 12;
-        /// The number of placements of each user that are added at a time when prices call for
-        /// them.
+        /// The number of placements of each user that are added at a time when they would improve
+        /// the programme.
         more_of_user: usize = 2;
         /// The number of placements up to which all are added at once.
         few: usize = 1000;
         /// A user gets all its placements if its present ones could not hold this many times its
-        /// total alone. Otherwise it might need more of a class than there is, while others could
-        /// make room.
+        /// total alone. With too few placements the user might need more of a class than it has,
+        /// although other users could run elsewhere.
         room: f64 = 4.0;
         /// The least advantage in cost of a placement that is added: HiGHS' tolerance.
         cheaper: f64 = 1e-9;

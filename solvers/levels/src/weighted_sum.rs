@@ -1,11 +1,10 @@
 //! The most valuable allocation: maximise `sum_n v_n x_n`, optionally with a floor under every
 //! user.
 //!
-//! With `v_n = w_n` and no floors this is the utilitarian optimum (Kesidis, equations 2 and 18).
-//! With the users' current tasks as floors it decides Pareto optimality: no allocation dominates
-//! the current one exactly when the optimum equals its value. The dual then holds weights
-//! `l_n = v_n + (price of the floor)` and prices that prove it. Limits of groups are rows like
-//! those of the classes.
+//! With `v_n = w_n` and no floors this is the utilitarian optimum (Kesidis, equations 2 and 18). With the users'
+//! current tasks as floors it decides Pareto optimality: the current allocation is Pareto optimal exactly if the
+//! optimum equals its value. The dual then holds weights `l_n = v_n + (price of the floor)` and prices that prove it.
+//! Limits of groups are rows like those of the classes.
 
 use evenhand_exact::{LimitRows, ShareCoefficients};
 use evenhand_problem::{Constraints, Rational};
@@ -55,7 +54,7 @@ pub struct SumGoal<'a> {
 }
 
 impl<'a> SumGoal<'a> {
-    /// Returns the goal that maximises the sum of tasks of this worth.
+    /// Returns the goal of the largest sum of tasks, where each task of a user has the given worth.
     #[must_use]
     pub fn of(worth: &'a [Rational]) -> Self {
         Self { worth, share: None, floors: None, limits: None, from: None }

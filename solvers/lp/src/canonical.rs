@@ -1,4 +1,4 @@
-//! The hash that names a programme, whatever the order of its rows and columns.
+//! The hash that identifies a programme, whatever the order of its rows and columns.
 
 use std::fmt::Write;
 
@@ -10,8 +10,9 @@ use crate::model::{Bounds, Direction, Model};
 
 /// Returns the SHA-256 of the canonical text of a programme, in hexadecimal (docs/linear-programmes.md).
 ///
-/// The canonical text is that of the minimised programme: a line with the constant, the rows and then the columns in
-/// alphabetical order, each with its bounds and entries. Two programmes with the same rows, columns and costs have the same hash.
+/// The canonical text describes the minimised programme. It has a line with the constant, then the rows, then the
+/// columns. Rows and columns are in alphabetical order, each with its bounds and entries. Two programmes with the same
+/// rows, columns and costs have the same hash.
 #[must_use]
 pub fn hash(model: &Model) -> String {
     let mut hasher = Sha256::new();

@@ -21,10 +21,10 @@ pub enum LpError {
     /// A basis does not have the size of the programme.
     #[error("the basis does not have the size of the linear programme")]
     BasisLength,
-    /// HiGHS refused a call.
+    /// HiGHS rejected a call.
     #[error("HiGHS refused to {what}")]
     Call {
-        /// The refused operation.
+        /// The rejected operation.
         what: &'static str,
     },
     /// This version of HiGHS does not know an option.

@@ -49,7 +49,7 @@ pub struct ExactLp {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Variable {
     /// The slack of a row: `b - a x` or `a x - b`. The slack of an equation is `b - a x`, which is
-    /// 0 in every feasible point but may differ from 0 before.
+    /// 0 in every feasible point. At an infeasible vertex it may differ from 0.
     Slack(usize),
     /// A column.
     Column(usize),
@@ -94,8 +94,8 @@ impl Feasibility {
 impl ExactLp {
     /// Computes the optimum, starting from `basis`.
     ///
-    /// The basis is completed with slacks if it is short or singular. Variables that do not exist
-    /// are ignored.
+    /// If the basis has too few variables or is singular, it is completed with slacks. Variables
+    /// that do not exist are ignored.
     ///
     /// # Errors
     /// [`LpError::ExactlyUnbounded`], [`LpError::ExactlyInfeasible`], or [`LpError::PivotLimit`].

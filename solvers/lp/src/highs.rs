@@ -1,9 +1,8 @@
-//! The boundary to HiGHS: one linear programme, kept warm while it is changed in place.
+//! The interface to HiGHS: one linear programme that stays in memory and is changed in place.
 //!
-//! Apart from a line of `linear/cholesky.rs` this is the only module of the workspace with
-//! `unsafe`. The safe `highs` crate builds and owns the model, but its interface offers neither the
-//! basis nor changes of coefficients in place. Those few calls go to the C interface on the same
-//! model.
+//! This module and one line of `linear/cholesky.rs` are the only places in the workspace with `unsafe`. The safe
+//! `highs` crate builds and owns the model, but it can neither read nor set a basis, and it cannot change coefficients
+//! in place. This module calls the C interface for these operations on the same model.
 
 use std::ffi::c_int;
 
@@ -88,7 +87,7 @@ impl ColumnBlock {
     /// Adds one column with another lower bound.
     ///
     /// # Errors
-    /// As [`ColumnBlock::push`] has them.
+    /// The same as for [`ColumnBlock::push`].
     pub fn push_above(
         &mut self,
         cost: f64,
@@ -101,7 +100,7 @@ impl ColumnBlock {
     /// Adds one column with these bounds, which may be infinite.
     ///
     /// # Errors
-    /// As [`ColumnBlock::push`] has them, and [`LpError::NotFinite`] for a bound that is NaN.
+    /// The same as for [`ColumnBlock::push`], and [`LpError::NotFinite`] for a bound that is NaN.
     pub fn push_between(
         &mut self,
         cost: f64,
@@ -362,11 +361,11 @@ impl FloatLp {
         last
     }
 
-    /// Solves a programme of any kind as HiGHS does by default: presolved, by the dual simplex method, for at most so many
-    /// seconds. Where that fails, it is solved without presolve by both methods.
+    /// Solves a programme of any kind with the defaults of HiGHS (presolve and the dual simplex method), within a time
+    /// limit in seconds. If that fails, both simplex methods are tried without presolve.
     ///
     /// # Errors
-    /// As [`FloatLp::solve`] has them, and [`LpError::TimeLimit`].
+    /// The same as for [`FloatLp::solve`], and [`LpError::TimeLimit`].
     pub fn solve_presolved(&mut self, seconds: Option<f64>) -> Result<FloatSolution, LpError> {
         self.set_option("time_limit", seconds.unwrap_or(f64::INFINITY))?;
         self.set_option("presolve", "on")?;
@@ -394,7 +393,7 @@ impl FloatLp {
         model.try_set_option(name, value).map_err(|_| LpError::Option(name))
     }
 
-    /// Turns off the scaling of HiGHS, which numbers near 1 do not need.
+    /// Turns off the scaling of HiGHS, which programmes with numbers near 1 do not need.
     ///
     /// # Errors
     /// [`LpError`] when HiGHS refuses the option.
@@ -404,13 +403,13 @@ impl FloatLp {
         model.try_set_option(NAME, 0).map_err(|_| LpError::Option(NAME))
     }
 
-    /// Solves again after the bounds of rows have changed, by the dual method, for which the last
-    /// basis is feasible.
+    /// Solves again after the bounds of rows have changed. It uses the dual method, for which the last basis is
+    /// feasible.
     ///
-    /// Costs are perturbed only if there is no such basis: a nearly optimal basis needs few steps.
+    /// HiGHS perturbs costs only if there is no such basis, since a nearly optimal basis needs few steps.
     ///
     /// # Errors
-    /// As [`FloatLp::solve`] has them.
+    /// The same as for [`FloatLp::solve`].
     pub fn solve_again(&mut self) -> Result<FloatSolution, LpError> {
         const PERTURBATION: &str = "dual_simplex_cost_perturbation_multiplier";
         self.set_method(DUAL_SIMPLEX, HIGHS.tolerance)?;
@@ -426,7 +425,7 @@ impl FloatLp {
     /// `None`.
     ///
     /// # Errors
-    /// As [`FloatLp::solve`] has them.
+    /// The same as for [`FloatLp::solve`].
     pub fn solve_within(&mut self, iterations: i32) -> Result<Option<FloatSolution>, LpError> {
         self.most_iterations = iterations;
         let first = self.attempt();
@@ -467,8 +466,8 @@ impl FloatLp {
         let size = (self.n_rows + self.n_columns + self.n_entries) as u64;
         charge(4 * size, WHAT);
         let each = 2 * self.n_rows as u64 + size / 16 + 100;
-        // One iteration more than the budget allows, so that the charge below ends a programme that
-        // needs it.
+        // Allows one iteration more than the budget, so that the charge below stops a programme that exceeds the
+        // budget.
         let payable = work_left().map_or(i32::MAX, |left| i32::try_from(left / each + 1).unwrap_or(i32::MAX));
         self.set_limit(self.most_iterations.min(payable))?;
         let model = self.model.take().ok_or(LpError::Lost)?;
@@ -504,7 +503,7 @@ impl FloatLp {
 }
 
 impl BasisStatus {
-    /// Converts a code of HiGHS. Code 4, "nonbasic, bound not stated", is read as the lower bound.
+    /// Converts a status code of HiGHS. Code 4 ("nonbasic, bound not stated") counts as the lower bound.
     fn from_highs(code: c_int) -> Self {
         match code {
             1 => Self::Basic,
@@ -532,8 +531,8 @@ impl LpError {
             HighsModelStatus::SolveError => Self::Status("solve error"),
             HighsModelStatus::PostsolveError => Self::Status("postsolve error"),
             HighsModelStatus::ReachedMemoryLimit => Self::Status("memory limit"),
-            // No limit on objectives or solutions is set here. A status unknown to this version is
-            // no success.
+            // No limit on objectives or solutions is set here. A status that this version does not know is not a
+            // success.
             _ => Self::Status("unknown"),
         })
     }

@@ -16,7 +16,7 @@ const MODEL_FIELDS: [&str; 6] = ["kind", "name", "direction", "constant", "rows"
 const ROW_FIELDS: [&str; 3] = ["name", "lower", "upper"];
 const COLUMN_FIELDS: [&str; 6] = ["name", "cost", "lower", "upper", "integer", "entries"];
 
-/// Reads a programme. Every number is taken as the decimal that is written.
+/// Reads a programme. Every number is read exactly as the written decimal.
 ///
 /// # Errors
 /// [`FormatError`] with the line, the column, the place in the document and what was expected there.
@@ -63,7 +63,7 @@ impl<'t> Reader<'_, 't> {
         list.into_iter().map(object).collect()
     }
 
-    /// Returns the name of a row or a column, which no other one may have.
+    /// Returns the name of a row or a column. No other row or column may have the same name.
     fn name(
         &self,
         object: &Object<'t>,
@@ -175,7 +175,7 @@ fn by_name<'n>(names: impl Iterator<Item = &'n str>, values: &[Rational]) -> Str
     format!("{{{}}}", fields.join(",\n"))
 }
 
-/// Returns the fields of a status: its word and its proof. `None` for a limit, which has no proof of an answer.
+/// Returns the JSON fields of a status: its word and its proof. Returns `None` for a limit, which proves no answer.
 fn proof(model: &Model, status: &Status) -> Option<String> {
     let columns =
         |values: &[Rational]| by_name(model.columns.iter().map(|column| column.name.as_str()), values);
@@ -204,7 +204,7 @@ fn proof(model: &Model, status: &Status) -> Option<String> {
     })
 }
 
-/// Writes a certificate: the programme with its answer and its proof. `None` for a limit.
+/// Writes a certificate: the programme with its answer and its proof. Returns `None` for a limit.
 #[must_use]
 pub fn certificate(model: &Model, answer: &Answer) -> Option<String> {
     let proof = proof(model, &answer.status)?;

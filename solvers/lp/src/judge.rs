@@ -1,4 +1,4 @@
-//! Judges an answer in exact numbers: what it violates, and how far its objective can be from the optimum.
+//! Judges an answer in exact numbers: its violations of the constraints, and its distance from the optimum.
 
 use rug::Rational;
 
@@ -6,26 +6,27 @@ use crate::model::{Direction, Model, Position};
 use crate::solve::objective_bound;
 use crate::stated::StatedAnswer;
 
-/// A violation, with the row or the column where it is.
+/// A violation of a row or column.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Violation {
-    /// Where it is.
+    /// The row or column.
     pub at: Position,
-    /// By how much, in the units of the row or column.
+    /// The amount of the violation, in the units of the row or column.
     pub by: Rational,
 }
 
-/// What prices prove.
+/// The conclusions from the prices of an answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ByPrices {
-    /// The bound on the objective that holds for every feasible point; `None` where a price needs a bound that is infinite.
+    /// The bound that the prices prove on the objective of every feasible point. `None` if a price refers to an
+    /// infinite bound.
     pub bound: Option<Rational>,
-    /// How far the objective of the answer is from that bound, in the direction of the optimum; below 0 for an answer that is better
-    /// than any feasible point, which it can be only by violations.
+    /// The distance from the objective of the answer to that bound, in the direction of the optimum. It is negative if
+    /// the answer is better than any feasible point, which is possible only because of violations.
     pub gap: Option<Rational>,
-    /// The largest price or reduced cost that needs a bound which is infinite.
+    /// The largest price or reduced cost that refers to an infinite bound.
     pub dual_violation: Option<Violation>,
-    /// The largest product of a price and the distance to the bound that it is about.
+    /// The largest product of a price and the distance of its row or column from the bound to which the price refers.
     pub complementarity: Option<Violation>,
 }
 
@@ -42,7 +43,7 @@ pub struct Judgement {
     pub bound: Option<Violation>,
     /// The largest distance of an integer column from an integer.
     pub integrality: Option<Violation>,
-    /// What the prices prove, where the answer has any.
+    /// The conclusions from the prices, if the answer has prices.
     pub prices: Option<ByPrices>,
 }
 

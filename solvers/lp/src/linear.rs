@@ -1,8 +1,8 @@
 //! Linear algebra: sparse LU factors in rational numbers, and Cholesky factors in doubles.
 //!
-//! Columns with one entry are pivots first, then the rarest column of the shortest row. A basis
-//! that is triangular except for a small kernel is factored in time proportional to its entries,
-//! and numbers grow only in the kernel.
+//! Columns with one entry come first as pivots. After them, each pivot is in the shortest row, in the column of that
+//! row with the fewest entries. A basis that is triangular except for a small kernel is factored in time proportional
+//! to its entries. Numbers grow only in the kernel.
 
 mod cholesky;
 
@@ -138,8 +138,8 @@ impl Lu {
     }
 }
 
-/// Charges multiplications with these numbers before they are done, all with the length of the
-/// longest.
+/// Charges multiplications with these numbers before they are done. Each is charged with the length of the longest
+/// number.
 fn charge_widest<'n>(numbers: impl Iterator<Item = &'n Rational> + Clone) {
     if let Some(widest) = numbers.clone().max_by_key(|number| bits(number)) {
         charge(widest, numbers.count());
@@ -196,8 +196,8 @@ impl WholeRow {
     }
 }
 
-/// Charges the multiplication of each of these whole numbers with a number of `bits` bits before it is done. Such a product
-/// needs no common divisor, so its cost is that of the two widths.
+/// Charges the multiplication of each of these whole numbers with a number of `bits` bits before it is done. Such a
+/// product needs no common divisor, so its cost depends only on the two lengths.
 fn charge_whole<'n>(bits: u32, numbers: impl ExactSizeIterator<Item = &'n (usize, Integer)>) {
     let other = evenhand_budget::words_of_bits(u64::from(bits));
     let steps = numbers.map(|(_, value)| {
@@ -240,8 +240,7 @@ impl Active {
         }
     }
 
-    /// Returns the next pivot: a column with a single entry, or the rarest column of the shortest
-    /// row.
+    /// Returns the next pivot: a column with a single entry, or the column with the fewest entries of the shortest row.
     fn choose_pivot(&mut self) -> Result<Option<(usize, usize)>, Singular> {
         while let Some(column) = self.singletons.pop() {
             if let (false, [row]) = (self.column_done[column], self.in_column[column].as_slice()) {
@@ -249,7 +248,7 @@ impl Active {
             }
         }
         let Some(&(_, row)) = self.open.first() else { return Ok(None) };
-        // Among pivots that are otherwise equal, the shortest one.
+        // Among otherwise equal pivots, prefers the shortest number.
         let rank = |(c, value): &&(usize, Integer)| (self.in_column[*c].len(), value.significant_bits(), *c);
         let rarest = self.rows[row].entries.iter().min_by_key(rank);
         rarest.map(|(column, _)| Some((row, *column))).ok_or(Singular { row })
@@ -321,7 +320,7 @@ impl Active {
         self.rows[target] = row;
     }
 
-    /// Records that the row has no entry in the column any more.
+    /// Records that the row no longer has an entry in the column.
     fn remove_from_column(&mut self, row: usize, column: usize) {
         let rows = &mut self.in_column[column];
         rows.retain(|other| *other != row);

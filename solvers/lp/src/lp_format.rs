@@ -1,7 +1,8 @@
 //! Reads LP files: the format of CPLEX, which most solvers read and write.
 //!
-//! Numbers are read as the decimals that are written. A column is an integer of at least 0 where it is listed as general, and 0 or 1
-//! where it is listed as binary. A negative upper bound leaves the lower bound 0 in place, as the documentation of CPLEX has it.
+//! Numbers are read exactly as the written decimals. A column that is listed as general is an integer of at least 0. A
+//! column that is listed as binary is 0 or 1. A negative upper bound does not change the lower bound 0, as documented
+//! by CPLEX.
 
 use std::collections::HashMap;
 
@@ -11,7 +12,8 @@ use rug::Rational;
 use crate::model::{Bounds, Column, Direction, Model, Row};
 use crate::mps::{FormatError, is_infinite, parse};
 
-/// The first words of a section, in lower case. Longer ones come first where one begins with another.
+/// The words that begin a section, in lower case. If one entry is the beginning of another, the longer entry comes
+/// first.
 const SECTIONS: [(&str, Section); 29] = [
     ("maximize", Section::Objective(Direction::Maximise)),
     ("maximise", Section::Objective(Direction::Maximise)),
@@ -53,7 +55,7 @@ enum Section {
     Integers,
     Binaries,
     End,
-    /// A section whose restrictions no linear programme has.
+    /// A section whose restrictions do not exist in linear programmes.
     Refused,
 }
 
@@ -65,7 +67,7 @@ enum Token {
     Plus,
     Compare(Comparison),
     Colon,
-    /// A character that belongs to no linear expression, such as the bracket of a quadratic one.
+    /// A character that cannot occur in a linear expression, such as the bracket of a quadratic one.
     Other(char),
 }
 
@@ -143,7 +145,7 @@ fn header(line: &str, section: Section) -> Option<(Section, usize)> {
     let (word, found) = SECTIONS.iter().find(|(word, _)| {
         let Some(rest) = lower.strip_prefix(word) else { return false };
         let next = rest.trim_start().chars().next();
-        // A row or a column may be called like a section: `max: x` and `max <= 3` are no headers.
+        // A row or a column may have the name of a section: `max: x` and `max <= 3` are not headers.
         let is_word = rest.is_empty() || rest.starts_with(|c: char| c.is_ascii_whitespace());
         let is_name = matches!(next, Some(':' | '<' | '>' | '=' | '+' | '-')) && section != Section::Start;
         is_word && !is_name
@@ -178,7 +180,7 @@ fn tokenise(line: &str, number: u64, tokens: &mut Tokens) -> Result<(), FormatEr
     Ok(())
 }
 
-/// Returns whether a name may have this character; it may not begin with a digit or a point.
+/// Returns whether a name may contain this character. A name may not begin with a digit or a point.
 fn is_of_name(c: char) -> bool {
     c.is_alphanumeric() || "!\"#$%&(),.;?@_'`{}~|/".contains(c)
 }
@@ -194,7 +196,8 @@ fn comparison(rest: &str) -> (Token, usize) {
     (token, length)
 }
 
-/// Returns the length of a number: digits, a point, and an exponent if digits follow the `e`. Otherwise the `e` begins a name.
+/// Returns the length of a number: digits, a point and an exponent. An `e` without digits after it begins a name
+/// instead.
 fn length_of_number(text: &str) -> usize {
     let digits = |from: usize| text[from..].bytes().take_while(u8::is_ascii_digit).count();
     let mut length = digits(0);
@@ -209,7 +212,7 @@ fn length_of_number(text: &str) -> usize {
     length
 }
 
-/// The tokens of a section while they are read.
+/// A position in the tokens of a section.
 struct Cursor<'t> {
     tokens: &'t [(u64, Token)],
     at: usize,
@@ -256,7 +259,7 @@ impl<'t> Cursor<'t> {
         Some(name.clone())
     }
 
-    /// Reads signs, and returns whether they are negative together, and whether there are any.
+    /// Reads signs. Returns whether their product is negative, and whether there are any signs.
     fn signs(&mut self) -> (bool, bool) {
         let (mut is_negative, mut any) = (false, false);
         while let Some(Token::Plus | Token::Minus) = self.peek() {
@@ -266,7 +269,7 @@ impl<'t> Cursor<'t> {
         (is_negative, any)
     }
 
-    /// Reads a sum of terms, up to the first token that continues none.
+    /// Reads a sum of terms, up to the first token that cannot continue it.
     fn expression(&mut self) -> Result<Expression, FormatError> {
         let mut sum = Expression::default();
         let mut is_first = true;
@@ -404,7 +407,7 @@ impl Builder {
         }
     }
 
-    /// Reads a row: `[name:] sum <= side`, or `side <= sum <= side`.
+    /// Reads a row of the form `[name:] sum <= side` or `side <= sum <= side`.
     fn row(&mut self, cursor: &mut Cursor<'_>) -> Result<(), FormatError> {
         let line = cursor.line();
         let name = cursor.label().unwrap_or_else(|| format!("R{}", self.model.rows.len() + 1));
@@ -505,7 +508,7 @@ fn is_infinity(cursor: &Cursor<'_>) -> bool {
     matches!(cursor.peek(), Some(Token::Name(name)) if infinity(name))
 }
 
-/// Reads a number with its signs, which may be infinite.
+/// Reads a number with its signs. It may be infinite.
 fn side(cursor: &mut Cursor<'_>) -> Result<Rational, FormatError> {
     let (is_negative, _) = cursor.signs();
     let value = match cursor.peek() {
@@ -517,8 +520,8 @@ fn side(cursor: &mut Cursor<'_>) -> Result<Rational, FormatError> {
     Ok(if is_negative { -value } else { value })
 }
 
-/// Sets the bounds that a comparison with a number states. A number of at least 1e30 is no upper bound, and one of at most -1e30 no
-/// lower bound.
+/// Sets the bounds that a comparison with a number states. Upper bounds of at least 1e30 and lower bounds of at most
+/// -1e30 count as infinite.
 fn apply(bounds: &mut Bounds, comparison: Comparison, value: &Rational) {
     let is_none = |is_upper: bool| is_infinite(value) && (*value > 0) == is_upper;
     let (has_lower, has_upper) = (comparison != Comparison::AtMost, comparison != Comparison::AtLeast);

@@ -2,9 +2,9 @@
 //! columns.
 //!
 //! Everything here is floating point. The values satisfy rows, bounds and integrality within
-//! [`MipSettings::tolerance`]. The bound is only a claim of HiGHS, and no proof. A caller that
-//! needs a proof takes the integer components of the answer, solves the rest exactly, and verifies
-//! the result.
+//! [`MipSettings::tolerance`]. The bound is only a claim of HiGHS, not a proof. A caller that needs
+//! a proof takes the integer components of the answer, solves the rest exactly, and verifies the
+//! result.
 
 use highs::{HighsModelStatus, HighsSolutionStatus, RowProblem, Sense};
 
@@ -130,7 +130,7 @@ impl MipModel {
         if i32::try_from(self.rows.len()).is_err() || i32::try_from(self.columns.len()).is_err() {
             return Err(LpError::TooLarge);
         }
-        // The tree cannot be charged from outside; it has its own time limit.
+        // The tree cannot be charged from outside. The time limit bounds it instead.
         let entries: usize = self.rows.iter().map(|row| row.entries.len()).sum();
         let size = (self.rows.len() + self.columns.len() + entries) as u64;
         evenhand_budget::charge(1000 * size, "a programme of whole numbers");
@@ -159,7 +159,7 @@ impl MipModel {
         ] {
             model.try_set_option(name, value).map_err(option(name))?;
         }
-        // One thread, so that the same model has the same answer on every machine.
+        // Uses one thread, so that the same model has the same answer on every machine.
         model.try_set_option("parallel", "off").map_err(option("parallel"))?;
         model.try_set_option("threads", 1).map_err(option("threads"))?;
 

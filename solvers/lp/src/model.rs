@@ -2,8 +2,8 @@
 //!
 //! $$\min\ \text{or}\ \max\quad c_0 + c^T x\qquad l \le A x \le u,\quad l' \le x \le u'$$
 //!
-//! Every bound may be infinite, on rows and on columns. Columns may be marked as integer; [`Model::solve`](crate::solve) then
-//! answers for the relaxation, and says so.
+//! Every bound of a row or a column may be infinite. Columns may be marked as integer. [`Model::solve`](crate::solve)
+//! then solves the relaxation, and its answer says so.
 
 use rug::Rational;
 
@@ -12,10 +12,10 @@ use crate::linear::SparseRow;
 /// The direction of the objective.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Direction {
-    /// The least value is sought.
+    /// The objective is minimised.
     #[default]
     Minimise,
-    /// The largest value is sought.
+    /// The objective is maximised.
     Maximise,
 }
 
@@ -80,7 +80,8 @@ impl Bounds {
         below.into_iter().chain(above).fold(Rational::new(), Rational::max)
     }
 
-    /// Returns the bound that is the best value for a positive price (the lower one) or for a negative price (the upper one).
+    /// Returns the bound to which a price refers: the lower bound for a positive price, the upper bound for a negative
+    /// one.
     #[must_use]
     pub fn for_price(&self, is_positive: bool) -> Option<&Rational> {
         if is_positive { self.lower.as_ref() } else { self.upper.as_ref() }
@@ -105,7 +106,7 @@ pub struct Column {
     pub cost: Rational,
     /// The bounds of the variable.
     pub bounds: Bounds,
-    /// Whether the variable has to be an integer.
+    /// Whether the variable must be an integer.
     pub is_integer: bool,
     /// The entries that are not 0, as `(row, value)`, no row twice.
     pub entries: SparseRow,
@@ -158,7 +159,7 @@ impl Model {
         self.rows.len() - 1
     }
 
-    /// Adds a column and returns its index. Entries are `(row, value)`; no row may be named twice.
+    /// Adds a column and returns its index. Entries are `(row, value)`; no row may occur twice.
     pub fn column<V: Into<Rational>>(
         &mut self,
         name: impl Into<String>,
@@ -178,7 +179,7 @@ impl Model {
         self.columns.len() - 1
     }
 
-    /// Returns whether any column has to be an integer.
+    /// Returns whether any column must be an integer.
     #[must_use]
     pub fn has_integers(&self) -> bool {
         self.columns.iter().any(|column| column.is_integer)
@@ -209,7 +210,8 @@ impl Model {
         activities
     }
 
-    /// Returns the cost of a column in the minimised programme: negated where the objective is maximised.
+    /// Returns the cost of a column in the minimised programme. If the objective is maximised, this is the negated
+    /// cost.
     #[must_use]
     pub fn minimised_cost(&self, column: usize) -> Rational {
         let cost = &self.columns[column].cost;
@@ -233,14 +235,14 @@ impl Model {
     ///
     /// $$\sum_i \min_{l_i \le r \le u_i} y_i r + \sum_j \min_{l'_j \le v \le u'_j} (c - y A)_j v$$
     ///
-    /// `None` where a bound that is needed is infinite (Neumaier and Shcherbina, "Safe bounds in linear and mixed-integer linear
-    /// programming", Mathematical Programming 99, 2004). Any prices give a valid bound.
+    /// Returns `None` if the sum needs an infinite bound (Neumaier and Shcherbina, "Safe bounds in linear and
+    /// mixed-integer linear programming", Mathematical Programming 99, 2004). Any prices give a valid bound.
     #[must_use]
     pub fn proven_bound(&self, y: &[Rational]) -> Option<Rational> {
         self.proven_bound_at(y, &self.reduced_costs(y))
     }
 
-    /// Returns the bound of [`Model::proven_bound`] for reduced costs that are known.
+    /// Returns the bound of [`Model::proven_bound`], given the reduced costs.
     #[must_use]
     pub fn proven_bound_at(&self, y: &[Rational], reduced: &[Rational]) -> Option<Rational> {
         let rows = self.rows.iter().map(|row| &row.bounds).zip(y);

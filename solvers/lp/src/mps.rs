@@ -1,7 +1,8 @@
 //! Reads and writes MPS files, fixed and free.
 //!
-//! Numbers are read as the decimals that are written. A bound of at least 1e30, or of at most -1e30, is infinite. A column between
-//! integer markers without bounds is an integer of at least 0. Rows of type N after the first one are left out.
+//! Numbers are read exactly as the written decimals. A bound of at least 1e30, or of at most -1e30, is infinite. A
+//! column between integer markers without bounds is an integer of at least 0. Rows of type N after the first one are
+//! left out.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -19,11 +20,11 @@ const MOST_BYTES_OF_A_LINE: usize = 1 << 16;
 /// The most digits of all numbers of a file together: about 270 MB.
 const MOST_DIGITS: u64 = number::MAX_TOTAL_DIGITS;
 
-/// The reason why a text is no linear programme.
+/// The reason why a text is not a linear programme.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum FormatError {
-    /// A line is not what the format says.
+    /// A line does not follow the format.
     #[error("line {line}: {message}")]
     Line {
         /// The line, from 1.
@@ -63,7 +64,7 @@ enum Kind {
     AtLeast,
 }
 
-/// A file that is being read.
+/// The state while a file is read.
 struct Reader {
     model: Model,
     line: u64,
@@ -80,7 +81,7 @@ struct Reader {
     digits: u64,
 }
 
-/// A row of the file: the objective, one that is left out, or a row of the programme.
+/// A row of the file: the objective, a row that is left out, or a row of the programme.
 #[derive(Clone, Copy)]
 enum RowOf {
     Objective,
@@ -270,7 +271,7 @@ impl Reader {
         Ok(())
     }
 
-    /// The right-hand side of a row; that of the objective is minus its constant.
+    /// Sets the right-hand side of a row. The right-hand side of the objective is minus its constant.
     fn side(&mut self, row: RowOf, value: Rational) -> Result<(), FormatError> {
         match row {
             RowOf::LeftOut => {}
@@ -306,7 +307,7 @@ impl Reader {
         let column = &mut self.model.columns[at];
         match kind.as_str() {
             "UP" | "UI" => {
-                // A negative upper bound alone takes the lower bound 0 away, as most readers have it.
+                // A negative upper bound alone makes the lower bound infinite, as in most readers.
                 if !has_lower && value.as_ref().is_some_and(|value| *value < 0) {
                     column.bounds.lower = None;
                 }
@@ -341,7 +342,7 @@ impl Reader {
         Ok(())
     }
 
-    /// The pairs of a row and a value, after the name of a set that may be missing.
+    /// Reads the pairs of a row and a value. The name of the set before the pairs may be missing.
     fn pairs(
         &mut self,
         line: &str,
@@ -354,7 +355,7 @@ impl Reader {
             _ => return self.fixed_pairs(line).map(|(_, pairs)| pairs),
         };
         let pairs: Result<Vec<_>, _> = words.chunks(2).map(|pair| self.pair(pair[0], pair[1])).collect();
-        // Names with blanks are those of the fixed form alone.
+        // Only the fixed form allows names with blanks.
         pairs.or_else(|error| self.fixed_pairs(line).map(|(_, pairs)| pairs).map_err(|_| error)).map_err(
             |error| match error {
                 FormatError::Line { line, message } => {
@@ -380,7 +381,7 @@ impl Reader {
         }
     }
 
-    /// The fields of the fixed form, which stand in given places: a name and one or two pairs.
+    /// Reads the fields of the fixed form, which have fixed positions: a name and one or two pairs.
     fn fixed_pairs(&mut self, line: &str) -> Result<(String, Vec<(RowOf, Rational)>), FormatError> {
         let mut pairs = vec![self.pair(&field(line, 14, 22), &field(line, 24, 36))?];
         let second = field(line, 39, 47);
@@ -437,7 +438,7 @@ impl Reader {
     }
 }
 
-/// Returns a number as it is written: a decimal with an exponent, which Fortran writes with a D.
+/// Returns a number exactly as written: a decimal with an exponent. Fortran writes the exponent with a D.
 #[must_use]
 pub fn parse(text: &str) -> Option<Rational> {
     let text = text.trim_start_matches('+');
@@ -463,7 +464,7 @@ fn infinite() -> Rational {
     Rational::from(Integer::from(Integer::u_pow_u(10, 30)))
 }
 
-/// Returns whether a bound is so large that it stands for none.
+/// Returns whether a bound is so large that it counts as infinite.
 pub(crate) fn is_infinite(value: &Rational) -> bool {
     value.clone().abs() >= infinite()
 }
@@ -473,7 +474,8 @@ fn field(line: &str, from: usize, to: usize) -> String {
     line.get(from..to.min(line.len())).unwrap_or_default().trim().to_owned()
 }
 
-/// The most digits of a number that is written as a decimal. Longer numbers are rounded to the nearest double.
+/// The largest number of digits with which a number is written as an exact decimal. Longer numbers are rounded to the
+/// nearest double.
 const MOST_WRITTEN_DIGITS: usize = 30;
 
 /// Writes a programme in the free form, in which names have no blanks.
@@ -543,19 +545,19 @@ pub fn write(model: &Model) -> Result<String, ContradictoryRow> {
     Ok(text + "ENDATA\n")
 }
 
-/// Returns the lines of the bounds of a column, unless they are 0 and infinite, which need none.
+/// Returns the lines of the bounds of a column. The bounds 0 and infinity need no line.
 fn written_bounds(column: &Column) -> String {
     let name = &column.name;
     let line = |kind: &str, value: &Rational| format!(" {kind} bnd {name} {}\n", decimal(value));
     match (&column.bounds.lower, &column.bounds.upper) {
         (None, None) => format!(" FR bnd {name}\n"),
         (None, Some(upper)) => format!(" MI bnd {name}\n") + &line("UP", upper),
-        // Some readers take 1 for the upper bound of an integer.
+        // Some readers assume 1 as the upper bound of an integer.
         (Some(lower), None) if lower.is_zero() && column.is_integer => format!(" PL bnd {name}\n"),
         (Some(lower), None) if lower.is_zero() => String::new(),
         (Some(lower), None) => line("LO", lower),
         (Some(lower), Some(upper)) if lower == upper => line("FX", upper),
-        // A negative upper bound alone would take the lower bound away.
+        // A negative upper bound alone would make the lower bound infinite.
         (Some(lower), Some(upper)) if lower.is_zero() && *upper > 0 => line("UP", upper),
         (Some(lower), Some(upper)) => line("LO", lower) + &line("UP", upper),
     }

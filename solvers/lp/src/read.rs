@@ -1,4 +1,4 @@
-//! Reads a linear programme from a file of any of the three formats: JSON, MPS (fixed or free) and LP.
+//! Reads a linear programme from a file in one of three formats: JSON, MPS (fixed or free) and LP.
 
 use evenhand_problem::format::{FormatError, Source};
 use thiserror::Error;
@@ -7,14 +7,14 @@ use crate::model::Model;
 use crate::mps::FormatError as LineError;
 use crate::{json, lp_format, mps};
 
-/// The reason why a text is no linear programme. It prints with the name of the file and the place in it.
+/// The reason why a text is not a linear programme. The message contains the name of the file and the position in it.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ReadError {
-    /// A JSON document is not what the format says.
+    /// A JSON document does not follow the format.
     #[error(transparent)]
     Json(#[from] FormatError),
-    /// A line of an MPS or LP file is not what the format says.
+    /// A line of an MPS or LP file does not follow the format.
     #[error("{file}:{line}: {message}")]
     Line {
         /// Name of the file.
@@ -26,8 +26,8 @@ pub enum ReadError {
     },
 }
 
-/// Reads a programme. A text that begins with `{` is JSON. A text that begins with a comment of the LP format, or with its word for
-/// minimising or maximising, is an LP file. Any other text is an MPS file.
+/// Reads a programme. A text that begins with `{` is JSON. A text that begins with a comment of the LP format, or with
+/// a keyword for minimising or maximising, is an LP file. Any other text is an MPS file.
 ///
 /// # Errors
 /// [`ReadError`] with the place and what was expected there.

@@ -12,7 +12,7 @@
 //! and nearly always exactly optimal after one or two steps (Gleixner, Steffy and Wolter,
 //! "Iterative refinement for linear programming", INFORMS Journal on Computing 28, 2016). If a
 //! feasible point is known from the start, `e = 0` is feasible whatever the rounding. Exact pivots
-//! do the rest.
+//! repair the last basis if it is still not optimal.
 
 use evenhand_problem::number::near;
 use rug::Rational;
@@ -51,8 +51,8 @@ pub fn solve(
 
 /// Computes a basis that is optimal for a right-hand side that is known only to some 20 digits.
 ///
-/// It may violate bounds by as much as the unknown digits. If a few refinements do not find one,
-/// the last basis is returned.
+/// The basis may violate bounds by as much as the unknown digits. If a few refinements do not reach
+/// such a basis, the last one is returned.
 #[must_use]
 pub fn nearly(lp: &ExactLp, units: &[f64], basis: &[Variable]) -> Vec<Variable> {
     let start = StartingPoint { point: None, basis };
@@ -61,7 +61,7 @@ pub fn nearly(lp: &ExactLp, units: &[f64], basis: &[Variable]) -> Vec<Variable> 
 
 /// Refines a basis until its prices are right and it violates no bound by `unknown` or more.
 ///
-/// Returns the last basis if refinement does not get there.
+/// Returns the last basis if refinement does not achieve this.
 fn refined<'lp>(
     lp: &'lp ExactLp,
     units: &[f64],
@@ -156,7 +156,7 @@ impl<'a> Scaling<'a> {
     }
 }
 
-/// Returns the factor of differences that makes a violation 1, within bounds.
+/// Returns the factor that makes a violation 1 in the differences, within limits.
 fn magnified(scale: f64, violation: Option<f64>) -> f64 {
     violation.map_or(scale, |v| (1.0 / v).min(scale * EXACT.magnification).max(1.0))
 }
@@ -183,8 +183,8 @@ impl DifferenceProgramme {
         }
     }
 
-    /// Returns the programme around the vertex of a basis that violates bounds; `None` if it is the
-    /// same as before.
+    /// Returns the programme around the vertex of a basis that violates bounds; `None` if this
+    /// programme is the same as before.
     fn closer(&self, search: &SimplexBasis<'_>, primal: Option<f64>, dual: Option<f64>) -> Option<Self> {
         let next = Self {
             x: search.x(),
@@ -265,7 +265,7 @@ impl DifferenceProgramme {
         Ok(block)
     }
 
-    /// Converts a basis of the programme to one of the programme in differences.
+    /// Converts a basis of the programme to a basis of the programme in differences.
     fn basis_in(&self, lp: &ExactLp, priced: &[usize], start: &[Variable]) -> Basis {
         let mut columns = vec![BasisStatus::Lower; lp.columns.len() + priced.len()];
         let resting = |row: usize| match lp.rows[row].0 {
@@ -286,7 +286,7 @@ impl DifferenceProgramme {
     }
 }
 
-/// Converts a basis of the programme in differences to one of the programme.
+/// Converts a basis of the programme in differences to a basis of the programme.
 fn basis_out(lp: &ExactLp, priced: &[usize], basis: &Basis) -> Vec<Variable> {
     let of_programme = |variable: Variable| match variable {
         Variable::Column(j) if j >= lp.columns.len() => Variable::Slack(priced[j - lp.columns.len()]),

@@ -1,14 +1,15 @@
-//! Iterative refinement of a vertex: HiGHS solves the programme of what is left to do, in doubles.
+//! Iterative refinement of a vertex: HiGHS solves in doubles the programme of the remaining differences.
 //!
-//! Around an exact point `x` with activities `r = A x` and exact prices `y` the programme is one in the differences,
+//! Around an exact point `x` with activities `r = A x` and exact prices `y`, the programme in the differences is
 //!
 //! ```text
 //! min D (c - y A) e + D y s   such that   A e - s = 0,   S (l - r) <= s <= S (u - r),   S (l' - x) <= e <= S (u' - x)
 //! ```
 //!
-//! A violation that doubles cannot see becomes 1 by the factors `S` (of bounds) and `D` (of costs). An optimal basis of this
-//! programme is one of the given programme, and after one or two steps it is nearly always exactly optimal (Gleixner, Steffy
-//! and Wolter, "Iterative refinement for linear programming", INFORMS Journal on Computing 28, 2016).
+//! The factors `S` (of bounds) and `D` (of costs) turn a violation that doubles cannot represent into 1. An optimal
+//! basis of this programme is also optimal for the given programme, except for rounding. After one or two steps it is
+//! nearly always exactly optimal (Gleixner, Steffy and Wolter, "Iterative refinement for linear programming", INFORMS
+//! Journal on Computing 28, 2016).
 
 use rug::Rational;
 
@@ -32,7 +33,8 @@ impl Default for Magnification {
 }
 
 impl Magnification {
-    /// Returns the factors for these violations: each grows by at most [`Exact::magnification`](crate::settings::Exact) at once.
+    /// Returns the factors for these violations. Each factor grows by at most
+    /// [`Exact::magnification`](crate::settings::Exact) in one step.
     #[must_use]
     pub fn next(self, primal: Option<f64>, dual: Option<f64>) -> Self {
         let next = |now: f64, violation: Option<f64>| {
@@ -54,7 +56,7 @@ pub fn refined(model: &Model, vertex: &Vertex<'_>, by: Magnification) -> Result<
     for ((column, x), cost) in model.columns.iter().zip(vertex.x()).zip(&reduced) {
         let (lower, upper) = around(&column.bounds, x, by.bounds);
         let entries = column.entries.iter().map(|(row, value)| (*row, value.to_f64()));
-        // HiGHS maximises here.
+        // This model of HiGHS maximises.
         block.push_between(-cost.to_f64() * by.costs, lower, upper, entries)?;
     }
     for (row, (activity, price)) in vertex.activities().iter().zip(vertex.y()).enumerate() {
@@ -71,7 +73,7 @@ pub fn refined(model: &Model, vertex: &Vertex<'_>, by: Magnification) -> Result<
     Ok(Basis { columns: basis.columns, rows })
 }
 
-/// Returns the bounds of a difference from a value.
+/// Returns bounds of the scaled difference from a value.
 fn around(bounds: &Bounds, value: &Rational, factor: f64) -> (f64, f64) {
     let difference = |bound: &Rational| Rational::from(bound - value).to_f64() * factor;
     (

@@ -1,9 +1,10 @@
 //! Exact answers of linear programmes, each with its proof.
 //!
-//! HiGHS proposes a basis in doubles. Its vertex is computed in fractions. If it is not optimal, refinement
-//! proposes another one, and exact pivots end what refinement leaves. A programme without an optimum is answered by two
-//! others that have one: the least sum of violations, whose prices prove that no point is feasible, and the steepest
-//! direction in a box, which proves that the objective has no bound.
+//! HiGHS proposes a basis in doubles. Its vertex is computed in fractions. If the vertex is not optimal, refinement
+//! proposes another basis. If refinement does not reach an optimal basis, exact pivots do. A programme without an
+//! optimum is answered by two other programmes that have one. The first minimises the sum of violations, and its prices
+//! prove that no point is feasible. The second computes the steepest direction in a box, which proves that the
+//! objective has no bound.
 
 use std::time::{Duration, Instant};
 
@@ -15,14 +16,14 @@ use crate::model::{Bounds, Column, Direction, Model, Position};
 use crate::refinement::{Magnification, refined};
 use crate::vertex::{End, Vertex};
 
-/// How a programme is solved.
+/// The limits of a solve.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
-    /// The time after which the best bounds so far are the answer. `None`: no limit.
+    /// The time after which the best bounds so far are returned. `None` means no limit.
     pub time: Option<Duration>,
-    /// Rounds of iterative refinement; two are usual.
+    /// The number of rounds of iterative refinement. Two are usual.
     pub refinements: usize,
-    /// Exact pivots after which a basis is given up.
+    /// The number of exact pivots after which a basis is given up.
     pub most_pivots: usize,
 }
 
@@ -35,22 +36,22 @@ impl Default for Settings {
 /// The exact answer of a programme.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
-    /// What was found.
+    /// The result.
     pub status: Status,
-    /// Rounds of refinement.
+    /// The number of rounds of refinement.
     pub refinements: usize,
-    /// Exact pivots.
+    /// The number of exact pivots.
     pub pivots: usize,
 }
 
-/// What is known of a programme.
+/// The result for a programme.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Status {
     /// An optimum, with prices that prove it.
     Optimal(Optimum),
     /// No point is feasible.
     Infeasible(Infeasibility),
-    /// The objective improves for ever.
+    /// The objective is unbounded.
     Unbounded {
         /// By column: a feasible point.
         x: Vec<Rational>,
@@ -59,9 +60,9 @@ pub enum Status {
     },
     /// The time was up.
     Limit {
-        /// A feasible point with its objective, where one is known.
+        /// A feasible point with its objective, if one is known.
         feasible: Option<(Vec<Rational>, Rational)>,
-        /// Prices and the bound on the objective that they prove, where it is finite.
+        /// Prices and the bound on the objective that they prove, if it is finite.
         bound: Option<(Vec<Rational>, Rational)>,
     },
 }
@@ -88,7 +89,7 @@ pub struct Optimum {
     pub basis: Basis,
 }
 
-/// Solves a programme exactly. Columns that have to be integers are relaxed.
+/// Solves a programme exactly. Columns that must be integers are relaxed.
 ///
 /// # Errors
 /// [`LpError::PivotLimit`], and errors of HiGHS for a programme that it cannot hold.
@@ -118,7 +119,7 @@ impl Search<'_> {
         self.until.is_some_and(|until| Instant::now() >= until)
     }
 
-    /// Returns the optimum; `None` where there seems to be none, if that is `possible`.
+    /// Returns the optimum. Returns `None` if there seems to be no optimum and `possible` says that this can be so.
     fn optimum(&mut self, model: &Model, possible: bool) -> Result<Option<Status>, LpError> {
         let left = self.until.map(|until| until.saturating_duration_since(Instant::now()).as_secs_f64());
         let basis = match in_doubles(model, left) {
@@ -156,7 +157,7 @@ impl Search<'_> {
         }))
     }
 
-    /// Answers for a programme that seems to have no optimum.
+    /// Returns the answer for a programme that seems to have no optimum.
     fn without_optimum(&mut self, model: &Model) -> Result<Status, LpError> {
         let elastic = elastic(model);
         let feasible = match self.optimum(&elastic, false)? {
@@ -173,7 +174,7 @@ impl Search<'_> {
             Some(Status::Optimal(best)) if best.objective < 0 => best.x,
             Some(limit @ Status::Limit { .. }) => return Ok(limit),
             _ => {
-                // It has an optimum that HiGHS did not see.
+                // The programme has an optimum that HiGHS did not find.
                 return Ok(self
                     .optimum(model, false)?
                     .unwrap_or(Status::Limit { feasible: None, bound: None }));
@@ -192,7 +193,7 @@ fn optimum(model: &Model, vertex: &Vertex<'_>) -> Optimum {
     }
 }
 
-/// Returns what a vertex proves that is not optimal.
+/// Returns the bounds that a vertex proves although it is not optimal.
 fn limit(model: &Model, vertex: &Vertex<'_>) -> Status {
     let is_feasible = vertex.primal_violation().is_none();
     let feasible = is_feasible.then(|| (vertex.x().to_vec(), model.objective(vertex.x())));
@@ -201,7 +202,7 @@ fn limit(model: &Model, vertex: &Vertex<'_>) -> Status {
     Status::Limit { feasible, bound }
 }
 
-/// Returns a bound of the minimised programme as one of the objective.
+/// Converts a bound of the minimised programme to a bound of the objective.
 #[must_use]
 pub fn objective_bound(model: &Model, bound: &Rational) -> Rational {
     match model.direction {
@@ -223,7 +224,7 @@ fn without_costs(model: &Model) -> Model {
     model
 }
 
-/// Returns the basis that HiGHS calls optimal.
+/// Returns the basis that HiGHS claims to be optimal.
 fn in_doubles(model: &Model, seconds: Option<f64>) -> Result<Basis, LpError> {
     let ends = |bounds: &Bounds| {
         let end = |bound: &Option<Rational>, infinite: f64| bound.as_ref().map_or(infinite, Rational::to_f64);
@@ -235,7 +236,7 @@ fn in_doubles(model: &Model, seconds: Option<f64>) -> Result<Basis, LpError> {
     for (j, column) in model.columns.iter().enumerate() {
         let (lower, upper) = ends(&column.bounds);
         let entries = column.entries.iter().map(|(row, value)| (*row, value.to_f64()));
-        // HiGHS maximises here.
+        // This model of HiGHS maximises.
         block.push_between(-model.minimised_cost(j).to_f64(), lower, upper, entries)?;
     }
     float.add_columns(&block)?;
@@ -243,7 +244,8 @@ fn in_doubles(model: &Model, seconds: Option<f64>) -> Result<Basis, LpError> {
     float.basis()
 }
 
-/// Returns the programme of the least sum of violations of rows. It has an optimum if no bounds of a column are empty.
+/// Returns the programme of the least sum of violations of rows. This programme has an optimum if no column has empty
+/// bounds.
 fn elastic(model: &Model) -> Model {
     let mut elastic = without_costs(model);
     (elastic.direction, elastic.constant) = (Direction::Minimise, Rational::new());
@@ -263,8 +265,8 @@ fn elastic(model: &Model) -> Model {
     elastic
 }
 
-/// Returns the programme of the direction of steepest improvement with entries from -1 to 1. It has an optimum, which is 0 if the
-/// objective has a bound.
+/// Returns the programme of the direction of steepest improvement with entries from -1 to 1. This programme has an
+/// optimum. The optimum is 0 if the objective is bounded.
 fn recession(model: &Model) -> Model {
     let cone = |bounds: &Bounds| Bounds {
         lower: bounds.lower.as_ref().map(|_| Rational::new()),

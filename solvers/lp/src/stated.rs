@@ -1,7 +1,7 @@
-//! Answers that a solver printed: its values, and its prices where it states them.
+//! Reads answers that a solver printed: its values, and its prices if it states them.
 //!
-//! The formats are the solution files of HiGHS, SCIP, Gurobi, CPLEX (XML), glpsol (`--write`), Clp and CBC, QSopt_ex and MIPLIB, JSON (`lp-answer`),
-//! and lines with a name and a value. Numbers are read as the decimals that are written.
+//! The formats are the solution files of HiGHS, SCIP, Gurobi, CPLEX (XML), glpsol (`--write`), Clp and CBC, QSopt_ex
+//! and MIPLIB, JSON (`lp-answer`), and lines with a name and a value. Numbers are read exactly as the written decimals.
 
 use std::collections::HashMap;
 
@@ -17,17 +17,17 @@ use crate::mps::parse;
 /// An answer as a solver states it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct StatedAnswer {
-    /// By column; 0 where nothing is stated.
+    /// By column: the value, or 0 if none is stated.
     pub x: Vec<Rational>,
-    /// By row: prices of the minimised programme, where any are stated.
+    /// By row: the price in the minimised programme. `None` if no prices are stated.
     pub y: Option<Vec<Rational>>,
-    /// The objective value that is stated.
+    /// The stated objective value.
     pub objective: Option<Rational>,
-    /// The number of columns that have no value.
+    /// The number of columns without a stated value.
     pub missing: usize,
 }
 
-/// The reason why a text is no answer.
+/// The reason why a text is not an answer.
 #[derive(Debug, Error)]
 #[error("line {line}: {message}")]
 pub struct StatedError {
@@ -37,7 +37,7 @@ pub struct StatedError {
     pub message: String,
 }
 
-/// The section of the file of HiGHS.
+/// A section of a solution file of HiGHS.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Section {
     Columns,
@@ -117,7 +117,8 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// A price as solvers state it: the change of the objective for one more unit of the right-hand side.
+    /// Records a price in the sign convention of solvers: the change of the objective for one more unit of the
+    /// right-hand side.
     fn price(&mut self, line: usize, row: &str, value: Rational) -> Result<(), StatedError> {
         match self.rows.get(row) {
             Some(at) => self.price_at(*at, value),
@@ -148,7 +149,7 @@ impl Reader<'_> {
             let given = top.get(field).filter(|raw| raw.get() != "null");
             given.map(|raw| document.object(raw)).transpose()
         };
-        // The line of a value is computed only for an error: that takes time in proportion to the text.
+        // The line of a value is computed only for an error, since it takes time proportional to the text.
         let at_line_of =
             |raw: &RawValue, error: StatedError| StatedError { line: document.error(raw, "").line, ..error };
         for (name, raw) in objects("x").map_err(fault)?.iter().flat_map(Object::fields) {
@@ -156,14 +157,14 @@ impl Reader<'_> {
             self.column(0, name, value).map_err(|error| at_line_of(raw, error))?;
         }
         if is_own {
-            // Zeros are left out there.
+            // These formats leave out zeros.
             self.x.iter_mut().for_each(|x| {
                 x.get_or_insert_with(Rational::new);
             });
         }
         for (name, raw) in objects("y").map_err(fault)?.iter().flat_map(Object::fields) {
             let value = document.result_number(raw).map_err(fault)?;
-            // Answers of this program have prices of the minimised programme.
+            // Answers that this program wrote have prices of the minimised programme.
             let is_negated = is_own && self.model.direction == Direction::Maximise;
             let price = self.price(0, name, if is_negated { -value } else { value });
             price.map_err(|error| at_line_of(raw, error))?;
@@ -200,7 +201,8 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// `i ROW STATUS PRIMAL DUAL` and `j COLUMN STATUS PRIMAL DUAL`, by numbers from 1; of integer programmes without status and dual.
+    /// Reads `i ROW STATUS PRIMAL DUAL` and `j COLUMN STATUS PRIMAL DUAL`, numbered from 1. Integer programmes have no
+    /// status and no dual.
     fn glpk(&mut self, text: &str) -> Result<(), StatedError> {
         for (at, line) in text.lines().enumerate() {
             let words: Vec<&str> = line.split_whitespace().collect();
@@ -228,7 +230,8 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Clp and CBC: lines `INDEX NAME VALUE DUAL`, of rows first if those are printed. An index that does not grow begins the columns.
+    /// Reads the format of Clp and CBC: lines `INDEX NAME VALUE DUAL`. Lines of rows come first if they are printed.
+    /// The columns begin at an index that does not grow.
     fn clp(&mut self, text: &str) -> Result<(), StatedError> {
         let mut entries: Vec<(usize, usize, String, &str, &str)> = Vec::new();
         let mut first_column = 0;
@@ -262,7 +265,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// QSopt_ex: lines `NAME = VALUE` in sections. Columns and prices that are 0 are left out there.
+    /// Reads the format of QSopt_ex: lines `NAME = VALUE` in sections, without the columns and prices that are 0.
     fn qsopt(&mut self, text: &str) -> Result<(), StatedError> {
         let mut section = Section::Nothing;
         for (at, line) in text.lines().enumerate() {

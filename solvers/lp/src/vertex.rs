@@ -1,8 +1,9 @@
-//! A vertex of a programme with bounds, in exact numbers: its values, its prices, and pivots to a better one.
+//! A vertex of a programme with bounds, in exact numbers: its values, its prices, and pivots to a better vertex.
 //!
-//! The variables are the columns, then the activities `r = A x` of the rows, with `A x - r = 0`. A basic variable takes the
-//! value that these equations give it; every other variable rests at a bound, or at 0 if it has none. Bounds are never rows.
-//! The method is the textbook's primal simplex method for bounded variables. Its first phase minimises the sum of violations.
+//! The variables are the columns, then the activities `r = A x` of the rows, with `A x - r = 0`. The equations
+//! determine the values of basic variables. Every other variable is at one of its bounds, or at 0 if it has no bound.
+//! Bounds do not become rows. The method is the textbook's primal simplex method for bounded variables. Its first phase
+//! minimises the sum of violations.
 
 use std::time::Instant;
 
@@ -18,7 +19,7 @@ use crate::settings::EXACT;
 
 /// The entries of a column as whole numbers.
 struct WholeColumn {
-    /// The number by which column and cost were multiplied.
+    /// The number by which the column and its cost were multiplied.
     factor: Integer,
     /// The cost in the minimised programme.
     cost: Integer,
@@ -31,10 +32,10 @@ pub struct Vertex<'m> {
     columns: Vec<WholeColumn>,
     /// By position in the basis: the variable.
     basis: Vec<usize>,
-    /// By variable: where it rests.
+    /// By variable: its status, which says at which bound it is.
     status: Vec<BasisStatus>,
     factors: Factors,
-    /// By variable.
+    /// By variable: its value.
     values: Vec<Rational>,
     /// Prices by row.
     y: Vec<Rational>,
@@ -42,13 +43,13 @@ pub struct Vertex<'m> {
     stalled: usize,
 }
 
-/// The end of exact pivots.
+/// The reason why exact pivots ended.
 pub enum End {
     /// The vertex is optimal.
     Optimal,
-    /// No point is feasible. By row: prices whose bound without costs is above 0.
+    /// No point is feasible. Prices by row prove it: their bound without costs is above 0.
     Infeasible(Vec<Rational>),
-    /// The objective has no bound. By column: a direction in which it improves for ever.
+    /// The objective is unbounded. By column: a direction in which it improves without end.
     Unbounded(Vec<Rational>),
     /// The time is up.
     Limit,
@@ -61,18 +62,19 @@ struct Entering {
     rises: bool,
 }
 
-/// What ends the step of an entering variable.
+/// The event that ends the step of an entering variable.
 enum Blocked {
-    /// Nothing does.
+    /// No event: the variable can rise or fall without end.
     Never,
-    /// It reaches its other bound.
+    /// The entering variable reaches its other bound.
     Flips(Rational),
     /// The basic variable at this position reaches its lower or upper bound.
     At { position: usize, status: BasisStatus, step: Rational },
 }
 
 impl<'m> Vertex<'m> {
-    /// Returns the vertex of a basis. A singular or short basis is completed by activities of rows.
+    /// Returns the vertex of a basis. If the basis is singular or has too few variables, it is completed with
+    /// activities of rows.
     pub fn new(model: &'m Model, basis: &Basis) -> Self {
         let whole = |j: usize| whole_column(&model.columns[j].entries, &model.minimised_cost(j));
         let columns = (0..model.columns.len()).map(whole).collect();
@@ -122,7 +124,7 @@ impl<'m> Vertex<'m> {
         self.pivots
     }
 
-    /// Returns where every column and every row rests.
+    /// Returns the status of every column and every row.
     pub fn basis(&self) -> Basis {
         let (columns, rows) = self.status.split_at(self.model.columns.len());
         Basis { columns: columns.to_vec(), rows: rows.to_vec() }
@@ -137,7 +139,7 @@ impl<'m> Vertex<'m> {
             .max_by(f64::total_cmp)
     }
 
-    /// Returns the largest violation of a reduced cost; `None` where the prices are optimal for the basis.
+    /// Returns the largest violation of a reduced cost. `None` if the prices are optimal for the basis.
     pub fn dual_violation(&self) -> Option<f64> {
         let y = Multipliers::new(&self.y);
         let wrong = (0..self.status.len()).filter_map(|k| {
@@ -148,7 +150,7 @@ impl<'m> Vertex<'m> {
         wrong.max_by(f64::total_cmp)
     }
 
-    /// Pivots until the vertex is optimal, or shows that none is.
+    /// Pivots until the vertex is optimal, or proves that no vertex is optimal.
     ///
     /// # Errors
     /// [`LpError::PivotLimit`].
@@ -191,7 +193,7 @@ impl<'m> Vertex<'m> {
         }
     }
 
-    /// Sets the values of all variables from where they rest.
+    /// Sets the values of all variables according to their status.
     fn rest(&mut self) {
         let n = self.model.columns.len();
         let mut rest = vec![Rational::new(); self.model.rows.len()];
@@ -219,17 +221,17 @@ impl<'m> Vertex<'m> {
         }
     }
 
-    /// Returns the prices for these costs of variables.
+    /// Returns the prices for the given costs of variables.
     fn prices(&self, cost: impl Fn(usize) -> Rational) -> Vec<Rational> {
         self.prices_at(self.basis.iter().map(|k| cost(*k)).collect())
     }
 
-    /// Returns the prices for these costs of basic variables, by position.
+    /// Returns the prices for the given costs of basic variables, by position.
     fn prices_at(&self, costs: Vec<Rational>) -> Vec<Rational> {
         self.factors.solve_transposed(costs)
     }
 
-    /// Returns the costs of the sum of violations, by position.
+    /// Returns, by position, the costs that describe the sum of violations.
     fn gradients(&self) -> Vec<Rational> {
         let gradient = |k: &usize| {
             let (bounds, value) = (bounds(self.model, *k), &self.values[*k]);
@@ -254,7 +256,7 @@ impl<'m> Vertex<'m> {
         }
     }
 
-    /// Returns whether a variable that does not rest where this reduced cost wants it has to rise (or to fall); `None` where it
+    /// Returns whether a variable has to rise (or fall) for the objective to improve at this reduced cost. `None` if it
     /// may stay.
     fn improves(&self, k: usize, reduced: &Integer) -> Option<bool> {
         let rises = match self.status[k] {
@@ -266,7 +268,8 @@ impl<'m> Vertex<'m> {
         rises.filter(|_| !bounds(self.model, k).is_fixed())
     }
 
-    /// Returns the variable with the largest reduced cost of the wrong sign, or the first one when progress has stalled.
+    /// Returns the variable with the largest reduced cost of the wrong sign. When progress has stalled, returns the
+    /// first variable with a wrong sign.
     fn entering(&self, with_costs: bool) -> Option<Entering> {
         let y = Multipliers::new(&self.y);
         let mut best: Option<(f64, Entering)> = None;
@@ -285,7 +288,7 @@ impl<'m> Vertex<'m> {
         best.map(|(_, entering)| entering)
     }
 
-    /// Returns by position how fast basic variables fall while this variable rises.
+    /// Returns, by position, how fast basic variables fall while this variable rises.
     fn direction(&self, variable: usize) -> Vec<Rational> {
         let mut column = vec![Rational::new(); self.model.rows.len()];
         for (row, value) in matrix_column(self.model, variable) {
@@ -304,7 +307,7 @@ impl<'m> Vertex<'m> {
             let k = self.basis[position];
             let (bounds, value) = (bounds(self.model, k), &self.values[k]);
             let does_fall = (*fall > 0) == entering.rises;
-            // A variable outside of its bounds stops at the first bound that makes it feasible.
+            // A variable outside its bounds stops at the first bound where it becomes feasible.
             let (first_bound, second_bound) = if does_fall {
                 ((&bounds.upper, BasisStatus::Upper), (&bounds.lower, BasisStatus::Lower))
             } else {
@@ -351,14 +354,14 @@ impl<'m> Vertex<'m> {
         self.basis[position] = entering;
         self.factors.update(position, direction);
         if self.factors.are_worn() {
-            // A pivot that is not 0 leaves the basis regular, so there are factors.
+            // A pivot other than 0 leaves the basis regular, so factoring succeeds.
             if let Ok(factors) = factor(self.model, &self.basis) {
                 self.factors = factors;
             }
         }
     }
 
-    /// Returns by column the direction of a step that nothing ends.
+    /// Returns, by column, the direction of a step without end.
     fn ray(&self, entering: &Entering, direction: &[Rational]) -> Vec<Rational> {
         let n = self.model.columns.len();
         let sign = Rational::from(if entering.rises { 1 } else { -1 });
@@ -398,7 +401,7 @@ fn bounds(model: &Model, k: usize) -> &Bounds {
     }
 }
 
-/// Returns where a variable rests that is said to rest there: at a bound that it has.
+/// Returns the status of a variable, corrected to a bound that it really has.
 fn resting(bounds: &Bounds, stated: BasisStatus) -> BasisStatus {
     match (stated, &bounds.lower, &bounds.upper) {
         (BasisStatus::Upper, _, Some(_)) | (_, None, Some(_)) => BasisStatus::Upper,
@@ -418,7 +421,8 @@ fn factor(model: &Model, basis: &[usize]) -> Result<Factors, crate::linear::Sing
     Factors::new(basis.iter().map(|k| matrix_column(model, *k)).collect(), model.rows.len())
 }
 
-/// Returns a basis with its factors; a singular or short one is completed by activities of rows.
+/// Returns a basis with its factors. If the basis is singular or has too few variables, it is completed with activities
+/// of rows.
 fn completed(model: &Model, mut basis: Vec<usize>) -> (Vec<usize>, Factors) {
     loop {
         match factor(model, &basis) {
@@ -439,7 +443,7 @@ fn whole_column(entries: &SparseRow, cost: &Rational) -> WholeColumn {
     WholeColumn { cost: whole(cost), entries, factor }
 }
 
-/// Returns a positive number in double precision, above 0 however small it is.
+/// Returns a positive number as a double that is above 0 even if the number is too small.
 fn positive(value: &Rational) -> f64 {
     value.to_f64().clamp(f64::MIN_POSITIVE, f64::MAX)
 }

@@ -1,9 +1,9 @@
-//! Writes the proof of an answer as a VIPR file, which the checker of its authors reads (Cheung, Gleixner and Steffy, "Verifying
-//! integer programming results", IPCO 2017).
+//! Writes the proof of an answer as a VIPR file, a format with an independent checker by its authors (Cheung, Gleixner
+//! and Steffy, "Verifying integer programming results", IPCO 2017).
 //!
-//! A VIPR file states every finite bound as a constraint of its own. The bound on the objective, or the contradiction, is one linear
-//! combination of them. Two things have no place in a VIPR file: the constant of the objective, and the proof that an objective
-//! has no bound.
+//! A VIPR file states every finite bound as a constraint of its own. The bound on the objective, or the contradiction,
+//! is one linear combination of them. A VIPR file cannot state two things: the constant of the objective, and the proof
+//! that an objective is unbounded.
 
 use std::fmt::Write;
 
@@ -12,15 +12,16 @@ use rug::Rational;
 use crate::model::{Bounds, Direction, Model, Position};
 use crate::solve::{Answer, Infeasibility, Status};
 
-/// A row or a bound as VIPR states it: its sense (`E`, `G` or `L`), its right-hand side, and the row or column that it is about.
+/// A row or a bound as VIPR states it: its sense (`E`, `G` or `L`), its right-hand side, and the row or column to which
+/// it belongs.
 struct Constraint<'m> {
     sense: char,
     side: &'m Rational,
     of: Position,
 }
 
-/// Returns the VIPR file of an optimum or of an infeasible programme. `None` for another status. Columns that have to be integers are
-/// relaxed.
+/// Returns the VIPR file of an optimum or of an infeasible programme. Returns `None` for another status. Columns that
+/// must be integers are relaxed.
 #[must_use]
 pub fn write(model: &Model, answer: &Answer) -> Option<String> {
     let constraints = constraints(model);
@@ -45,7 +46,8 @@ pub fn write(model: &Model, answer: &Answer) -> Option<String> {
         }
         Status::Unbounded { .. } | Status::Limit { .. } => return None,
     };
-    // A checker may accept no bound on an objective without variables, so such an objective gets one that is 0.
+    // A checker may reject a bound on an objective without variables, so such an objective gets a variable with the
+    // coefficient 0.
     let is_idle = model.columns.iter().all(|column| column.cost.is_zero());
     let names = names(model);
     let mut text = String::new();
@@ -112,7 +114,7 @@ pub fn write(model: &Model, answer: &Answer) -> Option<String> {
     Some(text)
 }
 
-/// Returns the constraints of the bounds of columns, and then those of rows.
+/// Returns the constraints of the bounds of columns, followed by the constraints of rows.
 fn constraints(model: &Model) -> Vec<Constraint<'_>> {
     let columns = model.columns.iter().enumerate().map(|(j, column)| (Position::Column(j), &column.bounds));
     let rows = model.rows.iter().enumerate().map(|(i, row)| (Position::Row(i), &row.bounds));
@@ -130,7 +132,8 @@ fn sides(of: Position, bounds: &Bounds) -> Vec<Constraint<'_>> {
     }
 }
 
-/// Returns the multiple of each constraint, by its index, in the sum whose right-hand side is the bound that the prices prove.
+/// Returns the multiple of each constraint, by its index. The sum of these multiples has the proven bound as its
+/// right-hand side.
 fn factors(constraints: &[Constraint<'_>], y: &[Rational], reduced: &[Rational]) -> Vec<(usize, Rational)> {
     let factor = |(at, constraint): (usize, &Constraint<'_>)| {
         let price = match constraint.of {
@@ -167,7 +170,8 @@ fn sum(terms: &[(usize, &Rational)]) -> String {
     text
 }
 
-/// The names of columns. They are numbered where a name has characters that separate words in a VIPR file.
+/// The names of columns. A column gets a number instead if its name contains a character that separates words in a VIPR
+/// file.
 struct Names<'m> {
     model: &'m Model,
     is_plain: bool,

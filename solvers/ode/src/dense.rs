@@ -1,13 +1,13 @@
 //! Dense systems of equations.
 //!
 //! Small systems with dependent equations are solved by elimination with complete pivoting. The
-//! symmetric ones of Newton's method are scaled to a unit diagonal and solved by Cholesky
+//! symmetric systems of Newton's method are scaled to a unit diagonal and solved by Cholesky
 //! factorisation.
 
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn, FullPivLU};
 
-/// Pivots below this fraction of the first count as 0: the remaining equations depend on the
-/// others.
+/// Pivots below this fraction of the first pivot count as 0, because the remaining equations then
+/// depend on the others.
 const LEAST_PIVOT: f64 = 1e-11;
 
 /// Solves `matrix x = right`.
@@ -63,8 +63,8 @@ pub(crate) struct Factored {
 /// Factors a positive semidefinite matrix, of which only the lower triangle is read.
 ///
 /// The first of the `ridges` that makes the matrix positive definite in doubles is added to the
-/// unit diagonal. Rows that depend on each other make the matrix singular, and any of the solutions
-/// will do. Returns `None` if no ridge is enough, or a number is not finite.
+/// unit diagonal. Rows that depend on each other make the matrix singular, and then any solution is
+/// acceptable. Returns `None` if no ridge is enough, or a number is not finite.
 pub(crate) fn factor(mut matrix: DMatrix<f64>, ridges: &[f64]) -> Option<Factored> {
     let size = matrix.nrows();
     let scale = DVector::from_fn(size, |j, _| {

@@ -18,11 +18,11 @@
 //! methods are used:
 //!
 //! - Mehrotra's predictor and corrector for prices and slacks, for about five steps.
-//! - Newton's method at `mu = 0` on the bottlenecks, as soon as it is clear which they are. It
-//!   takes about three steps, the last of them to rounding. If it does not converge, the path goes
-//!   on.
-//! - A damped Newton method that cannot fail to descend. It starts again from the beginning if the
-//!   first method fails, which is rare (about 1 in 8,000 random pools tried).
+//! - Newton's method at `mu = 0` on the bottlenecks, as soon as it is clear which resources are
+//!   bottlenecks. It takes about three steps, and the last one reaches rounding error. If it does
+//!   not converge, the path continues.
+//! - A damped Newton method in which every step reduces the function. It starts again from the
+//!   beginning if the first method fails, which is rare (about 1 in 8,000 random pools tried).
 //!
 //! The result is the same, bit by bit, for any number of threads and any vector instructions.
 
@@ -135,7 +135,7 @@ pub fn follow(pool: &Pool, settings: &PathSettings) -> PathResult {
             }
             _ => {}
         }
-        // The fast method did not get there: start again with the safe one.
+        // The fast method did not reach the limit, so the safe method starts again.
         if !safe && (at_end || iterations >= PATH.fast_iterations) {
             safe = true;
             barrier = start(&mut sweeper);

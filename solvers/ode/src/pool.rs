@@ -7,7 +7,7 @@ use thiserror::Error;
 /// Such numbers must be 0 or lie between [`SMALLEST_MAGNITUDE`] and this number. Beyond it, squares
 /// of their products leave the range of a double.
 pub const LARGEST_MAGNITUDE: f64 = 1e60;
-/// The smallest magnitude of such a number that is not 0; see [`LARGEST_MAGNITUDE`].
+/// The smallest magnitude, except 0, of the numbers that [`LARGEST_MAGNITUDE`] lists.
 pub const SMALLEST_MAGNITUDE: f64 = 1e-60;
 
 /// Users that share one pool of resources, each of capacity 1.
@@ -36,9 +36,9 @@ pub enum PoolError {
     Length {
         /// The name of the vector.
         what: &'static str,
-        /// The length that would match.
+        /// The expected number of entries of the vector.
         expected: usize,
-        /// The given length.
+        /// The number of entries of the given vector.
         found: usize,
     },
     /// A request is negative, not finite, or out of range.
@@ -118,7 +118,7 @@ impl Pool {
     /// arguments are those of [`Pool::new`].
     ///
     /// # Errors
-    /// As [`Pool::new`], and when every entitlement is 0.
+    /// The same as for [`Pool::new`], and when every entitlement is 0.
     pub fn with_zero_entitlements(
         n_resources: usize,
         requests: Vec<f64>,
@@ -149,7 +149,7 @@ impl Pool {
         if total == 0.0 {
             return Err(PoolError::NoEntitlement);
         }
-        // If the total is infinite, every ratio is 0 and is refused here.
+        // If the total is infinite, every ratio is 0 and is rejected here.
         for (user, &value) in self.entitlements.iter().enumerate() {
             let share = value / total;
             if !in_range(share) || (value > 0.0 && share == 0.0) {

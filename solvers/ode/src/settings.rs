@@ -3,10 +3,10 @@
 use evenhand_budget::settings;
 
 settings! {
-    /// Settings of the interior point method on clusters; [`crate::cluster::Settings`] says when it
-    /// stops.
+    /// Settings of the interior point method on clusters. Its tolerance is in
+    /// [`crate::cluster::Settings`].
     Interior as INTERIOR {
-        /// The residual at which the next exponent may be tried.
+        /// The residual at which the method goes on to the next exponent.
         rough: f64 = 1e-2;
         /// The largest residual of any user, relative to its own worth, with which a point counts
         /// as solved.
@@ -17,7 +17,7 @@ settings! {
         not_quite: f64 = 0.999;
         /// Steps shorter than this are replaced by steps towards the centre of the path.
         short: f64 = 0.3;
-        /// The product that a step aims at is at most this fraction of the current one.
+        /// The largest product that a step aims at, as a fraction of the current product.
         most_centred: f64 = 0.5;
         /// The largest number of corrections of one step towards the centre. Each costs a solution
         /// with the existing factors.
@@ -25,9 +25,9 @@ settings! {
         /// The range of products of pairs that need no correction, in units of the product that the
         /// step aims at.
         neighbourhood: (f64, f64) = (0.1, 10.0);
-        /// The length by which a correction should lengthen the step.
+        /// The amount by which a correction should increase the step length.
         longer: f64 = 0.3;
-        /// The fraction of that length that a correction must gain to be accepted.
+        /// The fraction of that amount that a correction must reach to be accepted.
         gain: f64 = 0.1;
         /// The largest change of the logarithm of a marginal utility in one step.
         most_change: f64 = 2.0;
@@ -38,17 +38,18 @@ settings! {
         most_worth: f64 = 100.0;
         /// The free fraction of the task limit below which a user has all its tasks.
         satisfied: f64 = 1e-6;
-        /// The fraction of a user's utility that a start spreads evenly over its placements.
+        /// The fraction of a user's utility that the starting point spreads evenly over the user's
+        /// placements.
         even: f64 = 0.02;
-        /// The least price of a row in a start, as a fraction of the largest price.
+        /// The least price of a row in the starting point, as a fraction of the largest price.
         least_cost: f64 = 1e-3;
         /// The logarithm of the least utility with which a user starts, relative to the largest.
         least_start: f64 = -80.0;
         /// The numbers added to the unit diagonal, in turn, when the matrix is not positive
         /// definite after rounding.
         ridges: [f64; 6] = [0.0, 1e-15, 1e-13, 1e-11, 1e-9, 1e-7];
-        /// The number of rows beyond which the dense matrix of a Newton step is refused (a
-        /// gigabyte).
+        /// The number of rows beyond which a problem is rejected, since the dense matrix of a
+        /// Newton step would take more than a gigabyte.
         most_rows: usize = 10_000;
     }
 
@@ -72,9 +73,10 @@ settings! {
         rounding: f64 = 4e-16;
         /// The largest number of Newton steps in one stage.
         steps: usize = 60;
-        /// The number of steps that do not halve the error after which it counts as rounding.
+        /// The number of steps that do not halve the error after which the error counts as
+        /// rounding.
         idle: usize = 3;
-        /// The error below which this may be the case.
+        /// The error below which it may count as rounding.
         nearly: f64 = 1e-6;
         /// The largest number of steps in one line search.
         halvings: usize = 40;
@@ -87,14 +89,15 @@ settings! {
         ridges: [f64; 6] = [1e-15, 1e-13, 1e-11, 1e-9, 1e-7, 1e-5];
     }
 
-    /// Settings of the central path of one pool; [`crate::path::PathSettings`] says when it ends.
+    /// Settings of the central path of one pool; [`crate::path::PathSettings`] says when the method
+    /// ends.
     Path as PATH {
         /// The first attempt to finish at the bottlenecks is made below this `mu`.
         first_attempt: f64 = 1e-2;
         /// The factor by which `mu` must fall after a failed attempt before the next one.
         next_attempt: f64 = 1e-2;
         /// An attempt is made only if the smaller of price and slack of every resource is below
-        /// this fraction of the other.
+        /// this fraction of the larger.
         clear: f64 = 0.1;
         /// An attempt is made only if the error of every slack is below this.
         near: f64 = 0.1;
@@ -120,7 +123,7 @@ settings! {
         /// The numbers added to the unit diagonal of the matrix, in turn. Newton's method repeats,
         /// so this costs no accuracy.
         ridges: [f64; 7] = [1e-14, 1e-12, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2];
-        /// The residual that no step can improve.
+        /// The residual that no step can reduce.
         rounding: f64 = 1e-15;
         /// Below this residual, the next step of a quadratically converging method is the last one.
         last_step: f64 = 1e-8;
@@ -130,10 +133,11 @@ settings! {
         parallel_from: usize = 32_768;
     }
 
-    /// Settings of the integration of the trajectory; [`crate::trajectory::TrajectorySettings`]
-    /// says how exact it is.
+    /// Settings of the integration of the trajectory. Its tolerances are in
+    /// [`crate::trajectory::TrajectorySettings`].
     Trajectory as TRAJECTORY {
-        /// The first step, both in `c` and in `ln c`: small compared with 1, the scale of both.
+        /// The first step, both in `c` and in `ln c`: small compared with 1, the scale of both
+        /// variables.
         first_step: f64 = 0.01;
         /// Components below this are not resolved relative to their size.
         negligible: f64 = 1e-150;
@@ -143,7 +147,7 @@ settings! {
         safety: f64 = 0.9;
         /// Hairer's stabilisation of the step size for order 5.
         beta_5: f64 = 0.04;
-        /// The stabilisation for order 8, as in his code.
+        /// The same stabilisation for order 8, as in Hairer's code.
         beta_8: f64 = 0.0;
     }
 
@@ -155,7 +159,8 @@ settings! {
         longest: f64 = 30.0;
         /// The largest change of the logarithm of a price that no other price influences.
         longest_alone: f64 = 4.0;
-        /// The number of steps that do not halve the change after which it counts as rounding.
+        /// The number of steps that do not halve the change after which the change counts as
+        /// rounding.
         idle: usize = 3;
         /// The disadvantage, in units of `tau`, beyond which a buyer spends nothing on a good:
         /// `e^-50` of its money.

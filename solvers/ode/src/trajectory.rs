@@ -5,11 +5,11 @@
 //! (13), is integrated from `x(0) = 0` in `c` up to 1, then in `ln c`, by an explicit Runge-Kutta
 //! method of Dormand and Prince.
 //!
-//! Slacks tend to 0 as `1 / c`, so an error that is small relative to `x` alone drives the
-//! integrator off the trajectory. The slacks (and the distances `cap_i - x_i`) are therefore part
-//! of the state here, and the step-size control is relative to them too.
+//! Slacks tend to 0 as `1 / c`. An error that is small relative to `x` can be large relative to a
+//! slack and drive the integrator off the trajectory. The slacks (and the distances `cap_i - x_i`)
+//! are therefore part of the state here, and the step-size control is relative to them too.
 //!
-//! [`crate::path::follow`] computes the limit faster and to all digits. This module is for the
+//! [`crate::path::follow`] computes the limit faster and to full accuracy. This module computes the
 //! trajectory itself.
 
 mod outcome;
@@ -107,13 +107,13 @@ fn start(pool: &Pool, layout: &Layout) -> DVector<f64> {
 /// The way in which a phase ended.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum End {
-    /// The phase ended at the criterion or at the end of the interval, with this `c`.
+    /// The phase ended at this `c`, either at the criterion or at the end of the interval.
     Reached(f64),
     /// The phase failed earlier, with this status, at this `c`.
     Failed(TrajectoryStatus, f64),
 }
 
-/// The counts over both phases.
+/// The numbers of steps and evaluations over both phases.
 #[derive(Debug, Clone, Copy, Default)]
 struct Totals {
     steps: usize,
@@ -138,7 +138,8 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Integrates over an interval of the independent variable, and moves the state to its end.
+    /// Integrates over an interval of the independent variable, and updates the state to the end of
+    /// the interval.
     fn phase(&mut self, time: Time, (from, to): (f64, f64), state: &mut DVector<f64>) -> End {
         let tolerance = self.tolerance(state.len());
         let budget =

@@ -1,14 +1,15 @@
 //! The exact optimum of the configuration linear programme, by column generation, with a proof.
 //!
-//! Let `s_j` be the jobs of type `j` that are not served. The programme is `max -sum_j u_j s_j`
-//! subject to `s_j + sum_k x_k k_j >= rho_j` for every type and `sum_k x_k <= size` for every pool.
-//! Idle servers have the empty configuration.
+//! Let `s_j` be the number of jobs of type `j` that are not served, and `x_k` the number of servers
+//! with configuration `k`. The programme is `max -sum_j u_j s_j` subject to `s_j + sum_k x_k k_j >=
+//! rho_j` for every type and `sum_k x_k <= size` for every pool. Idle servers have the empty
+//! configuration.
 //!
 //! HiGHS keeps one warm model, and columns are added to it. Its dual prices of the types, rounded
 //! to integers, become the profits of a knapsack problem. A configuration that is worth more than
-//! the price of its server becomes a new column. When the knapsack returns none, the basis is
-//! solved in rationals. The knapsack must then prove that no configuration is worth more than its
-//! server at the exact prices. A configuration that refutes this becomes a column.
+//! the price of its server becomes a new column. When the knapsack returns no such configuration,
+//! the basis is solved in rationals. The knapsack must then prove that no configuration is worth
+//! more than its server at the exact prices. A configuration that refutes this becomes a column.
 
 use crate::limits::PackingError;
 use crate::settings::PACKING;
@@ -32,7 +33,7 @@ pub struct PackingOptimum {
     pub served: Vec<Rational>,
     /// The price of the load, by type. `alpha_j + beta_j = u_j`, and both are at least 0.
     pub alpha: Vec<Rational>,
-    /// The price of a slot, by type.
+    /// The price of a slot (room for one job on a server), by type.
     pub beta: Vec<Rational>,
     /// The price of a server, by pool: `sum_j beta_j k_j <= pi_i` for every configuration of pool
     /// `i`.
@@ -64,8 +65,8 @@ pub fn solve(
 /// A pool and one of its configurations.
 pub(super) type PooledConfiguration = (usize, Vec<u64>);
 
-/// Does the work of [`solve`], starting from the given columns. Also returns all columns of the
-/// last programme.
+/// Starts the computation of [`solve`] with the given columns. Also returns all columns of the last
+/// programme.
 pub(super) fn solve_from(
     best: &MaxReward<'_>,
     loads: &[Rational],

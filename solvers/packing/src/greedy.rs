@@ -2,9 +2,9 @@
 //!
 //! Both repeat the same step. They take the best configuration of the types that still have jobs
 //! and give it servers until one of its types has no job left or no server is left. Then they
-//! remove that type, the lowest one if several run out together. Pools are filled one after another
-//! in the order of the file. Each pool starts with the types that the earlier pools have not
-//! exhausted.
+//! remove that type. If several types run out together, they remove the one with the lowest index
+//! first. Pools are filled one after another in the order of the file. Each pool starts with the
+//! types that the earlier pools have not exhausted.
 //!
 //! On one pool with unlimited servers, the steps are the permutation `phi` and the constants `z` of
 //! Proposition 3.1. Step `i` exhausts `phi_i` after `z_i` servers with `MaxReward` of the types
@@ -18,14 +18,14 @@ use rug::{Integer, Rational};
 
 use super::max_reward::{BestConfiguration, MaxReward};
 
-/// One step of the greedy placement: servers that get the same configuration.
+/// One step of the greedy placement, which gives several servers the same configuration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GreedyStep<T> {
     /// The pool.
     pub pool: usize,
     /// The configuration and its reward.
     pub best: Arc<BestConfiguration>,
-    /// The number of servers that get this configuration; may be 0.
+    /// The number of servers that get this configuration. It may be 0.
     pub servers: T,
     /// The type that has no job left after this step; `None` when the servers ran out first.
     pub exhausted: Option<usize>,
@@ -97,7 +97,7 @@ impl Amount for Integer {
 /// Sizes are numbers of servers or fractions of all servers. The loads are in the same unit.
 ///
 /// # Errors
-/// As [`MaxReward::first`].
+/// The same as for [`MaxReward::first`].
 pub fn fluid(
     best: &mut MaxReward<'_>,
     loads: &[Rational],
@@ -111,11 +111,11 @@ pub fn fluid(
 
 /// Computes the permutation and the constants of Proposition 3.1 for pool `i`.
 ///
-/// This is the greedy assignment to as many servers of pool `i` as it needs. The sum of the
-/// constants is the number of servers at which greedy serves all jobs.
+/// The result is the greedy assignment if pool `i` has as many servers as greedy needs. The sum of
+/// the constants is the number of servers at which greedy serves all jobs.
 ///
 /// # Errors
-/// As [`MaxReward::first`].
+/// The same as for [`MaxReward::first`].
 pub fn unlimited(best: &mut MaxReward<'_>, i: usize, loads: &[Rational]) -> Result<Fluid, PackingError> {
     let mut sizes = vec![Some(Rational::new()); best.problem().n_pools()];
     sizes[i] = None;
@@ -128,7 +128,7 @@ pub fn unlimited(best: &mut MaxReward<'_>, i: usize, loads: &[Rational]) -> Resu
 /// Runs the Greedy Placement Algorithm (Algorithm 1): whole jobs on whole servers.
 ///
 /// # Errors
-/// As [`MaxReward::first`].
+/// The same as for [`MaxReward::first`].
 pub fn whole(best: &mut MaxReward<'_>, jobs: &[Integer], servers: &[Integer]) -> Result<Whole, PackingError> {
     let sizes: Vec<Option<Integer>> = servers.iter().cloned().map(Some).collect();
     let (steps, left) = assign_greedily(best, jobs, &sizes)?;
@@ -157,8 +157,8 @@ fn assign_greedily<T: Amount>(
             let first = best.first(pool, &open)?;
             let k = &first.configuration;
             let until = |&j: &usize| (k[j] > 0).then(|| (left[j].servers(k[j]), j));
-            // Take the type that runs out first, and the lowest of equals. If there is none, no
-            // open type fits here.
+            // Take the type that runs out first, with ties broken by the lowest index. If there is
+            // no such type, no open type fits on a server of this pool.
             let Some((mut servers, type_exhausted)) = open.iter().filter_map(until).min() else { break };
             let mut exhausted = Some(type_exhausted);
             if let Some(size) = &mut size {
@@ -190,7 +190,7 @@ pub struct CriticalLoads {
     /// The largest `t` at which greedy serves all jobs of `t rho`; `None` if there are no jobs.
     pub all_served: Option<Rational>,
     /// The smallest `t` from which on all servers have the best configuration of all types and
-    /// every slot of it holds a job; `None` if one of its types has no load.
+    /// every slot holds a job. `None` if a type of that configuration has no load.
     pub all_best: Option<Rational>,
 }
 

@@ -3,8 +3,8 @@
 //! The lower bound is the reward of an assignment. HiGHS searches for the best whole assignment
 //! over the configurations that the linear programme generated, and the result is evaluated
 //! exactly. Greedy's assignment is used if it is better. The running time of HiGHS grows with the
-//! numbers, so only the last thousand servers of each configuration are searched. The others stay
-//! as in the linear programme.
+//! numbers, so only the last thousand servers of each configuration are searched. All other servers
+//! keep the configuration that the linear programme gave them.
 //!
 //! The upper bound is the exact optimum of the linear programme, rounded down to a multiple of the
 //! greatest common divisor of the rewards. Whole jobs always earn such a multiple.
@@ -35,8 +35,8 @@ pub struct Bracket {
 /// Computes a lower and an upper bound on the optimum of the given jobs on the given servers.
 ///
 /// # Errors
-/// As [`solve`](super::configuration_lp::solve). A failure of the integer programme is no error:
-/// the lower bound is then the reward of greedy.
+/// As [`solve`](super::configuration_lp::solve). A failure of the integer programme is not an
+/// error. The lower bound is then the reward of greedy.
 pub fn bracket(
     best: &mut MaxReward<'_>,
     jobs: &[Integer],
@@ -68,8 +68,8 @@ pub fn bracket(
     if bracket.lower == bracket.upper {
         return Ok(bracket);
     }
-    // The answer of HiGHS is only a guess: it is rounded, cut to the servers that exist, and
-    // evaluated exactly.
+    // The answer of HiGHS is only a guess. It is rounded, cut to the existing number of servers,
+    // and evaluated exactly.
     let settled = settled(&columns, &bracket.relaxation);
     let rest = Remainder::new(jobs, servers, &columns, &settled);
     let Ok(values) = integer_programme(best, &rest, &columns, settings) else { return Ok(bracket) };
@@ -94,8 +94,8 @@ pub fn bracket(
     Ok(bracket)
 }
 
-/// Returns the servers that the search leaves fixed, by column: those of the linear programme,
-/// without the last `PACKING.searched`.
+/// Returns, by column, the number of servers that the integer search does not change. These are the
+/// servers of the linear programme except the last `PACKING.searched` of each column.
 fn settled(columns: &[(usize, Vec<u64>)], optimum: &PackingOptimum) -> Vec<Integer> {
     let of = |(pool, k): &(usize, Vec<u64>)| {
         let found = optimum.servers.iter().find(|(i, other, _)| i == pool && other == k);
@@ -109,8 +109,8 @@ fn settled(columns: &[(usize, Vec<u64>)], optimum: &PackingOptimum) -> Vec<Integ
 struct Remainder {
     /// The jobs without a slot, by type.
     jobs: Vec<Integer>,
-    /// The servers that are not fixed, by pool. The number is capped to keep the integer programme
-    /// small.
+    /// The servers that are not fixed, by pool. The numbers are capped to keep the integer
+    /// programme small.
     servers: Vec<Integer>,
 }
 
@@ -153,7 +153,7 @@ fn integer_programme(
     }
     let total: Integer = servers.iter().sum();
     for (j, reward) in rewards.iter().enumerate() {
-        // The slots of all servers bound the jobs that are served.
+        // The number of served jobs is at most the number of slots of all servers.
         let most = (0..servers.len()).map(|i| best.problem().most(i, j)).max().unwrap_or(0);
         let upper = Integer::from(&total * most).min(jobs[j].clone()).to_f64();
         let cost = Rational::from(reward / &largest).to_f64();

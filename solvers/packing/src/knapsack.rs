@@ -49,7 +49,7 @@ pub enum KnapsackMethod {
 
 /// The answer to the question whether some configuration is worth more than a bound.
 pub enum Verdict {
-    /// No configuration is worth more, as this proves.
+    /// No configuration is worth more. The proof shows it.
     Proven(PricingProof),
     /// This configuration is worth more.
     Refuted(Vec<u64>),
@@ -124,7 +124,8 @@ impl Knapsack {
         }
     }
 
-    /// Computes the first configuration by dynamic programming alone; `None` without a table.
+    /// Computes the first configuration by dynamic programming alone; `None` if there is no table
+    /// because it would be too large.
     #[cfg(test)]
     pub fn first_by_table(&self, types: &[usize], profits: &[Rational]) -> Option<Vec<u64>> {
         let types: Vec<usize> = types.iter().copied().filter(|&j| self.most[j] > 0).collect();
@@ -188,15 +189,15 @@ impl Knapsack {
         }
         let best = best.last().cloned().unwrap_or_else(|| vec![0; profits.len()]);
         let value: Integer = profits.iter().zip(&best).map(|(p, k)| Integer::from(p * k)).sum();
-        // The largest value is now known: search for the first configuration, in the order of
-        // types, that reaches it.
+        // The largest value is now known. The second search looks for the first configuration, in
+        // the order of types, that reaches it.
         let (ending, first) = self.search_in(types, profits, &value, SearchGoal::First, most_turns);
         Ok(if ending == Ending::Found { first.into_iter().next() } else { None })
     }
 
     /// Searches in each order in turn, with limits that grow.
     ///
-    /// Each order is hopeless on some problems that are easy for the other.
+    /// Each order is far too slow on some problems that the other one solves quickly.
     fn search(
         &self,
         orders: &[Vec<usize>],
@@ -304,8 +305,8 @@ impl Knapsack {
     /// none, and `None` if the table cannot decide.
     ///
     /// The profits are rounded up to whole numbers that doubles add exactly. Few configurations
-    /// then exceed the rounded bound: those at the bound, and those that are almost as good. Each
-    /// of them is compared by the exact profits.
+    /// then exceed the rounded bound: the ones that reach the bound, and the ones that almost reach
+    /// it. The exact profits of each of these are compared.
     fn above(&self, types: &[usize], profits: &[Integer], floor: &Integer) -> Option<Option<Vec<u64>>> {
         let shift = (self.value_bits(profits) + 2).saturating_sub(DOUBLE_BITS);
         // Rounds up, and keeps 0.
@@ -345,8 +346,8 @@ impl Knapsack {
             PackingError::Budget { what: "turns of the search for a pricing proof", limit: most_turns };
         let (mut limit, mut asked, mut is_proven) = (PACKING.first_turns, false, false);
         loop {
-            // Try for a short tree first. Before the long searches, ask the table: if it refutes
-            // the bound, they are not needed.
+            // Searches for a short tree first. The table is used before the long searches, since
+            // they are not needed if it refutes the bound.
             if !asked && limit > PACKING.first_turns {
                 asked = true;
                 match self.above(&types, &profits, &floor) {
@@ -414,9 +415,9 @@ impl Knapsack {
     /// Returns a tree that proves that `k` comes first among the configurations of its value.
     ///
     /// Every configuration that exceeds `k` at the first difference is worth less. The tree is the
-    /// search for the first configuration of that value, recorded up to `k`. Configurations that
-    /// the search has not reached by then are smaller at the first difference, as the upper corner
-    /// of each of their boxes shows.
+    /// search for the first configuration of that value, recorded up to `k`. All configurations
+    /// after that point of the search are smaller at the first difference. The upper corner of each
+    /// of their boxes shows this.
     fn order_tree(&self, types: &[usize], profits: &[Rational], k: &[u64], limit: usize) -> Option<Tree> {
         let (profits, unit) = integers(profits);
         let types: Vec<usize> = types.iter().copied().filter(|&j| self.most[j] > 0).collect();

@@ -10,7 +10,8 @@ use thiserror::Error;
 
 use crate::settings::PACKING;
 
-/// Limits on search turns, numbers, proof nodes and time. Clones share what is left of them.
+/// Limits on search turns, numbers, proof nodes and time. Clones draw on the same remaining
+/// amounts.
 #[derive(Debug, Clone)]
 pub struct SearchLimits {
     turns: Arc<AtomicUsize>,
@@ -64,7 +65,7 @@ impl SearchLimits {
         take(&self.turns, turns, "turns of the searches", PACKING.all_turns)
     }
 
-    /// Resets the turns, for another question about the same problem.
+    /// Resets the number of turns before another question about the same problem.
     pub fn renew(&self) {
         self.turns.store(PACKING.all_turns, Ordering::Relaxed);
     }
@@ -126,7 +127,7 @@ pub enum PackingError {
     /// A linear programme was not solved.
     #[error(transparent)]
     Lp(#[from] LpError),
-    /// A question that is defined for one pool of servers, asked about several.
+    /// The question is defined for one pool of servers only, but the problem has several.
     #[error("this is defined for one pool of identical servers only")]
     SeveralPools,
     /// A search would exceed its limits.

@@ -31,13 +31,13 @@ pub struct MaxReward<'a> {
     problem: &'a Reservation,
     rewards: Vec<Rational>,
     pools: Vec<Shape<'a>>,
-    /// The first pool with the same capacity, by pool. Such pools share their answers.
+    /// By pool: the index of the first pool with the same capacity. Such pools share their answers.
     same_as: Vec<usize>,
     known: HashMap<(usize, Vec<usize>), Arc<BestConfiguration>>,
     limits: SearchLimits,
 }
 
-/// The configurations that fit on a server: given by its capacities, or stated as a list.
+/// The configurations that fit on a server, given by the server's capacities or as a list.
 enum Servers<'s> {
     Capacities(&'s Knapsack),
     Listed(&'s [Vec<u64>]),
@@ -48,7 +48,7 @@ enum Shape<'a> {
     /// The scaled knapsack, or the error if it has too many numbers.
     Capacities(Box<Result<Knapsack, PackingError>>),
     Listed(&'a [Vec<u64>]),
-    /// The pool has the capacity of an earlier one, whose description is used.
+    /// The pool has the same capacity as an earlier pool and uses that pool's description.
     Same,
 }
 

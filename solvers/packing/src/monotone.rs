@@ -1,10 +1,12 @@
-//! The monotone greedy property (Reservation, Definition 3.8): more load never earns greedy less.
+//! The monotone greedy property (Reservation, Definition 3.8): greedy never earns less from more
+//! load.
 //!
 //! Consider all loads whose types run out in the same order. Greedy's reward is linear in these
 //! loads (see [`worst_load`](super::worst_load)). It is also continuous over all loads, since
-//! greedy uses at every moment the best configuration of the types with jobs left. The loads of
-//! every order have an interior: any `z > 0` with more than enough jobs of the other types. The
-//! property therefore holds if and only if no order has a negative derivative.
+//! greedy uses at every moment the best configuration of the types with jobs left. The set of loads
+//! of every order has an interior: it contains the loads of any `z > 0` with more than enough jobs
+//! of the other types. The property therefore holds if and only if no order has a negative
+//! derivative.
 //!
 //! Let `K_1, ..., K_t` be the configurations and `phi_i` the types that run out. The derivatives
 //! `g_i` with respect to the loads of the `phi_i` solve
@@ -32,7 +34,7 @@ pub struct Order {
     pub derivatives: Vec<Rational>,
 }
 
-/// The answer to the question whether more load never earns greedy less.
+/// The answer to the question whether greedy never earns less from more load.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Monotone {
     /// The property holds: greedy earns at least as much, in every order.
@@ -129,8 +131,8 @@ fn derivatives(order: &[usize], steps: &[Arc<BestConfiguration>]) -> Vec<Rationa
     g
 }
 
-/// Returns loads in the interior of the order as the smaller ones. The larger ones have as much
-/// more of the falling type as the order allows.
+/// Returns two loads at which the reward falls. The smaller loads are in the interior of the order.
+/// The larger loads have as much more of the type with a negative derivative as the order allows.
 fn witness(
     best: &mut MaxReward<'_>,
     order: &[usize],
@@ -143,8 +145,8 @@ fn witness(
     for (i, &j) in order.iter().enumerate() {
         smaller[j] = steps[..=i].iter().map(|step| Rational::from(&each * step.configuration[j])).sum();
     }
-    // The change of the servers of each step with the load of one type. The last step makes up for
-    // the sum.
+    // The change of the number of servers of each step with the load of one type. The last step
+    // changes so that the sum stays the same.
     let mut change: Vec<Rational> = Vec::with_capacity(steps.len());
     for (i, &j) in order.iter().enumerate() {
         let mut value = Rational::from(u32::from(i == falling));

@@ -4,7 +4,7 @@ use rug::Integer;
 
 /// An integer type of the knapsack.
 ///
-/// Before a type is chosen, a bound on every possible intermediate result ensures that nothing
+/// A type is chosen only if a bound on every possible intermediate result shows that no operation
 /// overflows. The workspace also checks for overflow at run time.
 pub trait Number: Clone + Ord + Send + Sync {
     /// The number of bits that every intermediate result must stay below.

@@ -1,10 +1,11 @@
 //! Branch and bound for the knapsack problem, with integers throughout.
 //!
-//! Types are taken in a fixed order. A node has fixed the numbers of jobs of the first types and
-//! knows the remaining capacities. Resource prices `M` with `M d_j >= s p_j` for all open types
-//! bound the value that these can add: `s value <= s settled + M left`. Every node uses the best of
-//! the prices that are known for its set of open types. While these are few, it solves the
-//! relaxation for new ones. Values are integers, so a bound below `best + 1` is enough.
+//! Types are taken in a fixed order. At a node, the numbers of jobs of the first types are fixed,
+//! and the remaining capacities are known. The other types are open. Resource prices `M` with `M
+//! d_j >= s p_j` for all open types bound the value that these types can add: `s value <= s settled
+//! + M left`. Every node uses the best of the prices that are known for its set of open types.
+//! While few prices are known, the node solves the relaxation for new ones. Values are integers, so
+//! a node can be skipped if its bound is below `best + 1`.
 
 use std::ops::ControlFlow;
 
@@ -16,7 +17,7 @@ use super::number::Number;
 use super::relaxation;
 use crate::settings::PACKING;
 
-/// The goal of a search.
+/// The configuration that a search is to find.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SearchGoal {
     /// The largest value.
@@ -46,8 +47,8 @@ pub enum SearchStep {
         /// The number of jobs.
         at: u64,
     },
-    /// A leaf that the prices bound, given by number of fixed types and index. With `None` nothing
-    /// else fits.
+    /// A leaf that prices bound. The prices are given by the number of fixed types and their index.
+    /// `None` means that no further job fits.
     Leaf(Option<(usize, usize)>),
 }
 
@@ -80,7 +81,7 @@ pub struct BranchAndBound<'a, N> {
     /// The value of the jobs that are fixed.
     settled: N,
     k: Vec<u64>,
-    /// The least value that the search still looks for.
+    /// The least value for which the search still continues.
     threshold: N,
     one: N,
     goal: SearchGoal,
@@ -175,7 +176,8 @@ impl<'a, N: Number> BranchAndBound<'a, N> {
         self
     }
 
-    /// Runs the search. Returns how it ended, and every configuration that was the best so far.
+    /// Runs the search. Returns how it ended, and every configuration that was better than all
+    /// configurations before it.
     ///
     /// All of them have at least the value of the threshold. The last one is the best.
     pub fn run(&mut self) -> (Ending, Vec<Vec<u64>>) {
@@ -258,8 +260,8 @@ impl<'a, N: Number> BranchAndBound<'a, N> {
         ControlFlow::Continue(())
     }
 
-    /// Records the current configuration, to which no other job can be added, if it reaches the
-    /// threshold.
+    /// Records the current configuration if it reaches the threshold. No other job can be added to
+    /// it.
     fn leaf(&mut self) -> ControlFlow<Ending> {
         if self.settled < self.threshold {
             self.record_step(SearchStep::Leaf(None));
@@ -457,7 +459,7 @@ impl<'a, N: Number> BranchAndBound<'a, N> {
     }
 }
 
-/// A number whose fractions are computed, also in floating point.
+/// A number of which fractions are computed, also in floating point.
 struct Total {
     exact: Integer,
     float: f64,

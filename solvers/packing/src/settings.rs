@@ -8,8 +8,8 @@ settings! {
         /// Prices are rounded to this fraction (1 divided by this number) of the largest reward of
         /// a server full of one type.
         precision: f64 = (1u64 << 40) as f64;
-        /// The fraction of that reward by which a column must improve to enter before the exact
-        /// phase.
+        /// The fraction of that reward by which a column must improve the programme to be added
+        /// before the exact phase.
         improvement: f64 = 1e-9;
         /// The largest number of exact pivots after HiGHS.
         most_pivots: usize = 10_000;
@@ -19,14 +19,14 @@ settings! {
         most_rounds: usize = 100_000;
         /// The turns that are charged for visiting an order.
         visit_turns: usize = 1_000;
-        /// The number of orders after which the question is given up.
+        /// The number of orders after which the question of monotonicity is given up.
         most_orders: usize = 5_000_000;
         /// The number of servers of each configuration of the linear programme that are left to the
         /// integer search.
         searched: u32 = 1000;
         /// The turns spent on a branch tree when a dynamic programme could be the proof instead.
         most_proof_turns: usize = 20_000;
-        /// The number of turns after which another order is tried.
+        /// The number of turns after which the search tries the other order of types.
         first_turns: usize = 300;
         /// The largest number of cells times types of a table that replaces a longer search, if
         /// doubles hold its values: about 20 ms.

@@ -63,9 +63,9 @@ pub struct Filled<'a, V> {
 impl<V: Value> Filled<'_, V> {
     /// Adds the best configuration of a cell to `k`. The cell is given by resource in the order of
     /// the grid.
-    // Types are tried in ascending order, each as often as some best filling holds it. No smaller
-    // type can return later: a best filling of the remaining cell that held one would extend to a
-    // best filling of the earlier cell that holds it.
+    // Types are tried in ascending order, each as often as some best filling contains it. No
+    // smaller type can follow later. A best filling of the remaining cell with such a type would
+    // extend to a best filling of the earlier cell with it.
     fn trace(&self, mut cell: Vec<usize>, k: &mut [u64]) {
         let mut at = self.grid.offset(&cell);
         for &j in &self.types {
@@ -117,7 +117,7 @@ impl<V: Value> Filled<'_, V> {
         let types: Vec<usize> = self.types.iter().copied().filter(|&j| self.profits[j] > V::zero()).collect();
         let mut found = Vec::new();
         let mut k = vec![0; grid.demand.len()];
-        // The jobs so far, by position of their type, each with the value before it.
+        // The jobs so far, by position of their type, each with the value before the job was added.
         let mut jobs: Vec<(usize, V)> = Vec::new();
         let (mut next, mut settled, mut cell) = (0, V::zero(), grid.capacity.clone());
         let mut n_visited = 0;
@@ -166,7 +166,7 @@ impl Grid {
         let mut order: Vec<usize> = (0..capacity.len()).collect();
         order.sort_by_key(|&r| &capacity[r]);
         let capacity: Vec<usize> = order.iter().filter_map(|&r| capacity[r].to_usize()).collect();
-        // Any demand above every capacity may stand for a larger one.
+        // All demands above every capacity are equivalent.
         let size = |d: &Integer| d.to_usize().unwrap_or(usize::MAX);
         let demand = demand.iter().map(|d| order.iter().map(|&r| size(&d[r])).collect()).collect();
         let mut stride = vec![1; capacity.len()];
@@ -183,7 +183,8 @@ impl Grid {
 
     /// Computes the best configuration of `types` (ascending) and its value.
     ///
-    /// Among equal values, the one with more jobs at the first type where they differ is returned.
+    /// Among configurations of equal value, it returns the one with more jobs at the first type
+    /// where they differ.
     pub fn best<V: Value>(&self, types: &[usize], profits: &[V]) -> (V, Vec<u64>) {
         let filled = self.fill(types, profits);
         let mut k = vec![0; self.demand.len()];

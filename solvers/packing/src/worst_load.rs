@@ -1,12 +1,12 @@
 //! The loads at which greedy is worst compared with the optimum: an infimum with a proof for every
 //! order.
 //!
-//! Let the types run out in the order `phi_1, ..., phi_(t-1)`, and the servers during step `t`. The
-//! configurations `K_1, ..., K_t` are then those of `MaxReward`. They get `z_1, ..., z_t >= 0`
-//! servers, which add up to one, and greedy earns `sum_l z_l U(K_l)`. Type `phi_i` had the load
-//! `sum_(l <= i) z_l K_l[phi_i]`, and the loads of the other types may be as large as one likes.
-//! Every `z` therefore belongs to some loads, and the minimum of `greedy - a optimum` over one
-//! order is a linear programme in `z` and `x`. The minimum is at least 0 if there are prices
+//! Let the types run out in the order `phi_1, ..., phi_(t-1)`, and the servers during step `t`.
+//! `MaxReward` then determines the configurations `K_1, ..., K_t`. These configurations get `z_1,
+//! ..., z_t >= 0` servers, which add up to one, and greedy earns `sum_l z_l U(K_l)`. Type `phi_i`
+//! had the load `sum_(l <= i) z_l K_l[phi_i]`, and the loads of the other types may be arbitrarily
+//! large. Every `z` therefore belongs to some loads, and the minimum of `greedy - a optimum` over
+//! one order is a linear programme in `z` and `x`. The minimum is at least 0 if there are prices
 //! `alpha, beta, pi >= 0`, independent of `z`, with
 //!
 //! * `alpha_j + beta_j >= a u_j`, and `alpha_j = 0` unless `j` is one of the `phi_i`,
@@ -15,11 +15,11 @@
 //!
 //! `a optimum <= sum_j alpha_j rho_j + pi = sum_l z_l (sum_(i >= l) alpha_(phi_i) K_l[phi_i] + pi)`.
 //!
-//! Now let `V_t` be the least `U(MaxReward({j}))` over the types that are left. No later step earns
-//! less, so the same prices settle every order that begins with `phi` ([`OrderClaim::covers_all`]).
-//! Loads that greedy serves entirely have the ratio 1. If two types run out at once, their order
-//! does not change the reward of greedy: at every moment it uses the best configuration of the
-//! types with jobs left.
+//! Now let `V_t` be the least `U(MaxReward({j}))` over the types that have not run out. No later
+//! step earns less, so the same prices prove the ratio for every order that begins with `phi`
+//! ([`OrderClaim::covers_all`]). Loads that greedy serves entirely have the ratio 1. If two types
+//! run out at once, their order does not change the reward of greedy: at every moment it uses the
+//! best configuration of the types with jobs left.
 //!
 //! The ratio `a` falls during the search (Dinkelbach, 1967). Prices for a larger `a` remain valid.
 
@@ -52,9 +52,9 @@ pub struct WorstLoad {
     pub optimum: Rational,
     /// The proof, in the order of a depth-first search.
     ///
-    /// An order is covered either by a claim about all orders that begin with it, or by a claim
-    /// about the order itself together with all orders that are longer by one type of its last
-    /// configuration.
+    /// There are two ways to cover an order. One is a claim about all orders that begin with it.
+    /// The other is a claim about the order itself, where every order that is longer by one type of
+    /// its last configuration is covered too.
     pub claims: Vec<OrderClaim>,
 }
 
@@ -63,8 +63,8 @@ pub struct WorstLoad {
 pub struct OrderClaim {
     /// The types that run out, in order.
     pub order: Vec<usize>,
-    /// Whether the claim is about all orders that begin like this, or only about the servers
-    /// running out next.
+    /// Whether the claim is about all orders that begin with `order`. Otherwise it covers only
+    /// loads for which the servers run out next.
     pub covers_all: bool,
     /// The price of the load, by type.
     pub alpha: Vec<Rational>,
@@ -115,7 +115,7 @@ pub fn worst_load(
     let types: Vec<usize> = (0..problem.n_types()).collect();
     search.visit(&mut Vec::new(), &mut Vec::new(), &types)?;
     let OrderSearch { best, ratio, loads, claims, .. } = search;
-    // If no loads have a ratio below 1, any loads that greedy serves entirely will do.
+    // If no loads have a ratio below 1, any loads that greedy serves entirely have the least ratio.
     let loads = loads.unwrap_or_else(|| first_served(best));
     let one = [Rational::from(1)];
     let greedy = greedy::fluid(best, &loads, &one)?.reward;
@@ -137,7 +137,7 @@ fn first_served(best: &MaxReward<'_>) -> Vec<Rational> {
 struct OrderSearch<'s, 'p> {
     best: &'s mut MaxReward<'p>,
     rewards: Vec<Rational>,
-    /// The configurations that some programme needed.
+    /// The configurations that any programme so far needed.
     columns: Vec<Vec<u64>>,
     ratio: Rational,
     loads: Option<Vec<Rational>>,
@@ -148,7 +148,8 @@ struct OrderSearch<'s, 'p> {
 /// The answer of one linear programme about the current ratio.
 enum Answer {
     Holds(Box<OrderClaim>),
-    /// The ratio fails at these servers `z`, with these jobs served and this reward of the optimum.
+    /// The ratio fails for these numbers of servers `z`. The other fields are the jobs served and
+    /// the reward of the optimum.
     Fails {
         z: Vec<Rational>,
         slots: Vec<Rational>,
@@ -157,9 +158,11 @@ enum Answer {
 }
 
 impl OrderSearch<'_, '_> {
-    /// Proves the ratio for all orders that begin with `order`, lowering it as needed.
+    /// Proves the ratio for all orders that begin with `order`, and lowers it if a counterexample
+    /// requires it.
     ///
-    /// `steps` are the configurations of the types of `order`, and `open` the types that are left.
+    /// `steps` are the configurations of the types of `order`, and `open` the types that have not
+    /// run out.
     fn visit(
         &mut self,
         order: &mut Vec<usize>,
@@ -212,7 +215,7 @@ impl OrderSearch<'_, '_> {
         Ok(())
     }
 
-    /// Lowers the ratio to that of a counterexample, and stores its loads.
+    /// Lowers the ratio to the ratio of a counterexample, and stores its loads.
     fn improve(
         &mut self,
         order: &[usize],

@@ -10,7 +10,7 @@ use crate::work::Checked;
 /// The tasks of every user by class, `x_ni`.
 pub type Tasks = Vec<Amounts>;
 
-/// Optional fields that a file of the reader's own may have in addition. They are not read.
+/// Further optional fields of an allocation file that the caller passes. They are not read.
 const DECORATIONS: &str = "alpha? criterion? rule? summary? decimals? utilisation? seconds? prices? user_prices? gap? \
     relative_gap? witness? bottlenecks? status? levels? width? iterations? selection? faces? extreme_points? \
     integrality? series? search? warnings? version? $schema? description?";
@@ -65,7 +65,7 @@ pub fn are_servers(placements: &[Placement], problem: &Problem) -> bool {
         && placements.is_sorted_by(|a, b| (a.class, a.index) < (b.class, b.index))
 }
 
-/// Returns the tasks by user and class that tasks on single servers add up to.
+/// Returns the sums by user and class of tasks on single servers.
 pub fn sums(placements: &[Placement], problem: &Problem) -> Tasks {
     let mut sums: Tasks = vec![Vec::new(); problem.users.len()];
     for Placement { class, tasks, .. } in placements {
@@ -83,7 +83,8 @@ pub fn sums(placements: &[Placement], problem: &Problem) -> Tasks {
 
 impl Allocation {
     /// Reads an allocation, and the hash of the problem that it states, if it states one. The allocation inside a
-    /// certificate holds nothing but what is judged. A file of the reader's own (`is_file`) may have more fields.
+    /// certificate has only the fields that are checked. A file that the caller passes (`is_file`) may have more
+    /// fields.
     pub fn read<'j>(raw: &'j Json<'_>, is_file: bool, problem: &Problem) -> Checked<(Self, Option<&'j str>)> {
         of_kind(raw, "allocation")?;
         let names = "kind mechanism? sharing? arithmetic? problem_sha256? tasks? placements?";

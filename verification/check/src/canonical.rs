@@ -1,8 +1,8 @@
 //! The canonical form of a problem, which is hashed and by which two problems are compared.
 //!
-//! Fields are in a fixed order, names are as they stand in the file, numbers are as [`hashed`] writes them, and
-//! defaults are omitted. Each server class and each user has its own line (docs/formats.md). To compare two problems,
-//! all names are sorted alphabetically and the title is omitted.
+//! Fields are in a fixed order, names are written as in the file, numbers as [`hashed`] writes them, and defaults are
+//! omitted. Each server class and each user has its own line (docs/formats.md). To compare two problems, all names are
+//! sorted alphabetically and the title is omitted.
 
 use rug::Rational;
 
@@ -41,7 +41,7 @@ pub fn hash_of_tasks(allocation: &Allocation, problem: &Problem) -> String {
     sha256(&record("kind sharing placements", [quoted("allocation"), sharing, servers]))
 }
 
-/// Returns whether two problems mean the same, regardless of order and spelling in their files.
+/// Returns whether two problems are the same, regardless of the order of names and the form of numbers in their files.
 pub fn same(a: &Problem, b: &Problem) -> bool {
     text(a, true) == text(b, true)
 }

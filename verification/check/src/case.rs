@@ -1,5 +1,5 @@
-//! The case that is judged: a problem with an allocation of it (theory, sections 1 and 7); and the claims of a
-//! certificate about it.
+//! The case that is judged: a problem with an allocation (docs/theory.md, sections 1 and 7), and the claims of a
+//! certificate about the allocation.
 //!
 //! Tasks are limited by rows. A class whose resources are divided has one row for each of its resources: its capacity
 //! is `k_i c_ir`, and a task takes `d_nir` of it. A class whose time is shared has a single row: its capacity is 1,
@@ -42,7 +42,7 @@ pub struct Case<'a> {
     pub gamma: Vec<Rational>,
     /// The tasks that a user can use, `g_n = min(T_n, gamma_n)`; 0 for users that cannot run any task.
     pub g: Vec<Rational>,
-    /// The sum of the weights of the active users, those that can run some task.
+    /// The sum of the weights of the active users. A user is active if it can run some task.
     pub weight: Rational,
     /// The tasks that are judged: the stated tasks after their repair.
     pub x: Tasks,
@@ -83,9 +83,9 @@ impl<'a> Case<'a> {
         Ok(case)
     }
 
-    /// Repairs the stated tasks (theory, section 7).
+    /// Repairs the stated tasks (docs/theory.md, section 7).
     ///
-    /// 1. Entries that do not count, see [`Self::counts`], become 0.
+    /// 1. Entries that do not count (see [`Self::counts`]) become 0.
     /// 2. A user that is given more than its `T_n` tasks is scaled down to `T_n`.
     /// 3. A class with a row above its capacity is scaled by the capacity over the load of its fullest row.
     ///
@@ -112,7 +112,7 @@ impl<'a> Case<'a> {
         Ok(())
     }
 
-    /// Returns the active users, those that can run some task. The other users take no part in any axiom.
+    /// Returns the active users, which are the users that can run some task. The other users take no part in any axiom.
     pub fn active(&self) -> impl Iterator<Item = usize> + Clone + '_ {
         (0..self.problem.users.len()).filter(|n| self.is_active(*n))
     }
@@ -151,8 +151,8 @@ impl<'a> Case<'a> {
         Ok(rows)
     }
 
-    /// Returns `(row, d)` for every row of a class of which a task of user `n` takes something. The list is empty if
-    /// the user cannot run there.
+    /// Returns `(row, d)` for every row of a class that a task of user `n` uses. The list is empty if the user cannot
+    /// run there.
     pub fn uses(&self, n: usize, i: usize) -> Amounts {
         if !self.problem.can_run(n, i) {
             return Vec::new();
@@ -164,8 +164,8 @@ impl<'a> Case<'a> {
         self.problem.demand(n, i).iter().filter_map(of).collect()
     }
 
-    /// Returns the amount that a task of user `n` takes of a row, or `None` if it takes nothing. The user has to be
-    /// able to run on the class of the row.
+    /// Returns the amount of a row that a task of user `n` uses, or `None` if it does not use the row. The user has to
+    /// be able to run on the class of the row.
     pub fn takes(&self, n: usize, row: usize) -> Option<Rational> {
         let Row { class, resource, .. } = self.rows[row];
         match resource {
@@ -174,8 +174,8 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// Returns the capacity of every row of a class, divided by `servers`, that the tasks by user leave free. Entries
-    /// that do not count are ignored.
+    /// Returns, for every row of a class, the free part of its capacity divided by `servers`, given the tasks by user.
+    /// Entries that do not count are ignored.
     pub fn left(&self, i: usize, servers: u64, tasks: &[(usize, Rational)]) -> Checked<Vec<Rational>> {
         let rows = self.rows_of(i);
         let capacity = |row: &Row| vec![Rational::from(&row.capacity / servers)];
@@ -214,8 +214,8 @@ impl<'a> Case<'a> {
         *x > 0 && self.is_active(n) && self.problem.can_run(n, i)
     }
 
-    /// Returns the least margin of capacity limits that is accepted: minus the tolerance, but 0 on single servers,
-    /// where a task fits or does not fit.
+    /// Returns the least margin of capacity limits that is accepted: minus the tolerance. On single servers it is 0,
+    /// since a task either fits or does not fit.
     pub fn least_of_limits(&self) -> Rational {
         if self.stated.placements.is_some() { Rational::new() } else { Rational::from(-&self.tolerance) }
     }
@@ -249,7 +249,7 @@ pub fn total_of(tasks: &Amounts) -> Rational {
     tasks.iter().map(|(_, x)| x).sum()
 }
 
-/// The margin, absent if there is nothing to compare. If the margin is only a bound of the true margin, the second
+/// The margin, absent if no numbers have to be compared. If the margin is only a bound on the true margin, the second
 /// component is the only verdict that it proves.
 pub type Shown = (Option<Rational>, Option<bool>);
 

@@ -17,7 +17,7 @@ use crate::problem::Problem;
 use crate::work::{self, Checked, Fault, context, ensure};
 use crate::{File, Options, Report, Unusable, Usable};
 
-/// The largest tolerance that is accepted if the reader does not set another: larger than any rounding.
+/// The largest tolerance that is accepted if the reader does not set another. It is larger than any rounding error.
 const MOST_TOLERANCE: (u32, u32) = (1, 1_000_000);
 /// The most claims of proportional fairness. Each claim involves all users, and there are many exponents.
 const MOST_PROPORTIONAL: usize = 32;
@@ -71,18 +71,18 @@ impl<'j> Certificate<'j> {
         self.hashes.get_or_init(|| (hash(&self.problem), hash_of_tasks(&self.allocation, &self.problem)))
     }
 
-    /// Checks that everything the certificate states is true.
+    /// Checks that all statements of the certificate are true.
     pub fn verify(&self) -> Checked<()> {
         let case = Case::new(&self.problem, &self.allocation, self.tolerance.clone())?;
-        // No row or number of tasks may be exceeded by more than the tolerance. On single servers, which are all the
-        // servers of their class together, no excess is allowed. Fractions of tasks are the subject of another axiom.
+        // No row or number of tasks may be exceeded by more than the tolerance. On single servers no excess is allowed.
+        // Fractions of tasks are the subject of another axiom.
         let is_feasible = feasible::least(&case)?.is_none_or(|margin| margin >= case.least_of_limits());
         let mut first = Ok(());
-        // A repeated claim is not judged again. `check_form` refuses it.
+        // A repeated claim is not judged again. `check_form` rejects it.
         let mut judged = HashSet::new();
         for claim in self.claims.iter().filter(|claim| judged.insert(claim.name(&self.problem))) {
             let judged = context(&format!("claim `{}`", claim.axiom), claim.verify(&case));
-            // A claim that cannot be read is the more serious fault, in whatever order the claims stand.
+            // A claim that cannot be read is the more serious fault, whatever the order of the claims.
             if let Err(Fault::Malformed { .. }) = judged {
                 return judged;
             }
@@ -93,7 +93,7 @@ impl<'j> Certificate<'j> {
         self.check_form(judged.len()).and(first)
     }
 
-    /// Checks the conditions that need no judging. `distinct` is the number of different claims.
+    /// Checks the formal conditions of a certificate. `distinct` is the number of different claims.
     fn check_form(&self, distinct: usize) -> Checked<()> {
         ensure(!self.claims.is_empty(), "nothing is claimed")?;
         let is_its = self.stated_hash.is_none_or(|stated| stated == self.hashes().0);
@@ -152,14 +152,14 @@ impl<'j> Certificate<'j> {
         Ok(unmet)
     }
 
-    /// Returns what the gap of a claim of `proportional` proves of the optimum, in words.
+    /// Returns a sentence about the bounds on the optimum that the gap of a claim of `proportional` proves.
     fn room_in_words(&self, claim: &Claim<'_>) -> String {
         if claim.axiom != "proportional" {
             return String::new();
         }
         let room = Case::new(&self.problem, &self.allocation, self.tolerance.clone())
             .and_then(|case| proportional::room(&case, claim));
-        // No words where it takes too many steps.
+        // The sentence is left out if it takes too many steps.
         let Ok(Some((least, most, user))) = room else { return String::new() };
         let (least, most) = (short(&least), short(&most));
         let name = &self.problem.user_names.list[user];
@@ -183,8 +183,8 @@ impl<'j> Certificate<'j> {
             let margin = claim.margin.as_ref().map(|margin| format!(", margin {}", short(margin)));
             let nobody = claim.margin.is_none() && claim.holds == Some(true);
             let margin = margin.or(nobody.then(|| " (there is nothing to compare)".to_owned()));
-            // A single saturated class, however small, answers the complaint of every user that holds its share of
-            // that class.
+            // A single saturated class, however small, is enough to remove the complaint of every user that has its
+            // share of that class.
             let is_weak = claim.axiom == "njc" && problem.classes.len() > 1;
             let weak = if is_weak { " (weak: on a cluster one full class is enough)" } else { "" };
             let room = if is_valid { self.room_in_words(claim) } else { String::new() };
@@ -213,7 +213,7 @@ impl<'j> Certificate<'j> {
             reason,
             claims: self.claims.iter().map(says).collect(),
             subject: vec![
-                // No name stands before the hash, because a name could imitate a hash.
+                // No name comes before the hash, because a name could imitate a hash.
                 format!("problem sha256 {hash}: `{}`, users {users}, server classes {classes}", problem.name),
                 format!("allocation sha256 {tasks}"),
                 format!("sharing {sharing}, tolerance {tolerance}"),

@@ -1,5 +1,5 @@
-//! Groups of users (theory, section 9), and the axioms about them. This folder is not needed to check an allocation
-//! without groups, because it then has no data.
+//! Groups of users (docs/theory.md, section 9), and the axioms about them. This folder is not needed to check an
+//! allocation without groups, because it then has no data.
 
 pub mod alone;
 mod bounds;
@@ -21,12 +21,12 @@ use crate::names::at;
 use crate::share::{Coefficients, Share};
 use crate::work::{self, Checked};
 
-/// The axioms that [`apply`] decides about.
+/// The axioms about which [`apply`] decides.
 pub const ABOUT: [&str; 6] =
     ["limits", "guarantees", "work-conserving", "group-sharing-incentive", "group-envy-free", "tree"];
 
 /// Returns whether an axiom about groups applies: there are groups, and resources are divided. `work-conserving` also
-/// applies if groups hold nothing back.
+/// applies if groups keep no capacity back.
 pub fn apply(axiom: &str, case: &Case<'_>) -> Checked<bool> {
     let problem = case.problem;
     if axiom == "work-conserving" && !problem.groups.hold_back() {
@@ -41,7 +41,7 @@ pub fn apply(axiom: &str, case: &Case<'_>) -> Checked<bool> {
 }
 
 /// Judges the limits of groups: no group uses more than its limit, and the root uses no more than the capacity of the
-/// resources of which something is kept back. Margins are fractions of the capacity.
+/// resources of which groups keep some back. Margins are fractions of the capacity.
 pub fn limits(case: &Case<'_>, _: &Claim<'_>) -> Checked<Shown> {
     let holdings = Holdings::new(case)?;
     let mut margins = Vec::new();

@@ -7,7 +7,7 @@ use crate::work::{Checked, Fault};
 /// The deepest nesting of lists and objects that is read.
 const DEPTH: usize = 100;
 
-/// The letters that may follow a backslash, and, in the same order, the characters that they stand for.
+/// The letters that may follow a backslash, and, in the same order, the characters that they mean.
 const LETTERS: &str = "\"\\/bfnrt";
 const ESCAPED: &str = "\"\\/\u{8}\u{c}\n\r\t";
 
@@ -73,7 +73,7 @@ impl<'t> Json<'t> {
         if let Kind::List(list) = &self.kind { Ok(list) } else { self.wrong("expected a list") }
     }
 
-    /// Returns the position of the text among these words. A missing value stands for the first word.
+    /// Returns the position of the text among these words. A missing value means the first word.
     pub fn word(&self, words: &[&str]) -> Checked<usize> {
         let word = self.given().map_or(Ok(words[0]), Json::text)?;
         let found = words.iter().position(|known| *known == word);
@@ -119,7 +119,7 @@ impl<'t> Json<'t> {
 
     /// Returns the path to the innermost value that begins at a byte, such as `.claims[3].margin`.
     pub fn path(&self, at: usize) -> String {
-        // Values stand in the order of the text, so the path leads through the last one that begins at or before the
+        // Values are in the order of the text, so the path leads through the last one that begins at or before the
         // byte.
         let before = |value: &Self| value.at <= at;
         let inner = match &self.kind {
@@ -149,7 +149,7 @@ impl<'t> Reader<'t> {
         self.text.as_bytes().get(self.at).copied().unwrap_or(0)
     }
 
-    /// Skips the bytes that `of` accepts, and returns their number.
+    /// Skips the next bytes that `of` accepts, and returns their number.
     fn skip(&mut self, of: impl Fn(&u8) -> bool) -> usize {
         let count = self.text.as_bytes()[self.at..].iter().take_while(|byte| of(byte)).count();
         self.at += count;
@@ -160,7 +160,7 @@ impl<'t> Reader<'t> {
         self.skip(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n'));
     }
 
-    /// Returns whether the text goes on with this word, and skips the word if so.
+    /// Returns whether the text continues with this word. If so, skips the word.
     fn passes(&mut self, word: &str) -> bool {
         let is_next = self.text.as_bytes()[self.at..].starts_with(word.as_bytes());
         self.at += if is_next { word.len() } else { 0 };
@@ -206,7 +206,7 @@ impl<'t> Reader<'t> {
 
     /// Reads the items between commas, up to the closing bracket.
     fn items<T>(&mut self, close: &str, mut item: impl FnMut(&mut Self) -> Checked<T>) -> Checked<Box<[T]>> {
-        // Most lists are short, and the first growth of an empty vector would make room for four items.
+        // Most lists are short, and the first growth of an empty vector would reserve four items.
         let mut items = Vec::with_capacity(1);
         self.space();
         while !self.passes(close) {

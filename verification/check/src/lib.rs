@@ -59,12 +59,14 @@ pub struct File {
     pub text: String,
 }
 
-/// The reader's requirements on a certificate, beyond being true.
+/// The reader's requirements on a certificate, in addition to its being true.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// The problem that the certificate has to be about. Order and spelling in the file do not matter.
+    /// The problem that the certificate must be about. The order of names and the form of numbers in the file do not
+    /// matter.
     pub problem: Option<File>,
-    /// The allocation that the certificate has to be about. Order and spelling in the file do not matter.
+    /// The allocation that the certificate must be about. The order of names and the form of numbers in the file do not
+    /// matter.
     pub allocation: Option<File>,
     /// The claims that the certificate has to make: `AXIOM` or `AXIOM:PARAMETER`; for ratio and worst-load
     /// certificates `exact` or `ratio:A`; for bundles about a cluster also `rule:NAME`.
@@ -91,7 +93,7 @@ pub struct Report {
 /// The reason why there is no verdict.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unusable {
-    /// The exit status: 2 for input that is not a certificate, 3 for one that is too large.
+    /// The exit status: 2 for input that is not a certificate, 3 for a certificate that is too large.
     pub status: u8,
     /// The file, line and column, and the defect there.
     pub what: String,

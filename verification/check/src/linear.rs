@@ -1,5 +1,5 @@
-//! Certificates of linear programmes (docs/linear-programmes.md): an optimum, that no point is feasible, or that the objective
-//! has no bound.
+//! Certificates of linear programmes (docs/linear-programmes.md): they prove an optimum, that no point is feasible, or
+//! that the objective has no bound.
 //!
 //! A maximised programme is judged as the minimised one with the opposite costs. Prices `y` of rows prove
 //!
@@ -7,7 +7,7 @@
 //! c x >= sum_i min(y_i r, l_i <= r <= u_i) + sum_j min((c - y A)_j v, l'_j <= v <= u'_j)
 //! ```
 //!
-//! for every feasible `x` (weak duality); the bound is not finite where a price needs a bound that is infinite.
+//! for every feasible `x` (weak duality). The proven bound is not finite if a price needs a bound that is infinite.
 
 use rug::Rational;
 
@@ -33,11 +33,11 @@ struct Programme {
     row_bounds: Vec<Bounds>,
     columns: Names,
     column_bounds: Vec<Bounds>,
-    /// Of the minimised programme.
+    /// By column: the cost in the minimised programme.
     costs: Vec<Rational>,
     /// By column: entries by row.
     entries: Vec<Amounts>,
-    /// By column: whether it has to be an integer, which is no part of what is proven.
+    /// By column: whether it has to be an integer. The proof does not use this.
     integers: Vec<bool>,
 }
 
@@ -73,12 +73,12 @@ impl Bounds {
             && self.upper.as_ref().is_none_or(|upper| value <= upper)
     }
 
-    /// Whether a point may move in this direction for ever.
+    /// Returns whether a point may move in this direction without end.
     fn allow(&self, direction: &Rational) -> bool {
         !(*direction < 0 && self.lower.is_some() || *direction > 0 && self.upper.is_some())
     }
 
-    /// The least product of a price and a value within the bounds.
+    /// Returns the least product of a price and a value within the bounds.
     fn least(&self, price: &Rational) -> Checked<Rational> {
         if price.is_zero() {
             return Ok(Rational::new());
@@ -134,7 +134,8 @@ impl Programme {
         Ok(programme)
     }
 
-    /// The text of which the hash is taken: rows, then columns, each in alphabetical order, of the minimised programme.
+    /// Returns the text that is hashed: the rows and then the columns of the minimised programme, each in alphabetical
+    /// order.
     fn canonical(&self) -> String {
         let end = |end: &Option<Rational>| end.as_ref().map_or("-".to_owned(), Rational::to_string);
         let bounds = |of: &Bounds| format!("{} {}", end(&of.lower), end(&of.upper));
@@ -162,7 +163,7 @@ impl Programme {
         lines.join("\n") + "\n"
     }
 
-    /// What the rows are at a point.
+    /// Returns the values of the rows at a point.
     fn activities(&self, x: &Amounts) -> Checked<Vec<Rational>> {
         let mut terms = vec![Vec::new(); self.rows.list.len()];
         for (j, x) in x {
@@ -173,7 +174,7 @@ impl Programme {
         terms.into_iter().map(work::sum).collect()
     }
 
-    /// The objective of the minimised programme, without its constant.
+    /// Returns the objective of the minimised programme, without its constant.
     fn cost(&self, x: &Amounts) -> Checked<Rational> {
         work::sum(x.iter().map(|(j, x)| work::times(&self.costs[*j], x)).collect::<Checked<_>>()?)
     }
@@ -190,7 +191,7 @@ impl Programme {
         Ok(())
     }
 
-    /// The lower bound that prices prove, of these costs.
+    /// Returns the lower bound that prices prove, with or without costs.
     fn bound(&self, y: &Amounts, with_costs: bool) -> Checked<Rational> {
         let mut terms = Vec::new();
         for (row, price) in y {
@@ -208,7 +209,7 @@ impl Programme {
         work::sum(terms)
     }
 
-    /// The value of the objective as it is stated, for a cost of the minimised programme.
+    /// Converts an objective value of the minimised programme to the objective as stated.
     fn objective(&self, cost: &Rational) -> Rational {
         if self.is_maximised { self.constant.clone() - cost } else { self.constant.clone() + cost }
     }

@@ -25,15 +25,14 @@ Verifies a certificate of fairness, of a ratio or a worst load, or of a running 
 Exit status: 0 valid, whatever it claims; 1 false, or not what is asked for; 2 usage or unreadable; 3 too
 large to be checked, or the output cannot be written.";
 
-/// The most bytes of a file.
+/// The maximum number of bytes of a file.
 const MOST_BYTES: u64 = 1 << 30;
 
 fn main() -> ExitCode {
     match run(std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned())) {
         Ok(code) => code,
         Err(Unusable { status, what }) => {
-            // The message stays on one line, whatever characters a name in it has. If it cannot be written, nothing
-            // more can be done.
+            // The message stays on one line, whatever characters a name in it has. A failure to write it is ignored.
             let line: Vec<&str> = what.lines().collect();
             let _ = writeln!(std::io::stderr(), "error: {}", printable(&line.join(" ")));
             ExitCode::from(status)
@@ -104,7 +103,7 @@ fn read(name: String) -> Result<File, Unusable> {
     Err(Unusable { status: 2, what: format!("{name}: {what}") })
 }
 
-/// Prints the answer. A reader that has closed the pipe is not an error, a full disk is.
+/// Prints the answer. A closed pipe is not an error, but a full disk is.
 fn say(text: &str, valid: bool) -> Result<ExitCode, Unusable> {
     let mut out = std::io::stdout().lock();
     match writeln!(out, "{text}").and_then(|()| out.flush()) {

@@ -46,7 +46,7 @@ impl Names {
         self.find(name.text()?, name)
     }
 
-    /// Returns the positions in a list of names, ascending. No name may occur twice.
+    /// Reads a list of names and returns the position of each name, in ascending order. No name may occur twice.
     pub fn listed(&self, list: &Json<'_>) -> Checked<Vec<usize>> {
         let mut found = list.list()?.iter().map(|name| self.named(name)).collect::<Checked<Vec<_>>>()?;
         found.sort_unstable();

@@ -1,4 +1,4 @@
-//! The allocation problem (theory, section 1): resources, server classes and users, each by position.
+//! The allocation problem (docs/theory.md, section 1): resources, server classes and users, each by position.
 
 use std::collections::HashMap;
 
@@ -29,7 +29,7 @@ pub struct Class {
     pub count: u64,
     /// The capacity of one server, `c_ir`, by resource.
     pub capacity: Amounts,
-    /// Whether some user states its `gamma` on this class, which means that the time of the class is shared.
+    /// Whether some user states its `gamma` on this class, so that the time of the class is shared.
     pub states_time: bool,
 }
 
@@ -96,7 +96,7 @@ impl Problem {
             }
             let demand = resources.amounts(demand)?;
             let mut demand_on = class_names.map(demand_on, asks)?;
-            // A demand on a class that repeats the base demand makes no difference.
+            // A demand on a class that equals the base demand has no effect.
             demand_on.retain(|(_, on_class)| *on_class != demand);
             let user = User {
                 weight: weight.given().map_or(Ok(Rational::from(1)), Json::positive)?,
@@ -148,7 +148,7 @@ impl Problem {
         self.users[n].usable(self.classes.len()).filter(move |i| self.fits(n, *i))
     }
 
-    /// Returns `gamma_ni`, computed as if user `n` might use every class.
+    /// Returns `gamma_ni`, computed as if user `n` were allowed to use every class.
     pub fn gamma(&self, n: usize, i: usize) -> Rational {
         let by_demand = || most_tasks(self.demand(n, i), &self.classes[i].capacity) * self.classes[i].count;
         at(&self.users[n].gamma, i).cloned().unwrap_or_else(by_demand)
@@ -163,8 +163,8 @@ impl Problem {
         total.into_iter().enumerate().filter(|(_, c)| !c.is_zero()).collect()
     }
 
-    /// Returns the number of capacities, demands and classes to process, for the budget. The classes are counted for
-    /// each user, or only once for a set of identical users.
+    /// Returns the number of capacities, demands and classes to process, for the budget. With `of_each`, classes count
+    /// for each user. Otherwise they count only once for a set of identical users.
     pub fn size(&self, of_each: bool) -> usize {
         let looks = |(n, user): (usize, &User)| {
             let all = user.classes.as_ref().map_or(self.classes.len(), Vec::len);

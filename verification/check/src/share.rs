@@ -1,5 +1,5 @@
-//! The shares that mechanisms equalise, `U_n = (1 / w_n) sum_i u_ni x_ni` (theory, section 2), and the resources of
-//! the bottleneck axioms.
+//! The shares that mechanisms equalise, `U_n = (1 / w_n) sum_i u_ni x_ni` (docs/theory.md, section 2), and the
+//! resources of the bottleneck axioms.
 
 use rug::Rational;
 
@@ -26,7 +26,7 @@ pub enum Share {
     Resource(usize),
 }
 
-/// The names of the shares. The first name of a share is the one that is written.
+/// The names of the shares. The first name of a share is used for writing.
 const NAMES: [(&str, Share); 7] = [
     ("drfh", Share::Dominant),
     ("drf", Share::Dominant),
@@ -55,8 +55,7 @@ impl Share {
     }
 }
 
-/// The coefficients `u_ni`: for each user, the value that is the same on all classes, and the values on classes that
-/// have their own.
+/// The coefficients `u_ni`: for each user, the value for most classes, and the classes with another value.
 pub struct Coefficients(pub Vec<(Rational, Amounts)>);
 
 impl Coefficients {

@@ -14,7 +14,7 @@ pub enum Fault {
     /// The text is not a certificate (or not a problem, or not an allocation). `at` is the byte offset of the defect
     /// `what`.
     Malformed { at: usize, what: String },
-    /// The certificate states something false, or something that its evidence does not show.
+    /// A statement of the certificate is false, or its evidence does not prove it.
     False(String),
     /// Deciding would cost more than the budget allows.
     TooLarge(String),
@@ -23,17 +23,17 @@ pub enum Fault {
 /// A result, or the fault that prevents it.
 pub type Checked<T> = Result<T, Fault>;
 
-/// Returns the fault that the certificate states something false.
+/// Returns the fault that a statement of the certificate is false.
 pub fn refuse<T>(what: impl Into<String>) -> Checked<T> {
     Err(Fault::False(what.into()))
 }
 
-/// Refuses the certificate with [`refuse`], unless `holds` is true.
+/// Rejects the certificate with [`refuse`], unless `holds` is true.
 pub fn ensure(holds: bool, what: &str) -> Checked<()> {
     if holds { Ok(()) } else { refuse(what) }
 }
 
-/// Returns the value, or refuses the certificate with [`refuse`] if there is none.
+/// Returns the value, or rejects the certificate with [`refuse`] if there is none.
 pub fn require<T>(value: Option<T>, what: &str) -> Checked<T> {
     value.map_or_else(|| refuse(what), Ok)
 }
@@ -142,8 +142,9 @@ pub fn plus(a: &Rational, b: &Rational) -> Checked<Rational> {
     Ok(Rational::from(a + b))
 }
 
-/// Returns the sum of fractions. Values whose denominator divides the widest one are added over that denominator and
-/// reduced once. The result and the other values are added in pairs, so that wide denominators meet late.
+/// Returns the sum of fractions. Values whose denominator divides the widest denominator are added over that
+/// denominator and reduced once. The result and the other values are added in pairs, so that wide denominators meet
+/// late.
 pub fn sum(values: Vec<Rational>) -> Checked<Rational> {
     let widest = values.iter().map(Rational::denom).max().unwrap_or(Integer::ONE).clone();
     // A division by a denominator costs its width times that of the quotient. The quotient is multiplied by the

@@ -43,7 +43,7 @@ impl TooLarge {
 pub struct Budget {
     left: Arc<AtomicU64>,
     allowed: u64,
-    /// Whether the budget was created from what was left of the limits in force.
+    /// Whether the budget was created from the remaining limits in force.
     is_in_force: bool,
 }
 
@@ -66,7 +66,7 @@ impl Budget {
     /// Charges `steps` before they are taken.
     ///
     /// # Errors
-    /// Returns [`TooLarge`] if fewer steps are left. After that, nothing more can be charged.
+    /// Returns [`TooLarge`] if fewer steps are left. After that, every further charge fails.
     pub fn charge(&self, steps: u64) -> Result<(), TooLarge> {
         let taken = |left: u64| left.checked_sub(steps);
         match self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, taken) {
@@ -75,8 +75,7 @@ impl Budget {
                 Ok(())
             }
             Err(_) => {
-                // An answer that is given without this work would depend on the limits. So the computation ends at
-                // the limits instead.
+                // An answer without this work would depend on the limits, so the computation ends instead.
                 if self.is_in_force {
                     evenhand_budget::charge(steps, "judging this");
                 }

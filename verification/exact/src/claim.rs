@@ -23,8 +23,8 @@ pub struct Claim {
     pub alpha: Option<Rational>,
     /// Whether the axiom holds within the tolerance; absent if it does not apply.
     pub holds: Option<bool>,
-    /// The margin, without a unit ([`axiom`](crate::axiom)). It is absent if there is nothing to compare, or if a
-    /// user has nothing although it has to have something.
+    /// The margin, without a unit ([`axiom`](crate::axiom)). It is absent if no numbers have to be compared, or if a
+    /// user has no tasks although it must have some.
     pub margin: Option<Rational>,
     /// The evidence of the verdict.
     pub evidence: Evidence,
@@ -98,7 +98,7 @@ impl Claim {
         Parameters { share: self.share, alpha: self.alpha.clone() }
     }
 
-    /// Returns the claim as it is read back from a file: without evidence that follows from the allocation alone.
+    /// Returns the claim as a reader of the file gets it: without evidence that follows from the allocation alone.
     #[must_use]
     pub fn as_read(&self) -> Self {
         let evidence = if self.axiom.needs_evidence() { self.evidence.clone() } else { Evidence::None };
@@ -122,14 +122,16 @@ impl Claim {
         self.evidence.is_bound()
     }
 
-    /// Returns the margin in tasks of the user that it is about, or `None` if it is not about a single user.
+    /// Returns the margin in tasks of the user that has this margin. Returns `None` if the margin does not belong to a
+    /// single user.
     #[must_use]
     pub fn tasks(&self, instance: &Instance<'_>) -> Option<Rational> {
         let margin = self.margin.as_ref()?;
         self.axiom.rule().in_tasks(instance, &self.parameters(), &self.evidence, margin)
     }
 
-    /// Returns the tolerance that counts for `axiom`. It is 0 for tasks on single servers, which fit or do not fit.
+    /// Returns the tolerance that counts for `axiom`. It is 0 for tasks on single servers, since a task there either
+    /// fits or does not fit.
     #[must_use]
     pub fn tolerance<'t>(axiom: Axiom, instance: &Instance<'_>, stated: &'t Rational) -> Cow<'t, Rational> {
         let is_exact = instance.placements().is_some() && axiom.rule().is_exact_on_servers();
@@ -160,13 +162,13 @@ impl Claim {
         Ok(Self { axiom, share: None, alpha: None, holds: Some(holds), margin, evidence, why: None })
     }
 
-    /// Returns the claim that `evidence` shows, with the margin and the verdict computed from it. `parameters` are
-    /// those of the axiom, or only its share.
+    /// Returns the claim that `evidence` shows, with the margin and the verdict computed from it. `parameters` are the
+    /// parameters of the axiom, or only its share.
     ///
     /// # Errors
-    /// Returns [`Refusal`] if the evidence proves nothing: it is false or has the form of another axiom; or its
-    /// margin is beyond the tolerance (for a claim that the axiom holds) or within it (for a claim that it is
-    /// violated).
+    /// Returns [`Refusal`] if the evidence does not prove the claim. It may be false or have the form of another axiom.
+    /// Its margin may also be beyond the tolerance for a claim that the axiom holds, or within the tolerance for a
+    /// claim that it is violated.
     pub fn with_evidence(
         axiom: Axiom,
         parameters: impl Into<Parameters>,

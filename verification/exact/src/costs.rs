@@ -22,7 +22,7 @@ pub(crate) struct Costs<'a, 'b> {
     priced: Sparse<Vec<Priced>>,
     /// For each limit of the groups, by position: its price, in the form of row prices.
     limits: Sparse<Integer>,
-    /// The amounts left of the limits, times their prices.
+    /// The unused amounts of the limits, times their prices.
     of_limits_left: Rational,
     zero: Integer,
 }
@@ -199,7 +199,7 @@ impl<'a, 'b> Costs<'a, 'b> {
             .then(|| Rational::from((numerator.abs() * price, denominator * &self.denominator)))
     }
 
-    /// Returns `sum_rows p |C - usage|`, including the amounts left of limits of groups.
+    /// Returns `sum_rows p |C - usage|`, including the unused amounts of limits of groups.
     pub fn of_slacks(&self) -> Rational {
         let mut sum = Rational::new();
         for &Priced { row, ref price, .. } in self.priced.values().flatten() {
@@ -253,7 +253,7 @@ impl Excess {
     }
 }
 
-/// Refuses prices of another shape than the problem, negative prices, and prices on unlimited tasks.
+/// Rejects lists of prices with the wrong length, negative prices, and prices on unlimited tasks.
 pub(crate) fn check_signs(
     instance: &Instance<'_>,
     rows: &[Rational],
@@ -293,7 +293,7 @@ pub(crate) fn check_signs_of<'r>(
     Ok(())
 }
 
-/// Returns the refusal that the prices on class `i` do not cover the worth of its tasks to user `n`.
+/// Returns the error that the prices on class `i` do not cover the worth of its tasks to user `n`.
 pub(crate) fn too_low(instance: &Instance<'_>, n: usize, i: usize) -> Refusal {
     let problem = instance.problem();
     Refusal::new(format!(

@@ -7,18 +7,18 @@ use evenhand_problem::{Placement, Rational};
 use crate::instance::Tasks;
 use crate::prices::{PriceVector, Prices};
 
-/// Something that is limited in an allocation by class.
+/// A limited quantity of an allocation by class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
     /// A row of [`Constraints`](evenhand_problem::Constraints).
     Row(usize),
     /// The tasks of a user.
     Tasks(usize),
-    /// The entry `(user, server class)`, which is negative, or where the user cannot run.
+    /// The entry `(user, server class)`, which is negative, or on a class where the user cannot run.
     Entry(usize, usize),
 }
 
-/// Something that is limited in an allocation on single servers.
+/// A limited quantity of an allocation on single servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SingleLimit {
     /// A row of [`Constraints`](evenhand_problem::Constraints), on one server of its class.
@@ -45,7 +45,7 @@ pub enum SingleLimit {
 /// row for each class. With placements, every server of the class lacks at least one of its rows for the next task,
 /// once it has the tasks of the user's gang that fit on it.
 ///
-/// Users of one shape share the list. Row numbers are as narrow as the size of a file allows.
+/// Users of one shape share the list. Row numbers have 32 bits, which suffices for any file.
 pub type Short = Arc<[u32]>;
 
 /// A limit of a group on server classes.
@@ -59,7 +59,7 @@ pub struct ClassMark {
     pub resource: usize,
 }
 
-/// Prices that show that users have no room for more tasks.
+/// Prices that prove that no further tasks of some users fit.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PlacePrices {
     /// The prices `(row, price)` of rows of [`Constraints`](evenhand_problem::Constraints).
@@ -68,12 +68,12 @@ pub struct PlacePrices {
     pub limits: Vec<(ClassMark, Rational)>,
 }
 
-/// What stops a user for which servers have room, by resource of all servers.
+/// The reason that stops a user although its tasks fit on servers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stop {
-    /// Class by class: rows that are short on some classes, as without groups, and limits on the others.
+    /// Class by class: rows that are short on some classes, and limits of groups on the other classes.
     Classes {
-        /// The rows that are short, as for a user that nothing else stops.
+        /// The rows that are short on the classes without a limit.
         short: Short,
         /// The limits `(class, limit)`, ascending by class. With placements, this is the limit that allows the fewest
         /// tasks on the class, fewer than the gang.
@@ -86,14 +86,15 @@ pub enum Stop {
         /// The resource.
         resource: usize,
     },
-    /// The guarantee of a group above the user that gets nothing beyond it, because its weight is 0.
+    /// The guarantee of a group above the user. The group gets no more than this, because its weight is 0.
     Guarantee {
         /// The group.
         group: usize,
         /// The resource.
         resource: usize,
     },
-    /// A group above the user that gets nothing beyond its guarantee, which names no resource that the user demands.
+    /// A group above the user that gets no more than its guarantee. The guarantee names no resource that the user
+    /// demands.
     Weight {
         /// The group.
         group: usize,
@@ -105,7 +106,7 @@ pub enum Stop {
     },
 }
 
-/// A place where a pending task fits, or with placements a gang.
+/// A place where a pending task fits. With placements, a place where a gang fits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Room {
     /// The user.
@@ -128,12 +129,12 @@ pub struct Level {
     pub prices: PriceVector,
 }
 
-/// An answer to the complaint of a user.
+/// The reason why a user has no justified complaint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Witness {
     /// The user has all its tasks.
     Satisfied,
-    /// The user holds its entitlement of this row of [`Constraints`](evenhand_problem::Constraints).
+    /// The user has its entitlement of this row of [`Constraints`](evenhand_problem::Constraints).
     Row(usize),
 }
 
@@ -183,7 +184,7 @@ pub enum Party {
 pub struct PartyPrices {
     /// The party.
     pub party: Party,
-    /// The parties whose holdings it is compared with; empty for the comparison with its own part.
+    /// The parties with whose usage it is compared. Empty for the comparison with its own part.
     pub envied: Vec<Party>,
     /// The weights of its users, and prices.
     pub prices: PriceVector,
@@ -192,7 +193,7 @@ pub struct PartyPrices {
 /// Evidence of a claim. Users, rows, classes and resources are given by index.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Evidence {
-    /// No evidence: the axiom is non-wasteful, does not apply, or has nothing to compare.
+    /// No evidence: the axiom is non-wasteful, does not apply, or there are no numbers to compare.
     #[default]
     None,
     /// Evidence in a file that follows from the allocation alone. It is for people, and is not read.
@@ -201,14 +202,14 @@ pub enum Evidence {
     Limit {
         /// The limit.
         limit: Limit,
-        /// The amount that is left of it.
+        /// The unused amount of the limit.
         slack: Rational,
     },
     /// Integer feasible: the tightest (or most violated) limit and its slack, in its own units or in tasks.
     SingleLimit {
         /// The limit.
         limit: SingleLimit,
-        /// The amount that is left of it.
+        /// The unused amount of the limit.
         slack: Rational,
     },
     /// Limits: the tightest (or most violated) limit of a group and its slack, in units of the resource.
@@ -217,9 +218,9 @@ pub enum Evidence {
         group: Option<usize>,
         /// The resource.
         resource: usize,
-        /// The server classes that the limit is about, ascending; empty for all servers.
+        /// The server classes of the limit, ascending. Empty for all servers.
         on: Vec<usize>,
-        /// The amount that is left of it.
+        /// The unused amount of the limit.
         slack: Rational,
         /// The sum of the amounts kept back for the child groups, if this sum alone exceeds the limit.
         promised: Option<Rational>,
@@ -233,18 +234,18 @@ pub enum Evidence {
     },
     /// Envy-free: the pair with the least margin.
     Envy {
-        /// The user that envies, or comes closest to it.
+        /// The user that envies, or the user that comes closest to envy.
         user: usize,
-        /// The user whose bundle it is compared with.
+        /// The user whose bundle is compared.
         envied: usize,
         /// Minus the margin in tasks, if the axiom is violated.
         gain: Option<Rational>,
     },
     /// Envy-free up to one task: the pair with the least margin.
     EnvyUpToOne {
-        /// The user that envies, or comes closest to it.
+        /// The user that envies, or the user that comes closest to envy.
         user: usize,
-        /// The user whose bundle it is compared with.
+        /// The user whose bundle is compared.
         envied: usize,
         /// The class from which one task of that user is removed; absent if none of its tasks is worth anything.
         removed: Option<usize>,
@@ -261,19 +262,19 @@ pub enum Evidence {
     /// Work-conserving, if it holds: the short rows of every user with pending tasks, ascending by user. For users
     /// that differ only in name, weight and tasks, the rows may be listed for the first of them only.
     Short(Vec<(usize, Short)>),
-    /// Work-conserving, if groups hold something back: the short rows of some users with pending tasks, and what
-    /// stops the others, ascending by user.
+    /// Work-conserving, if groups keep capacity back. It has the short rows of some users with pending tasks, and the
+    /// reasons that stop the others, ascending by user.
     ShortOrStopped {
         /// As in [`Evidence::Short`].
         short: Vec<(usize, Short)>,
-        /// The users that are stopped, and what stops them.
+        /// The users that are stopped, each with the reason.
         stopped: Vec<(usize, Stop)>,
     },
     /// Work-conserving, if violated: a place where a pending task, or with placements a gang, fits.
     Room(Room),
     /// Max-min, if it holds: the levels, in any order.
     Levels(Vec<Level>),
-    /// The bottleneck axioms, if they hold: `(resource, levels)` for every resource that they are about, ascending.
+    /// The bottleneck axioms, if they hold: `(resource, levels)` for every bottleneck resource, ascending.
     LevelsByResource(Vec<(usize, Vec<Level>)>),
     /// Max-min, if violated: an allocation that gives the user more. A user that loses in it still has more than this
     /// user had.
@@ -285,7 +286,7 @@ pub enum Evidence {
         /// The allocation.
         allocation: Tasks,
     },
-    /// No justified complaints, if it holds: an answer to the complaint of every active user, by user.
+    /// No justified complaints, if it holds: by user, the reason why an active user has no justified complaint.
     Witnesses(Vec<Option<Witness>>),
     /// No justified complaints, if violated: the complaint of a user.
     Complaint(Complaint),
@@ -299,7 +300,7 @@ pub enum Evidence {
     PartyGains {
         /// The party.
         party: Party,
-        /// The party whose holdings it could use; absent for its own part.
+        /// The party whose usage it could take over. Absent for its own part.
         envied: Option<Party>,
         /// The tasks of its users.
         allocation: Tasks,
@@ -313,14 +314,14 @@ pub enum Evidence {
     },
     /// Proportional, if violated: an allocation with a larger sum.
     Better(Tasks),
-    /// Proportional, if powers are irrational or too long.
+    /// Evidence for the axiom `proportional`, if the powers are irrational or too long.
     Enclosed {
         /// The evidence that the axiom holds, or that it is violated.
         evidence: Box<Evidence>,
         /// For each user, ascending: two numbers that enclose `w_n / U_n^alpha`.
         values: Vec<(usize, [Rational; 2])>,
     },
-    /// Proportional, if violated: a user that could be given something and has nothing.
+    /// Proportional, if violated: a user that could run tasks and has none.
     Nothing {
         /// The user.
         user: usize,
@@ -337,8 +338,8 @@ impl Evidence {
         }
     }
 
-    /// Returns whether the margin is only a bound, so that the true margin may be worse. This is so for a single
-    /// allocation that is better, because another one may be better still.
+    /// Returns whether the margin is only a bound, so that the true margin may be worse. This is so if the evidence is
+    /// a single better allocation, because another allocation may be even better.
     #[must_use]
     pub fn is_bound(&self) -> bool {
         matches!(
@@ -347,7 +348,7 @@ impl Evidence {
         )
     }
 
-    /// Returns the user that the evidence is about, if the margin is that of a single user.
+    /// Returns the user of the evidence, if the margin is that of a single user.
     #[must_use]
     pub fn user(&self) -> Option<usize> {
         match self {

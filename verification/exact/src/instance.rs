@@ -1,7 +1,7 @@
 //! A problem with an allocation of it, prepared once as integers over common denominators.
 //!
-//! The axioms judge the stated allocation after its repair (THEORY, section 7; the file `repair`), which is always
-//! feasible. Only feasibility is judged for the allocation as it is stated.
+//! The axioms judge the stated allocation after its repair (docs/theory.md, section 7; the file `repair`), which is
+//! always feasible. Only feasibility is judged for the allocation as it is stated.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
@@ -30,8 +30,8 @@ pub struct Instance<'a> {
     pub(crate) tasks: Vec<Vec<(usize, Integer)>>,
     /// The tasks of each user, `x_n L`.
     pub(crate) totals: Vec<Integer>,
-    /// Entries that are not tasks: negative, where the user cannot run, or of a user without tasks. Empty after the
-    /// repair.
+    /// Entries that do not count as tasks: negative entries, entries where the user cannot run, and entries of a user
+    /// without tasks. Empty after the repair.
     pub(crate) refused: Vec<(usize, usize, Rational)>,
     /// The stated allocation, if it differs from the judged one.
     pub(crate) stated: Option<Arc<Self>>,
@@ -88,7 +88,7 @@ impl<'a> Instance<'a> {
         &self.scaled.constraints
     }
 
-    /// Returns the limits of its groups, which allocations compared with this one have to respect.
+    /// Returns the limits of the groups. Allocations that are compared with this one have to respect them.
     #[must_use]
     pub fn limits(&self) -> &LimitRows {
         &self.limits
@@ -100,7 +100,7 @@ impl<'a> Instance<'a> {
         self.constraints().rows().len() + self.limits.list().len()
     }
 
-    /// Returns the most that a row may hold: its capacity, or the amount allowed to a group.
+    /// Returns the bound of a row: its capacity, or the amount allowed to a group.
     pub(crate) fn most(&self, row: usize) -> &Rational {
         let rows = self.constraints().rows();
         rows.get(row).map_or_else(|| &self.limits.list()[row - rows.len()].most, |row| &row.capacity)
@@ -115,7 +115,7 @@ impl<'a> Instance<'a> {
     }
 
     /// Checks that axioms that compare an allocation with all possible ones apply. If there are limits, the usage of
-    /// each group has to be the sum of what its users hold.
+    /// each group has to be the sum of its users' usage.
     pub(crate) fn can_be_compared(&self) -> Result<(), Inapplicable> {
         if self.limits.list().is_empty() {
             return Ok(());

@@ -1,7 +1,7 @@
 //! The verdict of the kernel on a certificate that was written by this crate.
 //!
-//! This crate derives evidence and writes it. Whether the evidence proves the claims is decided by `evenhand-check`,
-//! which reads the same text as any other reader.
+//! This crate derives evidence and writes it. `evenhand-check` decides whether the evidence proves the claims. It reads
+//! the same text as any other reader.
 
 use evenhand_check::{File, Options, Unusable};
 use evenhand_problem::Sharing;
@@ -46,19 +46,19 @@ impl Document for WorstLoadCertificate {
 /// The verdict of the kernel on a certificate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict {
-    /// Whether everything that the certificate states is true and proven.
+    /// Whether all statements of the certificate are true and proven.
     pub valid: bool,
     /// The number of claims; 0 if the certificate cannot be read.
     pub claims: usize,
-    /// The statement that is false or malformed, or the reason why nothing was decided.
+    /// The statement that is false or malformed, or the reason why there is no verdict.
     pub reason: Option<String>,
-    /// Whether judging would exceed the budget of the kernel, so that nothing was found false.
+    /// Whether judging would exceed the budget of the kernel, so that there is no verdict.
     pub too_large: bool,
     /// Whether the text is not a certificate.
     pub malformed: bool,
 }
 
-/// Returns the verdict of the kernel on a certificate that only has to be true.
+/// Returns the verdict of the kernel on a certificate, without further requirements.
 #[must_use]
 pub fn check<D: Document + ?Sized>(certificate: &D) -> Verdict {
     check_written(certificate.text(), certificate.sharing()).0
@@ -70,7 +70,7 @@ pub fn check_text(text: &str, sharing: Option<Sharing>) -> Verdict {
     check_written(text.to_owned(), sharing).0
 }
 
-/// Returns the verdict like [`check_text`], and returns the text, which may be large.
+/// Returns the verdict like [`check_text`], and gives the text back, since it may be large.
 #[must_use]
 pub fn check_written(text: String, sharing: Option<Sharing>) -> (Verdict, String) {
     // Options do not apply to ratio certificates. For an allocation any tolerance is accepted.

@@ -2,23 +2,23 @@
 //! both.
 //!
 //! A fair allocation `x_ni` (tasks of user `n` on server class `i`) comes with a [`Certificate`]: the problem, the
-//! allocation, and for each [`Axiom`] a [`Claim`] with its evidence. This crate derives claims and writes them; it
-//! does not judge them. [`check`] asks the kernel, `evenhand-check`, which recomputes every number from the text of
-//! the certificate alone.
+//! allocation, and for each [`Axiom`] a [`Claim`] with its evidence. This crate derives claims and writes them. It does
+//! not judge them. [`check`] asks the kernel, `evenhand-check`, which recomputes every number from the text of the
+//! certificate alone.
 //!
 //! | item | contents |
 //! |---|---|
 //! | [`Instance`] | a problem with an allocation, prepared once as integers |
 //! | [`axiom`] | one file for each axiom: its margin and its evidence |
-//! | [`Share`], [`Prices`] | the shares that max-min equalises; dual evidence that no allocation does better |
+//! | [`Share`], [`Prices`] | the shares that max-min equalises; dual evidence that no allocation is better |
 //! | [`Claim`], [`Parameters`], [`Certificate`] | claims with their evidence, read and written |
 //! | [`Lacks`] | how far users are below the guarantees above them |
 //! | [`check`], [`Verdict`] | the verdict of the kernel on a certificate |
 //! | [`tree`] | hierarchical filling by its definition, as the mechanism runs it |
 //! | [`Budget`] | the allowed cost of deriving a claim |
 //!
-//! Four things are absent on purpose: solvers, searches of unknown cost, binary floating-point numbers, and `unsafe`.
-//! Numbers are rational. Where speed matters, they are integers over a common denominator.
+//! Four things are intentionally absent: solvers, searches of unknown cost, binary floating-point numbers, and
+//! `unsafe`. Numbers are rational. If speed matters, they are integers over a common denominator.
 //!
 //! # Examples
 //! In DRFH, Figure 1, two users have 10 tasks each on two servers, and no user envies another.

@@ -1,8 +1,8 @@
-//! Limits of groups as additional rows (theory, section 7, within limits).
+//! Limits of groups as additional rows (docs/theory.md, section 7, within limits).
 //!
-//! A row bounds what the users below a group hold of a resource, on some server classes or on all. The bound is the
-//! limit, or what the users hold in the judged allocation if that is more. In lists of prices by row, the prices of
-//! limits follow those of the [`Constraints`](evenhand_problem::Constraints).
+//! A row bounds the usage of a resource by the users below a group, on some server classes or on all. The bound is the
+//! limit, or the usage in the judged allocation if that is more. In lists of prices by row, the prices of limits follow
+//! those of the [`Constraints`](evenhand_problem::Constraints).
 
 use std::ops::Range;
 
@@ -20,9 +20,9 @@ pub struct LimitRow {
     pub on: Vec<usize>,
     /// The resource.
     pub resource: usize,
-    /// The most that an allocation may hold that is compared with the judged one.
+    /// The maximum usage of an allocation that is compared with the judged one.
     pub most: Rational,
-    /// The amount that the judged allocation holds.
+    /// The usage in the judged allocation.
     pub held: Rational,
 }
 
@@ -104,14 +104,14 @@ impl LimitRows {
         taken.filter(|(_, d)| !d.is_zero())
     }
 
-    /// Returns whether some class where a user can run is not barred by a limit of 0.
+    /// Returns whether some class where a user can run has no limit of 0 for the user.
     #[must_use]
     pub fn leave(&self, problem: &Problem, n: usize) -> bool {
         let bars = |i: usize| self.counting(problem, n, i).any(|(at, _)| self.list[at].most.is_zero());
         problem.classes_of(n).any(|i| !bars(i))
     }
 
-    /// Checks that another allocation, with its own rows, holds no more than it may.
+    /// Checks that another allocation, with its own rows, uses no more than these rows allow.
     pub(crate) fn keep(&self, other: &Self) -> Result<(), Refusal> {
         match self.list.iter().zip(&other.list).all(|(row, other)| other.held <= row.most) {
             true => Ok(()),
@@ -127,7 +127,7 @@ impl LimitRow {
         self.on.is_empty() || self.on.binary_search(&i).is_ok()
     }
 
-    /// Returns the amount that a task of user `n` takes of the row on a class that the row counts. A row of the whole
+    /// Returns the amount of the row that a task of user `n` uses on a class that the row counts. A row of the whole
     /// cluster counts the base demand, a row of some classes the demand there.
     pub(crate) fn taken<'p>(&self, problem: &'p Problem, n: usize, i: usize) -> &'p Rational {
         let of_all = self.on.is_empty();

@@ -1,4 +1,5 @@
-//! The reasons why evidence proves nothing, why an axiom does not apply, and why an allocation cannot be examined.
+//! The reasons why evidence does not prove a claim, why an axiom does not apply, and why an allocation cannot be
+//! examined.
 
 use std::fmt;
 
@@ -6,7 +7,7 @@ use thiserror::Error;
 
 use crate::budget::TooLarge;
 
-/// The reason why evidence does not prove its claim, in words that name what is false.
+/// The reason why evidence does not prove its claim, in words that name the false statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
     reason: String,
@@ -18,7 +19,7 @@ impl Refusal {
         Self { reason: reason.into(), is_too_large: false }
     }
 
-    /// Returns whether judging would exceed the budget, so that nothing was found false.
+    /// Returns whether judging would exceed the budget, so that there is no verdict.
     #[must_use]
     pub fn is_too_large(&self) -> bool {
         self.is_too_large
@@ -71,7 +72,7 @@ impl From<Inapplicable> for Refusal {
     }
 }
 
-/// The reason why a problem and an allocation cannot be examined together.
+/// The reason why an allocation does not fit a problem.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum InstanceError {

@@ -1,6 +1,6 @@
 //! The judged allocation: the stated one, or its repair.
 //!
-//! An allocation that rounding has made infeasible is repaired (THEORY, section 7) in this order:
+//! An allocation that rounding has made infeasible is repaired (docs/theory.md, section 7) in this order:
 //!
 //! 1. Negative entries, entries where the user cannot run, and all entries of a user without tasks become 0.
 //! 2. A user that is given more than its `T_n` tasks is scaled down to `T_n`.
@@ -30,7 +30,7 @@ impl<'a> Instance<'a> {
         Self::within(problem, allocation, Budget::default())
     }
 
-    /// Prepares an allocation like [`Instance::new`], with a budget of work for everything that is judged.
+    /// Prepares an allocation like [`Instance::new`], with a budget of work for all judgements.
     ///
     /// # Errors
     /// Returns the same errors as [`Instance::new`].
@@ -59,8 +59,7 @@ impl<'a> Instance<'a> {
     }
 }
 
-/// Returns the repaired tasks, and the largest `|x_ni - stated x_ni| / g_n`. Returns `None` if nothing has to be
-/// repaired.
+/// Returns the repaired tasks, and the largest `|x_ni - stated x_ni| / g_n`. Returns `None` if no repair is needed.
 ///
 /// # Errors
 /// Returns [`InstanceError`] if the repaired numbers are too wide.

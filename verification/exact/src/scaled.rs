@@ -15,10 +15,10 @@ use crate::quotient::{absorb, scaled};
 use crate::refusal::InstanceError;
 use crate::sparse::{Amounts, at};
 
-/// The most bits that the integers of one table may take together (1 GiB).
+/// The maximum number of bits of all integers of one table together (1 GiB).
 ///
 /// Numbers with unrelated denominators can have a common denominator of any width. A certificate that needs more than
-/// this is refused.
+/// this is rejected.
 const MAX_TABLE_BITS: u64 = 1 << 33;
 
 /// The data that depend on the problem and the way of sharing, but not on the allocation.
@@ -246,7 +246,7 @@ fn resource_scales(problem: &Problem) -> Result<Vec<Integer>, InstanceError> {
     Ok(scales)
 }
 
-/// Refuses a table of `entries` integers that are as wide as `scale`, if it is too large.
+/// Rejects a table of `entries` integers that are as wide as `scale`, if it is too large.
 pub(crate) fn check_width(scale: &Integer, entries: u64) -> Result<(), InstanceError> {
     let bits = u64::from(scale.significant_bits()).saturating_mul(entries);
     if bits > MAX_TABLE_BITS { Err(TooLarge::memory(MAX_TABLE_BITS / 8).into()) } else { Ok(()) }

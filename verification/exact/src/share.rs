@@ -96,7 +96,7 @@ impl Share {
     ///
     /// # Errors
     /// Returns [`ShareError::NotApplicable`] if the share is not defined for the problem, or is 0 for an active user.
-    /// Only [`Share::Resource`] may be 0, and leaves out such a user.
+    /// Only [`Share::Resource`] may be 0. A user with this value is left out.
     pub fn coefficients(&self, problem: &Problem) -> Result<ShareCoefficients, ShareError> {
         if *self == Self::Containerized && problem.has_placement_constraints() {
             let why = "cdrf is defined only for problems without placement constraints".to_owned();
@@ -288,7 +288,7 @@ impl ShareCoefficients {
     }
 }
 
-/// [`ShareCoefficients`] as integers, divided by the weight or not.
+/// [`ShareCoefficients`] as integers: either `u_ni / w_n` or `u_ni`.
 #[derive(Debug)]
 pub(crate) struct ScaledShare {
     base: Vec<Integer>,
@@ -297,12 +297,12 @@ pub(crate) struct ScaledShare {
 }
 
 impl ScaledShare {
-    /// Returns `u_ni / w_n` (or `u_ni`), times the denominator.
+    /// Returns the coefficient, `u_ni / w_n` or `u_ni`, times the denominator.
     pub fn of(&self, n: usize, i: usize) -> &Integer {
         at(&self.on[n], i).unwrap_or(&self.base[n])
     }
 
-    /// Returns `U_n` (or `w_n U_n`), times the denominator and the `L` of the instance.
+    /// Returns `U_n` (or `w_n U_n` for undivided coefficients), times the denominator and the `L` of the instance.
     pub fn level(&self, instance: &Instance<'_>, n: usize) -> Integer {
         if self.on[n].is_empty() {
             return Integer::from(&self.base[n] * &instance.totals[n]);

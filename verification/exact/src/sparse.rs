@@ -1,4 +1,4 @@
-//! Lists of values by position, without zeros. A single one of many levels has prices on few rows.
+//! Lists of values by position, without zeros. If there are many levels, each of them has prices on few rows.
 
 use rug::{Integer, Rational};
 

@@ -1,8 +1,8 @@
 //! Evidence for and against Pareto optimality among whole tasks on single servers.
 //!
-//! First the greatest divisible sum of tasks that leaves no user worse off is computed. If it gains less than a
-//! whole task, its prices prove optimality. Otherwise HiGHS searches for whole tasks that dominate, and its result
-//! is rounded and verified exactly. If HiGHS finds none, nothing is proven.
+//! First the greatest divisible sum of tasks that leaves no user worse off is computed. If this sum gains less than a
+//! whole task, its prices prove optimality. Otherwise HiGHS searches for an allocation in whole tasks that dominates
+//! the given one, and its result is rounded and verified exactly. If HiGHS finds none, nothing is proven.
 
 use evenhand_exact::{Axiom, Claim, Evidence, Instance, Prices};
 use evenhand_levels::LevelsError;
@@ -13,7 +13,8 @@ use evenhand_problem::{Placement, Rational};
 
 use super::Undecided;
 
-/// Most columns of the model. There is one for each user and each single server on which it can run.
+/// The maximum number of columns of the model. There is one column for each user and each single server on which it can
+/// run.
 const MAX_COLUMNS: u128 = 20_000;
 
 /// Seconds that the search may take.

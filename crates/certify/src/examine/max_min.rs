@@ -1,8 +1,8 @@
 //! Max-min of a share, for any feasible allocation.
 //!
-//! The level duals of the exact optimum `x*` prove every allocation with the same shares. Where the shares differ
-//! by no more than the tolerance, the duals still bound every rise. Otherwise the optimum refutes most allocations:
-//! among the users with less in `x` than in `x*`, the one with the least share rises on the way from `x` to `x*`.
+//! The level duals of the exact optimum `x*` prove every allocation with the same shares. If the shares differ by no
+//! more than the tolerance, the duals still bound every rise. Otherwise the optimum refutes most allocations: consider
+//! the users that have less in `x` than in `x*`. The one with the least share rises on the line from `x` to `x*`.
 //!
 //! If neither decides, the linear programme of each user's rise does. Either its dual covers the user within the
 //! tolerance, or its optimum shows a larger rise.
@@ -104,9 +104,9 @@ impl Prover<'_> {
         Some(PriceVector::of(&prices))
     }
 
-    /// Returns prices of the task limits of users that lack some of their tasks, but no more than the tolerance.
-    /// Each of these users gets a price vector of its own. Users with more than such a user may fall to its level,
-    /// so one common vector would bound only the least of them.
+    /// Returns prices of the task limits of users that lack some of their tasks, but no more than the tolerance. Each
+    /// of these users gets a price vector of its own. Users of higher levels may fall to the level of such a user, so
+    /// one common vector would bound only the user with the least level.
     fn bounds_by_tasks(&self, coefficients: &ShareCoefficients) -> Vec<PriceVector> {
         let (instance, users) = (self.instance, self.instance.problem().users());
         let nearly = |n: &usize| {
@@ -160,8 +160,8 @@ impl Prover<'_> {
         Ok(Decided::Levels(cover.into_levels()))
     }
 
-    /// Returns a user that rises beyond the tolerance on the way to the optimum, and an allocation in which it
-    /// does.
+    /// Returns a user that rises beyond the tolerance on the line to the optimum, and an allocation in which it has
+    /// risen.
     fn refuting_step(
         &self,
         coefficients: &ShareCoefficients,
@@ -209,14 +209,14 @@ impl Prover<'_> {
 struct Cover<'a, 'b> {
     standing: &'a Standing<'a, 'b>,
     prices: Vec<PriceVector>,
-    /// The bound on each user's rise by the levels before the last one. `None` for users that need no bound.
+    /// The bound on each user's rise by all levels except the last one. `None` for users that need no bound.
     bounds: Vec<Option<RiseBound>>,
     /// The curve of the last level. If it is the only level, single rises need not be computed.
     last: Option<Curve<'a, 'a, 'b>>,
 }
 
-/// The least proven bound on a rise, divided by what the user would have alone, and the index of its level. `None`
-/// if no level covers the user yet.
+/// The least proven bound on a rise, divided by the tasks that the user would have alone, and the index of its level.
+/// `None` if no level covers the user yet.
 type RiseBound = Option<(Rational, usize)>;
 
 impl<'a, 'b> Cover<'a, 'b> {

@@ -1,8 +1,8 @@
-//! Examination of an allocation: solvers search for evidence, and `evenhand-exact` computes what the evidence
-//! shows.
+//! Examination of an allocation: solvers search for evidence, and `evenhand-exact` computes the margins that the
+//! evidence proves.
 //!
-//! The allocation is repaired before it is judged. If it is infeasible beyond the tolerance, the only claim is that
-//! it is infeasible (THEORY, section 7). Pareto optimality and max-min are decided for every allocation: linear
+//! The allocation is repaired before it is judged. If it is infeasible beyond the tolerance, the only claim is that it
+//! is infeasible (docs/theory.md, section 7). Pareto optimality and max-min are decided for every allocation: linear
 //! programming duality gives either prices that prove them or an allocation that refutes them.
 
 mod integer_pareto;
@@ -36,13 +36,13 @@ use optima::{Duals, Solved};
 pub use timed::certify_within;
 pub use undecided::Undecided;
 
-/// Default tolerance for allocations in floating point: a billionth of what a user would have alone. It is far
-/// above the rounding errors of double precision and far below any difference that matters in practice.
+/// Default tolerance for allocations in floating point: a billionth of the tasks that a user would have alone. It is
+/// far above the rounding errors of double precision and far below any difference that matters in practice.
 pub(crate) const FLOAT_TOLERANCE: (u32, u32) = (1, 1_000_000_000);
 
-/// Pairs of a user and a class on which it can run, up to which the exact optimum is computed first. It then takes
-/// some milliseconds, and its margin is closer to the truth than that of prices in floating point. For 6,000 pairs
-/// it takes ten times as long as these prices, and with long numbers it may not end.
+/// The number of pairs of a user and a class on which it can run, up to which the exact optimum is computed first. For
+/// so few pairs it takes some milliseconds, and its margin is closer to the truth than a margin from prices in floating
+/// point. For 6,000 pairs it takes ten times as long as these prices, and with long numbers it may take too long.
 const FEW: usize = 1_000;
 
 /// An axiom to examine, with its parameters: a share for max-min, an exponent for proportional.
@@ -67,19 +67,19 @@ impl Request {
 pub struct Examination {
     /// The claims with their evidence, ready to be written and checked independently.
     pub certificate: Certificate,
-    /// The margin of each claim, in tasks of the user that it is about.
+    /// The margin of each claim, in tasks of the user that has this margin.
     pub in_tasks: Vec<Option<Rational>>,
     /// The repair of the allocation: the largest `|x_ni - stated x_ni| / g_n`.
     pub repair: Rational,
-    /// Whether the allocation is infeasible beyond the tolerance, so that nothing else is claimed.
+    /// Whether the allocation is infeasible beyond the tolerance, so that there are no other claims.
     pub infeasible: bool,
     /// The undecided axioms, with the reasons.
     pub undecided: Vec<(Axiom, Undecided)>,
-    /// The reason why the kernel gave no verdict on the certificate: judging it would exceed the kernel's limits.
+    /// The reason why the kernel gave no verdict on the certificate: checking it would exceed the kernel's limits.
     pub unchecked: Option<String>,
     /// The text of the certificate that the kernel judged. `None` if the kernel was not asked.
     pub text: Option<String>,
-    /// The least tolerance at which each violated claim would hold, where it is below 1 and known. Empty unless
+    /// The least tolerance at which each violated claim would hold, if it is below 1 and known. Empty unless
     /// [`look_for_least_tolerances`](Self::look_for_least_tolerances) was called.
     pub least_tolerances: Vec<Option<Rational>>,
 }
@@ -154,8 +154,8 @@ pub fn default_requests(problem: &Problem, allocation: &Allocation) -> Vec<Reque
             Axiom::SharingIncentive,
         ]
     } else {
-        // A queue consists of many users, so axioms that compare users say little. And if groups keep capacity
-        // back, releasing it may be better for some user, so Pareto optimality is not expected.
+        // A queue consists of many users, so axioms that compare single users say little. If groups keep capacity back,
+        // releasing it may be better for some user, so Pareto optimality cannot be expected.
         let mut usual = vec![Axiom::Feasible, Axiom::Limits, Axiom::Guarantees, Axiom::WorkConserving];
         if !problem.groups().keep_back() {
             usual.push(Axiom::ParetoOptimal);
@@ -179,8 +179,8 @@ pub fn default_requests(problem: &Problem, allocation: &Allocation) -> Vec<Reque
     requests
 }
 
-/// Returns the default tolerance. It is 0 for an allocation that is exact and states neither a gap, nor an
-/// interval, nor that it is not solved. Otherwise it is a billionth.
+/// Returns the default tolerance. It is 0 for an exact allocation with the status `solved` and without a gap or an
+/// interval. Otherwise it is a billionth.
 #[must_use]
 pub fn default_tolerance(file: &AllocationFile) -> Rational {
     if file.allocation.arithmetic == Arithmetic::Exact && file.is_final {
@@ -190,9 +190,9 @@ pub fn default_tolerance(file: &AllocationFile) -> Rational {
     }
 }
 
-/// Examines `requests` and creates a certificate. The kernel has accepted the certificate, unless it was too large
-/// for the kernel ([`Examination::unchecked`]). Axioms that do not hold are in it too, with evidence. An axiom is
-/// violated if its margin is below `-tolerance`.
+/// Examines `requests` and creates a certificate. The kernel has accepted the certificate, unless it was too large for
+/// the kernel ([`Examination::unchecked`]). The certificate also contains axioms that do not hold, with evidence. An
+/// axiom is violated if its margin is below `-tolerance`.
 ///
 /// # Errors
 /// [`CertifyError`] when the allocation does not fit the problem, a request is invalid, or the kernel refuses the
@@ -212,7 +212,7 @@ pub fn certify(
 /// written.
 ///
 /// # Errors
-/// As [`certify`].
+/// The same as for [`certify`].
 pub fn certify_among(
     problem: &Problem,
     allocation: &Allocation,
@@ -240,7 +240,7 @@ struct Results {
     infeasible: bool,
 }
 
-/// A claim, with the position of its question.
+/// A claim, with the position of its request.
 #[derive(Clone)]
 struct Answer {
     position: usize,
@@ -248,11 +248,11 @@ struct Answer {
     in_tasks: Option<Rational>,
 }
 
-/// A question, with its position.
+/// A request, with its position.
 type Question = (usize, Axiom, Parameters);
 
-/// Decides the requests, each with an equal share of the remaining work. If there is much of both, claims that are
-/// only computed are decided in parallel with those whose evidence is searched for.
+/// Decides the requests, each with an equal share of the remaining work. On large problems, two kinds of claims are
+/// decided in parallel: claims that follow from the allocation, and claims whose evidence has to be searched for.
 fn examine(
     problem: &Problem,
     allocation: &Allocation,
@@ -287,7 +287,7 @@ fn examine(
             asked.push((asked.len(), request.axiom, parameters));
         }
     }
-    // Answers a question. Returns whether it should be asked again with more work.
+    // Answers a request. Returns whether to try it again with more work.
     let ask = |(position, axiom, parameters): &Question, part: Option<u64>, is_last: bool| {
         match within_share(part, || prover.claim(*axiom, parameters.clone())) {
             Ok(claim) => {
@@ -315,7 +315,8 @@ fn examine(
         }
         again
     });
-    // Questions that need more than their share of the work are asked again, with what the others have left.
+    // Requests that need more than their share of the work are tried again with the work that other requests did not
+    // use.
     again.sort_by_key(|(position, ..)| *position);
     for (at, question) in again.iter().enumerate() {
         let others = (again.len() - at) as u64;
@@ -324,14 +325,14 @@ fn examine(
     Ok(())
 }
 
-/// Pairs of a user and a class on which it can run, above which claims are decided in parallel. With fewer pairs,
-/// all claims together take some hundredths of a second.
+/// The number of pairs of a user and a class on which it can run, above which claims are decided in parallel. With
+/// fewer pairs, all claims together take some hundredths of a second.
 const ENOUGH_FOR_TWO: usize = 20_000;
 
 /// A function that searches for the evidence of a claim.
 type Search = fn(&Prover<'_>, Axiom, &Parameters) -> Result<Claim, Undecided>;
 
-/// Returns the search for the evidence of an axiom, or `None` where the claim follows from the allocation.
+/// Returns the search for the evidence of an axiom, or `None` if the claim follows from the allocation.
 fn search_of(axiom: Axiom) -> Option<Search> {
     Some(match axiom {
         Axiom::ParetoOptimal => |prover, _, _| prover.pareto_optimal(),
@@ -356,8 +357,8 @@ fn is_about_limits(axiom: Axiom) -> bool {
     matches!(axiom, Axiom::Feasible | Axiom::IntegerFeasible)
 }
 
-/// Computes a claim within its share of the work. A claim that exceeds it, or that needs too large a table, leaves
-/// only its own axiom undecided.
+/// Computes a claim within its share of the work. If a claim exceeds its share or needs too large a table, only its own
+/// axiom is undecided.
 fn within_share(
     part: Option<u64>,
     claim: impl FnOnce() -> Result<Claim, Undecided>,
@@ -365,7 +366,7 @@ fn within_share(
     let part = Limits { work: part, ..Limits::default() };
     match catch_unwind(AssertUnwindSafe(|| within(&part, claim))) {
         Ok(found) => found.unwrap_or_else(|limit| Err(Undecided::TooLarge(limit))),
-        // A table that was not created takes no memory, so the other claims can go on.
+        // A table that was not created takes no memory, so the computation of other claims can continue.
         Err(payload) => match exceeded(&*payload) {
             Some(limit @ Exceeded { kind: Kind::Memory { .. }, .. }) => {
                 Err(Undecided::TooLarge(limit.clone()))
@@ -421,7 +422,7 @@ struct Prover<'a> {
 }
 
 impl Prover<'_> {
-    /// Returns the parameters of a request. Parameters that are not stated are those of the allocation's mechanism.
+    /// Returns the parameters of a request. Missing parameters are taken from the allocation's mechanism.
     fn parameters(&self, request: &Request) -> Result<Parameters, CertifyError> {
         let mut parameters = request.parameters.clone();
         if let Some((_, own)) = self.own.as_ref().filter(|(axiom, _)| *axiom == request.axiom) {
@@ -451,8 +452,7 @@ impl Prover<'_> {
         self.optima.exact(self.instance, self.sharing, share, coefficients)
     }
 
-    /// Returns duals that nearly prove the optimum, where they may suffice and take less time than the optimum
-    /// itself.
+    /// Returns duals that nearly prove the optimum, if they may suffice and take less time than the optimum itself.
     fn duals_nearly(&self, share: Share, coefficients: &ShareCoefficients) -> Option<Duals> {
         let is_enough =
             *self.tolerance > 0 && self.has_more_pairs(FEW) && !self.optima.has(self.sharing, share);

@@ -23,7 +23,7 @@ pub struct Optima {
     exact: Arc<Table<Solved>>,
     /// Duals that nearly prove the optima.
     nearly: Arc<Table<Duals>>,
-    /// Evidence of the result of hierarchical filling.
+    /// The result of hierarchical filling, as evidence.
     filling: Arc<OnceLock<Result<Evidence, Undecided>>>,
 }
 
@@ -73,7 +73,7 @@ fn reduced(problem: &Problem, sharing: Sharing) -> Option<Reduced<'_>> {
     Reduced::new(problem, &Equals::ByWeight, sharing == Sharing::Rdm)
 }
 
-/// Computes the optimum of the reduced problem. Returns `None` where nothing can be merged.
+/// Computes the optimum of the reduced problem. Returns `None` if nothing can be merged.
 fn reduced_optimum(
     problem: &Problem,
     sharing: Sharing,
@@ -90,8 +90,8 @@ fn reduced_optimum(
     )
 }
 
-/// Returns duals in short numbers that nearly prove the optimum, using the reduced problem where something can be
-/// merged. The search begins at `tasks`, which may be the optimum; doubles of them suffice.
+/// Returns duals in short numbers that nearly prove the optimum, using the reduced problem if anything can be merged.
+/// The search starts at `tasks`, which may be the optimum. They need only the accuracy of doubles.
 fn duals_nearly(
     instance: &Instance<'_>,
     tasks: &Tasks,

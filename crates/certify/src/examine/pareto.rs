@@ -1,9 +1,9 @@
 //! Pareto optimality of any feasible allocation.
 //!
 //! For most optimal allocations, prices from the mechanism or from the allocation itself prove optimality without
-//! solving a linear programme. Otherwise the programme of the greatest sum of tasks decides, in which no user is
-//! worse off and each user's tasks are divided by what it would have alone. Its dual proves optimality up to what
-//! that sum gains, and its optimum dominates the allocation. The programme has a row for every user. With many
+//! solving a linear programme. Otherwise a linear programme decides. It maximises the sum of tasks, where no user is
+//! worse off and each user's tasks are divided by the tasks that it would have alone. Its dual proves optimality up to
+//! the gain of that sum, and its optimum dominates the allocation. The programme has a row for every user. With many
 //! users, the mechanism's prices are therefore used where they prove enough.
 
 use evenhand_exact::{Axiom, Claim, Evidence, Prices, Share, ShareCoefficients};
@@ -14,9 +14,9 @@ use evenhand_problem::Rational;
 
 use super::{Prover, Undecided, supports};
 
-/// Pairs of a user and a class on which it can run, above which the programme is solved only if no prices prove
-/// optimality within the tolerance. Its margin is closer to the truth, but for this many pairs it takes a second of
-/// processor time, and for five times as many half a minute.
+/// The number of pairs of a user and a class on which it can run, above which the programme is solved only if no prices
+/// prove optimality within the tolerance. The margin of the programme is closer to the truth. But it takes a second of
+/// processor time for so many pairs, and half a minute for five times as many.
 const MANY: usize = 20_000;
 
 impl Prover<'_> {
@@ -108,7 +108,7 @@ impl Prover<'_> {
         self.sum_of_duals(&optimum.duals, &coefficients)
     }
 
-    /// Returns prices from short level duals, where those suffice.
+    /// Returns prices from short level duals, if these suffice.
     fn prices_of_levels_nearly(&self) -> Option<Prices> {
         let (share, coefficients) = self.equalised_share()?;
         let duals = self.duals_nearly(share, &coefficients)?;
@@ -130,7 +130,7 @@ impl Prover<'_> {
             let per_task = Rational::from(coefficients.uniform(n)? / problem.users()[n].weight());
             prices.user_weights[n] *= per_task;
             if prices.user_weights[n].is_zero() {
-                // The user is blocked at no level: it has all its tasks, and only its limit has a price.
+                // The user is not blocked at any level. It has all its tasks, and only its limit has a price.
                 problem.users()[n].tasks()?;
                 let most = self.instance.scale(n).clone().recip();
                 prices.users[n] += &most;
@@ -140,8 +140,8 @@ impl Prover<'_> {
         Some(prices)
     }
 
-    /// Returns prices of the sum of utilities that the mechanism of the allocation maximises. A user's weight is
-    /// the cost of a task on the cheapest class.
+    /// Returns prices for the sum of utilities that the mechanism of the allocation maximises. A user's weight is the
+    /// cost of a task on the cheapest class.
     fn prices_of_sum(&self) -> Option<Prices> {
         let (_, parameters) = self.own.as_ref().filter(|(axiom, _)| *axiom == Axiom::Proportional)?;
         let (instance, problem) = (self.instance, self.instance.problem());

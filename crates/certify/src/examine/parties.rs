@@ -1,6 +1,6 @@
 //! The group forms of sharing incentive and envy-freeness. A linear programme computes how much a party could gain.
 //!
-//! Prices for one comparison of a party often also bound its gain in others, which then need no programme.
+//! Prices for one comparison of a party often also bound its gain in other comparisons, which then need no programme.
 
 use evenhand_exact::axiom::parties::Parties;
 use evenhand_exact::{Axiom, Claim, Evidence, Instance, Party, PartyPrices, PriceVector, Tasks};
@@ -44,7 +44,7 @@ pub(super) fn claim(instance: &Instance<'_>, axiom: Axiom, tolerance: &Rational)
 }
 
 impl Results {
-    /// Compares a party with another one, or with its own share. The proofs of this party start at `first`.
+    /// Compares a party with another party, or with its own share. The proofs of this party start at `first`.
     fn compare(
         &mut self,
         instance: &Instance<'_>,

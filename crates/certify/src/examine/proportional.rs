@@ -11,9 +11,8 @@ use super::Undecided;
 
 /// Returns the claim that the allocation is proportionally (or alpha) fair within the tolerance.
 ///
-/// Prices of a floating-point optimum prove most fair allocations, and an allocation from the floating-point
-/// programme refutes most others. Where neither decides, the exact programme does: its value is the least possible
-/// gap.
+/// Prices of a floating-point optimum prove most fair allocations, and an allocation from the floating-point programme
+/// refutes most others. If neither decides, the exact programme does. Its value is the least possible gap.
 ///
 /// # Errors
 /// [`Undecided`].

@@ -2,19 +2,18 @@
 //! than on another. A user that runs on several classes therefore gives equations for the prices of their full
 //! rows.
 //!
-//! At a vertex there is one such equation fewer than there are full rows, and their solution is the dual of the
-//! level. No linear programme has to be solved again. The result is only a guess: the exact crate decides what it
-//! proves.
+//! At a vertex there is one such equation fewer than there are full rows, and their solution is the dual of the level.
+//! No linear programme has to be solved again. The result is only a guess. The exact crate computes what it proves.
 
 use evenhand_exact::{Instance, Prices};
 use evenhand_problem::Rational;
 
-/// Most full rows. The cost of the elimination grows with their cube.
+/// The maximum number of full rows. The cost of the elimination grows with the cube of this number.
 const MOST_ROWS: usize = 200;
 
-/// Returns prices of the full rows at which every class on which a user runs costs it the same. An active user's
-/// weight is the cost of its task on the cheapest class. Returns `None` where the prices are not determined or one
-/// is negative.
+/// Returns prices of the full rows at which a task of each user costs the same on all classes on which the user runs.
+/// An active user's weight is the cost of its task on the cheapest class. Returns `None` if the prices are not unique
+/// or one is negative.
 pub(super) fn prices(instance: &Instance<'_>) -> Option<Prices> {
     let rows: Vec<usize> = (0..instance.constraints().rows().len())
         .filter(|&row| instance.slack(row).is_zero())
@@ -41,8 +40,8 @@ fn cost(instance: &Instance<'_>, prices: &[Rational], n: usize, i: usize) -> Opt
     Some(usage.entries().map(|(at, d)| Rational::from(&prices[start + at] * d)).sum())
 }
 
-/// Returns one equation for each class of a user beyond its first: the difference between the costs of a task on
-/// the two, by full row.
+/// Returns one equation for each class of a user beyond its first: the difference between the costs of a task on this
+/// class and on the first one, by full row.
 fn equations(instance: &Instance<'_>, rows: &[usize]) -> Option<Vec<Vec<Rational>>> {
     let mut equations = Vec::new();
     for n in 0..instance.problem().n_users() {

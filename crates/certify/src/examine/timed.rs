@@ -17,19 +17,19 @@ use crate::self_test::self_test_within;
 /// Stack size of the thread that searches for evidence, in bytes. It is large because the proofs of whole tasks are
 /// trees that are walked recursively.
 const STACK: usize = 1 << 26;
-/// Fraction of the time that is reserved for the kernel. It takes less time than the search for the evidence that
-/// it judges.
+/// Fraction of the time that is reserved for the kernel. The kernel takes less time than the search for the evidence
+/// that it checks.
 const KERNEL_FRACTION: f64 = 0.25;
 
-/// Examines an allocation like [`certify`](super::certify), but within a time limit. Axioms that are not decided by
-/// then are not checked.
+/// Examines an allocation like [`certify`](super::certify), but within a time limit. Axioms that are still undecided
+/// when the time is up are reported as not checked.
 ///
-/// The search runs on a thread of its own. If a solver does not notice that the time is up, its thread keeps
-/// running until the process ends. The kernel judges the results in the remaining time, which is at least a
-/// quarter. If it has no verdict by then, [`Examination::unchecked`] says so.
+/// The search runs on a thread of its own. If a solver does not notice that the time is up, its thread keeps running
+/// until the process ends. The kernel judges the results in the remaining time, which is at least a quarter. If the
+/// kernel has no verdict in time, [`Examination::unchecked`] says so.
 ///
 /// # Errors
-/// As [`certify`](super::certify).
+/// The same as for [`certify`](super::certify).
 pub fn certify_within(
     time: Duration,
     problem: &Arc<Problem>,
@@ -70,7 +70,7 @@ pub fn certify_within(
     Ok(examination.tested(|text, sharing| self_test_within(text, sharing, left))?)
 }
 
-/// Returns the axioms that were requested and have no answer.
+/// Returns the requested axioms that have no answer.
 fn late(found: &Results, requests: &[Request]) -> Vec<Axiom> {
     let answered = found.answers.iter().map(|answer| answer.claim.axiom);
     let answered: Vec<Axiom> = answered.chain(found.undecided.iter().map(|(_, axiom, _)| *axiom)).collect();

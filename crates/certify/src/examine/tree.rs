@@ -1,4 +1,4 @@
-//! The claim that every user has what hierarchical filling gives it. The filling itself is the evidence.
+//! The claim that every user has the tasks that hierarchical filling gives it. The filling itself is the evidence.
 
 use evenhand_exact::{Axiom, Claim, Evidence, Instance};
 use evenhand_mechanisms::{MechanismError, tree};

@@ -22,24 +22,24 @@ pub enum Undecided {
     /// A linear programme has no solution, or its solver failed.
     #[error(transparent)]
     Lp(#[from] LevelsError),
-    /// The mechanism whose answer would be the evidence gives none.
+    /// The mechanism whose answer would be the evidence returns no answer.
     #[error("{0}")]
     Mechanism(String),
-    /// The evidence is refused, or the axiom does not apply to this problem.
+    /// The evidence is rejected, or the axiom does not apply to this problem.
     #[error("{0}")]
     Refused(String),
     /// Neither the evidence for the axiom nor the evidence against it is accepted.
     #[error("neither proven ({proof}) nor refuted ({refutation})")]
     Neither {
-        /// Why the proof is not accepted.
+        /// The reason why the proof is not accepted.
         proof: String,
-        /// Why the refutation is not accepted.
+        /// The reason why the refutation is not accepted.
         refutation: String,
     },
-    /// The last possible evidence is refused.
+    /// The last possible evidence is rejected.
     #[error("neither proven nor refuted ({0})")]
     Last(String),
-    /// Max-min: the linear programme of a user's rise decides nothing.
+    /// Max-min: the linear programme of a user's rise does not decide.
     #[error("neither a rise of user `{user}` nor a bound on it was found")]
     Rise {
         /// Name of the user.

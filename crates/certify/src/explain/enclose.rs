@@ -1,16 +1,16 @@
 //! Bounds on the tasks in the optimum of a fair sum, given an allocation near the optimum and its proven gap.
 //!
 //! Let `x` be feasible with the gap `e`. The optimum `y` of `sum_n w_n g_a(U_n)` satisfies `sum_n w_n (y_n - x_n) /
-//! x_n^a <= e`, and as an optimum `sum_n w_n (x_n - y_n) / y_n^a <= 0`. In the sum of both, `sum_n w_n (y_n - x_n)
-//! (x_n^-a - y_n^-a) <= e`, no summand is negative, so each is at most `e`. With `y_n = (1 + d) x_n` and `E = e /
-//! (w_n x_n^(1-a))` this means `d (1 - (1 + d)^-a) <= E`. By the mean value theorem, `a d^2 <= E` where `d <= 0`,
-//! and `a d^2 <= E (1 + t)^(a+1)` where `0 <= d <= t`.
+//! x_n^a <= e`, and because it is optimal, `sum_n w_n (x_n - y_n) / y_n^a <= 0`. In the sum of both, `sum_n w_n (y_n -
+//! x_n) (x_n^-a - y_n^-a) <= e`, no summand is negative, so each is at most `e`. With `y_n = (1 + d) x_n` and `E = e /
+//! (w_n x_n^(1-a))` this means `d (1 - (1 + d)^-a) <= E`. By the mean value theorem, `a d^2 <= E` if `d <= 0`, and `a
+//! d^2 <= E (1 + t)^(a+1)` if `0 <= d <= t`.
 
 use evenhand_exact::axiom::proportional::{total_worth, worth};
 use evenhand_exact::{Axiom, Certificate, Claim, Evidence, Instance, Parameters, ShareCoefficients};
 use evenhand_problem::{Integer, Rational};
 
-/// An interval that contains an unknown number. Both ends are equal where the number is known.
+/// An interval that contains an unknown number. Both ends are equal if the number is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Between {
     /// The lower end.
@@ -26,7 +26,7 @@ impl Between {
         Self { at_most: value.clone(), at_least: value }
     }
 
-    /// Returns the number, where it is known.
+    /// Returns the number, if it is known.
     #[must_use]
     pub fn exact(&self) -> Option<&Rational> {
         (self.at_least == self.at_most).then_some(&self.at_least)
@@ -57,15 +57,15 @@ impl Between {
     }
 }
 
-/// Bits to which roots are rounded up. They give short numbers with more digits than anybody reads.
+/// Bits to which roots are rounded up. The results are short numbers with more digits than are shown.
 const ROOT_BITS: u32 = 64;
 
 /// Binary exponents of the `t` that are tried. The least one that proves `d <= t` is used.
 const EXPONENTS: [i32; 6] = [-32, -16, -8, -3, 0, 4];
 
-/// Returns an interval of each user's tasks in the optimum for `alpha`. Returns `None` where `gap` is too large for
-/// bounds, or the numbers are too long. The instance must be feasible and have tasks for every active user, and no
-/// feasible allocation may gain more than `gap` on it.
+/// Returns an interval of each user's tasks in the optimum for `alpha`. Returns `None` if `gap` is too large for
+/// bounds, or the numbers are too long. The instance must be feasible and have tasks for every active user. No feasible
+/// allocation may gain more than `gap` compared with it.
 pub fn optimum(
     instance: &Instance<'_>,
     alpha: &Rational,
@@ -101,14 +101,14 @@ pub struct OptimumBounds {
     pub tasks: Rational,
     /// The interval of the user's tasks in the optimum.
     pub optimum: Between,
-    /// The distance between the two bounds, as a fraction of the user's tasks alone.
+    /// The distance between the two bounds, as a fraction of the tasks that the user would have alone.
     pub width: Rational,
 }
 
-/// Returns the bounds on every user's tasks in the optimum that a claim of `proportional` proves
-/// (theory, section 3).
+/// Returns the bounds on every user's tasks in the optimum that a claim of `proportional` proves (docs/theory.md,
+/// section 3).
 ///
-/// Returns `None` where the claim is a different one, does not hold or has no gap, or where groups have limits.
+/// Returns `None` if the claim is about another axiom, does not hold or has no gap, or if groups have limits.
 #[must_use]
 pub fn optimum_bounds(certificate: &Certificate, claim: &Claim) -> Option<Vec<OptimumBounds>> {
     let margin = claim.margin.as_ref().filter(|margin| **margin < 0 && claim.holds == Some(true))?;
@@ -153,7 +153,7 @@ pub fn optimum_bounds(certificate: &Certificate, claim: &Claim) -> Option<Vec<Op
     (0..problem.n_users()).map(of_user).collect()
 }
 
-/// Returns how much less and how much more the optimum can be, as fractions of the present tasks, for `E = part`.
+/// Returns by how much the optimum can be below and above the present tasks, as fractions of them, for `E = part`.
 fn relative(part: &Rational, alpha: &Rational) -> Option<(Rational, Rational)> {
     let square = Rational::from(part / alpha);
     let down = root_above(&square);

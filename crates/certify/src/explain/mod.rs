@@ -1,4 +1,4 @@
-//! Explanations of what a user has: the resources that limit it, their prices, and the other users that hold them.
+//! Explanations of a user's allocation: the resources that limit it, their prices, and the other users that use them.
 
 mod enclose;
 mod one_more_unit;
@@ -17,16 +17,17 @@ pub use one_more_unit::{NotMeasured, OneMoreUnit, UnitOfRow};
 pub(crate) use places::in_tasks;
 pub use places::{OneMore, VirtualView};
 
-/// Holders of a bottleneck that are listed. The others are only counted.
+/// The number of users of a bottleneck that are listed. All others are only counted.
 const HOLDERS: usize = 5;
 
-/// Prices up to this one count as 0, since numeric methods leave such residues.
+/// Prices up to this one count as 0, since numeric methods leave such small values in places where the exact price is
+/// 0.
 const NO_PRICE: f64 = 1e-12;
 
-/// For floating-point allocations, the fraction of a capacity or of a task limit that counts as nothing left.
+/// For floating-point allocations, the fraction of a capacity or of a task limit up to which the remainder counts as 0.
 const ROUNDING: (u32, u32) = (1, 1_000_000_000);
 
-/// The explanation of what a user has. Users, classes and rows are indices, and rows are those of
+/// The explanation of a user's allocation. Users, classes and rows are indices, and rows are those of
 /// [`evenhand_problem::Constraints`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Explanation {
@@ -38,13 +39,13 @@ pub struct Explanation {
     pub dominant_share: Rational,
     /// The share that the mechanism of the allocation equalises, and the user's level of that share.
     pub level: Option<(Share, Rational)>,
-    /// The user's entitlement and the answer to its complaint, for mechanisms that leave no user a justified one.
+    /// The user's entitlement and the reason why it has no justified complaint, for mechanisms that guarantee this.
     pub entitled: Option<Entitled>,
     /// The reason why the user has no more tasks.
     pub verdict: ExplanationVerdict,
-    /// The limits by which groups above the user stop it, if it wants more.
+    /// The reasons in the groups above the user that stop it, if it wants more.
     pub stops: Vec<StopKind>,
-    /// Whether the allocation is infeasible beyond rounding, so that it is no solution of the problem.
+    /// Whether the allocation is infeasible beyond rounding, so that it is not a solution of the problem.
     pub infeasible: bool,
     /// The classes on which the user can run, with the saturated rows that it would need there.
     pub classes: Vec<ClassView>,
@@ -57,16 +58,16 @@ pub struct Explanation {
     pub one_more: Vec<OneMore>,
 }
 
-/// A user's case in No Justified Complaints.
+/// A user's entitlement in No Justified Complaints, and the rows and prices that show that the user has it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entitled {
     /// `e_n`, the fraction of every saturated row to which the user is entitled.
     pub entitlement: Rational,
-    /// The saturated row of which the user holds the largest fraction, with that fraction.
+    /// The saturated row of which the user uses the largest fraction, with that fraction.
     pub best: Option<(usize, Rational)>,
-    /// `(row, price of one unit)` of the rows that the user's tasks use, in units of weight. The prices are near
-    /// those of the proportionally fair optimum. The list is empty where they do not prove that the allocation is
-    /// close to it.
+    /// `(row, price of one unit)` of the rows that the user's tasks use, in units of weight. The prices are near those
+    /// of the proportionally fair optimum. The list is empty if they do not prove that the allocation is close to that
+    /// optimum.
     pub prices: Vec<(usize, Rational)>,
 }
 
@@ -87,7 +88,7 @@ pub enum ExplanationVerdict {
     Stopped,
 }
 
-/// One class from the view of a user.
+/// The tasks and bottlenecks of a user on one class.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClassView {
     /// The class.
@@ -98,20 +99,20 @@ pub struct ClassView {
     pub bottlenecks: Vec<Bottleneck>,
 }
 
-/// A saturated row and its holders.
+/// A saturated row and the users that use it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bottleneck {
     /// The row.
     pub row: usize,
-    /// `(user, fraction of the row)` of at most 5 holders, the largest first.
+    /// `(user, fraction of the row)` of at most 5 users, the largest fraction first.
     pub holders: Vec<(usize, Rational)>,
-    /// Number of users that hold some of the row.
+    /// The number of users that use some of the row.
     pub n_holders: usize,
-    /// Fraction of the row that this user holds.
+    /// The fraction of the row that this user uses.
     pub own: Rational,
 }
 
-/// Explains what `user` has in `allocation`.
+/// Explains the tasks of `user` in `allocation`.
 ///
 /// # Errors
 /// [`InstanceError`] when the allocation does not fit the problem.
@@ -134,7 +135,7 @@ pub fn explain(
         true => one_more.iter().any(|class| class.fits > 0),
         false => classes.iter().any(|class| class.bottlenecks.is_empty()),
     };
-    // Problems without groups have nothing that stops a user by a group.
+    // In problems without groups, no group can stop a user.
     let stops = match problem.groups().list().is_empty() {
         true => Vec::new(),
         false => {
@@ -181,7 +182,8 @@ pub fn explain(
     })
 }
 
-/// Returns the user's case, for allocations by NJC or proportional fairness.
+/// Returns the user's entitlement and the reason why it has no justified complaint, for allocations by NJC or
+/// proportional fairness.
 fn entitled(
     instance: &Instance<'_>,
     allocation: &Allocation,
@@ -198,7 +200,7 @@ fn entitled(
     Some(Entitled { entitlement, best, prices: prices(instance, allocation, user).unwrap_or_default() })
 }
 
-/// Returns the prices of the rows that the user holds.
+/// Returns the prices of the rows that the user uses.
 fn prices(instance: &Instance<'_>, allocation: &Allocation, user: usize) -> Option<Vec<(usize, Rational)>> {
     let constraints = instance.constraints();
     let alpha = match registry::axiom_of(allocation)? {

@@ -1,5 +1,5 @@
-//! The gain from one more unit of a resource of a class. The mechanism is run again with the unit and with a
-//! thousandth of it, and the results are compared with its answer without them.
+//! The gain from one more unit of a resource of a class. The mechanism is run again with the unit and with a thousandth
+//! of it, and the results are compared with the mechanism's answer without the addition.
 
 use evenhand_exact::{Axiom, Instance, Parameters, ShareCoefficients};
 use evenhand_levels::level::LevelDual;
@@ -11,10 +11,10 @@ use thiserror::Error;
 use super::ROUNDING;
 use super::enclose::{Between, optimum};
 
-/// Rows for which the mechanism is run, twice each. For further rows, only a bound is computed.
+/// The number of rows for which the mechanism is run, twice for each row. For further rows, only a bound is computed.
 const MOST_ROWS: usize = 32;
 
-/// Rows for which the mechanism is run where users times classes exceed [`LARGE`].
+/// The number of rows for which the mechanism is run if users times classes exceed [`LARGE`].
 const MOST_ROWS_OF_LARGE: usize = 4;
 
 /// Users times classes above which one run of a mechanism can take seconds.
@@ -35,9 +35,9 @@ pub struct OneMoreUnit {
     pub differs: bool,
     /// The rows for which the mechanism was run, the largest gain of the user first.
     pub rows: Vec<UnitOfRow>,
-    /// Number of rows for which it was not run.
+    /// The number of rows for which the mechanism was not run.
     pub others: usize,
-    /// Upper bound on the user's gain from any of those other rows. `None` where there are none.
+    /// An upper bound on the user's gain from any of these other rows. `None` if there are no such rows.
     pub others_at_most: Option<Rational>,
 }
 
@@ -48,17 +48,17 @@ pub struct UnitOfRow {
     pub server: usize,
     /// The resource.
     pub resource: usize,
-    /// Tasks that the user gains. Negative where it loses.
+    /// Tasks that the user gains. Negative if the user loses tasks.
     pub tasks: Between,
     /// The gain from a thousandth of a unit, times 1,000.
     pub rate: Between,
     /// Every other user that gains or loses, with its gain.
     pub users: Vec<(usize, Between)>,
-    /// Whether the unit also changes the quantities that users' shares are fractions of.
+    /// Whether the unit also changes the totals that define users' shares.
     pub changes_shares: bool,
 }
 
-/// The reason why nothing was measured.
+/// The reason why the gain was not measured.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum NotMeasured {
     /// The allocation names no mechanism.
@@ -109,7 +109,7 @@ pub fn one_more_unit(
     } else {
         let mut bounded: Vec<(Bound, (usize, usize))> =
             rows.into_iter().map(|row| (mechanism.bound(problem, &base, user, row), row)).collect();
-        // Where the bounds are equal, the prices still tell which row is worth most.
+        // If the bounds are equal, the prices still show which row is worth most.
         let order = |bound: &Bound| (bound.gain.clone(), bound.by_prices.clone());
         bounded.sort_by(|a, b| order(&b.0).cmp(&order(&a.0)).then(a.1.cmp(&b.1)));
         let others = bounded.split_off(most);
@@ -147,7 +147,7 @@ fn rows(problem: &Problem) -> Vec<(usize, usize)> {
     (0..problem.n_servers()).flat_map(of_class).collect()
 }
 
-/// Returns whether some user's tasks differ from those in the mechanism's answer by more than rounding.
+/// Returns whether some user's tasks differ from the mechanism's answer by more than rounding.
 fn differs(problem: &Problem, allocation: &Allocation, tasks: &[Between]) -> bool {
     (0..problem.n_users()).any(|n| {
         let stated = allocation.total(n);
@@ -170,7 +170,7 @@ struct NamedMechanism {
 struct Bound {
     /// Upper bound on the gain.
     gain: Rational,
-    /// Upper bound on the user's tasks with the unit that follows from prices, where there are prices.
+    /// The upper bound on the user's tasks with the unit that follows from prices, if there are prices.
     by_prices: Option<Rational>,
 }
 
@@ -178,7 +178,7 @@ struct Bound {
 struct Answer {
     tasks: Vec<Between>,
     outcome: Outcome,
-    /// The quantities that shares are fractions of.
+    /// The totals that define shares.
     references: Vec<Rational>,
 }
 
@@ -217,7 +217,7 @@ impl NamedMechanism {
         Ok(mechanism)
     }
 
-    /// Returns the share that the mechanism equalises, or whose sum it maximises instead of tasks.
+    /// Returns the share that the mechanism equalises, or the share whose sum it maximises instead of the tasks.
     fn share(&self, problem: &Problem) -> Option<ShareCoefficients> {
         self.parameters.as_ref()?.1.share?.coefficients(problem).ok()
     }
@@ -233,8 +233,8 @@ impl NamedMechanism {
         Ok((outcome, tasks))
     }
 
-    /// Returns intervals of all users' tasks in the optimum, if no allocation gains more than `gap` on that of
-    /// `outcome`.
+    /// Returns intervals of all users' tasks in the optimum, if no allocation gains more than `gap` compared with the
+    /// allocation of `outcome`.
     fn enclosed(&self, problem: &Problem, outcome: &Outcome, gap: &Rational) -> Option<Vec<Between>> {
         let allocation = &outcome.allocation;
         if gap.is_zero() {
@@ -250,7 +250,7 @@ impl NamedMechanism {
         Ok(Answer { tasks, outcome, references: self.references(problem) })
     }
 
-    /// Returns the quantities that shares are fractions of. A fair sum uses no shares.
+    /// Returns the totals that define shares. A fair sum uses no shares.
     fn references(&self, problem: &Problem) -> Vec<Rational> {
         let users = 0..problem.n_users();
         match &self.parameters {
@@ -258,7 +258,7 @@ impl NamedMechanism {
             Some((Axiom::MaxMin, _)) => self.share(problem).map_or_else(Vec::new, |share| {
                 users.map(|n| share.uniform(n).cloned().unwrap_or_default()).collect()
             }),
-            // Such mechanisms compare users on each class by the tasks that they would have with all of it.
+            // Such mechanisms compare users on each class by the tasks that they would have with the whole class.
             _ if self.mechanism.takes("rule") => match problem.groups().share().over {
                 ShareOver::Guarantee => Vec::new(),
                 ShareOver::Cluster | ShareOver::Lendable => problem.total_capacity().to_vec(),
@@ -294,8 +294,8 @@ impl NamedMechanism {
         })
     }
 
-    /// Returns an upper bound on the user's gain from one more unit of a row. No user has more than with the whole
-    /// cluster to itself, and prices also bound what it can have.
+    /// Returns an upper bound on the user's gain from one more unit of a row. The user has at most the tasks that it
+    /// would have with the whole cluster to itself. Prices give another bound.
     fn bound(
         &self,
         problem: &Problem,
@@ -304,8 +304,8 @@ impl NamedMechanism {
         (server, resource): (usize, usize),
     ) -> Bound {
         let has_some = problem.servers()[server].capacity()[resource] > 0;
-        // If the class lacks the resource, the unit changes what the user would have alone only if the user demands
-        // the resource.
+        // If the class lacks the resource, the unit changes the tasks that the user would have alone only if the user
+        // demands the resource.
         let opens = || problem.users()[user].may_use(server) && problem.demand(user, server)[resource] > 0;
         if !has_some && !opens() {
             let alone = problem.total_gamma(user);
@@ -322,7 +322,7 @@ impl NamedMechanism {
         let Findings { prices, levels, gap, .. } = &base.outcome.findings;
         let by_prices = match (&self.parameters, row) {
             (Some((Axiom::Proportional, _)), Some(row)) => prices.as_ref().and_then(|prices| {
-                // The price of the unit bounds how much more the best allocation with it can gain.
+                // The price of the unit bounds the additional gain of the best allocation with the unit.
                 let gap = Rational::from(gap.as_ref()? + prices.rows.get(row)?);
                 Some(self.enclosed(problem, &base.outcome, &gap)?.swap_remove(user).at_most)
             }),
@@ -346,8 +346,8 @@ struct Levels<'a> {
 }
 
 impl<'a> Levels<'a> {
-    /// `tasks` is the answer without the unit, which stays feasible with it. Hence no user that lacks tasks falls
-    /// below the least level that such users have in it.
+    /// `tasks` is the answer without the unit, which is also feasible with it. So no user that lacks tasks falls below
+    /// the least level that such users have in `tasks`.
     fn new(
         mechanism: &NamedMechanism,
         constraints: &'a Constraints<'a>,
@@ -375,8 +375,8 @@ impl<'a> Levels<'a> {
         Some(Self { constraints, share, least })
     }
 
-    /// Returns the most tasks of the user that the prices of a level allow. With the unit, the tasks of all users
-    /// together are worth at most the price of the unit more, and the other users have at least `least`.
+    /// Returns the most tasks of the user that the prices of a level allow. With the unit, the worth of all users'
+    /// tasks grows by at most the price of the unit, and every other user has at least `least`.
     fn most(&self, dual: &LevelDual, user: usize, row: usize) -> Option<Rational> {
         let users = self.constraints.problem().users();
         let rows = self.constraints.rows();

@@ -8,7 +8,7 @@ use evenhand_exact::axiom::work_conserving::Room;
 use evenhand_exact::{Claim, Evidence, Instance};
 use evenhand_problem::{Allocation, Constraints, Integer, Placement, Rational, Usage};
 
-/// A class from the view of PS-DSF.
+/// A user's shares and bottleneck on a class, as PS-DSF defines them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct VirtualView {
     /// The class.
@@ -19,7 +19,7 @@ pub struct VirtualView {
     pub level: Rational,
     /// The row that is the user's bottleneck there, if there is one.
     pub bottleneck: Option<usize>,
-    /// The holder of that row with the highest level, and that level. Among equals it is the first holder.
+    /// The user of that row with the highest level, and that level. If levels are equal, it is the first such user.
     pub highest: Option<(usize, Rational)>,
 }
 
@@ -30,15 +30,15 @@ pub struct OneMore {
     pub server: usize,
     /// Number of servers on which one more task fits.
     pub fits: u64,
-    /// Number of whole tasks that fit on these servers, as many on each as have room.
+    /// The number of whole tasks that fit on all these servers together.
     pub tasks: Integer,
-    /// `(row, number of servers)` where the row lacks capacity for one more task. More than one row can lack
+    /// `(row, number of servers on which this row lacks capacity for one more task)`. More than one row can lack
     /// capacity on a server.
     pub short: Vec<(usize, u64)>,
 }
 
-/// Returns every class on which the user can run, for the mechanisms of PS-DSF. A row counts as a bottleneck within
-/// `rounding` of the tasks that the class could run.
+/// Returns every class on which the user can run, for the mechanisms of PS-DSF. `rounding` is the tolerance for
+/// bottlenecks, as a fraction of the tasks that the class could run.
 pub(crate) fn virtual_views(
     instance: &Instance<'_>,
     allocation: &Allocation,
@@ -62,7 +62,7 @@ pub(crate) fn virtual_views(
     (0..problem.n_servers()).filter_map(view).collect()
 }
 
-/// Returns the user with the highest level on the class among the holders of a row, with that level.
+/// Returns the user with the highest level on the class among the users of a row, with that level.
 fn highest_holder(instance: &Instance<'_>, allocation: &Allocation, row: usize) -> Option<(usize, Rational)> {
     let constraints = instance.constraints();
     let server = constraints.rows()[row].server;
@@ -109,8 +109,8 @@ pub(crate) fn one_more(instance: &Instance<'_>, allocation: &Allocation, user: u
     (0..instance.problem().n_servers()).filter_map(view).collect()
 }
 
-/// Returns, for each row that a task needs, how many more whole tasks of usage `own` it has room for on one server
-/// that runs `tasks`.
+/// Returns, for each row that a task needs, how many more whole tasks of usage `own` it allows on one server that runs
+/// `tasks`.
 fn room_by_row(
     constraints: &Constraints<'_>,
     server: usize,
@@ -129,8 +129,8 @@ fn room_by_row(
     rows.map(room).collect()
 }
 
-/// Returns how many more whole tasks of a user fit on single servers without moving others, and no more than it has
-/// left.
+/// Returns how many more whole tasks of a user fit on single servers without moving other tasks. The number is at most
+/// the number of tasks that the user lacks.
 fn tasks_that_fit(instance: &Instance<'_>, allocation: &Allocation, user: usize) -> Integer {
     let fit: Integer = one_more(instance, allocation, user).iter().map(|class| &class.tasks).sum();
     match instance.problem().users()[user].tasks() {
@@ -142,9 +142,9 @@ fn tasks_that_fit(instance: &Instance<'_>, allocation: &Allocation, user: usize)
     }
 }
 
-/// Returns the margin of a claim, in tasks of the user that it is about. Whether a gang fits on single servers has
-/// a yes-or-no answer, so the number is then that of the tasks that fit. Where groups hold something back, which
-/// may leave fewer, it is the gang alone.
+/// Returns the margin of a claim, in tasks of the user that has this margin. For gangs on single servers the margin is
+/// only yes or no, so the result is the number of tasks that fit. If groups keep capacity back, fewer tasks may be
+/// allowed, so the result is one gang.
 pub(crate) fn in_tasks(instance: &Instance<'_>, allocation: &Allocation, claim: &Claim) -> Option<Rational> {
     let Evidence::Room(Room { user, index: Some(_), by_class, .. }) = &claim.evidence else {
         return claim.tasks(instance);

@@ -1,12 +1,12 @@
-//! Greedy packing compared with the optimum: what greedy loses on a reservation problem, with a certificate.
+//! Greedy packing compared with the optimum: the reward that greedy loses on a reservation problem, with a certificate.
 //!
 //! | question | answer |
 //! |---|---|
-//! | what does it lose with the problem's loads? | [`certificate`] |
-//! | what does it earn at least, by its own steps alone? | [`lower_bound`] |
-//! | what can it lose, whatever the load? | [`worst_load`] |
-//! | what does it lose while the load grows? | [`sweep`] |
-//! | may more load earn it less? | [`monotone`] |
+//! | how much does greedy lose with the problem's loads? | [`certificate`] |
+//! | how much does greedy earn at least, according to its own steps? | [`lower_bound`] |
+//! | how much can greedy lose, whatever the load? | [`worst_load`] |
+//! | how much does greedy lose while the load grows? | [`sweep`] |
+//! | can greedy earn less from more load? | [`monotone`] |
 
 mod monotone;
 mod sweep;
@@ -38,13 +38,14 @@ pub enum RatioError {
     /// A solver failed or reached a limit.
     #[error(transparent)]
     Packing(#[from] PackingError),
-    /// Judging the solvers' results would exceed the limits of the kernel.
+    /// Checking the solvers' results would exceed the limits of the kernel.
     #[error("{0}")]
     TooLarge(String),
-    /// The kernel refuses the solvers' results, which is a fault of the solvers.
+    /// The kernel rejects the solvers' results, which is a bug in the solvers.
     #[error(transparent)]
     Refused(#[from] Refused),
-    /// For the loads that the search returned, more load does not earn less. This is a fault of the search.
+    /// The loads that the search returned do not show that greedy earns less from more load. This is a bug in the
+    /// search.
     #[error(
         "internal error: the search claims that more load earns greedy less, but its loads do not show it"
     )]
@@ -55,7 +56,7 @@ impl<C: Document> Checked<C> {
     /// Returns the certificate, if the kernel has accepted it.
     ///
     /// # Errors
-    /// [`RatioError::TooLarge`] where the kernel gave no verdict.
+    /// [`RatioError::TooLarge`] if the kernel gave no verdict.
     pub fn accepted(self) -> Result<C, RatioError> {
         self.unchecked.map_or(Ok(self.certificate), |why| Err(RatioError::TooLarge(why)))
     }
@@ -146,7 +147,7 @@ fn proven_optimum<T>(
     Optimum { assignment, bound, prices, pricing: found.proofs }
 }
 
-/// The configurations that have been proven to be the first.
+/// The configurations that are already proven to be the first.
 struct Proven<'p> {
     problem: &'p Reservation,
     /// `(capacity, open types, configuration)`
@@ -198,10 +199,10 @@ impl Proven<'_> {
 
 /// Returns a fraction of the optimum that greedy earns at least, computed without a linear programme.
 ///
-/// With one pool, a piece is a run of steps with one configuration. While it lasts, the difference to the optimum
+/// With one pool, a piece is a sequence of steps with one configuration. During a piece, the difference to the optimum
 /// shrinks by the factor `1 - tau`, where `tau` is the piece's fraction of the servers. The bound is 1 minus the
-/// product of these factors. If servers are left over, greedy has served all jobs that fit, and the bound is 1.
-/// With several pools the bound is 1/2.
+/// product of these factors. If servers are left over, greedy has served all jobs that fit, and the bound is 1. With
+/// several pools the bound is 1/2.
 #[must_use]
 pub fn lower_bound(certificate: &RatioCertificate) -> Rational {
     if certificate.problem.pools().len() > 1 {

@@ -1,4 +1,4 @@
-//! Decides whether more load may earn greedy less (Reservation, Definition 3.8), with a proof of the answer.
+//! Decides whether greedy may earn less from more load (Reservation, Definition 3.8), with a proof of the answer.
 
 use evenhand_exact::ratio::RatioCertificate;
 use evenhand_packing::monotone::{self as search, Order};
@@ -7,42 +7,45 @@ use evenhand_problem::Reservation;
 
 use super::{RatioError, certificate_within};
 
-/// Most orders that are stored as the proof. This suffices for all sets of six types and for most sets of seven.
+/// The maximum number of orders that are stored as the proof. This suffices for all sets of six types and for most sets
+/// of seven.
 const MOST_KEPT: usize = 10_000;
 
 /// The answer, with its proof.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Monotone {
-    /// More load never earns greedy less.
+    /// Greedy never earns less from more load.
     Holds {
         /// Number of orders in which types can run out.
         orders: usize,
-        /// All these orders. In each of them the reward is linear in the loads and no derivative is negative, and a
-        /// path through finitely many of them joins any two loads. Empty where there are too many to be stored.
+        /// All these orders. In each of them the reward is linear in the loads and no derivative is negative, and any
+        /// two loads are joined by a path through finitely many of these orders. Empty if there are too many to be
+        /// stored.
         proof: Vec<Order>,
     },
-    /// More load may earn greedy less: the larger loads earn less than the smaller ones.
+    /// Greedy may earn less from more load: it earns less from the larger loads than from the smaller ones.
     Fails(Box<Refutation>),
 }
 
-/// Two loads of which the larger one earns greedy less. No type has less load in the larger one. A certificate for
-/// each proves what greedy earns.
+/// Two loads, where greedy earns less from the larger one. No type has less load in the larger one. A certificate for
+/// each load proves the reward of greedy.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Refutation {
-    /// With the smaller loads.
+    /// The certificate for the smaller loads.
     pub smaller: RatioCertificate,
-    /// With the larger loads.
+    /// The certificate for the larger loads.
     pub larger: RatioCertificate,
-    /// The reason why the kernel gave no verdict on one of them: judging it would exceed the kernel's limits.
+    /// The reason why the kernel gave no verdict on one of the certificates: checking it would exceed the kernel's
+    /// limits.
     pub unchecked: Option<String>,
 }
 
-/// Decides whether more load never earns greedy less with the types of a one-pool problem. The problem's own loads
-/// and number of servers are ignored. If the answer is no, the kernel has accepted the certificates, unless one was
-/// too large for it.
+/// Decides whether greedy never earns less from more load with the types of a one-pool problem. The problem's own loads
+/// and number of servers are ignored. If the answer is no, the kernel has accepted the certificates, unless one was too
+/// large for it.
 ///
 /// # Errors
-/// [`RatioError`]; [`PackingError::SeveralPools`](evenhand_packing::PackingError::SeveralPools) among them.
+/// [`RatioError`], such as [`PackingError::SeveralPools`](evenhand_packing::PackingError::SeveralPools).
 ///
 /// # Examples
 /// Two types are always monotone.
@@ -91,7 +94,7 @@ pub fn monotone(problem: &Reservation, limits: &SearchLimits) -> Result<Monotone
 }
 
 impl Refutation {
-    /// Returns whether no type has less load in `larger`, and `larger` earns less.
+    /// Returns whether no type has less load in `larger`, and greedy earns less from it.
     fn refutes(&self) -> bool {
         let [less, more] = [&self.smaller, &self.larger].map(|with| with.problem.loads());
         less.iter().zip(&more).all(|(a, b)| a <= b) && self.larger.greedy.reward < self.smaller.greedy.reward

@@ -14,7 +14,7 @@ pub struct SweepPoint {
     pub greedy: Rational,
     /// The optimum of the configuration linear programme.
     pub optimum: Rational,
-    /// Greedy's reward over the optimum; `None` where the optimum is 0.
+    /// Greedy's reward divided by the optimum; `None` if the optimum is 0.
     pub ratio: Option<Rational>,
 }
 
@@ -25,10 +25,10 @@ pub struct Sweep {
     pub points: Vec<SweepPoint>,
     /// The points at the critical loads that lie strictly between the least and the largest requested multiple.
     pub at_critical_loads: Vec<SweepPoint>,
-    /// The largest multiple at which greedy serves all jobs. `None` without any load, and with several pools.
+    /// The largest multiple at which greedy serves all jobs. `None` if there is no load or there are several pools.
     pub all_served: Option<Rational>,
-    /// The smallest multiple from which on every server has the first configuration of all types, with a job in
-    /// every slot. `None` where one of the types in it has no load, and with several pools.
+    /// The smallest multiple from which on every server has the first configuration of all types, with a job in every
+    /// slot. `None` if one of the types in it has no load, or there are several pools.
     pub all_best: Option<Rational>,
 }
 
@@ -43,7 +43,7 @@ pub fn multiples(from: &Rational, to: &Rational, steps: usize) -> Vec<Rational> 
 /// Computes greedy's reward and the optimum exactly at these multiples (at least 0) of the problem's loads.
 ///
 /// # Errors
-/// [`PackingError`] where a solver fails or reaches a limit.
+/// [`PackingError`] if a solver fails or reaches a limit.
 ///
 /// # Examples
 /// ```

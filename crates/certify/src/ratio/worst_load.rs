@@ -10,12 +10,12 @@ use evenhand_problem::{Rational, Reservation};
 use super::{Proven, RatioError};
 use crate::self_test::Checked;
 
-/// Returns the loads at which greedy earns the least fraction of the optimum, with the proof that no loads are
-/// worse. The kernel has accepted the certificate. Its two ratios are equal where the search was complete.
-/// `progress` receives the number of claims so far, and the least ratio found so far.
+/// Returns the loads at which greedy earns the least fraction of the optimum, with the proof that no loads are worse.
+/// The kernel has accepted the certificate. Its two ratios are equal if the search was complete. `progress` receives
+/// the number of claims so far, and the least ratio found so far.
 ///
 /// # Errors
-/// [`RatioError`]; [`PackingError::SeveralPools`](evenhand_packing::PackingError::SeveralPools) among them.
+/// [`RatioError`], such as [`PackingError::SeveralPools`](evenhand_packing::PackingError::SeveralPools).
 ///
 /// # Examples
 /// Greedy first puts two jobs `a` on a server, while there are any, and then `c` alone. One `a` with one `c` on

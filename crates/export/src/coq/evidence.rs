@@ -6,7 +6,7 @@ use evenhand_problem::{Placement, Rational, RowKind};
 use super::Writer;
 use super::literal::{dense, index, list, number, row, spread, table};
 
-/// Most bits of all `U_n^alpha` together for which the kernel computes exact margins.
+/// The maximum number of bits of all `U_n^alpha` together for which the kernel computes exact margins.
 const EXACT_BITS: u64 = 1 << 16;
 
 impl Writer<'_, '_> {
@@ -78,7 +78,7 @@ impl Writer<'_, '_> {
         })
     }
 
-    /// Returns the reason why nothing is proved about this axiom for this problem, if there is one.
+    /// Returns the reason why Coq proves nothing about this axiom for this problem, if there is one.
     fn not_proved(&self, axiom: Axiom) -> Option<&'static str> {
         use Axiom::*;
         let groups = self.problem.groups();
@@ -114,7 +114,7 @@ impl Writer<'_, '_> {
         reasons.into_iter().find(|(applies, _)| *applies).map(|(_, why)| why)
     }
 
-    /// Returns the claim of an axiom that the allocation alone decides. Coq computes the evidence by itself.
+    /// Returns the claim of an axiom that the allocation alone decides. Coq computes the evidence itself.
     fn recomputed(&self, axiom: Axiom, margin: &str) -> Option<String> {
         let (tables, of) = (self.tables, |name: &str| Some(name.to_owned()));
         match axiom {

@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use evenhand_problem::Rational;
 
-/// Most columns of a list on one line.
+/// The maximum width in columns of a list on one line.
 const WIDTH: usize = 100;
 
 /// Returns a rational as an element of a list, in the scope of rationals: `3`, `-2`, `1 # 3`.
@@ -46,7 +46,7 @@ pub(super) fn row<'q>(numbers: impl IntoIterator<Item = &'q Rational>) -> String
     if length <= WIDTH {
         return format!("[{}]", numbers.join("; "));
     }
-    // A long list of numbers has as many numbers on each line as fit.
+    // In a long list of numbers, each line has as many numbers as fit.
     let (mut text, mut column) = ("[".to_owned(), 1);
     for (at, number) in numbers.iter().enumerate() {
         if at > 0 {

@@ -22,8 +22,8 @@ use literal::number;
 /// Returns a certificate as a Coq file, which `coqc -Q theories Evenhand` compiles.
 ///
 /// # Errors
-/// [`ExportError`] when the certificate is not valid, exceeds the checker's limits, or has a claim that the
-/// verified checker does not read.
+/// [`ExportError`] when the certificate is not valid, exceeds the checker's limits, or has a claim that the verified
+/// checker does not support.
 pub fn coq_of_certificate(certificate: &Certificate) -> Result<Theorems<'_>, ExportError> {
     let numbers = numbers(certificate);
     if numbers > MOST_NUMBERS {
@@ -60,11 +60,11 @@ impl Display for Theorems<'_> {
     }
 }
 
-/// Most numbers in a file. Tables include zeros, and envy compares all pairs of users. For 2,640 numbers of 200
-/// users, coqc takes more than a minute, so this limit already needs patience.
+/// The maximum number of numbers in a file. Tables include zeros, and envy compares all pairs of users. For 2,640
+/// numbers of 200 users, coqc takes more than a minute, so a file at this limit takes coqc very long.
 const MOST_NUMBERS: usize = 200_000;
 
-/// Returns a lower bound on the numbers in the file: tables of users by classes and resources, single servers by
+/// Returns a lower bound on how many numbers the file has: tables of users by classes and resources, single servers by
 /// users, and the prices of every level.
 fn numbers(certificate: &Certificate) -> usize {
     let problem = &certificate.problem;
@@ -189,7 +189,7 @@ impl<'a, 'b> Writer<'a, 'b> {
         self.certificate.claims.iter().any(|claim| is_of_groups(claim.axiom))
     }
 
-    /// Returns the theorem of a claim. `Err` is the reason why the verified checker does not read it.
+    /// Returns the theorem of a claim. `Err` is the reason why the verified checker does not support it.
     fn theorem(&self, claim: &Claim) -> Result<String, &'static str> {
         let evidence = self.evidence(claim)?;
         let statement = self.statement(claim, &evidence)?;
@@ -200,8 +200,8 @@ impl<'a, 'b> Writer<'a, 'b> {
             );
         }
         let holds = claim.holds == Some(true);
-        // If the theorem states a margin, `_` takes it from there. If a wrong margin were written twice, Coq would
-        // unfold both statements to compare them.
+        // If the theorem states a margin, `_` lets Coq take it from there. If a wrong margin were written twice, Coq
+        // would expand both statements to compare them.
         let margin = if claim.margin.is_some() { "_" } else { "0" };
         let (kind, by) = match is_of_groups(claim.axiom) {
             true => ("group_claim", "by_computation_of_groups"),
@@ -220,7 +220,7 @@ fn bare(term: &str) -> &str {
     term.strip_prefix('(').and_then(|term| term.strip_suffix(')')).unwrap_or(term)
 }
 
-/// Returns a claim as messages name it.
+/// Returns the name of a claim for messages.
 fn label(claim: &Claim, problem: &Problem) -> String {
     let mut label = claim.axiom.name().to_owned();
     if let Some(share) = claim.share {
@@ -232,7 +232,7 @@ fn label(claim: &Claim, problem: &Problem) -> String {
     label
 }
 
-/// Returns a theorem's name of letters, digits and `_`. It has numbers of resources.
+/// Returns a theorem's name of letters, digits and `_`. Resources are written as numbers.
 fn name(claim: &Claim) -> String {
     let mut name = claim.axiom.name().replace('-', "_");
     if let Some(share) = claim.share {

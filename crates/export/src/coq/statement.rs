@@ -6,7 +6,7 @@ use super::Writer;
 use super::evidence::{bottleneck, named};
 use super::literal::number;
 
-/// The statement that there is no active user, so that an axiom has no content.
+/// The statement that there is no active user. Axioms about users are then trivially true.
 const NOBODY: &str = "forall n, ~ user the_problem n";
 
 impl Writer<'_, '_> {
@@ -47,7 +47,7 @@ impl Writer<'_, '_> {
             None => format!("forall eps, {axiom}"),
             Some(margin) => {
                 let of = if holds { "holds" } else { "violated" };
-                // On single servers, tasks fit exactly or not at all.
+                // On single servers, tasks either fit or do not fit, without a tolerance.
                 let exact =
                     self.servers.is_some() && matches!(claim.axiom, Axiom::Feasible | Axiom::IntegerFeasible);
                 let tolerance = if exact { "0" } else { "the_tolerance" };

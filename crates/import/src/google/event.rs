@@ -11,9 +11,9 @@ pub(super) enum EventKind {
     Submitted,
     Placed,
     Ended,
-    /// An update of a task that waits.
+    /// An update of a waiting task.
     Waits,
-    /// An update of a task that runs. The event that placed the task may be missing.
+    /// An update of a running task. The event that placed the task may be missing.
     Runs,
 }
 

@@ -115,7 +115,8 @@ impl Platforms {
 
 #[derive(Default)]
 struct Events {
-    /// By machine: the position of its first event, which orders the classes, and its data unless it was removed.
+    /// By machine: the position of its first event, which decides the order of the classes, and its data unless the
+    /// machine was removed.
     machines: HashMap<u64, (usize, Option<Stated>)>,
     platforms: Platforms,
     last_time: u64,

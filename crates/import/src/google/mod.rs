@@ -27,7 +27,7 @@ pub enum GoogleUsers {
     /// Each user of the trace is a user. Its demand is the mean request of its running tasks.
     #[default]
     ByUser,
-    /// Each request shape (CPU, memory) is a user, whichever users of the trace requested it.
+    /// Each pair of requests (CPU, memory) is a user, no matter which users of the trace made the request.
     ByShape,
 }
 
@@ -42,10 +42,10 @@ pub struct GoogleOptions {
 
 /// Reads a problem from machines and task events: the cluster and the tasks that run at one time.
 ///
-/// `machines` is a table `platform,cpu,memory,count` with this header, or the trace's machine
-/// events. `tasks` are files of the trace's task events in order of time. The resources are `cpu` and
-/// `memory`, in units of the largest machine. Machines of one platform, CPU and memory are a server
-/// class. Users have weight 1, and their tasks are the running ones.
+/// `machines` is a table `platform,cpu,memory,count` with this header, or the trace's machine events. `tasks` are files
+/// of the trace's task events in order of time. The resources are `cpu` and `memory`, in units of the largest machine.
+/// Machines of one platform, CPU and memory are a server class. Users have weight 1, and their tasks are the running
+/// tasks.
 ///
 /// # Errors
 /// [`ImportError`] if a file cannot be read, a row is malformed, times go back, or there is no
@@ -72,13 +72,13 @@ pub fn google(machines: Input, tasks: Vec<Input>, options: GoogleOptions) -> Res
 /// Reads the machines of the trace at time 0, from a table or machine events as for [`google()`].
 ///
 /// # Errors
-/// As [`google()`].
+/// The same as for [`google()`].
 pub fn google_machines(machines: Input) -> Result<(Vec<ServerSpec>, Vec<Note>), ImportError> {
     let cluster = machines::read(machines, 0, &mut Numbers::default())?;
     Ok((cluster.servers, cluster.notes))
 }
 
-/// The requests of the tasks of one user that state a request, even if it is 0.
+/// The requests of one user's tasks. Only tasks that state a request count, even if it is 0.
 #[derive(Default)]
 struct Requests {
     tasks: u64,
@@ -104,7 +104,7 @@ impl Requests {
     }
 }
 
-/// The different numbers of a trace, which are few. Each is parsed once and has an id.
+/// The different numbers of a trace. A trace has few of them, so each is parsed once and gets an id.
 #[derive(Default)]
 struct Numbers {
     by_text: HashMap<String, usize>,

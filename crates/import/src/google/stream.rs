@@ -9,7 +9,7 @@ use super::super::{ImportError, Input, Note, amounts, note::notes, ordered::Orde
 use super::event::{Event, EventKind, each_event};
 use super::{GoogleUsers, MICRO, Numbers, RESOURCES, Requests};
 
-/// The inverse of the unit to which the mean request of a user is rounded up. Common denominators of exact means
+/// The inverse of the unit to which the mean request of a user is rounded up. The common denominators of exact means
 /// would have hundreds of digits.
 const PARTS: u32 = 1_000_000;
 
@@ -28,7 +28,7 @@ struct Task {
 }
 
 impl Task {
-    /// Returns a task before its first event, which is not taken into account yet.
+    /// Returns a task before its first event. The event itself is not applied yet.
     fn new(first: &Event) -> Self {
         Self {
             job: first.key.0,

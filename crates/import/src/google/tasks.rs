@@ -64,7 +64,7 @@ pub(super) fn read(inputs: Vec<Input>, time: u64, numbers: &mut Numbers) -> Resu
             EventKind::Waits | EventKind::Runs => task.state,
         };
         task.user = event.user;
-        // A reconstructed event may lack the requests that an earlier event stated.
+        // A reconstructed event may lack requests that an earlier event stated.
         for (known, stated) in task.requests.iter_mut().zip(event.requests) {
             *known = stated.or(*known);
         }

@@ -107,7 +107,7 @@ impl Sum<'_> {
         }
         let best = self.rounded(point);
         if !is_exact && self.objective.share.is_none() && best.findings.status != Some(Status::Solved) {
-            // The exact answer has many more digits; rounded to doubles it can still be more accurate than the point
+            // The exact answer has many more digits. Even rounded to doubles, it can be more accurate than the point
             // itself.
             let found =
                 refined(self.objective.constraints, || self.linear(point).or_else(|| self.polished(point)))
@@ -117,7 +117,7 @@ impl Sum<'_> {
         let is_within = |found: &Outcome, bound: &Rational| {
             found.findings.relative_gap.as_ref().is_some_and(|gap| gap <= bound)
         };
-        // The linear method comes first: its tasks are optimal even if its prices are rounded.
+        // The linear method comes first, because its tasks are optimal even if its prices are rounded.
         let nothing = Rational::from((1, 1_u128 << 100));
         match exact.iter().position(|found| is_within(found, &nothing)) {
             Some(k) => exact.swap_remove(k),

@@ -7,8 +7,8 @@
 //! | [`Method::Prices`] | up to 400 capacities and limits | each user accurate; tasks by class to about 1e-9 |
 //! | [`Method::Wide`] | up to some 200 capacities and limits | 30 digits for every user |
 //!
-//! The next method is used if an exact judge finds that the one before was not accurate enough. In 1,920 problems of
-//! many shapes, the interior point method left 31 sums unsolved. [`Method::Prices`] solved 16 of them and
+//! The next method is used if an exact check finds that the previous method was not accurate enough. In 1,920 problems
+//! of many shapes, the interior point method left 31 problems unsolved. [`Method::Prices`] solved 16 of them and
 //! [`Method::Wide`] the other 15. Without [`Method::Prices`], 560 problems of `alpha` take twice the time.
 //! [`Method::Wide`] is needed if marginal utilities differ by a factor of 10^15 or more
 //! (`benches/src/answers/mechanisms.rs` lists such problems for every exponent).
@@ -36,7 +36,7 @@ pub struct Objective<'a> {
 /// A method that computes the optimum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
-    /// The central path in the space of the prices of one server, which are few.
+    /// The central path in the space of the prices of one server. A server has few prices, one for each resource.
     Path,
     /// The interior point method for clusters, in doubles.
     Interior,
@@ -97,8 +97,8 @@ impl Method {
     }
 }
 
-/// The work that one refinement of an answer may do for every [`OF_USERS`] users and classes: a fifth of the limit
-/// that commands set for small inputs.
+/// The work that one refinement of an answer may do for every [`OF_USERS`] users and classes. It is a fifth of the
+/// limit that commands set for small inputs.
 const OF_REFINEMENT: u64 = Limits::A_MINUTE / 5;
 /// The number of users and classes in about a megabyte of input.
 const OF_USERS: usize = 10_000;
@@ -106,8 +106,8 @@ const OF_USERS: usize = 10_000;
 /// Returns the result of a refinement, or `None` if it needs more work than a refinement of a problem of this size
 /// may do.
 ///
-/// This limit does not depend on the work that is left. With less work the answer is therefore never a different one:
-/// if less work is left than the refinement needs, the whole computation ends.
+/// This limit does not depend on the work that is left. The answer therefore never depends on the remaining work. If
+/// less work is left than the refinement needs, the whole computation ends with an error.
 pub fn refined<T>(constraints: &Constraints<'_>, refinement: impl FnOnce() -> T) -> Option<T> {
     let problem = constraints.problem();
     let size = (problem.n_users() + problem.n_servers()) / OF_USERS + 1;
@@ -115,8 +115,8 @@ pub fn refined<T>(constraints: &Constraints<'_>, refinement: impl FnOnce() -> T)
     within(&Limits { work, ..Limits::default() }, refinement).ok()
 }
 
-/// Returns the result of an optional refinement, or `None` if less than `1 / part` of the work that is left now would
-/// remain after it.
+/// Returns the result of an optional refinement, or `None` if the refinement would leave less than `1 / part` of the
+/// work that is left now.
 pub fn leaving<T>(part: u64, refinement: impl FnOnce() -> T) -> Option<T> {
     let work = work_left().map(|left| left - left / part);
     within(&Limits { work, ..Limits::default() }, refinement).ok()

@@ -56,8 +56,8 @@ impl FairPoint {
         self.tasks_above(NEGLIGIBLE)
     }
 
-    /// Returns `x_ni` without amounts of at most the fraction `part` of a user's tasks on classes that cost more than
-    /// they are worth.
+    /// Returns `x_ni` without small amounts on classes on which a task costs more than it is worth. An amount is small
+    /// if it is at most the fraction `part` of the user's tasks.
     fn tasks_above(&self, part: f64) -> Vec<Vec<(usize, f64)>> {
         let of_user = |places: &Vec<OnClass>| {
             let total: f64 = places.iter().map(|place| place.tasks).sum();

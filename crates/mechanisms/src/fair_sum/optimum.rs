@@ -53,7 +53,7 @@ impl<'a> FairOptimum<'a> {
         Some(Self { constraints, alpha, share, point })
     }
 
-    /// Returns the prices of the optimum, raised where rounding left them too low for `instance`.
+    /// Returns the prices of the optimum. They are raised if rounding made them too low for `instance`.
     #[must_use]
     pub fn prices(&self, instance: &Instance<'_>) -> Option<Prices> {
         prices_of(instance, self.alpha, self.share, &self.point)
@@ -68,8 +68,8 @@ impl<'a> FairOptimum<'a> {
         (gap <= total * Rational::from(CLOSE)).then_some(prices)
     }
 
-    /// Returns the prices of the exact optimum near the point, or else the best exact prices found. The objective is
-    /// that of tasks; a share is not taken into account.
+    /// Returns the prices of the exact optimum near the point, or else the best exact prices found. The objective
+    /// counts tasks and ignores any share.
     #[must_use]
     pub fn exact_prices(&self) -> Option<Prices> {
         let exact = fisher::best(self.constraints, self.alpha, &self.point);

@@ -1,5 +1,5 @@
-//! Refinement of a floating-point optimum to 50 digits, and to the rational numbers that these digits stand for
-//! (docs/theory.md, section 3).
+//! Refinement of a floating-point optimum to 50 digits, and to short fractions if the digits are close to such
+//! fractions (docs/theory.md, section 3).
 //!
 //! The active set of the point consists of the classes that each user uses, the rows with a price, and the users that
 //! have all their tasks. It turns the optimality conditions into equations, which Newton's method solves. Residuals
@@ -26,9 +26,9 @@ use crate::rounding::{self, cut, digits_below, short};
 
 /// The largest number `n` of unknowns for which a dense elimination, of about `n^3` operations, is worthwhile.
 const MOST_UNKNOWNS: usize = 160;
-/// The readings of the active set, in the order in which they are tried. The number is the fraction of a user, a row
-/// or a limit that counts as 0. With `true`, a class counts as used if its cost exceeds the cheapest by at most that
-/// fraction, however few tasks the user has there.
+/// The ways to determine the active set, in the order in which they are tried. The number is the fraction of a user, a
+/// row or a limit that counts as 0. With `true`, a class counts as used if its cost exceeds the cheapest by at most
+/// that fraction, however few tasks the user has there.
 const NEGLIGIBLE: [(f64, bool); 8] = [
     (1e-7, false),
     (1e-5, false),
@@ -60,7 +60,8 @@ pub const DIGITS: u32 = 30;
 /// Returns the optimum near `point` with the smallest gap found, or `None` if the system is too large or has no
 /// solution near the point.
 pub fn polish(constraints: &Constraints<'_>, alpha: &Rational, point: &FairPoint) -> Option<Equilibrium> {
-    // An active set without a solution may be reduced. The reduced one is tried before the next reading.
+    // An active set without a solution may be reduced. The reduced set is tried before the next way to determine the
+    // set.
     let reduced: RefCell<Option<Unknowns>> = RefCell::new(None);
     let mut readings = NEGLIGIBLE
         .iter()
@@ -182,8 +183,8 @@ impl System<'_> {
             if size <= from_f64(CONVERGED)? {
                 return Some(true);
             }
-            // Residuals of this size would be 0 in floating point, so the system is solved in units of the largest
-            // residual.
+            // The residuals may be so small that doubles would round them to 0, so the system is solved in units of the
+            // largest residual.
             let right = residuals.iter().map(|r| near(&Rational::from(r / &size))).collect();
             let change = dense::solve(matrix, right)?;
             self.change(values, &change, &size)?;
@@ -362,7 +363,7 @@ impl System<'_> {
     }
 }
 
-/// Returns the short fraction that `value` stands for, if there is one.
+/// Returns the short fraction that `value` approximates, if there is one.
 fn fraction(value: &Rational) -> Option<Rational> {
     let is_short =
         |above: &Integer, below: &Integer| above.significant_bits() + below.significant_bits() <= SHORT;

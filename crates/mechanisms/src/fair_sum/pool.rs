@@ -6,7 +6,7 @@ use evenhand_problem::{Constraints, RowKind};
 use super::dense::DenseView;
 use super::{FairPoint, OnClass};
 
-/// The largest acceptable residual. Saturated rows whose price is 0 cost the prices half their digits, and the
+/// The largest acceptable residual. If saturated rows have the price 0, the prices lose half of their digits, and the
 /// interior point method for clusters may then be more accurate.
 const GOOD: f64 = 1e-12;
 
@@ -14,7 +14,7 @@ const GOOD: f64 = 1e-12;
 /// method, its accuracy is poor, or no user can run a task.
 ///
 /// `barrier` weighs the barrier of the central path, by resource. The limit of the path does not depend on it
-/// (THEORY, fact 4b).
+/// (docs/theory.md, fact 4b).
 pub fn maximise(constraints: &Constraints<'_>, barrier: Option<&[f64]>) -> Option<FairPoint> {
     let view = DenseView::new(constraints);
     let mut settings = PathSettings::default();

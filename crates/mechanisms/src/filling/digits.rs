@@ -40,7 +40,7 @@ pub(super) trait Digits {
     ) -> Self::Ratio;
 
     /// Returns `H = sum_r F_r |d_r c_f - c_r d_f| / (F_f d_f c_f)`, where `f` is the first demanded resource and the
-    /// factors `F` are one over the total of each resource. Some of resource `f` must be left.
+    /// factor `F_r` is one over the total of resource `r`. Some of resource `f` must be free.
     fn mismatch(factors: &[Self::Amount], f: usize, d: &[Self::Amount], c: &[Self::Amount]) -> Self::Ratio;
 
     /// Returns the amount itself as a ratio. It is the mismatch of a server with a single resource, of which this
@@ -59,7 +59,7 @@ pub(super) trait Digits {
     /// Returns the ratio in floating point, as accurately as [`Digits::quotient`].
     fn to_f64(ratio: &Self::Ratio) -> f64;
 
-    /// The largest error of a sum of products of quotients that underflow can cause.
+    /// The largest error that underflow can cause in a sum of products of quotients.
     const TINY: f64;
 
     /// The maximum number of steps of all users together: a minute's work.

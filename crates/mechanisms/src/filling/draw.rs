@@ -34,8 +34,8 @@ impl Draw {
         self.taken += numbers;
     }
 
-    /// Returns a number from 0 to `n - 1`, all with the same probability (Lemire's method), or 0 if `n` is 0. No
-    /// random number is taken if there is no choice.
+    /// Returns a number from 0 to `n - 1`, all with the same probability (Lemire's method), or 0 if `n` is 0. No random
+    /// number is taken if `n` is at most 1.
     pub fn below(&mut self, n: u64) -> u64 {
         if n <= 1 {
             return 0;

@@ -11,7 +11,7 @@ use super::rule::{Rule, ServerRule, Ties};
 use super::run::{prepare, too_many};
 use crate::error::MechanismError;
 
-/// The maximum number of states that are followed.
+/// The maximum number of states whose successors are computed.
 const MAX_STATES: usize = 2_000_000;
 
 /// An outcome with its probability.
@@ -23,14 +23,14 @@ pub struct WeighedOutcome {
     pub probability: Rational,
 }
 
-/// A state: the number of steps by user and server, and for round-robin rules the servers that are left in the
-/// current round.
+/// A state: the number of steps by user and server, and for round-robin rules the servers that have not had their turn
+/// in the current round.
 type Key = (Vec<u64>, Vec<bool>);
 
 /// Computes every outcome of a rule with its exact probability, in ascending order of the steps.
 ///
-/// The successors of each state follow from the definition of the rule. A state that is reached in several ways is
-/// followed only once.
+/// The successors of each state follow from the definition of the rule. The successors of a state that is reached in
+/// several ways are computed only once.
 ///
 /// # Errors
 /// Returns an error in the same cases as [`fill`](super::fill()), [`MechanismError::Limit`] beyond 2,000,000 states,

@@ -19,7 +19,7 @@ use super::rule::Ties;
 
 /// The maximum number of groups in a block. A block with more groups is divided.
 const BLOCK: usize = 32;
-/// The number of blocks in a row of blocks. A row is skipped as a whole if too little is left in all of it. Best fit
+/// The number of blocks in a row of blocks. A whole row is skipped if none of its servers has enough free. Best fit
 /// uses up the nearest servers first, so many of them are nearly full.
 const ROW: usize = 16;
 /// The maximum coordinate. Larger ones are cut to it, and a distance is then only a lower bound.
@@ -211,8 +211,8 @@ impl<'m, D: Digits> Lines<'m, D> {
         Some(found)
     }
 
-    /// Compares server `j`, which has just changed, with the one in `found` for user `n`. Returns `None` if `j` is no
-    /// candidate.
+    /// Compares server `j`, which has just changed, with the server in `found` for user `n`. Returns `None` if `j` is
+    /// not a candidate.
     pub fn compare(
         &self,
         state: &State<'_, D>,
@@ -227,7 +227,7 @@ impl<'m, D: Digits> Lines<'m, D> {
         Some((order(state, n, &mut other, found), other))
     }
 
-    /// Returns whether the server in `found`, which has just changed, is certainly still the best one of user `n`.
+    /// Returns whether the server in `found`, which has just changed, is certainly still the best server of user `n`.
     pub fn stays(&self, state: &State<'_, D>, n: usize, found: &mut Found<D::Ratio>) -> bool {
         let Some(value) = self.value(state, n, found.server).filter(|value| value.high < found.rival) else {
             return false;
@@ -236,8 +236,8 @@ impl<'m, D: Digits> Lines<'m, D> {
         true
     }
 
-    /// Returns the mismatch of user `n` and server `j`, which must be the one inserted last, if the server is a
-    /// candidate.
+    /// Returns the mismatch of user `n` and server `j`, or `None` if the server is not a candidate. `j` must be the
+    /// server that was inserted last.
     fn value(&self, state: &State<'_, D>, n: usize, j: usize) -> Option<Interval> {
         let demand = state.model.users[n].demand_on[state.model.class[j] as usize]?;
         let target = self.targets[n].iter().find(|target| target.demand == demand)?;
@@ -320,7 +320,7 @@ impl<D: Digits> Group<D> {
         self.others.insert(at, j);
     }
 
-    /// Removes a server, and returns whether it was the only one.
+    /// Removes a server from the group, and returns whether it was the only one.
     fn remove(&mut self, j: u32, ties: Ties) -> bool {
         if self.server != j {
             if let Ok(at) = self.others.binary_search_by(|other| preferred(ties, *other, j)) {
@@ -451,7 +451,7 @@ impl<D: Digits> Line<D> {
         }
     }
 
-    /// Returns the next block on the right. Rows of blocks in which too little is left are skipped.
+    /// Returns the next block on the right. Rows of blocks without a server that has enough free are skipped.
     fn right_of(&self, block: usize, is_enough: impl Fn(&[D::Amount]) -> bool) -> Option<usize> {
         let mut next = block + 1;
         while next < self.blocks.len() && next.is_multiple_of(ROW) && !is_enough(self.most_of_row(next / ROW))
@@ -461,7 +461,7 @@ impl<D: Digits> Line<D> {
         (next < self.blocks.len()).then_some(next)
     }
 
-    /// Returns the next block on the left. Rows of blocks in which too little is left are skipped.
+    /// Returns the next block on the left. Rows of blocks without a server that has enough free are skipped.
     fn left_of(&self, block: usize, is_enough: impl Fn(&[D::Amount]) -> bool) -> Option<usize> {
         let mut next = block.checked_sub(1)?;
         while next % ROW == ROW - 1 && !is_enough(self.most_of_row(next / ROW)) {
@@ -507,7 +507,7 @@ impl<'a, D: Digits> Search<'a, D> {
             let (right, left) = (far(RIGHT), far(LEFT));
             let (side, distance) = if left < right { (LEFT, left) } else { (RIGHT, right) };
             let Some((which, groups)) = sides[side].take() else { return };
-            // All groups beyond are at least as far away, and the other side is farther still.
+            // All remaining groups on this side are at least as far away, and the other side is even farther.
             if self.is_too_far(distance, target) {
                 return;
             }

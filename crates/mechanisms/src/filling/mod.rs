@@ -1,4 +1,4 @@
-//! Progressive filling: whole tasks, one at a time, on single servers (THEORY, sections 5 and 8).
+//! Progressive filling: whole tasks, one at a time, on single servers (docs/theory.md, sections 5 and 8).
 //!
 //! A [`Rule`] defines which user is served next, on which server its task goes, and how ties are broken. No decision
 //! depends on floating-point errors: amounts are integers over a common denominator, and scores are compared as

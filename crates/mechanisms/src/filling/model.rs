@@ -26,7 +26,7 @@ pub(super) struct Model<D: Digits> {
     pub has_one_resource: bool,
 }
 
-/// A user that takes part.
+/// A user that can run tasks, with the numbers that the filling needs.
 pub(super) struct ModelUser<D: Digits> {
     /// The user's index in the problem.
     pub index: usize,
@@ -40,9 +40,9 @@ pub(super) struct ModelUser<D: Digits> {
     units: Vec<D::Ratio>,
     /// The distinct demands of the user, by row.
     pub demands: Vec<Vec<D::Amount>>,
-    /// The number of times that a step counts in the user's score, by demand.
+    /// By demand: how many times a step counts in the user's score.
     counts: Vec<u64>,
-    /// The index of the demand on each class, or `None` where the user may not run.
+    /// The index of the demand on each class, or `None` if the user may not run.
     pub demand_on: Vec<Option<u32>>,
     /// Whether the demand is the same on every class.
     pub is_uniform: bool,
@@ -94,7 +94,7 @@ impl<D: Digits> Model<D> {
         user.demand_on[i].map(|at| user.demands[at as usize].as_slice())
     }
 
-    /// Returns the demand of a step of user `n` on server `j`, where it may run, and the number of times that it
+    /// Returns the demand of a step of user `n` on server `j`, where the user may run, and how many times the step
     /// counts in the user's score.
     fn step(&self, n: usize, j: usize) -> (&[D::Amount], u64) {
         let user = &self.users[n];
@@ -119,7 +119,7 @@ impl<D: Digits> Model<D> {
     }
 
     /// Returns the score of one step of user `n` on a server with the free amounts `left`, which must be at least
-    /// `demand`. It is the smaller, the more room there is.
+    /// `demand`. The more capacity is free, the smaller the score.
     pub fn room(&self, n: usize, demand: &[D::Amount], left: &[D::Amount]) -> D::Ratio {
         D::residual_score(1, &self.users[n].weight, demand, left)
     }
@@ -132,7 +132,7 @@ pub(super) struct State<'m, D: Digits> {
     left: Vec<D::Amount>,
     /// The number of steps placed by user.
     pub steps: Vec<u64>,
-    /// The number of steps by user as its score counts them.
+    /// By user: the number of steps as they count in the score.
     pub counted: Vec<u64>,
     /// The maximum number of steps by user.
     limit: Vec<u64>,
@@ -154,8 +154,8 @@ enum Record {
 /// The number of steps that are charged together. The clock is read once for each such batch.
 const AT_ONCE: u64 = 1024;
 
-/// The error that there are more steps than this number: [`Digits::MOST_STEPS`], or the steps for which there was
-/// time.
+/// The error that there are more steps than this number: [`Digits::MOST_STEPS`], or the number of steps for which there
+/// was time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TooMany(pub u64);
 
@@ -328,7 +328,7 @@ impl<'m, D: Digits> State<'m, D> {
         self.limit[n] -= 1;
     }
 
-    /// Opens or closes server `j`, on which no task may run. A closed server has no free amounts.
+    /// Opens or closes server `j`. No task may run there at that time. A closed server has no free amounts.
     pub fn set_there(&mut self, j: usize, is_there: bool) {
         let capacity = &self.model.capacity[self.model.class[j] as usize];
         for (left, c) in self.left[self.model.rows_of(j)].iter_mut().zip(capacity) {

@@ -1,9 +1,9 @@
 //! A filling that continues while tasks arrive, finish and leave: after every change, all tasks that fit are placed.
 //!
-//! After a filling, no waiting task fits anywhere. Only two kinds of placements are then possible next: tasks of
-//! users that have arrived since (*open* users), and any task on a server that was given capacity back (a *freed*
-//! server). With one freed server and no open user, the user that is next there is read from the sets of users, and
-//! no other server is examined. The index of the servers is updated only when it is needed.
+//! After a filling, no waiting task fits anywhere. Only two kinds of placements are then possible next: tasks of users
+//! that have arrived since (*open* users), and any task on a server that was given capacity back (a *freed* server).
+//! With one freed server and no open user, the sets of users show which user is served next, and no other server is
+//! examined. The index of the servers is updated only when it is needed.
 
 use super::digits::Digits;
 use super::draw::Draw;

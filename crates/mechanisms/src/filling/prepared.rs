@@ -38,7 +38,7 @@ pub(super) struct Prepared {
     /// `lcm(totals) / total` by row, which brings the terms of the mismatch to a common denominator. It is 0 for a
     /// resource that no server has. The list is empty if no server is chosen by mismatch.
     pub factors: Vec<Integer>,
-    /// The sizes of the numbers.
+    /// The numbers of bits that the numbers of this problem need.
     pub widths: Widths,
 }
 
@@ -51,14 +51,14 @@ pub(super) struct PreparedUser {
     pub limit: u64,
     /// The weight, multiplied by the factor that makes all weights integers.
     pub weight: Integer,
-    /// The score of a step by class, or a single one for all classes; 0 where no step fits. The list is empty if the
-    /// score depends on the free amounts.
+    /// The score of a step by class, or a single score for all classes. It is 0 if no step fits. The list is empty if
+    /// the score depends on the free amounts.
     pub units: Vec<Rational>,
     /// The distinct demands of a step, by row.
     pub demands: Vec<Vec<Integer>>,
-    /// The number of times that a step counts in the user's score, by demand.
+    /// By demand: how many times a step counts in the user's score.
     pub counts: Vec<u64>,
-    /// The index of the demand on each class, or `None` where the user may not run.
+    /// The index of the demand on each class, or `None` if the user may not run.
     pub demand_on: Vec<Option<u32>>,
 }
 

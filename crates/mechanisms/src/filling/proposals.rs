@@ -1,8 +1,8 @@
-//! Best fit with proposals: every user names its best server, and of the users that fit on the server they named, the
-//! one with the least score there is served.
+//! Best fit with proposals. Every user names its best server. Among the users whose task fits on the server that they
+//! named, the user with the least score on that server is served.
 //!
 //! Only the server that gets a task changes. A user therefore compares this server with the one that it named before,
-//! and searches again only if it named that server. With random ties, users with several best servers name one again
+//! and searches again only if it named that server. With random ties, users with several best servers draw one of them
 //! each time.
 
 use std::cmp::Ordering;
@@ -26,8 +26,8 @@ pub(super) fn fill<D: Digits>(state: &mut State<'_, D>, draw: &mut Draw) -> Resu
 
 /// Fills if scores do not depend on the server and servers need not be drawn at random.
 ///
-/// Then only the user that is next names its server. If it does not fit there, it waits until a placement makes
-/// another server its best one. This takes half the time for 300 users.
+/// In this case only the user with the least score names its server. If it does not fit there, it waits until a
+/// placement makes another server its best one. This takes half the time for 300 users.
 fn by_scores_of_users<D: Digits>(
     state: &mut State<'_, D>,
     lines: &mut Lines<'_, D>,

@@ -34,15 +34,15 @@ impl<R: Ord + Clone> Queue<R> {
 
     /// Adds a user with its score.
     pub fn push(&mut self, score: R, user: usize) {
-        // A user that waited elsewhere may come back with a score at most that of the group. The group is then formed
-        // again.
+        // A user that was outside the queue may come back with a score that is not above the score of the group. The
+        // group is then formed again.
         if let Some(least) = self.least.as_ref().filter(|least| score <= **least) {
             self.heap.extend(self.group.drain(..).map(|user| Reverse((least.clone(), user))));
         }
         self.heap.push(Reverse((score, user)));
     }
 
-    /// Removes and returns the user that is next. `look` checks the score of a user before it is chosen.
+    /// Removes and returns the next user. `look` checks the score of a user before it is chosen.
     pub fn next(&mut self, draw: &mut Draw, mut look: impl FnMut(usize, &R) -> Look<R>) -> Option<usize> {
         loop {
             if self.group.is_empty() {
@@ -96,7 +96,7 @@ impl<R: Ord + Clone> Queue<R> {
         Some(())
     }
 
-    /// Removes users from the group whose score has risen or that are out.
+    /// Removes users from the group if their score has risen or they fit nowhere.
     fn sift(&mut self, look: &mut impl FnMut(usize, &R) -> Look<R>) {
         let Some(least) = &self.least else { return };
         let heap = &mut self.heap;

@@ -6,8 +6,8 @@ use evenhand_problem::names;
 
 use crate::flags::{Flag, Takes};
 
-/// The score that decides which user is served next: the user with the least score (THEORY, section 5). `w_n` is the
-/// weight, and `x_n` is the number of tasks that user `n` has so far, wherever they run.
+/// The score that decides which user is served next: the user with the least score (docs/theory.md, section 5). `w_n`
+/// is the weight, and `x_n` is the number of tasks that user `n` has so far, wherever they run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Score {
     /// `x_n max_r(d_nr / total capacity of r) / w_n`: the global dominant share (DRFH, section V-B).
@@ -17,7 +17,7 @@ pub enum Score {
     Tsf,
     /// `x_n / (w_n gamma_nj)`, where `gamma_nj` is the number of tasks that fit on the empty server `j`.
     PsDsf,
-    /// As `PsDsf`, with the free capacity of server `j` (Kesidis, section VI).
+    /// The same as `PsDsf`, with the free capacity of server `j` (Kesidis, section VI).
     ResidualPsDsf,
 }
 
@@ -47,7 +47,7 @@ pub enum Ties {
     Low,
     /// The highest index.
     High,
-    /// A random one, all with the same probability: first a user, then one of its servers.
+    /// A random choice with equal probabilities: first of the user, then of one of its servers.
     Random,
 }
 
@@ -61,8 +61,8 @@ pub struct Rule {
     /// The preference among equals.
     pub ties: Ties,
     /// For best fit, whether the least `H` of all servers counts, even if the task does not fit there. A user whose
-    /// task does not fit then waits, and the next user goes first. Servers can stay empty by this rule, but it is the
-    /// reading that reproduces the table of Kesidis. Otherwise only servers with room for the task are compared.
+    /// task does not fit there waits, and the next user is served first. Servers can stay empty, but only this
+    /// interpretation reproduces the table of Kesidis. Otherwise only servers with room for the task are compared.
     pub unfiltered: bool,
 }
 
@@ -73,7 +73,8 @@ pub(super) enum Order {
     UserFirst,
     /// The server comes first, then the user with the least score of those that fit there.
     ServerFirst,
-    /// Every user names its best server. Of the users that fit there, the one with the least score is served.
+    /// Every user names its best server. Among the users that fit on the server that they named, the user with the
+    /// least score is served.
     Proposals,
 }
 

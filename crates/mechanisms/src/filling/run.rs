@@ -48,7 +48,7 @@ pub struct Filled {
 }
 
 impl Filled {
-    /// Converts it to an outcome. The status is `limit` if the time was up.
+    /// Converts the filling to an outcome. The status is `limit` if the time was up.
     pub(super) fn outcome(self, integrality: Option<Integrality>) -> Outcome {
         let status = self.is_late.then_some(Status::Limit);
         let findings = Findings { integrality, status, ..Findings::default() };

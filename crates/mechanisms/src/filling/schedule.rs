@@ -17,9 +17,9 @@ use crate::tree::{self, TreePolicy};
 /// The policy by which tasks that come and go are placed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Policy {
-    /// Progressive filling by a rule. Best fit compares only servers with room for the task.
+    /// Progressive filling by a rule. Best fit compares only servers with enough free capacity for the task.
     Fill(Rule),
-    /// Slots, of which the largest server has a given number.
+    /// Slots. The largest server has a given number of them.
     Slots {
         /// The number of slots of the largest server.
         slots: u64,
@@ -33,8 +33,8 @@ pub enum Policy {
 /// Creates a scheduler for the servers and users of `problem`, and passes it to `body`. The users' numbers of tasks
 /// in `problem` are ignored.
 ///
-/// The same tasks at the same times with the same seed are always placed in the same way, which is that of a plain
-/// scan of all users and servers.
+/// The same tasks at the same times with the same seed are always placed in the same way. The result is the same as
+/// from a plain scan of all users and servers.
 ///
 /// # Errors
 /// Returns an error in the same cases as [`fill`](super::fill()) and [`slot_allocation`](super::slot_allocation), and
@@ -73,9 +73,9 @@ pub fn schedule<R>(
 /// Creates a scheduler as [`schedule`] does, for a cluster whose servers change ([`Scheduler::close`],
 /// [`Scheduler::open`]).
 ///
-/// `problem` has all servers that ever exist. `whole` has the servers of which shares are fractions (`C_r`, and the
-/// tasks of a user alone), with the same resources, users and groups. Best fit also compares fractions of those.
-/// Slots, and shares of single servers, refer to the servers of `problem`.
+/// `problem` has all servers that ever exist. `whole` has the servers whose total capacity defines shares (`C_r`, and
+/// the tasks of a user alone), with the same resources, users and groups. Best fit also compares fractions of these
+/// servers. Slots, and shares of single servers, refer to the servers of `problem`.
 ///
 /// # Errors
 /// Returns an error in the same cases as [`schedule`], and [`MechanismError::NotApplicable`] for a user that fits on

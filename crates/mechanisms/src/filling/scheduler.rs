@@ -46,7 +46,7 @@ pub trait Scheduler {
         (0..part.tasks).for_each(|_| self.release(user, server));
     }
 
-    /// Places a task of `user` on `server` without regard to the rule, to continue a state in which another run of
+    /// Places a task of `user` on `server` without regard to the rule. This restores the state in which another run of
     /// the program stopped. Returns whether the task fits there.
     ///
     /// # Errors
@@ -67,13 +67,14 @@ pub trait Scheduler {
         Ok(true)
     }
 
-    /// Removes `server`, on which no task may run. Nothing fits there any more.
+    /// Removes `server`, on which no task may run at that time. From then on, no task fits there.
     fn close(&mut self, server: usize);
 
     /// Adds a removed server again, empty.
     fn open(&mut self, server: usize);
 
-    /// Returns whether a filling would place nothing, after all tasks of a continued state were placed or submitted.
+    /// Returns whether a filling would place no task. It is called after all tasks of a restored state were placed or
+    /// submitted.
     ///
     /// # Errors
     /// Returns an error in the same cases as [`Scheduler::occupy`].
@@ -102,7 +103,7 @@ pub trait Scheduler {
         &[]
     }
 
-    /// Returns the position in the stream of random choices.
+    /// Returns the stream of random choices at its current position.
     fn draw(&self) -> &Draw;
 
     /// Continues with random choices from a position in the stream.

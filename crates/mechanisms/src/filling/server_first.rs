@@ -13,7 +13,7 @@ pub(super) fn fill<D: Digits>(state: &mut State<'_, D>, draw: &mut Draw) -> Resu
     fill_on(state, &mut Users::new(state), all, draw)
 }
 
-/// Fills the given servers, which are in ascending order. On all others nothing may fit.
+/// Fills the given servers, which are in ascending order. On all other servers no step may fit.
 pub(super) fn fill_on<D: Digits>(
     state: &mut State<'_, D>,
     users: &mut Users<D>,
@@ -76,7 +76,7 @@ fn one_by_one<D: Digits>(
     Ok(())
 }
 
-/// Places a step of the user that is next on server `j`. Returns whether there is one.
+/// Places a step of the user with the least score on server `j`. Returns whether any user fits there.
 pub(super) fn serve<D: Digits>(
     state: &mut State<'_, D>,
     users: &mut Users<D>,

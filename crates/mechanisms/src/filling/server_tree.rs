@@ -1,5 +1,5 @@
-//! A search tree over the servers in their order, by their free amounts. It finds the first server with room for a
-//! task, and the server with the most room.
+//! A search tree over the servers in their order, by their free amounts. It finds the first server where a task fits,
+//! and the server with the most free capacity for the task.
 
 use std::ops::Range;
 
@@ -42,7 +42,7 @@ struct Search<'a, D: Digits> {
     one: Option<End>,
     /// The servers found, as ranges.
     found: Vec<Range<usize>>,
-    /// The score of a task on the servers found, in a search for the server with the most room.
+    /// The score of a task on the servers found, in a search for the server with the most free capacity.
     least: Option<D::Ratio>,
 }
 
@@ -144,8 +144,8 @@ impl<D: Digits> ServerTree<D> {
         }
     }
 
-    /// Returns the server on which a task of user `n` has the least score by the free amounts, among the servers on
-    /// which it fits. Ties are decided by the rule.
+    /// Returns the server where a task of user `n` has the least score according to the free amounts. Only servers
+    /// where the task fits count, and the rule decides ties.
     pub fn roomiest(&self, state: &State<'_, D>, n: usize, draw: &mut Draw) -> Option<usize> {
         let mut search = self.search(state, n, 0..self.n_servers, None);
         let root = (1, 0..self.leaves);

@@ -1,4 +1,4 @@
-//! The slot scheduler with which the DRFH paper compares (Table II; THEORY, section 5).
+//! The slot scheduler with which the DRFH paper compares (Table II; docs/theory.md, section 5).
 //!
 //! With `cmax_r` the largest capacity of `r` on one server, a server has `floor(S min_r c_r / cmax_r)` slots, and a
 //! task takes `ceil(S max_r d_r / cmax_r)` of them. Resources that no server has are ignored. The user with the
@@ -26,7 +26,7 @@ use crate::mechanism::{Info, Late, Mechanism};
 
 /// The maximum number of slots of the largest server. More slots would be finer than any demand.
 const MAX_SLOTS: u64 = 1_000_000_000;
-/// The maximum number of bits of all slots that a user may hold.
+/// The maximum number of bits of the number of slots that a user may use.
 const HELD_BITS: u32 = 57;
 
 /// The mechanism that places tasks by slots.
@@ -119,7 +119,7 @@ fn slots_in_time(problem: &Problem, slots: u64, ties: Ties, seed: u64) -> Result
     })
 }
 
-/// Returns whether machine integers can represent all slots that a user may hold.
+/// Returns whether machine integers can represent every number of slots that a user may use.
 pub(super) fn is_narrow(prepared: &Prepared) -> bool {
     prepared.widths.numerator + HELD_BITS <= 127 && prepared.widths.denominator <= 127
 }

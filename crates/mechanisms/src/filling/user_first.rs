@@ -2,7 +2,7 @@
 //! server: first fit and best fit for scores of users, and the joint choice.
 //!
 //! A user's least score over the servers never falls, because it gets more tasks and the free capacity shrinks. Users
-//! therefore wait in a queue with a score that may be outdated, and it is checked again when it is their turn.
+//! therefore wait in a queue with a score that may be outdated. The score is checked again when it is the user's turn.
 
 use std::ops::Range;
 
@@ -58,7 +58,7 @@ pub(super) struct Servers<'m, D: Digits> {
 
 /// An index of the servers.
 enum Index<'m, D: Digits> {
-    /// No index: if servers only fill up and the first one is needed, each user visits every server once.
+    /// No index. If servers only fill up and the first server is needed, each user visits every server once.
     None,
     InOrder(ServerTree<D>),
     ByProportion(Lines<'m, D>),
@@ -98,7 +98,7 @@ impl<'m, D: Digits> Servers<'m, D> {
 
     fn roomiest(&self, state: &State<'_, D>, n: usize) -> Option<usize> {
         let Index::InOrder(tree) = &self.index else { return None };
-        // Only the score matters here, so any of the servers with the same room will do.
+        // Only the score matters here, so any server with this score is acceptable.
         tree.roomiest(state, n, &mut Draw::new(0, 0))
     }
 
@@ -109,7 +109,7 @@ impl<'m, D: Digits> Servers<'m, D> {
             Index::None if end == End::First => within.into_iter().find(|j| state.fits(n, *j)),
             Index::None => within.rev().find(|j| state.fits(n, *j)),
             Index::InOrder(tree) => tree.one(state, n, within, end),
-            // Any of the best servers will do here.
+            // Any of the best servers is acceptable here.
             Index::ByProportion(lines) => Some(lines.best(state, n, &mut Draw::new(0, 0))?.server),
         }
     }
@@ -120,8 +120,8 @@ struct Candidate {
     user: usize,
     /// A server on which the user fits with its least score, or has fitted.
     server: Option<usize>,
-    /// The number of changes of servers when this server was found to have the most room; `None` if it is just any
-    /// server on which the user fits.
+    /// The number of changes of servers at the time when this server had the most free capacity for the user. `None` if
+    /// it is only some server on which the user fits.
     when: Option<u64>,
     /// The classes in ascending order of the score of a task there. Those before `class` are full for this user.
     classes: Vec<u32>,
@@ -139,8 +139,8 @@ impl Candidate {
         Self { user, server: None, when: None, classes, class: 0 }
     }
 
-    /// Checks the score of the user again. If it does not depend on the server, only whether the user still fits
-    /// somewhere can have changed.
+    /// Checks the score of the user again. If the score does not depend on the server, the only possible change is that
+    /// the user no longer fits anywhere.
     fn look<D: Digits>(
         &mut self,
         state: &State<'_, D>,
@@ -165,8 +165,9 @@ impl Candidate {
         self.least(state, servers)
     }
 
-    /// Returns whether the user fits on its server, or on another one, which then becomes its server. For best fit,
-    /// the search is postponed until the user's turn, unless random ties require to know now which users fit.
+    /// Returns whether the user fits on its server, or on another one, which then becomes its server. For best fit, the
+    /// search is postponed until the user's turn. Random ties are an exception, because they need the users that fit
+    /// now.
     fn may_fit<D: Digits>(&mut self, state: &State<'_, D>, servers: &Servers<'_, D>) -> bool {
         if matches!(servers.index, Index::ByProportion(_)) && state.model.rule.ties != Ties::Random {
             return true;
@@ -193,14 +194,14 @@ impl Candidate {
             return Some(D::times(model.unit(n, class as usize), state.steps[n]));
         }
         if self.roomiest(servers).is_none() {
-            // All servers with the most room have the same score.
+            // All servers with the most free capacity have the same score.
             self.server = servers.roomiest(state, n);
             self.when = Some(servers.changes);
         }
         self.server.map(|j| state.score(n, j))
     }
 
-    /// Returns another server on which the user fits. It never fits again on servers that it has passed.
+    /// Returns another server on which the user fits. The user never fits again on servers that the search has passed.
     fn next<D: Digits>(&self, state: &State<'_, D>, servers: &Servers<'_, D>) -> Option<usize> {
         let rule = state.model.rule;
         let is_last = rule.server == ServerRule::Joint && rule.ties == Ties::High;
@@ -213,7 +214,8 @@ impl Candidate {
         servers.one(state, self.user, rest, end)
     }
 
-    /// Returns whether the user fits on a server of its class, which then becomes its server, or has no class left.
+    /// Returns whether the user fits on a server of its class, which then becomes its server. Also returns `true` if
+    /// the user has no class left.
     fn is_on_its_class<D: Digits>(&mut self, state: &State<'_, D>, servers: &Servers<'_, D>) -> bool {
         let Some(&class) = self.classes.get(self.class) else { return true };
         if !self.server.is_some_and(|j| state.model.class[j] == class && state.fits(self.user, j)) {
@@ -222,7 +224,7 @@ impl Candidate {
         self.server.is_some()
     }
 
-    /// Returns the server with the most room that was found before, if it has not changed since.
+    /// Returns the server that had the most free capacity in the last search, if it has not changed since.
     fn roomiest<D: Digits>(&self, servers: &Servers<'_, D>) -> Option<usize> {
         self.server.filter(|&j| self.when.is_some_and(|when| servers.touched[j] <= when))
     }

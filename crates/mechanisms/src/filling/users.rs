@@ -1,9 +1,9 @@
 //! The user with the least score that fits on a given server, computed with sets of users.
 //!
 //! For every row, users are sorted by their demand of it. For every amount that is demanded, there is the set of the
-//! users that demand no more. The users that fit on a server are in the intersection of one set for each row. The
-//! least score among them is computed in floating point, and exactly if that does not decide. If there are many
-//! users, each word of a set has a lower bound of their scores, so that few of them are visited.
+//! users that demand no more. The users that fit on a server are in the intersection of one set for each row. The least
+//! score among them is computed in floating point, and in exact numbers if floating point does not decide. If there are
+//! many users, each word of a set has a lower bound of their scores, so that few of them are visited.
 
 use std::collections::HashMap;
 
@@ -14,12 +14,13 @@ use super::rule::{Score, Ties};
 
 /// The bits of a word of a set.
 const BITS: usize = u64::BITS as usize;
-/// The maximum number of sets of a row. If there are more demands, some sets also represent smaller demands.
+/// The maximum number of sets of users for one row. If a row has more distinct demands, one set represents several of
+/// them.
 const MOST_SETS: usize = 512;
 /// The maximum number of words of all sets, and of all bounds. They should fit into the caches.
 const MOST_WORDS: usize = 1 << 20;
-/// The range of the score of one step in which estimates have errors of a few units in the last place. Their products
-/// with numbers of steps then have such errors too.
+/// The range of the score of one step in which estimates have errors of a few units in the last place. Products of such
+/// estimates and numbers of steps have errors of the same size.
 const RANGE: std::ops::Range<f64> = 1e-200..1e200;
 /// A factor that is far above the error of a quotient of two estimates.
 const NEAR: f64 = 1.0 + 1e-12;
@@ -75,7 +76,7 @@ pub(super) struct Users<D: Digits> {
     /// The score of one step by user, for each class or for all classes together; NaN outside the range of estimates.
     /// The list is empty if scores depend on the free amounts, or there are too many.
     units: Vec<f64>,
-    /// The number of steps of each user as its score counts them.
+    /// By user: the number of steps as they count in the score.
     counted: Vec<f64>,
     /// A lower bound of the scores of waiting users by word, for each class or for all classes together. The list is
     /// empty if scores depend on the free amounts.

@@ -9,9 +9,9 @@
 //!
 //! The floating-point optimum shows which goods each user buys, which is the active set. A forest of purchases
 //! suffices, since money can be pushed around a cycle until one of its purchases is 0. In each tree, one price
-//! determines all others. The tasks follow from the value of the tree's goods, and the purchases are computed from
-//! the leaves inwards, all in rational numbers. The last price of a tree is rational if `x_n^a` is. Otherwise the
-//! prices are rounded, which leaves a gap beyond the fiftieth digit.
+//! determines all others. The tasks follow from the value of the tree's goods, and the purchases are computed from the
+//! leaves inwards, all in rational numbers. The last price of a tree is rational if `x_n^a` is. Otherwise the prices
+//! are rounded, so the gap is not 0, but below the fiftieth digit.
 
 pub mod spanning;
 pub mod tree;
@@ -42,9 +42,9 @@ pub struct Equilibrium {
     pub gap: Rational,
 }
 
-/// The fractions of a user's tasks, of a class or of a limit that count as 0, in the order in which they are tried.
-/// The interior point method leaves such residues where an exact optimum has 0. Its accuracy is about 1e-8, with
-/// exceptions in both directions.
+/// The fractions of a user's tasks, of a class or of a limit that count as 0, in the order in which they are tried. The
+/// interior point method leaves such small amounts in places where an exact optimum has 0. Its accuracy is usually
+/// about 1e-8.
 const NEGLIGIBLE: [f64; 5] = [1e-8, 1e-10, 1e-6, 1e-12, 1e-4];
 
 /// The fractions of all money below which a row counts as free, in the order in which they are tried. The first is
@@ -52,14 +52,15 @@ const NEGLIGIBLE: [f64; 5] = [1e-8, 1e-10, 1e-6, 1e-12, 1e-4];
 /// be worth very little.
 const NO_PRICE: [f64; 2] = [1e-13, 1e-45];
 
-/// The number of pairs of a user and a class that all readings together may examine, which takes a few seconds of
-/// rational arithmetic. For larger problems, fewer readings are tried.
+/// The number of pairs of a user and a class that all choices of thresholds together may examine. This takes a few
+/// seconds of rational arithmetic. For larger problems, fewer thresholds are tried.
 const MOST_PAIRS: usize = 1_000_000;
 
 /// Computes the equilibrium near `point`, a floating-point optimum for the exponent `alpha`.
 ///
-/// Returns the first equilibrium with gap 0 among the readings of the point, or else the one with the smallest gap.
-/// Returns `None` if no reading leads to a forest whose exact solution is feasible and has prices.
+/// The point is interpreted with several choices of thresholds (`Reading`). Returns the first equilibrium with gap 0,
+/// or else the one with the smallest gap. Returns `None` if no choice leads to a forest whose exact solution is
+/// feasible and has prices.
 pub fn best(constraints: &Constraints<'_>, alpha: &Rational, point: &FairPoint) -> Option<Equilibrium> {
     let pairs: usize = point.places.iter().map(Vec::len).sum();
     let readings =
@@ -95,7 +96,7 @@ struct Reading {
     by_class: bool,
 }
 
-/// A reading of the floating-point optimum as a market.
+/// The market that a floating-point optimum describes, given the thresholds.
 struct Market<'a> {
     constraints: &'a Constraints<'a>,
     alpha: &'a Rational,

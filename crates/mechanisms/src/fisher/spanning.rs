@@ -1,7 +1,7 @@
 //! Purchases without cycles: a forest of classes whose edges are the users that buy on several of them.
 //!
 //! In a cycle of purchases that are all optimal for their users, money can be pushed around until one purchase is 0
-//! (docs/theory.md, section 4, fact 5). Users that are left with a single class leave the structure. It therefore
+//! (docs/theory.md, section 4, fact 5). A user with only one class left is removed from the structure. It therefore
 //! never has more users than classes, however many users are tied.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};

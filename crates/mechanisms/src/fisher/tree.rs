@@ -38,7 +38,7 @@ pub struct Fixed {
 
 /// The prices and purchases that follow from a forest.
 pub struct Solved {
-    /// The price of each whole good, 0 for some.
+    /// The price of each whole good. It may be 0.
     pub prices: Vec<Rational>,
     /// The tasks of the users in trees, by good.
     pub tasks: BTreeMap<usize, Vec<(usize, Rational)>>,
@@ -114,8 +114,8 @@ impl<M: ExactMarket> Forest<'_, M> {
         let spenders: Vec<usize> = (0..places.len()).filter(|k| is_spender(&places[*k])).collect();
         let mut money: Rational = places.iter().filter_map(|place| self.fixed_money(place)).sum();
         if spenders.is_empty() && money.is_zero() {
-            // A good for which no user pays is free if some of it is left over. If all of it is used, it may have any
-            // price in a range.
+            // A good for which no user pays has the price 0 if some of it is left over. If all of it is used, its price
+            // may be any number in a range.
             if !left.is_zero() {
                 return (left > 0 && places.len() == 1).then_some(());
             }
@@ -228,8 +228,8 @@ impl<M: ExactMarket> Forest<'_, M> {
         }
     }
 
-    /// Computes the purchases from the leaves inwards. The unpaid value of a good is paid by its parent, and the
-    /// remaining money of a user is spent on its parent.
+    /// Computes the purchases from the leaves inwards. The parent of a good pays the unpaid value of the good. A user
+    /// spends its remaining money on its parent.
     fn buy(&mut self, places: &[Place], paid: Vec<Rational>) -> Option<()> {
         let due = places.iter().zip(paid).map(|(Place { node, price, .. }, paid)| match *node {
             Node::Good(good) => Rational::from(price * &self.fixed.left[good]) - &self.fixed.money[good],

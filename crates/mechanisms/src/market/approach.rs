@@ -27,7 +27,7 @@ use crate::fisher::spanning::Spanning;
 
 /// The least initial `tau`. It is raised until every buyer buys a little of every class.
 const FIRST_TAU: f64 = 0.5;
-/// The factor of `tau` from stage to stage. If a stage does not converge, its root is used.
+/// The factor of `tau` from stage to stage. If a stage does not converge, the square root of the factor is used.
 const SMALLER_TAU: f64 = 0.25;
 /// The factor above which a stage is accepted even if it did not converge.
 const LARGEST_FACTOR: f64 = 0.9;
@@ -39,8 +39,8 @@ const FIRST_STEPS: usize = 100;
 const LEAST_TAU: f64 = 1e-9;
 /// The factor of the final `tau` from one centre to the next.
 const NEXT_CENTRE: f64 = 1e-9;
-/// The fraction of a class's price that is spent on it in any case. It keeps the price positive if no user pays for
-/// the class.
+/// The fraction of a class's price that the barrier always spends on it. It keeps the price positive if no user pays
+/// for the class.
 const LEAST_PART: f64 = 1e-13;
 /// The smallest logarithm of a price that no user pays, in units of all money. It is well within the range of
 /// doubles.
@@ -49,7 +49,7 @@ const LEAST_LOG_PRICE: f64 = -500.0;
 const DECIDED_FROM: f64 = 0.05;
 /// The difference of log costs, in units of `tau`, above which a choice is clear.
 const CLEAR: f64 = 60.0;
-/// The additional difference, in units of the last change of log prices.
+/// The additional difference that a clear choice needs, in units of the last change of log prices.
 const CLEAR_OF_CHANGE: f64 = 4.0;
 /// The fraction of a class that satisfied buyers must leave free for them to be fixed.
 const LEAVES: f64 = 1e-3;
@@ -88,7 +88,7 @@ pub struct Approach<'a> {
     centre: Vec<Rational>,
     /// The logarithms of the current prices relative to the centre, by class.
     shift: Vec<f64>,
-    /// The money that is spent on each class in any case. It acts as a barrier against a price of 0.
+    /// The money that is always spent on each class. It acts as a barrier against a price of 0.
     barrier: Vec<f64>,
     /// The money spent on each class by buyers that spend all of their money.
     paid: Vec<f64>,
@@ -187,8 +187,9 @@ impl<'a> Approach<'a> {
 
     /// Starts from the prices of a sample of the buyers, down to the `tau` at which buyers are decided.
     ///
-    /// Returns whether the prices for all buyers could be computed from there. They cannot if there are too few
-    /// buyers for a sample, or if the sample misleads. The initial prices are then restored.
+    /// Returns whether the prices for all buyers could be computed from there. They cannot if there are too few buyers
+    /// for a sample, or if Newton's method does not converge from the prices of the sample. The initial prices are then
+    /// restored.
     fn starts_from_sample(&mut self) -> bool {
         let size = LEAST_SAMPLE.max(SAMPLED_FOR_A_CLASS * self.market.n_goods());
         if self.market.n_buyers() < ALL_FOR_ONE_SAMPLED * size {
@@ -237,12 +238,12 @@ impl<'a> Approach<'a> {
             self.tau = (self.tau * factor).max(least);
             let converged = self.stage(0.05 * self.tau, STAGE_STEPS)?;
             if !converged && factor < LARGEST_FACTOR {
-                // The last prices were too far away. Try again from them with a larger factor.
+                // The last prices were too far away. Tries again from these prices with a larger factor.
                 (self.tau, self.shift) = before;
                 factor = factor.sqrt();
                 continue;
             }
-            // Take larger steps again after a success.
+            // Takes larger steps again after a success.
             factor = (factor * factor).max(SMALLER_TAU);
             if self.decides && self.tau < DECIDED_FROM && self.tau > least {
                 self.decide(&before.1);
@@ -269,7 +270,7 @@ impl<'a> Approach<'a> {
             range = range.max(high - low);
         }
         self.tau = (range / 4.0).max(FIRST_TAU);
-        // Without task limits, every class that users can use has a positive price, so fewer stages do.
+        // Without task limits, every class that users can use has a positive price, so fewer stages suffice.
         let has_limits = market.log_limit.iter().any(|limit| limit.is_finite());
         let parts: &[f64] =
             if has_limits { &[1e-1, 1e-4, 1e-7, 1e-10, LEAST_PART] } else { &[1e-1, LEAST_PART] };
@@ -288,7 +289,7 @@ impl<'a> Approach<'a> {
         let (market, barrier) = (&self.market, &self.barrier);
         let ended = minimise(market, &mut self.shift, barrier, self.tau, precision, most_steps)?;
         self.steps += ended.steps;
-        // Where users pay for a class, the barrier may be a smaller fraction of the price.
+        // If users pay for a class, the barrier may be a smaller fraction of the price.
         for i in 0..self.barrier.len() {
             if ended.paid[i] > 100.0 * self.barrier[i] {
                 self.barrier[i] = self.barrier[i].min(self.least_part * ended.paid[i]);
@@ -300,13 +301,13 @@ impl<'a> Approach<'a> {
 
     /// Fixes the buyers whose choice is clear, and drops the entries that are clearly too expensive.
     ///
-    /// `before` holds the log prices of the previous stage. A difference of log costs is clear if neither the
-    /// smoothing nor a further change of prices like the last one could reverse it.
+    /// `before` holds the log prices of the previous stage. A difference of log costs is clear if two effects cannot
+    /// reverse it: the smoothing, and a further change of prices as large as the last one.
     fn decide(&mut self, before: &[f64]) {
         let purchases = self.market.purchases(&self.shift, self.tau);
         let n_goods = self.goods.n_goods();
-        // The money of satisfied buyers by class. They use a fixed amount, so fixing too many could leave nothing to
-        // sell.
+        // The money of satisfied buyers by class. Satisfied buyers use a fixed amount, so fixing too many could leave
+        // no capacity to sell.
         let mut satisfied = vec![0.0; n_goods];
         for b in (0..self.market.n_buyers()).filter(|b| purchases.limit[*b] < 0.0) {
             for k in self.market.start[b]..self.market.start[b + 1] {
@@ -500,8 +501,8 @@ impl<'a> Approach<'a> {
 
     /// Returns for each class whether no user pays for it.
     ///
-    /// Classes with a common buyer have linked prices, so the test is made for connected groups of classes: a group
-    /// is free if only the barrier is spent on it.
+    /// Classes with a common buyer have linked prices, so the test is made for connected groups of classes. No user
+    /// pays for a group if only the barrier spends money on it.
     fn free_classes(&self, lists: &[Vec<(usize, f64)>]) -> Vec<bool> {
         let n_goods = self.goods.n_goods();
         let mut group: Vec<usize> = (0..n_goods).collect();

@@ -1,4 +1,4 @@
-//! The purchases of the users of time-shared classes, and the exact prices that follow from them.
+//! The purchases of the users of time-shared classes, and the exact prices that these purchases determine.
 
 use std::collections::BTreeMap;
 

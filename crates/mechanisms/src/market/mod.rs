@@ -3,9 +3,9 @@
 //!
 //! The optimum of `sum_n w_n log x_n` under the time constraints, with at most `T_n` tasks, is the equilibrium of a
 //! market. Each user spends its weight, or the cost of all its tasks if that is less, on the classes where a task is
-//! cheapest (docs/theory.md, section 4, fact 5). Newton's method computes the prices in floating point, at first for
-//! a smoothed cost of a task (`evenhand_ode::market`). Users with a clear choice are fixed; those near a tie stay in
-//! the market. Finally, the undecided users and the classes form a forest, whose prices and purchases are computed in
+//! cheapest (docs/theory.md, section 4, fact 5). Newton's method computes the prices in floating point, at first for a
+//! smoothed cost of a task (`evenhand_ode::market`). Users with a clear choice are fixed. Users near a tie stay in the
+//! market. Finally, the undecided users and the classes form a forest, whose prices and purchases are computed in
 //! rationals ([`basis`]). A pass over all users then verifies that every user buys where it is cheapest ([`judge`]).
 //!
 //! If the forest is refused, the market is stated again relative to the prices reached. The differences between
@@ -55,7 +55,8 @@ pub fn equilibrium(constraints: &Constraints<'_>) -> Option<Found> {
 
 fn search(constraints: &Constraints<'_>, goods: &Goods<'_>, decides: bool) -> Option<Found> {
     let mut approach = Approach::new(goods, decides)?;
-    // A wrong decision about a user cannot be corrected at another centre, so there is only one attempt.
+    // A wrong decision about a user cannot be corrected at another centre, so there is only one attempt if users are
+    // decided.
     for _ in 0..if decides { 1 } else { CENTRES } {
         approach.run()?;
         let found = NEGLIGIBLE.into_iter().find_map(|negligible| {

@@ -1,4 +1,5 @@
-//! The outcome of NJC for given numbers of tasks: one that an exact check accepts, or one in doubles.
+//! The outcome of NJC for given numbers of tasks: an exact outcome that an exact check accepts, or an outcome in
+//! doubles.
 
 use evenhand_exact::Instance;
 use evenhand_exact::axiom::feasible;

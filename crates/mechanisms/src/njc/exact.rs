@@ -8,7 +8,7 @@
 //! | [`Lift::Programme`] | |
 //!
 //! All steps but the first look for a member of a face near the optimum (docs/theory.md, section 3, fact 4). An exact
-//! check judges every result, so a step can only fail, never return a wrong answer.
+//! check judges every result, so a step can fail but cannot return a wrong answer.
 
 use evenhand_levels::LevelsError;
 use evenhand_levels::njc::{Face, Tasks, Witness, entitlements, member};

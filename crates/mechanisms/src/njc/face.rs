@@ -1,11 +1,12 @@
 //! Faces near a floating-point optimum, and rounding of the optimum onto a face. A face is a polytope of exact NJC
-//! answers (docs/theory.md, section 3, fact 4). It states which rows are saturated and, for every user, the answer to
-//! its complaint.
+//! answers (docs/theory.md, section 3, fact 4). It states which rows are saturated and, for every user, why the user
+//! has no justified complaint.
 //!
-//! Users that have exactly their entitlement, or exactly all their tasks, get that number. All others are rounded to
-//! a simple fraction or a short decimal. Then as many placements as there are saturated rows are corrected, so that
-//! these rows are saturated exactly. The placements with the most room in both directions are chosen. This takes a
-//! rational system of the size of the bottlenecks, whatever the number of users.
+//! Users that have exactly their entitlement, or exactly all their tasks, get that number. The tasks of all other users
+//! are rounded to a simple fraction or a short decimal. Then as many placements as there are saturated rows are
+//! corrected, so that these rows are saturated exactly. The corrected placements are those that can change most in both
+//! directions. The correction solves a rational system whose size is the number of bottlenecks, whatever the number of
+//! users.
 
 use evenhand_levels::njc::{Face, Tasks, Witness};
 use evenhand_lp::linear::Lu;
@@ -18,12 +19,13 @@ use crate::fair_sum::FairPoint;
 
 /// The fractions of a row that may be free for the row to count as saturated, in the order in which they are tried.
 ///
-/// The first is nearly always right, since a saturated row without a price has slack of about the square root of the
-/// accuracy. The last three are for points in long numbers: if a tie is missed by 1e-12, rows that are not saturated
-/// may have only 1e-24 left. Without the last two, 12 of 10,000 such problems had no exact answer.
+/// The first value is nearly always right, since the slack of a saturated row without a price is about the square root
+/// of the accuracy. The last three are for points in long numbers: near a tie that differs by 1e-12, rows that are not
+/// saturated may have a free fraction of only 1e-24. Without the last two values, 12 of 10,000 such problems had no
+/// exact answer.
 const TOLERANCES: [f64; 11] = [1e-7, 1e-6, 1e-9, 1e-11, 1e-13, 1e-10, 1e-5, 1e-3, 1e-18, 1e-23, 1e-28];
 /// The fraction of a user's tasks below which its tasks on a class count as 0. The interior point method leaves such
-/// residues where the optimum has 0.
+/// small amounts in places where the optimum has 0.
 const NEGLIGIBLE: f64 = 1e-8;
 /// The relative distance from the entitlement within which a user counts as having exactly its entitlement.
 const TIGHT: f64 = 1e-8;
@@ -180,7 +182,7 @@ fn correct(constraints: &Constraints<'_>, face: &Face, tasks: &mut Tasks, movabl
             scaled[(*k, c)] += near(value) * m.room / capacity;
         }
     }
-    // Large pivots are placements with much room, so corrections are unlikely to make a number of tasks negative.
+    // Large pivots are placements that can change much, so corrections are unlikely to make a number of tasks negative.
     let (rows, chosen) = dense::pivots(scaled, LEAST_PIVOT);
     let at: std::collections::HashMap<usize, usize> =
         rows.iter().enumerate().map(|(k, row)| (*row, k)).collect();

@@ -14,7 +14,7 @@ use crate::fair_sum::ladder::{Objective, leaving};
 use crate::fair_sum::{FairPoint, pool};
 use crate::mechanism::{Outcome, Status};
 
-/// The denominator of the work that exact arithmetic must leave. An answer in doubles needs this rest.
+/// Exact arithmetic must leave one part in this many of the remaining work, because an answer in doubles needs it.
 const REST_OF_WORK: u64 = 8;
 
 /// Computes the answer at the maximum of the weighted sum of logarithms. It is the answer of all settings that choose
@@ -42,11 +42,11 @@ pub fn with_barrier(
     Some(first_answer(constraints, settings.arithmetic, std::iter::once(limit)))
 }
 
-/// Returns the answer at the first point near which there is one.
+/// Returns the exact answer near the first point that has one nearby.
 ///
-/// If weights differ by 10^9, different methods are inaccurate for different users, so the point of the next method
-/// can have an exact answer near it where the first has none. A point with more digits also distinguishes saturated
-/// rows from nearly saturated ones.
+/// If weights differ by 10^9, different methods are inaccurate for different users, so there may be an exact answer
+/// near the point of the next method even if there is none near the first point. A point with more digits also
+/// distinguishes saturated rows from nearly saturated ones.
 fn first_answer(
     constraints: &Constraints<'_>,
     arithmetic: Arithmetic,

@@ -11,8 +11,8 @@
 //! | method | option | problems that need it |
 //! |---|---|---|
 //! | `no_entitlement` | `--no-entitlement` | entitlements of 0 (NJC, Theorem 1), which problem files cannot state |
-//! | `trajectory` | `--method trajectory` | none; it is the paper's own method, and shows the way to the limit |
-//! | `all_answers` | `--faces` | those with several answers, such as `r = (1,1), (0,1), (1,0)` in docs/theory.md |
+//! | `trajectory` | `--method trajectory` | none; it is the paper's own method, and it shows the trajectory to the limit |
+//! | `all_answers` | `--faces` | problems with several answers, such as `r = (1,1), (0,1), (1,0)` in docs/theory.md |
 //! | `selection` | `--select` | the same |
 //! | `reduction` | `--reduce` | none; it is the paper's simplification (NJC, section 5.1) |
 //! | `limit::with_barrier` | `--barrier` | none; the paper's other paths (NJC, section 5.5) have the same limit |
@@ -148,8 +148,8 @@ pub fn allocate(problem: &Problem, settings: &Settings) -> Result<Outcome, Mecha
     })
 }
 
-/// Checks that the settings fit together. The trajectory is the only method with a name, and it excludes all other
-/// choices.
+/// Checks that the settings do not contradict each other. The trajectory is the only method with a name, and it
+/// excludes all other choices.
 fn check_settings(settings: &Settings) -> Result<(), MechanismError> {
     let bad = |option, why: &str| {
         Err(MechanismError::BadOption { mechanism: INFO.id, option, why: why.to_owned() })

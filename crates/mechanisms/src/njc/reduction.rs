@@ -2,8 +2,9 @@
 //! one server.
 //!
 //! * A resource that all users together cannot use up cannot be a bottleneck, and is left out.
-//! * A user that demands less than its entitlement of every resource gets all its tasks. The other users share the
-//!   rest of the server. Their entitlements grow by more than the remaining requests.
+//! * A user that demands less than its entitlement of every resource gets all its tasks. The other users share the rest
+//!   of the server. The entitlements of the remaining users grow by a larger factor than their requests relative to the
+//!   rest.
 //! * A resource whose capacity can never be exceeded because of the other capacities is left out. An exact linear
 //!   programme decides this.
 //!
@@ -29,7 +30,7 @@ use crate::mechanism::{Findings, Outcome};
 /// The fraction of a row that may be free for the row to count as a bottleneck of an answer in doubles.
 const ROUNDING: (u32, u32) = (1, 1_000_000_000);
 
-/// A smaller problem and the users that were settled.
+/// A smaller problem, and the users that were removed from the original one because they get all their tasks.
 #[derive(Debug, Clone)]
 struct Reduction {
     /// The problem of the remaining users, or `None` if there are none.
@@ -40,7 +41,7 @@ struct Reduction {
     satisfied: Vec<usize>,
 }
 
-/// Solves the smaller problem and adds the tasks of the users that the reduction settled.
+/// Solves the smaller problem and adds the tasks of the users that the reduction removed.
 pub fn allocate(
     constraints: &Constraints<'_>,
     settings: &Settings,

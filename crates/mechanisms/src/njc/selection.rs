@@ -10,8 +10,8 @@ use super::answer::{INFO, accept};
 use crate::error::MechanismError;
 use crate::mechanism::{Bound, Outcome, Selected, Status};
 
-/// The maximum number of choices of bottlenecks and witnesses that the proof may examine. Each needs an exact linear
-/// programme; together they take seconds.
+/// The maximum number of choices of bottlenecks and witnesses that the proof may examine. Each choice needs an exact
+/// linear programme, and all of them together take seconds.
 const CHOICES: usize = 2_000;
 
 /// Computes the best allocation for the goal of the settings.

@@ -23,7 +23,7 @@ use crate::{proportional, rounding};
 /// The error allowed in a step, relative to every allocation, slack and distance from a limit.
 const RELATIVE_TOLERANCE: f64 = 1e-10;
 /// The relative complaint and the free fraction of a bottleneck at which the integration stops: a tenth of the
-/// tolerance by which the answer is judged (THEORY, section 7).
+/// tolerance by which the answer is judged (docs/theory.md, section 7).
 const STOP: f64 = 1e-10;
 /// The default value of `c` at which the integration stops. The distance from the limit is about `1 / c`.
 const C_MAX: f64 = 1e13;

@@ -1,11 +1,11 @@
 //! Algorithm I of the PS-DSF paper (section III-C), step by step.
 //!
-//! It starts from DRF on every class separately and visits the classes in rounds. The users with the lowest level are
-//! raised by a fraction `beta` of what the users with the highest level release of the full resources that block
-//! them. Two corrections are needed (docs/theory.md, section 4). A resource that none of the remaining users holds
-//! also counts as their bottleneck, and a user that is chosen for two resources is released only once. The algorithm
-//! often approaches its limit for ever (in exact arithmetic, on about half of all random instances), so the number of
-//! rounds is limited. As in the paper, it is for unlimited tasks only.
+//! It starts from DRF on every class separately and visits the classes in rounds. The users with the highest level
+//! release part of the full resources, and the users with the lowest level that these resources block get a fraction
+//! `beta` of it. Two corrections are needed (docs/theory.md, section 4). A resource that none of the remaining users
+//! uses also counts as their bottleneck, and a user that is chosen for two resources is released only once. The
+//! algorithm often approaches its limit without ever reaching it (in exact arithmetic, on about half of all random
+//! instances), so the number of rounds is limited. As in the paper, it is for unlimited tasks only.
 
 use std::ops::ControlFlow;
 use std::time::Instant;
@@ -188,7 +188,8 @@ impl<'a, T: Scalar> Server<'a, T> {
                 part = Some(room);
             }
         }
-        // The fraction is used only below 1. Otherwise the levels do not meet before everything is released.
+        // The fraction is used only if it is below 1. Otherwise the levels do not meet before the whole amount is
+        // released.
         let part = part.filter(|part| part.minus(&part.times(part)).is_positive());
         let raise = part.as_ref().map_or_else(|| most.clone(), |part| part.times(&most));
         for &p in lowest {

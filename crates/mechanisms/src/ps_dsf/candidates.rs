@@ -38,12 +38,12 @@ pub struct Spent {
     pub active_sets: usize,
     /// The number of steps, which are numbers read. This measure of time is the same on every machine.
     pub work: u64,
-    /// The number of steps after which nothing more is tried.
+    /// The number of steps after which the search ends.
     pub most: u64,
 }
 
 impl Spent {
-    /// Returns whether nothing more may be tried, because the work is spent or the time is up.
+    /// Returns whether the search must end, because the work is spent or the time is up.
     pub fn is_over(&self) -> bool {
         self.work > self.most || evenhand_budget::is_late()
     }

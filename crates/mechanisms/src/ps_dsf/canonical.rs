@@ -27,7 +27,7 @@ impl Canonical {
     /// Puts `problem` into canonical order.
     ///
     /// # Errors
-    /// Never, for a problem that is valid in its own order.
+    /// Never, if the problem is valid in the order of its file.
     pub fn new(problem: &Problem) -> Result<Self, ProblemError> {
         let mut resources: Vec<usize> = (0..problem.n_resources()).collect();
         resources.sort_by(|a, b| problem.resources()[*a].cmp(&problem.resources()[*b]));

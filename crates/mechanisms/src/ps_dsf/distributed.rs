@@ -1,11 +1,11 @@
-//! The distributed procedure of PS-DSF (section III-D of the paper; docs/theory.md, section 4): every server
-//! allocates itself with the information that it has.
+//! The distributed procedure of PS-DSF (section III-D of the paper; docs/theory.md, section 4): every server allocates
+//! its own capacity with the information that it has.
 //!
-//! A [`ServerProcess`] knows its capacity, the demands, weights and rates of its own users, and its own allocation.
-//! For every user, it also knows the last number of tasks elsewhere that it was told. Messages may be late and arrive
-//! in any order; the caller delivers them. When all servers have acted on current totals and none changes anything,
-//! Theorem 1 holds. It is not proven that this ever happens. Servers that act on outdated totals can oscillate, which
-//! [damping](ServerProcess::damped) reduces.
+//! A [`ServerProcess`] knows its capacity, the demands, weights and rates of its own users, and its own allocation. For
+//! every user, it also knows the number of tasks on other servers according to the last message. The caller delivers
+//! the messages, which may be late and arrive in any order. If all servers act on current totals and none of them
+//! changes its allocation, Theorem 1 holds. It is not proven that this ever happens. Servers that act on outdated
+//! totals can oscillate, which [damping](ServerProcess::damped) reduces.
 
 use evenhand_problem::Constraints;
 
@@ -37,7 +37,7 @@ use super::water_filling::filled;
 pub struct ServerProcess {
     /// The pairs of this class only. Users have their index in the problem.
     model: PairModel<f64>,
-    /// The tasks of each user of this class on all other servers, as last heard.
+    /// The tasks of each user of this class on all other servers, according to the last message.
     elsewhere: Vec<f64>,
     /// The tasks of each user on this class.
     tasks: Vec<f64>,

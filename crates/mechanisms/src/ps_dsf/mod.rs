@@ -2,9 +2,9 @@
 //!
 //! The level of user `n` on server class `i` is `x_n / (w_n gamma_ni)`, its virtual dominant share divided by its
 //! weight. All tasks of the user count, wherever they run. An allocation is PS-DSF if every user has all its tasks or
-//! has a bottleneck on every class on which it may run. A bottleneck is a resource that the user demands, that is
-//! full, and that no user with a higher level holds (PS-DSF, Theorem 1). Resources are divided (RDM); a class on
-//! which a user states its `gamma` is shared by time.
+//! has a bottleneck on every class on which it may run. A bottleneck is a resource that the user demands, that is full,
+//! and that no user with a higher level uses (PS-DSF, Theorem 1). Resources are divided (RDM); a class on which a user
+//! states its `gamma` is shared by time.
 //!
 //! Such allocations are not unique, not even in `x_n`. `strategy` lists all methods that are tried, and `search`
 //! carries them out. Of the exact answers found, the one that serves most tasks is returned, so no answer found
@@ -146,7 +146,8 @@ const TOLERANCE: f64 = 1e-10;
 /// The limits of Algorithm I in floating point. Of 300 random instances, 280 converge within them.
 const FLOAT_LIMITS: RoundLimits =
     RoundLimits { rounds: 1000, updates: 10_000, bits: usize::MAX, tolerance: 1e-10, until: None };
-/// The limits of Algorithm I in rationals. Runs with numbers of 5,000 bits approach their limit for ever.
+/// The limits of Algorithm I in rationals. Runs that reach numbers of 5,000 bits approach their limit without ever
+/// reaching it.
 const EXACT_LIMITS: RoundLimits =
     RoundLimits { rounds: 60, updates: 1000, bits: 5000, tolerance: 0.0, until: None };
 
@@ -265,7 +266,7 @@ fn swept(constraints: &Constraints<'_>, model: &PairModel<f64>) -> Vec<Vec<(usiz
     crate::rounding::feasible(constraints, model.tasks_by_user(&point))
 }
 
-/// The number of sweeps that settle most bottlenecks.
+/// The number of sweeps after which most bottlenecks no longer change.
 const FEW_SWEEPS: usize = 10;
 
 /// Computes the answer of Algorithm I of the paper.

@@ -1,9 +1,9 @@
 //! The search for an answer among active sets that are neighbours of a candidate.
 //!
-//! If ties are missed by the last digits of a double, paths end on an active set with another row of the tie. Its
-//! exact solution overfills a row, or leaves a little of one, by an amount of that size. The search then tries the
-//! active sets that differ in one row or pair of a class where Theorem 1 fails, then those that differ from these,
-//! and so on.
+//! If two rows are tied except for the last digits of a double, a path may end on an active set with the wrong one of
+//! them. Its exact solution overfills a row, or leaves a little of one, by an amount of that size. The search then
+//! tries the active sets that differ in one row or pair of a class where Theorem 1 fails, then those that differ from
+//! these, and so on.
 
 use std::collections::VecDeque;
 
@@ -14,9 +14,9 @@ use super::homotopy::{ActiveSet, ScaledModel, solve};
 use super::pairs::{PairModel, Point};
 use super::theorem_1::Violation;
 
-/// The maximum number of active sets that are tried. The measurement used 21 problems with at most 12 users and ties
-/// that are missed by 1e-12, which had no answer without this search. With this number, 17 of them have one; three
-/// times as many find no more.
+/// The maximum number of active sets that are tried. The measurement used 21 problems with at most 12 users and near
+/// ties of 1e-12, which had no answer without this search. With this number, 17 of them have an answer. Trying three
+/// times as many active sets finds no more answers.
 const MOST: usize = 1000;
 /// The maximum number of pairs of a user and a class for this search. It stores as many active sets as it tries, each
 /// with about 25 bytes for a pair, and every pair of a class leads to another one.
@@ -80,8 +80,8 @@ fn at_fault(model: &PairModel<Rational>, point: &Point<Rational>, violation: Vio
 
 /// Returns the active sets that differ from `set` on one class.
 ///
-/// A row is full instead of another one or in addition, is no longer full, or blocks instead of another row that is
-/// full too. Or a user runs there, or no longer runs there.
+/// There are two kinds of differences. A row may become full (alone or instead of another row), be no longer full, or
+/// block users instead of another full row. A user may start or stop running on the class.
 fn changed(
     model: &PairModel<Rational>,
     scaled: &ScaledModel,

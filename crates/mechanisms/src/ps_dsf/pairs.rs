@@ -48,7 +48,7 @@ pub struct PairModel<T> {
 
 const WHAT: &str = "the table of users and the server classes that they may use";
 
-/// The tasks by pair, and the totals that follow from them.
+/// The tasks by pair, and the totals of users that these tasks add up to.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Point<T> {
     /// The tasks `x_ni`, by pair.

@@ -1,30 +1,30 @@
 //! The residual: the violation of Theorem 1 by a floating-point solution (docs/theory.md, section 4).
 //!
 //! The violation of user `n` on class `i` is the smallest `v` with this property: of some resource that `n` demands
-//! there, at most the fraction `v` is free or held by users whose level exceeds `1 + v` times that of `n`. It is 0
-//! exactly if `n` has a bottleneck on `i`. The violation of a user is the largest over its classes, or the fraction
-//! of its task limit that it lacks, if this is smaller. The residual is the largest violation of all users, or the
-//! largest fraction by which a row or a limit is overfilled, if this is larger.
+//! there, at most the fraction `v` is free or used by users whose level exceeds `1 + v` times that of `n`. It is 0
+//! exactly if `n` has a bottleneck on `i`. The violation of a user is the largest over its classes, or the fraction of
+//! its task limit that it lacks, if this is smaller. The residual is the largest violation of all users, or the largest
+//! fraction by which a row or a limit is overfilled, if this is larger.
 
 use evenhand_problem::Constraints;
 
 use super::pairs::{PairModel, Point};
 
-/// The users that hold a row, with the highest level first.
+/// The users that use a row, with the highest level first.
 struct Holders {
     /// The fraction of the row that is free.
     free: f64,
-    /// The pairs `(level, fraction of the row that is free or held by this user and higher ones)`.
+    /// The pairs `(level, fraction of the row that is free or used by this user and users of higher levels)`.
     holders: Vec<(f64, f64)>,
 }
 
 /// Returns the residual of tasks `(class, x_ni)` by user, which measures the violation of Theorem 1.
 ///
 /// The violation of a user on a class is the smallest `v` with this property: of some resource that it demands there,
-/// at most the fraction `v` is free or held by users whose level exceeds `1 + v` times its own. The violation of a
-/// user is the largest over its classes, or the fraction of its task limit that it lacks, if this is smaller. The
-/// residual is the largest violation, or the largest fraction by which a row or a limit is overfilled, if this is
-/// larger. Entries for classes on which a user cannot run are ignored.
+/// at most the fraction `v` is free or used by users whose level exceeds `1 + v` times its own. The violation of a user
+/// is the largest over its classes, or the fraction of its task limit that it lacks, if this is smaller. The residual
+/// is the largest violation, or the largest fraction by which a row or a limit is overfilled, if this is larger.
+/// Entries for classes on which a user cannot run are ignored.
 #[must_use]
 pub fn residual_of(constraints: &Constraints<'_>, tasks: &[Vec<(usize, f64)>]) -> f64 {
     let model = PairModel::<f64>::new(constraints);
@@ -83,7 +83,7 @@ impl Holders {
         let mut least = f64::INFINITY;
         let mut above = self.free.max(0.0);
         for (holder, through) in &self.holders {
-            // At `v = exceeds`, only the holders before this one have a level above `1 + v` times that of the user.
+            // At `v = exceeds`, only the users before this one have a level above `1 + v` times that of the user.
             let exceeds = if level > 0.0 { holder / level - 1.0 } else { f64::INFINITY };
             least = least.min(above.max(exceeds));
             if above >= least {

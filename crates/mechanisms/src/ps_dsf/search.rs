@@ -38,7 +38,7 @@ pub struct Searched {
     pub closest: Option<Candidate>,
     /// The model in doubles.
     pub model: PairModel<f64>,
-    /// Whether the time was up before everything was tried.
+    /// Whether the time was up before all starts were tried.
     pub is_late: bool,
     /// The record of the search, in words and numbers.
     pub search: Search,
@@ -134,7 +134,7 @@ pub fn search(
     Searched { answer, closest, model, is_late, search, spent, violation }
 }
 
-/// Returns the time until `until` as a limit.
+/// Returns the time that remains until `until`, as a limit.
 fn time_left(until: Option<Instant>) -> Limits {
     let time = until.map(|until| until.saturating_duration_since(Instant::now()));
     Limits { time, ..Limits::default() }

@@ -169,7 +169,7 @@ impl FaceSearch<'_> {
                 });
             }
         }
-        // A user that runs and demands the bottleneck of another user has at most its level.
+        // A user that runs here and demands the bottleneck of another user has at most the level of that user.
         for (n, blocked) in self.choices.iter().enumerate() {
             let Some(Choice { bottleneck: Some(row), .. }) = blocked else { continue };
             for m in model.of_class[model.pairs[n].class].clone() {

@@ -52,8 +52,7 @@ impl Start {
 
 /// The starts without `--order`.
 pub static STARTS: [Start; 6] = [
-    // The cheapest start. Users that fit on a small class are placed before the large classes level out the
-    // differences.
+    // The cheapest start. Users that fit on a small class are placed before the large classes make the levels equal.
     Start::Ascending,
     // Max-min fair shares of the whole cluster. If they are PS-DSF, they are also Pareto optimal.
     Start::Mechanism(&DRFH),
@@ -61,7 +60,7 @@ pub static STARTS: [Start; 6] = [
     Start::Mechanism(&TSF),
     // The opposite order: large classes first often lead to another answer.
     Start::Descending,
-    // Two random orders, in case the others have a property in common that prevents an answer.
+    // Two random orders, in case all other orders share a property that prevents an answer.
     Start::Shuffled(1),
     Start::Shuffled(2),
 ];
@@ -83,7 +82,7 @@ pub const BUDGET: Budget = Budget { with_an_answer: 1_000_000_000, without: 40_0
 /// The budget with `--select`, which explicitly requests a search: about ten seconds.
 pub const BUDGET_OF_SELECT: Budget = Budget { with_an_answer: 10_000_000_000, ..BUDGET };
 
-/// A number of sweeps and the homotopies that start where they end.
+/// A number of sweeps, and the homotopies that start at the point that the sweeps reach.
 #[derive(Debug, Clone, Copy)]
 pub struct Attempt {
     /// The number of sweeps, in addition to those of earlier attempts from the same start.
@@ -118,9 +117,9 @@ pub const ATTEMPTS: [Attempt; 6] = [
     attempt(0, 1e-2, 1.0, 10.0, 8),
 ];
 
-/// The number of homotopies of one attempt. The first starts from the sweeps, and each other one from the least
-/// perturbed point of the one before. The second solves 58 % of the starts that are still unsolved, the third 36 %,
-/// and the fourth 19 %. The next attempt solves 22 %.
+/// The number of homotopies of one attempt. The first starts from the sweeps, and each further homotopy starts from the
+/// least perturbed point of the previous one. The second homotopy solves 58 % of the starts that are still unsolved,
+/// the third 36 %, and the fourth 19 %. The next attempt then solves 22 % of the rest.
 pub const RESTARTS: u64 = 4;
 /// The directions along a homotopy from its start: towards the unperturbed problem, and if that half of the path does
 /// not end there, the other half.

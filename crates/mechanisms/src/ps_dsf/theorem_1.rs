@@ -50,7 +50,7 @@ pub fn bottlenecks(
         }
         satisfied.push(limit.as_ref() == Some(total));
     }
-    // The highest level of the users that hold each row.
+    // By row: the highest level of the users that use it.
     let mut highest: Vec<Option<Rational>> = vec![None; used.len()];
     let levels: Vec<Rational> = (0..model.pairs.len()).map(|p| model.level(point, p)).collect();
     for (p, pair) in model.pairs.iter().enumerate().filter(|(p, _)| point.tasks[*p] > 0) {

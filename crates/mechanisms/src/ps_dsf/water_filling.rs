@@ -1,9 +1,9 @@
 //! Water filling: the exact filling of one server class, with its users' tasks on other classes fixed.
 //!
-//! The lowest levels `x_n / (w_n gamma_ni)` rise together. A user joins when the common level reaches the level that
-//! its tasks on other classes give it here. It leaves when it has all its tasks or when a resource that it demands
-//! runs out. In the end, every user of the class has all its tasks or a bottleneck there. This is the only point that
-//! satisfies Theorem 1 on this class (docs/theory.md, section 4, Theorem A).
+//! The lowest levels `x_n / (w_n gamma_ni)` rise together. A user joins when the common level reaches the level on this
+//! class that its tasks on other classes already give it. It leaves when it has all its tasks or when a resource that
+//! it demands runs out. In the end, every user of the class has all its tasks or a bottleneck there. This is the only
+//! point that satisfies Theorem 1 on this class (docs/theory.md, section 4, Theorem A).
 //!
 //! A sweep fills all classes in turn, given the tasks of their users on the others (Gauss-Seidel). A point that a
 //! sweep does not change is PS-DSF. Sweeps often converge, but slowly on large problems, and sometimes they cycle.
@@ -16,7 +16,7 @@ use super::scalar::Scalar;
 /// An event for a user while the level rises.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Event {
-    /// The level reaches that of the user.
+    /// The level reaches the level of the user.
     Joins,
     /// The user has all its tasks.
     Satisfied,
@@ -95,7 +95,8 @@ pub fn filled<T: Scalar>(model: &PairModel<T>, class: usize, elsewhere: &[T]) ->
         }
         events.push((elsewhere.over(&pair.tasks_per_level), p, Event::Joins));
     }
-    // If rounding makes a user join and be satisfied at the same level, it joins first.
+    // Because of rounding, a user may join the filling at the same level at which it has all its tasks. In this case it
+    // joins first.
     events.sort_by(|a, b| a.0.order(&b.0).then_with(|| (a.2 as u8).cmp(&(b.2 as u8))));
     let mut filling = Filling {
         model,

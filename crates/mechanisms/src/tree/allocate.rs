@@ -42,7 +42,7 @@ pub static TREE: Mechanism = Mechanism {
 };
 
 /// The maximum number of users, times limits on server classes above them, times classes. The linear programme that
-/// places tasks has that many entries of about 100 bytes each.
+/// places tasks has this many entries of about 100 bytes each.
 const MOST_COUNTED: usize = 10_000_000;
 
 /// The flag that compares siblings by the share of a scheduler instead of the problem's own share.
@@ -179,7 +179,7 @@ fn allocate_noting(
     Ok(Outcome { rounds: filled.segments, programmes: filled.programmes, ..outcome })
 }
 
-/// Computes the answer for the flags. If the time is up first, it returns what it has by then.
+/// Computes the answer for the flags. If the time is up first, it returns the best answer that it has at that time.
 fn in_time(problem: &Problem, flags: &Flags) -> Result<Outcome, MechanismError> {
     let settings = settings(flags)?;
     let time = flags.seconds()?;
@@ -210,8 +210,8 @@ fn hurried(problem: &Problem, settings: &Settings, mut so_far: SoFar) -> Result<
 
 /// Returns whether the filling equals DRFH, which needs no segments.
 ///
-/// This is so if there are no groups and users are compared by their dominant shares. The settings for guarantees and
-/// for a weight of 0 do not matter, since only groups have them.
+/// The filling equals DRFH if there are no groups and users are compared by their dominant shares. The settings for
+/// guarantees and for a weight of 0 do not matter, since only groups have them.
 fn is_drfh(problem: &Problem, settings: &Settings) -> bool {
     let (zero_weight, guarantees) = (ZeroWeight::default(), Guarantees::default());
     let plain = GroupShare { zero_weight, guarantees, ..share(problem, settings) };

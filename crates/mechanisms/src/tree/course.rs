@@ -1,8 +1,8 @@
 //! The course of hierarchical filling: from event to event, under the capacity bounds that are known so far.
 //!
 //! # Algorithm
-//! The filling (theory, section 9) raises the tasks of all users that may grow, at rates that keep the levels of
-//! growing siblings equal. Between two events all rates are constant. A segment ([`Course::segment`]) computes the
+//! The filling (docs/theory.md, section 9) raises the tasks of all users that may grow, at rates that keep the levels
+//! of growing siblings equal. Between two events all rates are constant. A segment ([`Course::segment`]) computes the
 //! rates, advances to the next event, and updates the nodes that it concerns.
 //!
 //! Three ideas make this fast enough for large trees:
@@ -47,7 +47,7 @@ use tracked_bound::TrackedBound;
 #[error("nothing ends the filling")]
 pub struct Endless;
 
-/// All nodes in an order in which each comes after its children, and the position of each node in that order.
+/// All nodes, each after its children, and the position of each node in this order.
 struct Order {
     upwards: Vec<usize>,
     place: Vec<usize>,
@@ -60,8 +60,8 @@ pub struct Course<'f> {
     forest: &'f Forest<'f>,
     /// The amounts of all nodes. Those of a growing node date from its last update (see [`moving`]).
     holdings: Holdings<Number>,
-    /// The way of each user that may grow: the nodes above it, each with whether the user is below its guarantee.
-    /// Stopped users have none, and stay stopped, because used amounts only grow.
+    /// The way of each user that may grow: the nodes above the user, each with whether the user is below the guarantee
+    /// of that node. Stopped users have no way. They stay stopped, because used amounts only grow.
     ways: Ways,
     /// The state of each node, by node.
     moving: Vec<Shared<Moving>>,
@@ -70,14 +70,15 @@ pub struct Course<'f> {
     /// The number of bounds that were ever added.
     n_bounds: usize,
     /// For each node and bound, the approximate rate at which the tasks below the node gain worth in the bound, per
-    /// unit of its clock; `None` where it has to be recomputed.
+    /// unit of its clock; `None` if it has to be recomputed.
     worths: Vec<Option<Arc<[Approx]>>>,
     /// The positions in `bounds` of the bounds that the next event reaches.
     reached: Vec<usize>,
     order: Arc<Order>,
     /// The users below each node, by node.
     below: Arc<[Vec<usize>]>,
-    /// For each node, the users that may grow and are below its guarantee too, and the users that may grow.
+    /// For each node, two sets of users below it: the users that may grow and are below the guarantee of the node, and
+    /// all users that may grow.
     requesting: Vec<Shared<[RequestingUsers; 2]>>,
     /// The last result of [`Course::standing_of`], by node.
     standings: Vec<KnownStanding>,
@@ -206,7 +207,7 @@ impl<'f> Course<'f> {
         self.bounds.iter_mut().for_each(|bound| bound.advance(step));
         let mut events = Vec::new();
         self.process_events(0, &mut events);
-        // Nodes below may not be updated to this event. That does no harm here: reaching one of their marks is an
+        // Nodes below may not be updated to this event. This is correct here, because reaching one of their marks is an
         // event of their own, which would have updated them.
         for v in events {
             let marks = self.marks(v);

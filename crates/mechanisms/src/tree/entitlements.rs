@@ -1,12 +1,12 @@
-//! The entitlements of groups under schedulers that divide every resource separately (theory, section 9).
+//! The entitlements of groups under schedulers that divide every resource separately (docs/theory.md, section 9).
 //!
 //! For each resource, starting from the root, guarantees come first: a child with the request `q_k = min(demand below
-//! it, limit)` gets `min(G_k, q_k)`, where `G_k` is the guarantee that it states itself. Then levels rise up to
+//! it, limit)` gets `min(G_k, q_k)`, where `G_k` is the guarantee stated for the child itself. Then levels rise up to
 //! `q_k`. Each group divides its amount among its children in the same way.
 //!
-//! Volcano keeps guarantees for their queues, as far as `lend` says so. A queue may use at most its *real
-//! capability*. This is the real capability of its parent (for the root: the whole capacity) minus the amounts kept
-//! for its siblings, and at most its own limit. Under `volcano-capacity`, a guarantee is the amount that the queue
+//! Volcano keeps a guarantee for its queue, except for the amount that `lend` releases. A queue may use at most its
+//! *real capability*. This is the real capability of its parent (for the root: the whole capacity) minus the amounts
+//! kept for its siblings, and at most its own limit. Under `volcano-capacity`, a guarantee is the amount that the queue
 //! deserves, whether it lends it or not (`Division::deserving`).
 
 use std::cmp::Reverse;
@@ -36,7 +36,7 @@ struct Child<'e> {
     priority: i64,
     /// The amount that its users deserve (`volcano-capacity`); 0 under all other rules.
     deserved: Rational,
-    /// The amount that it requests beyond `request`, which is divided last (`volcano-capacity`).
+    /// The amount that it requests beyond `request`, This amount is divided last (`volcano-capacity`).
     beyond: Rational,
 }
 
@@ -47,7 +47,7 @@ type Request = Option<Rational>;
 struct Deserving {
     /// The amount that the queues below deserve, as far as their real capabilities allow.
     deserved: Vec<Rational>,
-    /// The amount of this that the queues below request.
+    /// The amount of `deserved` that the queues below request.
     requested: Vec<Rational>,
     /// The amount requested by queues that deserve another resource, but none of this one.
     beyond: Vec<Rational>,
@@ -98,8 +98,8 @@ impl Entitlements {
         Some(entitlements)
     }
 
-    /// Returns whether one more task of user `n` fits into the entitlements of its groups, or its own, in addition to
-    /// the usage `held` and `own`. All resources that it demands are checked.
+    /// Returns whether one more task of user `n` fits into the entitlements of its groups, or into its own entitlement,
+    /// in addition to the usage `held` and `own`. All resources that it demands are checked.
     pub(super) fn has_room(
         &self,
         problem: &Problem,
@@ -173,14 +173,14 @@ impl<'p> Division<'p> {
         Some(())
     }
 
-    /// Returns the amount of a resource that is kept for each group, used or not: the guarantee that it states
+    /// Returns the amount of a resource that is kept for each group, used or not: the guarantee stated for the group
     /// itself, minus the amount that it lends.
     fn kept(&self, r: usize) -> Vec<Rational> {
         let kept = |v: usize| self.lent(v, r).map(|lent| (self.stated(v, r) - lent).max(Rational::new()));
         (0..self.root()).map(|v| kept(v).unwrap_or_default()).collect()
     }
 
-    /// Returns the guarantee that a group states itself. These schedulers do not add up the quotas of its children.
+    /// Returns the guarantee stated for the group itself. These schedulers do not add up the quotas of its children.
     fn stated(&self, v: usize, r: usize) -> Rational {
         let guarantee = self.problem.groups().list()[v].guarantee.iter().flatten();
         amount(guarantee, r).cloned().unwrap_or_default()
@@ -191,8 +191,8 @@ impl<'p> Division<'p> {
         amount(&self.problem.groups().list()[v].lend, r)
     }
 
-    /// Returns the amount that a group gets first. Volcano does not guarantee an amount that is lent; it counts as
-    /// deserved.
+    /// Returns the amount that a group gets first. Volcano does not guarantee an amount that the group lends, but
+    /// counts it as deserved.
     fn guaranteed(&self, v: usize, r: usize, kept: &[Rational]) -> Rational {
         let is_kept_alone = match self.rule {
             PerResource::Kai { .. } => false,
@@ -202,8 +202,8 @@ impl<'p> Division<'p> {
         if is_kept_alone { kept[v].clone() } else { self.stated(v, r) }
     }
 
-    /// Returns the maximum that each group, and the root, may use of a resource, or `None` for any amount. Volcano
-    /// calls it the real capability.
+    /// Returns the maximum amount of a resource that each group, and the root, may use. `None` means any amount.
+    /// Volcano calls it the real capability.
     fn most(&self, r: usize, kept: &[Rational]) -> Vec<Request> {
         let list = self.problem.groups().list();
         let limit = |v: usize| amount(&list[v].limit, r).cloned();
@@ -246,10 +246,10 @@ impl<'p> Division<'p> {
 
     /// Returns the amounts of a resource that queues deserve and request.
     ///
-    /// A queue without subqueues deserves its guarantee `D`, whether it lends it or not. Of a resource that it
-    /// states, it requests at most the deserved amount. Of a resource that it does not state, it requests the demand
-    /// of its tasks that also demand a stated resource: a scheduler that gives them the latter must give them the
-    /// former. A queue that deserves nothing requests nothing, since Volcano reclaims nothing for it.
+    /// A queue without subqueues deserves its guarantee `D`, whether it lends it or not. Of a resource that it states,
+    /// it requests at most the deserved amount. Of a resource that it does not state, it requests the demand of its
+    /// tasks that also demand a stated resource: a scheduler that gives them the latter must give them the former. A
+    /// queue that deserves no amount requests none, since Volcano does not reclaim anything for it.
     fn deserving(&self, r: usize, most: &[Request]) -> Deserving {
         let groups = self.problem.groups();
         let zeros = || vec![Rational::new(); self.root() + 1];
@@ -376,7 +376,7 @@ impl<'p> Division<'p> {
     }
 
     /// Raises the lowest `(base + gain) / w` of the children while something is left. Children of weight 0 come after
-    /// all others and count as weight 1 then.
+    /// all others, and then count with the weight 1.
     fn by_weight(
         &self,
         children: &[Child<'_>],

@@ -3,8 +3,8 @@
 //! On one class without class limits, a filling that respects the total capacity can always be placed. Otherwise the
 //! tree is filled under linear bounds on the tasks that every placement satisfies, at first without any. From time to
 //! time, a linear programme checks whether the tasks can be placed. If they cannot, they violate a further bound, and
-//! the filling goes back to a state that satisfies it. Tasks only grow, so if the final tasks can be placed, so can
-//! all earlier ones. A user that was stopped at a bound really had no room for more.
+//! the filling goes back to a state that satisfies it. Tasks only grow, so if the final tasks can be placed, so can all
+//! earlier ones. Every user that was stopped at a bound is therefore stopped by a real lack of capacity.
 
 use evenhand_budget::charge;
 use evenhand_exact::tree::{Bound, ClassLimits, Forest};
@@ -47,7 +47,7 @@ pub struct Filled {
     pub segments: usize,
     /// The number of linear programmes.
     pub programmes: usize,
-    /// Whether the time was up before the end.
+    /// Whether the time was up before the filling was complete.
     pub is_late: bool,
 }
 
@@ -67,8 +67,8 @@ pub fn fill(
     // All servers are identical and divisible, so tasks that fit into the total capacity can be placed.
     let mut course = Course::new(forest, &nothing, &[]);
     for segments in 0..most {
-        // This is rare, since it visits all users. It is needed if the work budget ends before the time is noticed to
-        // be up.
+        // The tasks are recorded rarely, since this visits all users. They are needed if the work budget ends before
+        // the program notices that the time is up.
         if segments.is_power_of_two() {
             let tasks = course.nearly().into_iter().map(|tasks| tasks.to_f64());
             *so_far = tasks.map(|x| if x > 0.0 { vec![(0, x)] } else { Vec::new() }).collect();
@@ -102,7 +102,8 @@ fn on_classes(
     let constraints = Constraints::new(problem, Sharing::Rdm);
     let mut placements = Placements::new(&constraints, &forest.class_limits)?;
     let is_plain = forest.is_plain.iter().all(|is_plain| *is_plain);
-    // If running tasks are not the sum of what groups hold, the capacity may not end the filling, so a bound must.
+    // If the usage of groups is not the sum of their running tasks, the capacity may not end the filling. So a bound
+    // must end it.
     let mut bounds: Vec<Bound> =
         if is_plain { Vec::new() } else { vec![every_task(&constraints, &forest.class_limits)] };
     let mut course = Course::new(forest, nothing, &bounds);
@@ -150,10 +151,10 @@ fn on_classes(
     Ok(None)
 }
 
-/// Adds a bound that totals violate, and further bounds. Returns the number of linear programmes for these.
+/// Adds a bound that totals violate, and further bounds. Returns the number of linear programmes that this took.
 ///
 /// The tasks of the bound's users are moved back to where they satisfy it. If the totals still cannot be placed, they
-/// violate another bound, and so on.
+/// violate another bound, and the step is repeated.
 fn further(
     placements: &mut Placements,
     from: &[Rational],

@@ -25,7 +25,7 @@ pub struct Standing {
     pub share: Rational,
     /// Its share divided by its weight, or by 1 if the weight is 0.
     pub level: Rational,
-    /// The number that the scheduler of the rule reports itself, if it is a different one.
+    /// The number that the scheduler of the rule itself reports for the node, if it differs from the share.
     pub reported: Option<Reported>,
     /// The key by which it is compared with its siblings, or `None` if no user below it wants more tasks.
     pub next: Option<Next>,
@@ -109,7 +109,7 @@ struct Order<'o> {
     below: Vec<Vec<usize>>,
     /// Whether a user below each node may grow.
     may_grow: Vec<bool>,
-    /// The number that the scheduler reports for each node, if it is a different one.
+    /// The number that the scheduler reports for each node, if it differs from the share.
     reported: Vec<Option<Reported>>,
     standings: Vec<Standing>,
 }
@@ -117,12 +117,12 @@ struct Order<'o> {
 /// A child with its key.
 struct Candidate {
     node: usize,
-    /// Whether it comes after its siblings because no user below it is among those that the nodes above serve first.
+    /// Whether the node comes after its siblings because the nodes above serve users of other nodes first.
     waits: bool,
     key: Option<Key>,
-    /// The users below it that want more.
+    /// The users below it that want more tasks.
     wants: Vec<usize>,
-    /// Those of these users that are served first.
+    /// The users of `wants` that the nodes above serve first.
     first: Vec<usize>,
 }
 
@@ -159,7 +159,7 @@ impl Order<'_> {
     }
 
     /// Adds the children of a node and everything below them. `wants` are the users below it that want more, and
-    /// `first` those of them that the nodes above serve first.
+    /// `first` are the users among them that the nodes above serve first.
     fn inside(&mut self, v: usize, depth: usize, wants: &[usize], first: &[usize]) {
         let mut children = self.candidates(v, wants, first);
         // Children that want nothing come last. Equal keys stay in the order of the file.
@@ -200,7 +200,7 @@ impl Order<'_> {
         }
         let candidate = |(k, (wants, first)): (&usize, (Vec<usize>, Vec<usize>))| {
             let waits = first.is_empty();
-            // The key is that among the users that are served first, or among all if there are none.
+            // The key counts only the users that are served first, or all users if there are no such users.
             let counted = if waits { &wants } else { &first };
             let is_below = |n: &usize| self.below[*k].binary_search(n).is_ok();
             let below: Vec<usize> = counted.iter().copied().filter(is_below).collect();
@@ -255,7 +255,7 @@ pub fn held(
     Ok(Some((entitlements, Held { groups, may_start })))
 }
 
-/// A limit of a group on server classes, and the amount that is left of it.
+/// A limit of a group on server classes, and the unused amount of the limit.
 pub(super) struct LimitOnClasses {
     pub group: usize,
     pub servers: Vec<usize>,
@@ -292,8 +292,8 @@ impl LimitOnClasses {
         self.servers.binary_search(&i).is_ok()
     }
 
-    /// Returns how many tasks with this demand fit into what is left of the limit on a class, or with `raised`, if
-    /// one unit more were left. Returns `None` if the limit does not count them.
+    /// Returns how many tasks with this demand fit on a class into the unused amount of the limit. With `raised`, the
+    /// limit is one unit higher. Returns `None` if the limit does not count these tasks.
     pub fn room(&self, demand: &Quantities, i: usize, raised: bool) -> Option<Rational> {
         let demand = Some(&demand[self.resource]).filter(|demand| self.is_on(i) && !demand.is_zero())?;
         let left = Rational::from(&self.left + u32::from(raised));

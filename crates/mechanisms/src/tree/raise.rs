@@ -6,15 +6,15 @@ use evenhand_problem::Rational;
 
 /// A participant of the division.
 pub struct Claim {
-    /// The amount that counts for its level before anything is given: the level is `(base + gain) / weight`.
+    /// The amount that counts for the level of the claim before the division. The level is `(base + gain) / weight`.
     pub base: Rational,
     /// The weight, positive.
     pub weight: Rational,
-    /// The maximum that it takes, or `None` for any amount.
+    /// The maximum gain, or `None` for any amount.
     pub room: Option<Rational>,
 }
 
-/// Raises the lowest levels together until `left` is given or every claim has its maximum. Returns the gain of each
+/// Raises the lowest levels together until `left` is used up or every claim has its maximum. Returns the gain of each
 /// claim and the amount that is left.
 pub fn raise(claims: &[Claim], mut left: Rational) -> (Vec<Rational>, Rational) {
     // The levels at which a claim starts to grow (`true`) or has its maximum (`false`).
@@ -58,8 +58,8 @@ pub fn raise(claims: &[Claim], mut left: Rational) -> (Vec<Rational>, Rational) 
     (claims.iter().map(gain).collect(), left)
 }
 
-/// Gives whole units to the claims with the largest remainders: one unit each, or the rest of what is left. Claims
-/// with equal remainders are served in the order of the list.
+/// Gives whole units to the claims with the largest remainders: one unit each, or the remainder if it is less than a
+/// unit. Claims with equal remainders are served in the order of the list.
 pub fn by_largest_remainder(
     remainders: Vec<(usize, Rational)>,
     left: &mut Rational,

@@ -39,8 +39,8 @@ pub fn reported(
 
 /// Returns Kueue's `status.fairSharing.weightedShare`: thousandths of the share divided by the weight, rounded up.
 ///
-/// It is 0 for the root. For a group of weight 0, it is infinite as soon as the group borrows, even an amount that no
-/// group lends.
+/// It is 0 for the root. For a group of weight 0, it is infinite as soon as the group borrows, even if it borrows an
+/// amount that no group lends.
 fn kueue(forest: &Forest<'_>, holdings: &Holdings, v: usize) -> Reported {
     let (node, used) = (&forest.nodes[v], &holdings.used[v]);
     let nominal =
@@ -57,9 +57,9 @@ fn kueue(forest: &Forest<'_>, holdings: &Holdings, v: usize) -> Reported {
 
 /// Computes the shares of Volcano's plugin `drf` with hierarchy.
 ///
-/// A node holds what its children hold, each scaled to the smallest share among them. Saturated children are not
-/// scaled, and children without usage are ignored. A user is saturated if it has all its tasks or demands a resource
-/// that is used up; another node is saturated if all its children are. Weights have no effect.
+/// The usage of a node is the sum of the usage of its children, each scaled to the smallest share among them. Saturated
+/// children are not scaled, and children without usage are ignored. A user is saturated if it has all its tasks or
+/// demands a resource that is used up; another node is saturated if all its children are. Weights have no effect.
 fn hdrf(forest: &Forest<'_>, holdings: &Holdings, is_used_up: &[bool]) -> Vec<Rational> {
     let m = forest.resources.len();
     let dominant = |held: &[Rational]| {

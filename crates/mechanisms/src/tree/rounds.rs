@@ -1,5 +1,5 @@
-//! The division of what is left of one resource in whole units, as KAI does it: in rounds by priority, each queue
-//! first gets the floor of its share, and then single units go to the largest remainders.
+//! The division of the rest of one resource in whole units, as KAI does it. It runs in rounds by priority. In each
+//! round, every queue first gets its share rounded down, and then single units go to the largest remainders.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ const MOST_LOOKS: usize = 50_000_000;
 /// Gives `left` to the queues of every priority, from the highest on. `give` is called with a child and the amount to
 /// add. Returns `None` if this would take too long.
 ///
-/// With `sole_takes_all`, the only queue of a priority takes everything, whether it requests anything or not.
+/// With `sole_takes_all`, the only queue of a priority takes the whole rest, even if it requests less.
 pub fn give_whole(
     by_priority: BTreeMap<std::cmp::Reverse<i64>, Tier>,
     mut left: Rational,
@@ -64,8 +64,8 @@ pub struct Tier {
     pub wishes: Vec<Wish>,
 }
 
-/// Runs one round. Returns whether another one follows, because a queue requested less than its share and left more
-/// for the others.
+/// Runs one round. Returns whether another one follows, because some queue requested less than its share, so more
+/// remains for the others.
 fn round(
     wishes: &mut Vec<Wish>,
     left: &mut Rational,

@@ -1,4 +1,4 @@
-//! The rules of schedulers that are special cases of hierarchical filling (theory, section 9).
+//! The rules of schedulers that are special cases of hierarchical filling (docs/theory.md, section 9).
 
 use evenhand_problem::groups::{GroupShare, Guarantees, ShareOf, ShareOver, ZeroWeight};
 use evenhand_problem::names;
@@ -47,17 +47,19 @@ pub enum PerResource {
     /// Quotas come first, then the rest is divided by priority and weight. A queue of weight 0 gets nothing beyond
     /// its quota.
     Kai {
-        /// Whether the only child of a priority takes everything that is left, even more than it requests.
+        /// Whether the only child of a priority takes the whole rest, even more than it requests.
         sole_takes_all: bool,
     },
-    /// Guarantees come first, then the lowest `e / w` rises. Queues of weight 0 come last.
+    /// Guarantees come first. Then the lowest entitlement divided by the weight, `e / w`, rises. Queues of weight 0
+    /// come last.
     Volcano,
-    /// Guarantees come first, then what queues deserve, in equal fractions. The rest belongs to no queue.
+    /// Guarantees come first. Then queues get equal fractions of the amounts that they deserve. The rest belongs to no
+    /// queue.
     VolcanoCapacity,
 }
 
 impl PerResource {
-    /// Returns whether a queue's guarantee is kept for it if it does not use it.
+    /// Returns whether an unused guarantee is kept for its queue.
     pub(super) fn keeps_guarantees(self) -> bool {
         matches!(self, Self::Volcano | Self::VolcanoCapacity)
     }
@@ -81,7 +83,7 @@ impl Rule {
     pub fn leaves_out(self, stated: &GroupShare) -> Vec<&'static str> {
         let share = self.share(stated);
         let multipliers = !stated.multipliers.is_empty() && share.multipliers.is_empty();
-        // KAI gives a queue of weight 0 nothing beyond its quota in any case.
+        // KAI never gives a queue of weight 0 more than its quota.
         let is_kai = matches!(self.per_resource(), Some(PerResource::Kai { .. }));
         let never = |share: &GroupShare| share.zero_weight == ZeroWeight::Never;
         let zero_weight = never(stated) && !never(&share) && !is_kai;
@@ -91,7 +93,7 @@ impl Rule {
     }
 
     /// Returns the share by which siblings are filled, combined with the problem's own share. Returns `None` if the
-    /// rule divides every resource separately, since it is then more than a share.
+    /// rule divides every resource separately, since such a rule is more than a share.
     #[must_use]
     pub fn share_alone(self, stated: &GroupShare) -> Option<GroupShare> {
         self.per_resource().is_none().then(|| self.share(stated))

@@ -23,7 +23,7 @@ pub struct Servers<'p> {
     limits: Vec<(&'p ClassLimit, Rational)>,
     /// The limits that count the tasks of each user, by user.
     of_user: Vec<Vec<usize>>,
-    /// `Some` to choose the best server, with the preference among equal ones; `None` to choose the first.
+    /// `Some` to choose the best server, with the preference among equal servers. `None` to choose the first server.
     best: Option<Ties>,
 }
 
@@ -127,7 +127,8 @@ impl<'p> Servers<'p> {
         best.get(at).map(|(i, j, _)| (*i, *j))
     }
 
-    /// Returns how many servers a stored one represents. The last stored one may represent all empty ones.
+    /// Returns how many servers a stored server represents. The last stored server of a class may represent all empty
+    /// ones.
     fn n_represented(&self, i: usize, j: usize) -> u64 {
         let is_last = j + 1 == self.left[i].len() && self.placed[i][j].is_empty();
         if is_last { self.problem.servers()[i].count() - j as u64 } else { 1 }
@@ -138,8 +139,8 @@ impl<'p> Servers<'p> {
         self.left.iter().map(Vec::len).sum()
     }
 
-    /// Returns whether tasks of user `n` that have no room now will never have room. This is false for a gang under
-    /// limits on classes, which can find room when its first tasks go elsewhere.
+    /// Returns whether tasks of user `n` that have no room now will never have room. The answer is always false for a
+    /// gang under limits on classes, since the gang can fit if its first tasks go to other servers.
     pub fn is_full_for_good(&self, n: usize, tasks: u64) -> bool {
         tasks == 1 || self.of_user[n].is_empty()
     }
@@ -270,7 +271,7 @@ impl<'p> Servers<'p> {
 ///
 /// Both are fractions of the total capacity by resource, divided by the fraction of the first resource that the task
 /// demands. Returns `None` if nothing is left of that resource. If servers have only one resource, the result is the
-/// free amount (theory, section 5).
+/// free amount (docs/theory.md, section 5).
 fn mismatch(demand: &[Rational], left: &[Rational], total: &[Rational]) -> Option<Rational> {
     let first = demand.iter().position(|d| *d > 0)?;
     if left[first].is_zero() || total[first].is_zero() {

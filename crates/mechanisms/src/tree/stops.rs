@@ -10,11 +10,13 @@ use crate::error::MechanismError;
 use evenhand_exact::tree::Holdings;
 use evenhand_exact::tree::Leaf;
 
-/// The fraction of a user's tasks alone in the cluster that counts as no room, for an allocation in floating point.
+/// The fraction of a user's tasks alone in the cluster below which the free capacity counts as none, for an allocation
+/// in floating point.
 const ROUNDING: (u32, u32) = (1, 1_000_000_000);
 
-/// Returns what stops user `n` at its groups, whatever room there is on the classes: limits, amounts kept back, and
-/// groups of weight 0 that get nothing more. The list is empty if the user wants no more tasks.
+/// Returns the reasons in its groups that stop user `n`, regardless of the free capacity on the classes. Such reasons
+/// are limits, amounts kept back, and groups of weight 0 that get no more than their guarantee. The list is empty if
+/// the user wants no more tasks.
 ///
 /// # Errors
 /// Returns a [`MechanismError`] in the same cases as [`allocate`](super::allocate()).
@@ -41,8 +43,8 @@ impl View<'_> {
         }
     }
 
-    /// Returns what stops a user at its groups, whatever room there is on the classes. On single servers, room for
-    /// less than a whole task counts as none.
+    /// Returns the reasons in its groups that stop a user, regardless of the free capacity on the classes. On single
+    /// servers, capacity for less than a whole task counts as none.
     fn stops_of_groups(&self, leaf: &Leaf) -> Vec<StopKind> {
         let Some(way) = self.holdings.way(self.forest, leaf) else { return Vec::new() };
         let never = self.forest.share.zero_weight == ZeroWeight::Never;
@@ -66,8 +68,8 @@ impl View<'_> {
         );
         for (r, d) in &leaf.demand {
             for (v, room) in self.rooms(self.forest.leaf(leaf.user), *r) {
-                // If nothing is kept back, the root is full only because the classes are, which is no fault of the
-                // groups.
+                // If no amount is kept back, the root is full only because the classes are full, which is not a reason
+                // in the groups.
                 let is_kept = v != 0 || self.holdings.running[0][*r] < self.holdings.used[0][*r];
                 if is_kept && is_too_little(&(room / d)) {
                     stops.push(match v {

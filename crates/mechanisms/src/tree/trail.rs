@@ -1,4 +1,4 @@
-//! The history of the filling. When a bound is found that was violated meanwhile, the filling goes back to an earlier
+//! The history of the filling. If a new bound is violated by the current state, the filling goes back to an earlier
 //! state.
 
 use evenhand_exact::tree::Bound;
@@ -33,7 +33,7 @@ impl<'f> Trail<'f> {
         Self(vec![State { course: course.clone(), at: 0, bounds, placed: Some(nothing.to_vec()) }])
     }
 
-    /// Stores a state if it is due, after `done` segments of a stride of the given length.
+    /// Stores a state if the next one is due after `done` segments of a stride of the given length.
     pub fn pass(&mut self, course: &Course<'f>, at: usize, bounds: usize, done: usize, stride: usize) {
         if done > 0 && done.is_multiple_of(stride.div_ceil(STATES_OF_A_STRIDE)) {
             self.push(State { course: course.clone(), at, bounds, placed: None });
@@ -74,8 +74,8 @@ impl<'f> Trail<'f> {
     }
 }
 
-/// Returns the index of the state that is least useful, but never the first or the last. States should be the closer
-/// together, the nearer they are to the last one.
+/// Returns the index of the state that is least useful, but never the first or the last. States near the last one
+/// should be closer together than earlier ones.
 fn missed_least(at: &[usize]) -> Option<usize> {
     let end = at.last().copied().unwrap_or_default();
     let gap = |around: &[usize]| (around[2] - around[0]) as f64 / (end - around[0]).max(1) as f64;

@@ -29,7 +29,7 @@ pub fn is_within_limits(forest: &Forest<'_>, holdings: &Holdings, leaf: &Leaf) -
             {
                 return false;
             }
-            // The amount kept back for the node counts for its parent already.
+            // The amount kept back for the node already counts as usage of its parent.
             let kept = &forest.nodes[v].kept[*r];
             let after = Rational::from(used + &more);
             more = if after > *kept { after - used.max(kept) } else { Rational::new() };

@@ -1,11 +1,12 @@
-//! Whole tasks scheduled by the tree: the mechanism `fill` for users in groups or with gangs (theory, section 9).
+//! Whole tasks scheduled by the tree: the mechanism `fill` for users in groups or with gangs (docs/theory.md, section
+//! 9).
 //!
-//! At every turn, the root serves the child with the least key, this child its own child with the least key, and so
-//! on down to a user. The user gets one gang of tasks (one task if it states no gang), or nothing. Tasks go on the
-//! first servers with room, or each on the best one. A user is left out for good if it has fewer tasks left than its
-//! gang, has no servers for it, or would exceed a limit above it or the capacity minus what is kept back. With
-//! `zero-weight: never`, the same holds if it would exceed the guarantee of a group of weight 0. All these reasons
-//! stay true, because usage only grows.
+//! At every turn, the root chooses its child with the least key. This child chooses among its own children in the same
+//! way, down to a user. The user gets one gang of tasks (one task if it states no gang), or none. Each task goes on the
+//! first server where it fits, or on the best one. A user is left out for good if it has fewer tasks left than its
+//! gang, the gang fits on no servers, or would exceed a limit above it or the capacity minus what is kept back. With
+//! `zero-weight: never`, the same holds if it would exceed the guarantee of a group of weight 0. All these reasons stay
+//! true, because usage only grows.
 
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational, Sharing};
 
@@ -134,8 +135,8 @@ impl Filling<'_> {
         groups.last().unwrap_or(leaf)
     }
 
-    /// Updates which users may be served, and their ways. The way of a user is recomputed only if the last user
-    /// served is below the same child of the root, since nothing has changed elsewhere.
+    /// Updates which users may be served, and their ways. The way of a user is recomputed only if the last user served
+    /// is below the same child of the root, since nothing has changed in other parts of the tree.
     fn update_candidates(&mut self, last: Option<usize>, draw: &Draw) {
         let changed = last.map(|last| self.top(last));
         for n in 0..self.is_out.len() {

@@ -1,5 +1,5 @@
 //! The explanation of a group's allocation: its position among its siblings, what stops its users, who uses the
-//! resources concerned, how many tasks one more unit would bring, and how much the group can still borrow from which
+//! resources concerned, how many tasks one more unit would bring, how much the group can still borrow, and from which
 //! groups.
 
 use std::collections::BTreeMap;
@@ -185,8 +185,8 @@ impl View<'_> {
     }
 
     /// Returns the nodes from `from` to the root that have a limit (or, for the root, the capacity), each with the
-    /// additional amount that `from` may use until it is reached. What is kept back for a node already counts above
-    /// it.
+    /// additional amount that `from` may use until that bound is reached. An amount kept back for a node already counts
+    /// as usage of the nodes above.
     pub(super) fn rooms(&self, from: usize, r: usize) -> Vec<(usize, Rational)> {
         let mut spare = Rational::new();
         let mut rooms = Vec::new();
@@ -205,7 +205,7 @@ impl View<'_> {
         let zero = Rational::new;
         let own =
             guarantee.as_ref().map_or_else(zero, |promised| Rational::from(promised - used).max(zero()));
-        // If only the classes bound what runs, the free capacity on them counts.
+        // If only the classes restrict the running tasks, the free capacity on the classes counts.
         let resource = self.forest.resources[r];
         let free = (!self.forest.is_bounded[r]).then(|| self.left.iter().map(|of| &of[resource]).sum());
         let rooms = self.rooms(v, r).into_iter().map(|(_, room)| room);
@@ -242,8 +242,8 @@ impl View<'_> {
             .nodes
             .iter()
             .find(|(v, below)| never && *v != 0 && self.forest.nodes[*v].weight.is_zero() && !below);
-        // The room for tasks under each bound: the user's own tasks and the groups above it. The classes follow
-        // below.
+        // The number of further tasks that each bound allows. The bounds are the user's own tasks and the groups above
+        // it. The classes follow below.
         let mut bounds: Vec<(Option<StopKind>, Rational, Rational)> = Vec::new();
         if let Some(tasks) = &leaf.tasks {
             bounds.push((None, Rational::from(tasks - &self.holdings.tasks[leaf.user]), Rational::new()));
@@ -258,7 +258,7 @@ impl View<'_> {
         let classes: Vec<usize> = self.problem().classes_of(leaf.user).collect();
         let demand = |i: usize| self.problem().demand(leaf.user, i);
         let own: Vec<usize> = self.of_user(leaf);
-        // The room on a class with one more unit of a resource there, or of a limit.
+        // The number of tasks that fit on a class with one more unit of a resource there, or of a limit.
         let in_class = |i: usize, extra: Option<usize>, raised: Option<usize>| -> Rational {
             let room = demand(i).entries().iter().map(|(r, d)| {
                 let left = Rational::from(&self.left[i][*r] + u32::from(extra == Some(*r)));
@@ -267,7 +267,7 @@ impl View<'_> {
             let limits = own.iter().filter_map(|at| self.on[*at].room(demand(i), i, raised == Some(*at)));
             room.chain(limits).min().unwrap_or_default()
         };
-        // The room on all classes together. A limit on several classes restricts their sum.
+        // The number of tasks that fit on all classes together. A limit on several classes restricts their sum.
         let on_classes = |raised: Option<usize>| -> Rational {
             let rooms: Vec<(usize, Rational)> =
                 classes.iter().map(|i| (*i, in_class(*i, None, raised))).collect();
@@ -278,7 +278,7 @@ impl View<'_> {
                     .filter(|(i, _)| self.on[*at].is_on(*i))
                     .map(|(i, room)| (&demand(*i)[self.on[*at].resource], room))
                     .collect();
-                // Tasks that take the least of the limit come first, so that as many as possible fit.
+                // Classes where a task takes the least of the limit come first, so that as many tasks as possible fit.
                 there.sort();
                 let left = Rational::from(&self.on[*at].left + u32::from(raised == Some(*at)));
                 let mut left = left.max(Rational::new());

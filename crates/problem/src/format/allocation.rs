@@ -17,7 +17,8 @@ use crate::{
     problem::{Problem, ServerClass, User},
 };
 
-/// All fields of an allocation document. The fields after `placements` are for people and other programs.
+/// All fields of an allocation document. The fields after `placements` are for people and other programs, and are not
+/// read.
 const FIELDS: [&str; 32] = [
     "kind",
     "mechanism",
@@ -60,7 +61,7 @@ pub struct AllocationFile {
     pub allocation: Allocation,
     /// The hash of the problem that the allocation was made for, if stated.
     pub problem_sha256: Option<String>,
-    /// Whether the document states neither a gap above 0, nor an interval, nor a status other than `solved`.
+    /// Whether the answer is final: the document states no gap above 0, no interval, and no status other than `solved`.
     pub is_final: bool,
 }
 
@@ -84,11 +85,11 @@ impl<'a> Source<'a> {
         Reader::new(&self.document()?, problem).read()
     }
 
-    /// Reads an allocation that is part of this text. `raw` is borrowed from [`Source::text`] and stands at `at` in
-    /// the document.
+    /// Reads an allocation that is part of this text. `raw` is borrowed from [`Source::text`] and is at `at` in the
+    /// document.
     ///
     /// # Errors
-    /// As [`Source::allocation`], with lines and columns of the whole text.
+    /// The same as for [`Source::allocation`], with lines and columns of the whole text.
     pub fn allocation_in(
         &self,
         raw: &'a RawValue,
@@ -168,7 +169,7 @@ impl<'r, 't> Reader<'r, 't> {
         Ok(alpha)
     }
 
-    /// Reads a name out of a closed set, or the default where no name is stated.
+    /// Reads a name from a closed set. Returns the default if no name is stated.
     fn one_of<T: Default + FromStr>(
         &self,
         raw: Option<&'t RawValue>,

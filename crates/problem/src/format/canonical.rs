@@ -1,4 +1,4 @@
-//! The canonical form of a problem: one text for every spelling of the same problem.
+//! The canonical form of a problem: the same text for all files that state the same problem.
 
 use std::cell::RefCell;
 use std::fmt::{self, Write};
@@ -35,8 +35,8 @@ pub fn problem_to_json(problem: &Problem) -> String {
     out
 }
 
-/// Returns the SHA-256 of the canonical form, in hexadecimal digits. Two files that state the same problem in
-/// different spellings have the same hash.
+/// Returns the SHA-256 of the canonical form, in hexadecimal digits. Two files that state the same problem in different
+/// ways have the same hash.
 #[must_use]
 pub fn problem_sha256(problem: &Problem) -> String {
     let compute = |problem: &Problem| {
@@ -51,7 +51,7 @@ pub fn problem_sha256(problem: &Problem) -> String {
 #[derive(Default)]
 struct Hashed {
     digest: Sha256,
-    /// Bytes that are not hashed yet. They are collected so that many short writes cost no more than few long ones.
+    /// Bytes that are not hashed yet. They are collected so that many short writes cost no more than a few long ones.
     buffer: Vec<u8>,
 }
 
@@ -188,7 +188,7 @@ fn write_member(line: &mut Fields<'_>, groups: &Groups, member: &Member) {
     }
 }
 
-/// Writes how siblings are compared in canonical form, where it differs from the default.
+/// Writes in canonical form how siblings are compared, if this differs from the default.
 fn write_share(line: &mut Fields<'_>, share: &GroupShare, resources: &[String]) {
     let default = GroupShare::default();
     let words = [

@@ -1,8 +1,8 @@
 //! A JSON document that is read level by level, without a tree of it in memory.
 //!
-//! Every value stays a slice of the text ([`RawValue`]) until it is read as an object, list, string or number. An
-//! error refers to the slice of its value. The path to an error is computed afterwards, by walking down from the
-//! root: reading itself keeps no path.
+//! Every value stays a slice of the text ([`RawValue`]) until it is read as an object, list, string or number. An error
+//! refers to the slice of its value. The path to an error is computed afterwards, by walking down from the root.
+//! Reading itself stores no path.
 
 use std::{borrow::Cow, collections::HashSet, fmt};
 
@@ -69,7 +69,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Reads a value of this text, which stands at `at` in the document, as a document of its own.
+    /// Reads a value of this text as a document of its own. The value is at `at` in the document.
     ///
     /// # Errors
     /// [`FormatError`] when the value is nested deeper than [`MAX_DEPTH`].
@@ -180,7 +180,7 @@ impl<'t> Document<'t> {
         }
     }
 
-    /// Reads an input number: a JSON number, taken as the decimal that is written, or a string such as `"3/7"`.
+    /// Reads an input number: a JSON number, read exactly as the written decimal, or a string such as `"3/7"`.
     ///
     /// # Errors
     /// [`FormatError`] when the value is not a number or has more than [`number::MAX_DIGITS`] digits. The field
@@ -193,7 +193,7 @@ impl<'t> Document<'t> {
     /// Reads an input number, or a string with a suffix such as `"64000m"` or `"1007Gi"`.
     ///
     /// # Errors
-    /// As [`Document::number`].
+    /// The same as for [`Document::number`].
     pub fn quantity(&self, raw: &'t RawValue) -> Result<Rational, FormatError> {
         let is_string = raw.get().starts_with('"');
         self.number_by(raw, if is_string { number::parse_quantity } else { number::parse })
@@ -202,7 +202,7 @@ impl<'t> Document<'t> {
     /// Reads a computed number, of up to [`number::MAX_RESULT_DIGITS`] digits.
     ///
     /// # Errors
-    /// As [`Document::number`].
+    /// The same as for [`Document::number`].
     pub fn result_number(&self, raw: &'t RawValue) -> Result<Rational, FormatError> {
         self.number_by(raw, number::parse_result)
     }
@@ -214,17 +214,17 @@ impl<'t> Document<'t> {
         Document { source, root: raw, at: Place::root(), budget: DigitBudget::new(digits) }
     }
 
-    /// Returns the digits that the numbers still to be read may have together.
+    /// Returns how many digits all numbers that are still to be read may have together.
     pub(super) fn digits_left(&self) -> u64 {
         self.budget.left()
     }
 
-    /// Takes digits from the budget for numbers that were read elsewhere. Returns whether that many were left.
+    /// Takes digits from the budget for numbers that were read elsewhere. Returns whether so many digits were left.
     pub(super) fn takes_digits(&self, digits: u64) -> bool {
         self.budget.takes(digits)
     }
 
-    /// Checks that no object in a value names a field twice. The value is not read otherwise.
+    /// Checks that no object in a value names a field twice. The value is not read for any other purpose.
     ///
     /// # Errors
     /// [`FormatError`] at the field that is repeated.
@@ -251,7 +251,7 @@ impl<'t> Document<'t> {
         self.source.error_on(offset, length, self.place_of(value_offset), message.into())
     }
 
-    /// Turns a fault in the stated problem into an error at its place in the text.
+    /// Converts a fault in the stated problem to an error at its place in the text.
     #[must_use]
     pub fn problem_error(&self, error: &ProblemError) -> FormatError {
         let raw = self.locate(&error.place);
@@ -306,7 +306,7 @@ impl<'t> Document<'t> {
         }
     }
 
-    /// Returns the digits that a number takes from the budget.
+    /// Returns how many digits a number takes from the budget.
     pub(super) fn digits_of(&self, raw: &'t RawValue) -> Result<u64, FormatError> {
         Ok(number::cost(&self.text_of_number(raw)?))
     }
@@ -365,7 +365,7 @@ impl<'t> Object<'t> {
     /// fields are for other programs and for people.
     ///
     /// # Errors
-    /// As [`Object::only`].
+    /// The same as for [`Object::only`].
     pub fn only_at_top(&self, document: &Document<'t>, known: &[&str]) -> Result<(), FormatError> {
         self.only_and(document, known, &["$schema", "description"])
     }
@@ -402,7 +402,7 @@ impl<'t> Object<'t> {
     }
 }
 
-/// Returns a name, cut where it is too long for a message.
+/// Returns a name, cut if it is too long for a message.
 pub(super) fn shorten(name: &str) -> String {
     const LONGEST: usize = 60;
     match name.char_indices().nth(LONGEST) {
@@ -495,7 +495,7 @@ impl<'de> Visitor<'de> for MembersVisitor {
     }
 }
 
-/// The name of a field, borrowed from the text where it contains no escape.
+/// The name of a field, borrowed from the text if it contains no escape.
 #[derive(Deserialize)]
 #[serde(transparent)]
 struct Key<'a>(#[serde(borrow)] Cow<'a, str>);

@@ -14,9 +14,9 @@ use crate::spec::{JobSpec, ServerSpec, UserSpec};
 
 type Stated<T> = Result<T, FormatError>;
 
-/// Gives a struct two associated items: `FIELDS`, the names of its fields in documents, and `stated`, which reads
-/// the struct from an object. A string after a field is its name in documents, where that differs from the name in
-/// the struct. The object may have further fields.
+/// Gives a struct two associated items: `FIELDS`, the names of its fields in documents, and `stated`, which reads the
+/// struct from an object. A string after a field is its name in documents, if that differs from the name in the struct.
+/// The object may have further fields.
 macro_rules! stated {
     ($spec:ident $(<$text:ident>)? { $($field:ident $($name:literal)?: $kind:expr),+ $(,)? }) => {
         impl<'t $(, $text: From<Cow<'t, str>>)?> $spec$(<$text>)? {
@@ -51,7 +51,7 @@ stated! { JobSpec { name: text, demand: amounts, reward: number, load: number } 
 /// The fields of a user that are not about its demand: its group, gang and pinned tasks.
 pub const MEMBER_FIELDS: [&str; 3] = MemberSpec::FIELDS;
 
-/// Reads a server class as problems state it. The object may also have the fields `also`, which are not read.
+/// Reads a server class as problems state it. The object may also have the fields in `also`, which are not read.
 ///
 /// # Errors
 /// [`FormatError`] at the first field that is unknown, missing or malformed.
@@ -60,7 +60,7 @@ pub fn server_spec<'t>(document: &Document<'t>, object: &Object<'t>, also: &[&st
     ServerSpec::stated(document, object)
 }
 
-/// Reads a user as problems state it. The object may also have the fields `also`, which are not read.
+/// Reads a user as problems state it. The object may also have the fields in `also`, which are not read.
 ///
 /// # Errors
 /// [`FormatError`] at the first field that is unknown, missing or malformed.
@@ -83,7 +83,7 @@ pub struct SameSpec<'t> {
 /// Reads name, weight and tasks of a user whose other fields are known to be valid.
 ///
 /// # Errors
-/// As [`user_spec`].
+/// The same as for [`user_spec`].
 pub fn same_spec<'t>(document: &Document<'t>, object: &Object<'t>) -> Stated<SameSpec<'t>> {
     object.only_of(document, &[&UserSpec::<String>::FIELDS, &MEMBER_FIELDS])?;
     Ok(SameSpec {
@@ -93,10 +93,10 @@ pub fn same_spec<'t>(document: &Document<'t>, object: &Object<'t>) -> Stated<Sam
     })
 }
 
-/// Returns the digits that [`same_spec`] and [`member_spec`] take from the budget.
+/// Returns how many digits [`same_spec`] and [`member_spec`] take from the budget.
 ///
 /// # Errors
-/// Never, for a user that was read before.
+/// Never, if the user was read before.
 pub fn own_digits<'t>(document: &Document<'t>, object: &Object<'t>) -> Stated<u64> {
     let of = |field| object.get(field).map_or(Ok(0), |raw| document.digits_of(raw));
     Ok(of("weight")? + of("tasks")? + of("gang")? + of("pinned")?)
@@ -105,7 +105,7 @@ pub fn own_digits<'t>(document: &Document<'t>, object: &Object<'t>) -> Stated<u6
 /// Reads a user's group, gang and pinned tasks.
 ///
 /// # Errors
-/// [`FormatError`] where a field is malformed.
+/// [`FormatError`] if a field is malformed.
 pub fn member_spec<'t>(document: &Document<'t>, user: &Object<'t>) -> Stated<MemberSpec> {
     MemberSpec::stated(document, user)
 }
@@ -131,7 +131,7 @@ pub fn groups_spec<'t>(
     Ok((groups, GroupShareSpec::stated(document, &share)?))
 }
 
-/// Reads the values of an object's fields, by name. Returns an empty list where the object is absent.
+/// Reads the values of an object's fields, by name. Returns an empty list if the object is absent.
 fn by_name<'t, S: From<Cow<'t, str>>, T>(
     document: &Document<'t>,
     raw: Option<&'t RawValue>,
@@ -231,7 +231,7 @@ fn demand_on<'t, S: From<Cow<'t, str>>>(
     by_name(document, object.get(field), quantities)
 }
 
-/// Returns a reader for a name out of a closed set, or the default where no name is stated.
+/// Returns a reader for a name from a closed set. It returns the default if no name is stated.
 fn word<'t, T: Default + FromStr>(
     names: &[(&str, &str)],
 ) -> impl Fn(&Document<'t>, &Object<'t>, &str) -> Stated<T> {

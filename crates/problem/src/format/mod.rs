@@ -7,8 +7,8 @@
 //! |---|---|
 //! | read a file or standard input | [`read_text`] |
 //! | read a problem or an allocation | [`Source::problem`], [`Source::allocation`] |
-//! | read one that stands inside another document | [`Source::problem_in`], [`Source::allocation_in`] |
-//! | read other JSON with the same care | [`Document`] |
+//! | read a problem or an allocation inside another document | [`Source::problem_in`], [`Source::allocation_in`] |
+//! | read other JSON with the same limits and errors | [`Document`] |
 //! | read a server class, a user or groups in other JSON | [`server_spec`], [`user_spec`], [`groups_spec`], [`member_spec`] |
 //! | read a reservation problem | [`Source::reservation`], [`Source::reservation_in`] |
 //! | read a snapshot of a cluster | [`Source::snapshot`] |
@@ -55,7 +55,7 @@ pub const MAX_DEPTH: usize = 100;
 /// Length in bytes of the longest text that is read. A problem of a million users takes about 150 MB.
 pub const MAX_FILE_BYTES: u64 = 1 << 30;
 
-/// The text of a file, with the name that messages call it by.
+/// The text of a file, with the name that messages use for it.
 #[derive(Debug, Clone, Copy)]
 pub struct Source<'a> {
     /// File name. The name `-` means standard input.

@@ -81,8 +81,8 @@ impl<'a> AllocationDocument<'a> {
         NumberText(value, self.allocation.arithmetic)
     }
 
-    /// Returns a number of tasks as it is written. Tasks on single servers must add up to the tasks on the class.
-    /// Hence where there are placements, a number that is not a double is written exactly.
+    /// Returns a number of tasks as it is written. Tasks on single servers must add up to the tasks on the class. If
+    /// there are placements, a number that is not a double is therefore written exactly.
     fn tasks<'n>(&self, value: &'n Rational) -> NumberText<'n> {
         let is_double = || number::from_f64(number::to_f64(value)).as_ref() == Some(value);
         if self.allocation.placements.is_none() || is_double() {
@@ -202,13 +202,14 @@ struct Texts<'n>(Rc<RefCell<Known<'n>>>);
 type Known<'n> = (HashMap<&'n Rational, Rc<str>>, usize);
 
 impl<'n> Texts<'n> {
-    /// Bits from which the denominator counts as long.
+    /// The number of bits from which a denominator counts as long.
     const LONG: u32 = 512;
-    /// Most bytes of the stored texts of exact numbers: enough for thousands of numbers of thousands of digits.
+    /// The maximum number of bytes of the stored texts of exact numbers: enough for thousands of numbers of thousands
+    /// of digits.
     const MOST: usize = 1 << 25;
 
-    /// Most bytes of the stored texts of floating-point numbers, their table entries included. There can be as many
-    /// as there are users.
+    /// The maximum number of bytes of the stored texts of floating-point numbers, including their table entries. There
+    /// can be as many as there are users.
     const MOST_FLOAT: usize = 1 << 24;
 
     fn of(&self, number: NumberText<'n>) -> Text<'n> {
@@ -289,7 +290,8 @@ struct ServerTasks<'a, T> {
     tasks: T,
 }
 
-/// Number of resources above which a user's zeros are left out. Users times resources need not fit in memory.
+/// Number of resources above which a user's zeros are left out. The product of users and resources may be too large for
+/// the memory.
 const MOST_RESOURCES: usize = 100;
 
 struct SummaryRow<'a> {

@@ -25,7 +25,7 @@ impl<'a> Source<'a> {
     /// `at` in the document.
     ///
     /// # Errors
-    /// As [`Source::problem`], with lines and columns of the whole text.
+    /// The same as for [`Source::problem`], with lines and columns of the whole text.
     pub fn problem_in(&self, raw: &'a RawValue, at: &Place) -> Result<Problem, FormatError> {
         read_problem(&self.document_in(raw, at)?)
     }
@@ -42,7 +42,7 @@ impl<'a> Source<'a> {
     /// `at` in the document.
     ///
     /// # Errors
-    /// As [`Source::reservation`], with lines and columns of the whole text.
+    /// The same as for [`Source::reservation`], with lines and columns of the whole text.
     pub fn reservation_in(&self, raw: &'a RawValue, at: &Place) -> Result<Reservation, FormatError> {
         read_reservation(&self.document_in(raw, at)?)
     }

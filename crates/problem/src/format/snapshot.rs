@@ -21,10 +21,10 @@ use crate::snapshot::{
     Subject, System, Victims, Waiting,
 };
 
-/// Largest absolute value of a priority. The largest of Kubernetes is 2,000,001,000, and those of Slurm fit into 32
-/// bits.
+/// Largest absolute value of a priority. The largest priority of Kubernetes is 2,000,001,000, and priorities of Slurm
+/// fit into 32 bits.
 const MOST_PRIORITY: i64 = 1 << 40;
-/// Most texts about rules of one user that are not modelled.
+/// The maximum number of texts about rules that are not modelled, for one user.
 const MOST_UNKNOWN: usize = 20;
 
 const FIELDS: [&str; 15] = [
@@ -225,7 +225,7 @@ impl<'r, 't> Reader<'r, 't> {
         })
     }
 
-    /// Refuses the second of two entries of a list that are about the same user, group or class.
+    /// Rejects a list with two entries about the same user, group or class.
     fn refuse_twice(&self, list: &str, of: impl Iterator<Item = usize>, message: &str) -> Stated<()> {
         let mut seen = HashSet::new();
         match of.enumerate().find(|(_, of)| !seen.insert(*of)) {
@@ -461,8 +461,8 @@ impl<'r, 't> Reader<'r, 't> {
         Ok(Rounded { server, resource, most, in_all, by_server })
     }
 
-    /// Reads the amounts that single servers of a class have beyond the class. Returns an empty list where they are
-    /// not stated.
+    /// Reads the amounts that single servers of a class have beyond the class. Returns an empty list if they are not
+    /// stated.
     fn beyond_by_server(
         &self,
         object: &Object<'t>,

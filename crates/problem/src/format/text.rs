@@ -54,7 +54,7 @@ fn read_file(file: fs::File) -> io::Result<Option<Vec<u8>>> {
     read_bounded(file, usize::try_from(length).unwrap_or(0) + 1)
 }
 
-/// Reads everything up to [`MAX_FILE_BYTES`]. Returns `None` when there is more. `room` is the number of bytes to
+/// Reads everything up to [`MAX_FILE_BYTES`]. Returns `None` if the input is longer. `room` is the number of bytes to
 /// reserve first.
 fn read_bounded(reader: impl Read, room: usize) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::with_capacity(room);
@@ -74,14 +74,15 @@ fn read_bounded(reader: impl Read, room: usize) -> io::Result<Option<Vec<u8>>> {
 }
 
 impl<'a> Source<'a> {
-    /// Returns an error about a value of this text, which stands at `at` in the document.
+    /// Returns an error about a value of this text. The value is at `at` in the document.
     #[must_use]
     pub fn error_at(&self, raw: &RawValue, at: &Place, message: impl Into<String>) -> FormatError {
         let (offset, length) = self.span(raw.get());
         self.error_on(offset, length, at.clone(), message.into())
     }
 
-    /// Returns byte offset and length of a slice of the text. Returns `(0, 0)` for a string that is no slice of it.
+    /// Returns byte offset and length of a slice of the text. Returns `(0, 0)` for a string that is not a slice of the
+    /// text.
     pub(super) fn span(&self, part: &str) -> (usize, usize) {
         let offset = (part.as_ptr() as usize).checked_sub(self.text.as_ptr() as usize);
         match offset {
@@ -124,7 +125,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Returns the message on one line, cut where it is too long. A message may quote names with line breaks.
+/// Returns the message on one line, cut if it is too long. A message may quote names with line breaks.
 fn on_one_line(message: &str) -> String {
     const LONGEST: usize = 600;
     match message.char_indices().nth(LONGEST) {

@@ -15,14 +15,14 @@ use crate::spec::UserSpec;
 /// Users in a batch. Their intermediate results take half a megabyte.
 const BATCH: usize = 1 << 10;
 
-/// Visits that parsing a user takes, of some microseconds (see [`each_of`]). They decide from how many users on
-/// threads share the work.
+/// The number of visits (see [`each_of`]) that parsing a user takes: some microseconds. It determines the number of
+/// users from which threads share the work.
 const VISITS_PER_USER: usize = 4;
 
 /// The fields whose texts are identical for users of one shape.
 const SHAPE_FIELDS: [&str; 5] = ["demand", "servers", "demand_on", "gamma", "criterion"];
 
-/// Most shapes that are stored. Clusters have fewer, and their texts are looked up in a few megabytes.
+/// The maximum number of shapes that are stored. Clusters have fewer shapes. The stored texts take a few megabytes.
 const MOST_SHAPES: usize = 1 << 16;
 
 /// The texts of [`SHAPE_FIELDS`] of one user.
@@ -35,7 +35,7 @@ struct Users<'d, 't> {
     shapes: Known,
     /// The texts of the fields, by shape.
     texts: Vec<Texts<'t>>,
-    /// The first user with a shape, and the digits of the numbers in its fields. By shape.
+    /// By shape: the first user with the shape, and the number of digits in its fields.
     first: Vec<(usize, u64)>,
 }
 
@@ -73,7 +73,7 @@ impl<'t> Users<'_, 't> {
     /// Reads the next batch of users: parses them independently, then adds them in order.
     fn read(&mut self, batch: &[&'t RawValue]) -> Result<(), FormatError> {
         let document = self.document;
-        // Split evenly, the digits of the batch cannot exceed those that are left.
+        // The remaining digits are split evenly, so the batch cannot exceed them.
         let digits = document.digits_left() / batch.len().max(1) as u64;
         let given = batch.iter().map(|raw| document.apart(raw, digits)).collect();
         let known = &self.shapes;

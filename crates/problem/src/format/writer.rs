@@ -8,7 +8,7 @@ use crate::Rational;
 /// A function that formats a number.
 pub(super) type Number = fn(&Rational) -> String;
 
-/// A writer of an object, field by field. Its output must never fail, such as a string.
+/// A writer of an object, field by field. Writing to its output must never fail, as for a string.
 pub(super) struct Fields<'o> {
     out: &'o mut (dyn Write + 'o),
     number: Number,
@@ -207,7 +207,7 @@ pub(super) struct Texts {
 }
 
 impl Texts {
-    /// Most bytes of the cached texts: enough for a hundred thousand shapes of users.
+    /// The maximum number of bytes of the cached texts: enough for a hundred thousand shapes of users.
     const MOST: usize = 1 << 24;
 
     fn put(&mut self, out: &mut dyn Write, key: usize, write: impl FnOnce(&mut String)) {

@@ -4,9 +4,9 @@ use rug::{Integer, Rational, ops::Pow};
 
 use super::{MAX_DIGITS, MAX_EXPONENT, format, from_f64};
 
-/// Returns an input number in a form that [`parse`](super::parse) reads again: [`format`](fn@format), or a decimal
-/// where the quotient has more than [`MAX_DIGITS`] digits. Returns `None` when neither form is within the limits,
-/// which never happens to a number that was read.
+/// Returns an input number in a form that [`parse`](super::parse) reads again: [`format`](fn@format), or a decimal if
+/// the quotient has more than [`MAX_DIGITS`] digits. Returns `None` when neither form is within the limits, which never
+/// happens to a number that was read.
 ///
 /// # Examples
 /// ```
@@ -32,11 +32,11 @@ pub fn format_stated(value: &Rational) -> String {
     stated(value).unwrap_or_else(|| format(value))
 }
 
-/// Returns the form that is hashed and never read. It is [`format`](fn@format), or `d.ddd` with an exponent of any
-/// size where the quotient has more than [`MAX_DIGITS`] digits.
+/// Returns the form that is hashed and never read. It is [`format`](fn@format), or `d.ddd` with an exponent of any size
+/// if the quotient has more than [`MAX_DIGITS`] digits.
 ///
-/// The hash of a problem is written into files and outlives a release. Hence this form must not change, even if the
-/// form that [`stated`] writes does.
+/// The hash of a problem is written into files that later releases read. This form must therefore not change, even if
+/// the form that [`stated`] writes does.
 #[must_use]
 pub(crate) fn format_hashed(value: &Rational) -> String {
     let quotient = format(value);
@@ -56,10 +56,10 @@ pub(crate) fn format_hashed(value: &Rational) -> String {
     format!("{sign}{first}{point}{rest}e{scientific}")
 }
 
-/// Returns a decimal that has a few digits more than a double, such as a small multiple of the decimal that a
-/// double prints as. Returns `None` for all other numbers. `nearest` is the double nearest to `value`.
+/// Returns a decimal that has a few digits more than a double, such as a small multiple of a printed double. Returns
+/// `None` for all other numbers. `nearest` is the double nearest to `value`.
 pub(crate) fn between_doubles(value: &Rational, nearest: f64) -> Option<String> {
-    /// Digits up to which the nearest double prints as the number itself.
+    /// The number of digits up to which the nearest double prints as the number itself.
     const OF_ANY_DOUBLE: usize = 15;
     /// Digits of the product of a double and a 64-bit number, the longest decimal that is returned.
     const FEW: usize = 37;

@@ -1,8 +1,9 @@
 //! One server class for several identical ones.
 //!
-//! Some clusters are stated server by server. Where a mechanism compares users by their tasks alone, wherever these
-//! run, classes that no user can tell apart may be joined into one class with all their servers. Its tasks are then
-//! spread over the original classes evenly (docs/theory.md, section 2).
+//! Some clusters are stated server by server. Some mechanisms compare users only by their numbers of tasks, and not by
+//! the servers on which the tasks run. For such a mechanism, classes that are identical for all users may be joined
+//! into one class with all their servers. The tasks on the joined class are then spread evenly over the original
+//! classes (docs/theory.md, section 2).
 
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash as Key;
@@ -31,8 +32,8 @@ struct Kinds {
 }
 
 impl Kinds {
-    /// Splits kinds: named classes of one kind stay together only if their values are equal, and are separated from
-    /// the classes that are not named.
+    /// Splits kinds. The given classes of one kind stay together only if their values are equal. They are separated
+    /// from classes of the kind that are not given.
     fn split<V: Key + Eq>(&mut self, classes: impl IntoIterator<Item = (usize, V)>) {
         let mut known = HashMap::new();
         for (i, value) in classes {
@@ -46,8 +47,7 @@ impl Kinds {
 }
 
 impl Problem {
-    /// Returns the problem in which identical server classes are joined into one, or `None` where no two are
-    /// identical.
+    /// Returns the problem in which identical server classes are joined into one, or `None` if no two are identical.
     ///
     /// Identical classes have the same capacity. All users have the same demand and criterion on them, and may use
     /// all or none of them. If any user states the rate of a whole class, or any group limits some classes, nothing
@@ -95,8 +95,8 @@ impl Problem {
                 classes.iter().map(|i| (*i, Rational::from((self.servers[*i].count, count)))).collect(),
             );
         }
-        // The joined class of each original class; and that class only for the first original class that it stands
-        // for.
+        // The joined class of each original class; and a list that has this class only at the first original class that
+        // it stands for.
         let at: Vec<usize> = kinds.iter().map(|kind| at_of_kind[kind]).collect();
         let of_first = |i: usize| (identical[at[i]][0] == i).then_some(at[i]);
         let mut sets: HashMap<*const [usize], Option<Arc<[usize]>>> = HashMap::new();

@@ -48,11 +48,11 @@ struct Kind<'p> {
 }
 
 impl Problem {
-    /// Returns the problem in which equivalent users are merged into one, or `None` where no two can be merged.
+    /// Returns the problem in which equivalent users are merged into one, or `None` if no two can be merged.
     ///
-    /// `size` returns the size of a user. `weight` gets the weight of the first user and the size of all equivalent
-    /// ones as a multiple of the first one's, and returns the weight of the merged user. Users stay separate where
-    /// `weight` returns `None`, or where the sum of their sizes would be a long number.
+    /// `size` returns the size of a user. `weight` returns the weight of the merged user. Its arguments are the weight
+    /// of the first user, and the total size of all equivalent users as a multiple of the first user's size. Users stay
+    /// separate if `weight` returns `None`, or if the sum of their sizes would be a long number.
     #[must_use]
     pub fn merged(
         &self,
@@ -159,18 +159,19 @@ fn short_sum<'p>(mut sizes: impl Iterator<Item = &'p Rational>) -> Option<Ration
     sum.map(Sums::first)
 }
 
-/// Returns the largest number of which both are integer multiples. If one of them is 0, it returns the other.
+/// Returns the largest number such that both numbers are integer multiples of it. If one of them is 0, it returns the
+/// other.
 fn common_divisor(a: &Rational, b: &Rational) -> Rational {
     let (over_a, over_b) = (Integer::from(a.numer() * b.denom()), Integer::from(b.numer() * a.denom()));
     Rational::from((over_a.gcd(&over_b), Integer::from(a.denom() * b.denom())))
 }
 
-/// Returns the decimal that the nearest double prints as.
+/// Returns the decimal as which the nearest double is printed.
 fn rounded(value: &Rational) -> Option<Rational> {
     number::from_f64(number::to_f64(value))
 }
 
-/// Returns the decimal that the nearest double not above `value` prints as.
+/// Returns the decimal as which the nearest double not above `value` is printed.
 pub(super) fn rounded_down(value: &Rational) -> Option<Rational> {
     let nearest = number::to_f64(value);
     number::from_f64(nearest).filter(|found| found <= value).or_else(|| number::from_f64(nearest.next_down()))
@@ -196,9 +197,9 @@ impl Merged {
         copies.into_iter().zip(kinds.of).map(own).collect()
     }
 
-    /// Returns [`parts`](Self::parts) for floating-point numbers, exactly in proportion. If the products are not
-    /// all doubles, rounding each one separately would break the proportion. Instead the largest common divisor of
-    /// the fractions is rounded, and each fraction takes a multiple of it. It is rounded down, so that a feasible
+    /// Returns [`parts`](Self::parts) for floating-point numbers, exactly in proportion. If some product is not a
+    /// double, rounding each product separately would violate the proportion. Instead, the largest common divisor of
+    /// the fractions is rounded down, and each fraction becomes a multiple of it. Since it is rounded down, a feasible
     /// allocation stays feasible.
     #[must_use]
     pub fn rounded_parts(&self, tasks: &[Vec<(usize, Rational)>]) -> Vec<Vec<(usize, Rational)>> {

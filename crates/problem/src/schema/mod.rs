@@ -1,7 +1,7 @@
 //! JSON Schema (draft 2020-12) of the file formats.
 //!
-//! A schema describes a document field by field. The reader ([`crate::format`]) checks everything that relates one
-//! field to another, such as whether a name is defined.
+//! A schema describes a document field by field. The reader ([`crate::format`]) checks all rules that relate one field
+//! to another, such as whether a name is defined.
 
 /// Defines the names of all schemas, and includes the text of each from its file.
 macro_rules! schemas {

@@ -8,7 +8,7 @@
 //! fraction of every user's tasks ends, and the free resources are given away in small amounts. Bottlenecks are the
 //! resources that were used up in one of the last two steps. Until some resource is used up, all resources are
 //! bottlenecks. The last step alone would not be enough. Two resources that are used up alternately would each be a
-//! bottleneck half of the time. The state would then not settle where no user has a justified complaint.
+//! bottleneck half of the time. The state would then not converge to one in which no user has a justified complaint.
 
 use std::time::Instant;
 
@@ -20,7 +20,7 @@ use crate::error::SimulateError;
 use crate::summary::Amounts;
 
 /// The fraction of a capacity below which a resource counts as used up. It is also the fraction of a regular amount
-/// below which nothing is given away. Sums of thousands of doubles are exact to this fraction.
+/// below which no amount is given away. Sums of thousands of doubles are exact to this fraction.
 const NEGLIGIBLE: f64 = 1e-9;
 
 /// A user that is present, with its demand.
@@ -52,10 +52,11 @@ impl PresentUser {
 /// Elementary steps of work to examine a user.
 const LOOK: u64 = 5;
 
-/// The number of amounts in which a user that has the pool alone would take back the tasks that end in a step.
+/// The number of amounts in which the tasks that end in one step are replaced, if one user has the pool alone.
 const FINER: f64 = 4.0;
 
-/// Gives away what these users leave of the pool, in small amounts. Returns the fractions of the pool that are left.
+/// Gives away the free part of the pool to these users, in small amounts. Returns the fractions of the pool that are
+/// left.
 fn fill(users: &[PresentUser], tasks: &mut [f64], steps: u32, is_bottleneck: &[bool]) -> Vec<f64> {
     let all = vec![1.0; is_bottleneck.len()];
     let mut left = all.clone();

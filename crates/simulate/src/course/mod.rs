@@ -1,6 +1,6 @@
 //! Divisible allocations over time (docs/simulation.md, "Divisible allocations over time").
 //!
-//! Users come and go. Between two events the allocation is that of the present users.
+//! Users come and go. Between two events the allocation depends only on the present users.
 //!
 //! | policy | gives |
 //! |---|---|

@@ -12,7 +12,7 @@ use crate::distributed::Network;
 use crate::fields::{Fields, Read, duration, not_before, not_negative, positive, text, texts, whole};
 use crate::read::server_list;
 
-/// The largest product of users and rows of a series. Each pair stores a number.
+/// The largest product of users and rows of a series. The series stores one number for each pair.
 const MOST_CELLS: f64 = 1e7;
 /// The default number of rows of a series: the horizon is divided into this many equal intervals.
 const ROWS: f64 = 1000.0;
@@ -22,10 +22,11 @@ const MOST_FOLLOWED: u128 = 10_000;
 const MOST_ACTIONS: f64 = 1e7;
 /// The largest number of steps of a mean running time.
 const MOST_STEPS: u64 = 10_000;
-/// The default number of steps of a mean running time. Tasks then stay within about a hundredth of what a user would have alone.
+/// The default number of steps of a mean running time. The number of tasks is then accurate to about a hundredth of the
+/// tasks that a user would have alone.
 const STEPS: u32 = 100;
-/// The largest product of steps by gaps and the squared number of users. Each unit is some ten looks at a user, which
-/// take about 10 nanoseconds.
+/// The largest product of steps by gaps and the squared number of users. Each unit examines a user some ten times, and
+/// each time takes about 10 nanoseconds.
 const MOST_FILLED: f64 = 1e9;
 
 const FIELDS: [&str; 10] =
@@ -109,7 +110,7 @@ fn events(fields: &Fields<'_, '_>, problem: &Problem, scenario: &mut CourseScena
         };
         let changes = &mut scenario.changes[user];
         if changes.is_empty() {
-            // A user whose first event is to come was absent before.
+            // A user whose first event is an arrival was absent before.
             scenario.absent[user] = comes;
         }
         let is_there = changes.len().is_multiple_of(2) != scenario.absent[user];
@@ -229,7 +230,7 @@ impl<'t> Reader<'_, 't> {
         Ok(Some((flag.name, text)))
     }
 
-    /// Refuses fields of users that a policy does not support.
+    /// Rejects fields of users that a policy does not support.
     fn without(&self, fields: &[&str], policy: &str) -> Read<()> {
         for raw in self.users {
             let user = self.document.object(raw)?;
@@ -267,7 +268,7 @@ impl<'t> Reader<'_, 't> {
             if is(&value) { Ok(number::to_f64(&value)) } else { Err(document.error(raw, message())) }
         };
         let delay = fields.optional("delay", duration)?.unwrap_or(usual.delay);
-        // Full steps with old totals do not settle.
+        // With old totals, full steps do not converge.
         let usual = if delay == usual.delay { usual } else { Network { step: STEP_OF_DELAYS, ..usual } };
         Ok(CoursePolicy::Distributed(Network {
             period,

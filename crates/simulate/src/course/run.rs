@@ -25,7 +25,7 @@ pub struct CourseScenario {
     pub groups: Vec<GroupSpec>,
     /// How the shares of sibling groups are compared.
     pub share: GroupShareSpec,
-    /// By user: what is stated about it in addition to its demand.
+    /// By user: its group, gang and pinned tasks.
     pub members: Vec<MemberSpec>,
     /// By user: the times at which it comes or goes, ascending. It is present at the beginning unless `absent`.
     pub changes: Vec<Vec<f64>>,
@@ -71,7 +71,7 @@ pub struct Moment {
     pub tasks: Vec<Option<f64>>,
     /// By user: its dominant share of all servers, not divided by the weight; 0 while it is absent.
     pub shares: Vec<f64>,
-    /// By class: the names of its rows, and the used fraction of each.
+    /// By class: the name and the used fraction of each row.
     pub utilisation: Vec<Vec<(String, f64)>>,
 }
 
@@ -107,7 +107,7 @@ impl CourseScenario {
         Ok(Problem::grouped(spec, self.groups.clone(), self.share.clone(), members)?)
     }
 
-    /// Returns by user whether it is present at a time. Users that come or go at this time have done so.
+    /// Returns by user whether it is present at a time. Changes at this time already count.
     #[must_use]
     pub fn there(&self, time: f64) -> Vec<bool> {
         let looks: usize = self.changes.iter().map(|changes| 1 + changes.len()).sum();
@@ -279,7 +279,7 @@ fn stepwise(
     Ok(Course { seed, end, moments, tasks, present, distance: None })
 }
 
-/// Returns by user the mean of its tasks while it is present, and the time during which it is.
+/// Returns by user the mean of its tasks while it is present, and the time during which it is present.
 fn means<'a>(
     pieces: impl Iterator<Item = (f64, &'a [Option<f64>])>,
     there: &[Vec<bool>],
@@ -339,7 +339,7 @@ fn distributed(
     Ok(sampled(scenario, (seed, end), moments, Some(distance)))
 }
 
-/// Returns a run that is known at equal intervals. Each state lasts until the next one.
+/// Creates a run from its states at equal intervals. Each state lasts until the next one.
 pub(super) fn sampled(
     scenario: &CourseScenario,
     (seed, end): (u64, f64),

@@ -14,8 +14,8 @@ use crate::cost::Growing;
 use crate::fields::{Fields, Read, count, not_before, not_negative, text};
 use crate::machines::{Machines, Places};
 
-/// The largest number of servers and capacities that all events together may concern. Each is visited, which takes
-/// about a nanosecond.
+/// The largest number of servers and capacities that all events together may affect. Each of them is visited, which
+/// takes about a nanosecond.
 const MOST_CONCERNED: usize = 2_000_000_000;
 /// The largest number of changes of servers. Each takes about 80 bytes.
 const MOST_CHANGES: usize = 20_000_000;
@@ -52,7 +52,7 @@ struct Cluster {
     memory: Growing,
 }
 
-/// Servers that change: their classes, their changes, and by name the classes that servers of this name have over time.
+/// Servers that change: their classes, their changes, and for each name the classes that its servers have over time.
 pub(super) struct Changing {
     pub servers: Vec<ServerSpec>,
     pub machines: Machines,
@@ -95,7 +95,7 @@ impl Cluster {
         class
     }
 
-    /// Returns the machines of a kind that are present, or those that are away.
+    /// Returns the machines of a kind that are present, or the machines that are away.
     fn machines(&self, kind: usize, there: bool) -> Vec<usize> {
         let is = |machine: &usize| self.places.class(*machine).is_some() == there;
         self.kinds[kind].machines.iter().copied().filter(is).collect()
@@ -181,7 +181,8 @@ fn event(fields: &Fields<'_, '_>, at: f64, resources: &[String], cluster: &mut C
                 let message = format!("found {number}: there would be more than {MAX_SERVERS} servers");
                 return Err(document.error(add, message));
             }
-            // Servers that are away come back as they were. New servers have the stated or the first capacity of their name.
+            // Servers that are away come back with the capacity that they had. New servers have the stated capacity, or
+            // the first capacity of their name.
             for machine in back.into_iter().take(usize::try_from(number).unwrap_or(usize::MAX)) {
                 if let Some(class) = cluster.places.last_class(machine) {
                     cluster.places.comes(at, machine, class);
@@ -238,7 +239,7 @@ fn kind_of(
     Err(document.error(raw, message))
 }
 
-/// Reads a number of servers, which is at most the number of those present.
+/// Reads a number of servers, which is at most the number of present servers.
 fn at_most(document: &Document<'_>, raw: &RawValue, there: usize, at: f64) -> Read<usize> {
     let number = count(document, raw)?;
     usize::try_from(number).ok().filter(|number| *number <= there).ok_or_else(|| {

@@ -1,5 +1,5 @@
-//! What the jobs of a run could earn if no job were rejected (Reservation, section 7.2): with greedy packing, and
-//! with the best packing. Computed for given jobs, and along a run.
+//! The reward that the jobs of a run could earn if no job were rejected (Reservation, section 7.2), with greedy packing
+//! and with the best packing. It is computed for given jobs, and along a run.
 
 use std::collections::HashMap;
 use std::time::Instant;
@@ -14,7 +14,7 @@ use crate::cost::is_over;
 /// The approximate number of times at which a run is compared. Each comparison solves a linear programme.
 const POINTS: usize = 50;
 
-/// The rewards at one time of all jobs that have arrived and would not have finished yet.
+/// The rewards at one time of all jobs that have arrived and would still run if no job were rejected.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Beside {
     /// The time.
@@ -79,14 +79,15 @@ pub(super) fn compare(
 /// rewards count.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Unrejected {
-    /// The reward of the greedy placement of all jobs that have arrived and would not have finished yet. For a piece
-    /// of time with several events it is the reward of the fluid placement of the mean numbers of jobs.
+    /// The reward of the greedy placement of all jobs that have arrived and would not have finished yet. For a piece of
+    /// time with several events, this is the reward of the fluid placement of the mean numbers of jobs.
     pub greedy: f64,
     /// The most that any policy could have earned.
     pub bound: f64,
 }
 
-/// The number of pieces of time from which on pairs are joined is twice this number. Each piece costs a linear programme.
+/// The least number of pieces of time: pairs of pieces are joined when there are twice as many. Each piece costs a
+/// linear programme.
 const LEAST_PIECES: usize = 1024;
 /// Mean numbers of jobs are rounded up to a multiple of 1 / `UNIT`. This keeps the programmes small and the bound valid.
 const UNIT: u32 = 1 << 20;

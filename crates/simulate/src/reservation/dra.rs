@@ -131,7 +131,7 @@ impl<'a> Dra<'a> {
                     of == configuration || have[of][..count].contains(&server)
                 };
                 let found = self.empty.iter().copied().enumerate().find(|(_, server)| !ranked(*server));
-                // Every empty server visited is searched for among the servers of its configuration.
+                // Each visited empty server is searched for among the servers of its configuration.
                 let asked = found.map_or(self.empty.len(), |(before, _)| before + 1) as u64;
                 charge(asked.saturating_mul(have[configuration].len() as u64), "the classification");
                 let Some((_, server)) = found else { break };
@@ -202,8 +202,8 @@ impl<'a> Dra<'a> {
         without.chain(wanted).copied()
     }
 
-    /// Returns the server that loses a job of type `j`. It is the server of the highest rank in the Reject Group, as
-    /// for migrations, or else the last server of all.
+    /// Returns the server that loses a job of type `j`. As for migrations, this is the server of the highest rank in
+    /// the Reject Group. If that group has no such job, it is the last server with one.
     fn losing_server(&self, j: usize) -> Option<usize> {
         let has = |server: &usize| self.jobs[*server][j] > 0;
         let rejecting = self.last_first().find(|server| has(server) && self.rejecting.contains(server));

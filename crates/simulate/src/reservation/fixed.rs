@@ -55,7 +55,7 @@ impl Fixed {
                 server += 1;
             }
         }
-        // Slots are taken from the end of the lists, so those of the first servers must come last.
+        // Slots are taken from the end of the lists, so the slots of the first servers must come last.
         empty.iter_mut().for_each(|slots: &mut Vec<usize>| slots.reverse());
         let slots = empty.iter().map(|empty| empty.len() as u64).collect();
         Ok(Self { empty, slots })

@@ -7,7 +7,7 @@
 //! | [`Policy::Dra`] | into an empty slot of the job's type in the Accept Group of the Dynamic Reservation Algorithm |
 //! | [`Policy::Preempting`] | like `Dra`, but jobs of priority 0 make room for a job of higher priority that finds no slot |
 //! | [`Policy::PowerOfD`] | on the least loaded of `d` random servers, if the job fits there |
-//! | [`Policy::Static`] | into an empty slot of the job's type; slots are from the configuration programme for the stated loads |
+//! | [`Policy::Static`] | into an empty slot of the job's type; the slots come from the configuration programme for the stated loads |
 //!
 //! [`scenario`] reads the files that `evenhand simulate` runs. [`Unrejected`] and [`upper_bound`] bound the reward
 //! that any policy can earn with given jobs.

@@ -15,9 +15,9 @@ pub enum Policy {
     },
     /// The Dynamic Reservation Algorithm with preemption (Reservation, section 7.2).
     ///
-    /// When a job of higher priority is rejected, jobs of priority 0 are preempted, the smallest first. Preemption
-    /// ends when the preempted jobs took the reserve times the size of the rejected job. They keep the reward that
-    /// they have earned, and lose the rest.
+    /// When a job of higher priority is rejected, jobs of priority 0 are preempted, the smallest first. Preemption ends
+    /// when the total size of the preempted jobs reaches the reserve times the size of the rejected job. Preempted jobs
+    /// keep the reward that they have earned, and earn no more.
     Preempting {
         /// The number of reserved slots of each type.
         reserve: u64,
@@ -55,7 +55,7 @@ impl Policy {
     }
 }
 
-/// The servers of a configuration in the classification of the Dynamic Reservation Algorithm.
+/// The numbers of servers of a configuration in the classification of the Dynamic Reservation Algorithm.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Classified {
     /// The number of slots by type.
@@ -87,7 +87,7 @@ pub enum AdmissionError {
     TooDense {
         /// The number of jobs per unit of time.
         rate: f64,
-        /// The last time at which they come.
+        /// The last time at which jobs arrive.
         at: f64,
     },
     /// Jobs at time 0 for which there is no room.
@@ -170,9 +170,9 @@ pub(super) trait Admit {
 
 /// The placement of the jobs that are present at time 0.
 ///
-/// The paper's policies start from any state and do not say how it arises. Here every job is placed on the first
-/// server on which it fits next to the jobs before it. Jobs of one type are placed one after the other. So a server
-/// that has no room for one of them has no room for the rest.
+/// The paper's policies start from any state, and the paper does not say how the state arises. Here every job is placed
+/// on the first server on which it fits next to the jobs before it. Jobs of one type are placed one after the other. So
+/// a server that cannot take one job of a type cannot take any further job of that type.
 #[derive(Default)]
 pub(super) struct First {
     of_type: usize,

@@ -89,7 +89,7 @@ pub fn scenario(document: &Document<'_>, folder: &Path) -> Result<AdmissionScena
     }
     let coming = coming(&fields, &problem, folder)?;
     if let Some((k, rate, at)) = coming.too_dense(servers, horizon) {
-        // Index 0 stands for the loads of the problem, the following indices for those of the list.
+        // Index 0 refers to the loads of the problem, and the following indices to the loads of the list.
         let place = match k.checked_sub(1) {
             Some(k) => Place::root().key("loads").index(k),
             None => Place::root().key("reservation"),

@@ -40,7 +40,7 @@ pub struct Admission {
     pub rejected: Vec<u64>,
     /// By type: the number of preempted jobs.
     pub preempted: Vec<u64>,
-    /// The jobs of `all` over the time in which rewards count, in pieces.
+    /// The numbers of jobs if no job were rejected, over the time in which rewards count, in pieces.
     pub unrejected: Pieces,
     /// The number of times that a job moved to another server.
     pub migrations: u64,
@@ -57,8 +57,9 @@ pub struct Admission {
 pub struct Admitted {
     /// The scenario.
     pub scenario: AdmissionScenario,
-    /// The optimum of the configuration programme with the loads of the problem, per server and unit of time. No policy earns
-    /// more in the long run while jobs arrive at these loads. `None` if they arrive otherwise ([`Coming::other_loads`]).
+    /// The optimum of the configuration programme with the loads of the problem, per server and unit of time. No policy
+    /// earns more in the long run while jobs arrive at these loads. `None` if jobs arrive at other loads
+    /// ([`Coming::other_loads`]).
     ///
     /// [`Coming::other_loads`]: super::scenario::Coming::other_loads
     pub optimum: Option<f64>,
@@ -69,7 +70,7 @@ pub struct Admitted {
     /// The rewards that the jobs of the first run could have earned. `None` if no time was left to compute them, or
     /// if the run stopped before rewards counted.
     pub unrejected: Option<Unrejected>,
-    /// Whether the time was up before the first run was compared up to its end.
+    /// Whether the time was up before the comparison of the first run was complete.
     pub is_beside_cut: bool,
 }
 
@@ -100,7 +101,7 @@ pub fn run(
         (beside, is_beside_cut) = compare(problem, scenario.servers, (&run.series, &run.all), until)?;
         unrejected = run.unrejected.earn(problem, scenario.servers, until)?;
         is_beside_cut |= unrejected.is_none() && !run.unrejected.is_empty();
-        // Sums are rounded in different orders. So a reward that equals the bound may seem to exceed it.
+        // The two sums are rounded in different orders, so a reward that equals the bound may seem to exceed it.
         if let Some(Unrejected { bound, .. }) = &mut unrejected
             && run.reward <= *bound * (1.0 + ROUNDING)
         {

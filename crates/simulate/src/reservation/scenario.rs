@@ -66,7 +66,7 @@ impl AdmissionScenario {
         Self { name, problem, servers, policy, cra_every, estimates, coming, horizon, from, every }
     }
 
-    /// Checks that the numbers have a meaning.
+    /// Checks that the numbers are valid.
     pub(super) fn check_numbers(&self) -> Result<(), AdmissionError> {
         if self.servers == 0 || self.servers > MOST_SERVERS {
             return Err(AdmissionError::Setting("jobs are admitted into 1 to 100,000 servers"));
@@ -85,7 +85,7 @@ impl AdmissionScenario {
 
     /// Checks that the scenario is not too large.
     pub(super) fn check_size(&self) -> Result<(), AdmissionError> {
-        // Numbers without a meaning are reported as such, not as too large.
+        // Invalid numbers are reported as invalid, not as too large.
         self.check_numbers()?;
         let types = self.problem.n_types() as f64;
         let rows = self.horizon / self.every;
@@ -189,8 +189,8 @@ impl Coming {
         first + rates.iter().enumerate().map(of).sum::<f64>()
     }
 
-    /// Returns random jobs that come closer to each other than neighbouring doubles, if there are any: the index of
-    /// their loads, their rate and their last time.
+    /// Returns the loads at which random jobs arrive closer to each other than neighbouring doubles, if there are any:
+    /// their index, the rate of arrival and the last time.
     pub(super) fn too_dense(&self, servers: usize, horizon: f64) -> Option<(usize, f64, f64)> {
         if self.trace.is_some() {
             return None;

@@ -13,8 +13,8 @@ use crate::machines::{Change, Machines, What};
 /// The machines of a cluster and their changes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Changing {
-    /// The problem of all machines, each with its first capacity; shares are fractions of these. Users and groups are
-    /// those of the run.
+    /// The problem of all machines, each with its first capacity. Shares are fractions of these capacities. Users and
+    /// groups are those of the run.
     pub whole: Problem,
     /// The changes of the machines.
     pub machines: Machines,

@@ -29,7 +29,7 @@ impl Started {
 words!(Started { user, job, end, duration, servers });
 
 impl Simulation<'_> {
-    /// Refuses an arrival whose tasks can never run.
+    /// Rejects an arrival whose tasks can never run.
     pub(super) fn can_come(&self, arrival: &Arrival) -> Result<(), SimulateError> {
         let user = arrival.user as usize;
         let name = || self.problem.users()[user].name().to_owned();

@@ -19,20 +19,22 @@ use crate::worker::Worker;
 pub struct Settings {
     /// The time limit of one run of a contender.
     pub limit: Duration,
-    /// The number of runs of each contender. `None`: as many as the median needs, or one if a run takes long.
+    /// The number of runs of each contender. `None` means as many runs as a reliable median needs, and only one if a
+    /// run takes long.
     pub effort: Option<Effort>,
-    /// The contenders that are compiled in. Without a worker they run on threads, which cannot be killed.
+    /// The contenders that are compiled into this program. Without a worker they run on threads, which cannot be
+    /// killed.
     pub inside: Vec<Arc<dyn Contender>>,
     /// The worker that runs contenders in processes.
     pub worker: Option<Worker>,
     /// The external programs.
     pub outside: Vec<Outside>,
-    /// The keeper of external programs. Without one they outlive this process if it is killed.
+    /// The keeper of external programs. Without a keeper, external programs continue when this process is killed.
     pub keeper: Option<Keeper>,
 }
 
 impl Settings {
-    /// Returns settings with all contenders that are compiled in.
+    /// Returns settings with all contenders that are compiled into this program.
     #[must_use]
     pub fn new(limit: Duration) -> Self {
         let inside = crate::contenders::all().into_iter().map(Arc::from).collect();
@@ -47,12 +49,12 @@ pub struct Measured {
     pub case: Arc<Case>,
     /// The exact answer.
     pub reference: Arc<Reference>,
-    /// The records by contender; external programs are last.
+    /// The records by contender. External programs are last.
     pub records: Vec<Record>,
 }
 
-/// Runs every contender that takes the case, and compares its answer with the reference. `progress` is called with
-/// the name of a contender before it runs.
+/// Runs every contender that can solve this kind of case, and compares its answer with the reference. `progress` is
+/// called with the name of a contender before it runs.
 ///
 /// A contender that fails is not an error: its record has the reason.
 pub fn measure(

@@ -30,9 +30,9 @@ pub enum Kind {
     PsDsf,
     /// The limit of the trajectory of No Justified Complaints.
     Njc,
-    /// Whole tasks, which are compared with the divisible allocation.
+    /// An allocation of whole tasks, which is compared with the divisible allocation.
     Whole,
-    /// The optimum of a linear programme of any kind.
+    /// The optimum of a linear programme that is not derived from an allocation problem.
     LinearProgramme,
 }
 
@@ -68,7 +68,7 @@ impl Kind {
         Self::LinearProgramme,
     ];
 
-    /// Returns the mechanism whose answer is requested, or `None` for reservation problems and linear programmes.
+    /// Returns the mechanism whose answer is requested. Returns `None` for reservation problems and linear programmes.
     #[must_use]
     pub fn mechanism(self) -> Option<&'static str> {
         Some(match self {
@@ -126,7 +126,7 @@ pub struct Case {
     pub input: Input,
     /// The exponent of [`Kind::Alpha`]; 1 for other kinds.
     pub alpha: Rational,
-    /// The known optimum, if the problem was made around one.
+    /// The known optimum, if the problem was constructed from an optimum.
     pub planted: Option<Planted>,
 }
 
@@ -141,7 +141,8 @@ pub enum Input {
     Programme(Model),
 }
 
-/// A known optimum for which the problem was made: exact tasks, and the prices at which every user chooses exactly these tasks.
+/// The optimum from which a problem was constructed: exact tasks, and the prices at which every user chooses exactly
+/// these tasks.
 #[derive(Debug, Clone)]
 pub struct Planted {
     /// The tasks by user, sparse.
@@ -169,7 +170,7 @@ impl Case {
         }
     }
 
-    /// Returns the linear programme, if the case is one.
+    /// Returns the linear programme, if the case is a linear programme.
     #[must_use]
     pub fn programme(&self) -> Option<&Model> {
         match &self.input {

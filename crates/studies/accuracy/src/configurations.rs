@@ -36,7 +36,8 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Adds all maximal configurations with these numbers of the types before `j`. Returns `None` if there are too many.
+    /// Adds all maximal configurations that start with the given numbers of jobs for the types before `j`. Returns
+    /// `None` if there are too many.
     fn grow(&mut self, k: &mut Vec<u64>, j: usize) -> Option<()> {
         self.left = self.left.checked_sub(1)?;
         if j == k.len() {
@@ -60,7 +61,7 @@ impl Search<'_> {
     }
 }
 
-/// The pool and the configuration of each column after those of the served jobs.
+/// The pool and the configuration of each column. The columns of served jobs come first and are not in this list.
 pub type Columns = Vec<(usize, Vec<u64>)>;
 
 /// Returns the programme. Its columns are the served jobs by type, then the servers by configuration. Its rows are
@@ -86,8 +87,8 @@ pub fn programme(problem: &Reservation, listed: &[(usize, Vec<u64>)]) -> (Progra
     (Programme { costs, rows }, listed.to_vec())
 }
 
-/// Returns the largest violation of a row of the programme, in absolute terms and relative to the pool or the load.
-/// Jobs and their slots are measured by the load.
+/// Returns the largest violation of a row of the programme: the absolute amount, and the amount relative to the size of
+/// the pool or to the load. Rows of jobs and slots are measured by the load.
 #[must_use]
 pub fn violation(
     problem: &Reservation,

@@ -7,7 +7,8 @@ use crate::programmes::{PriceMeasures, ProgrammeMeasures, ProgrammeStatus, Viola
 use crate::record::{Record, Unanswered};
 use crate::speed::Timing;
 
-/// Returns all records. The fields of the object `about`, which describes them, come first.
+/// Returns a document of all records. The fields of the object `about` come first. They describe
+/// the measurement.
 #[must_use]
 pub fn accuracy(records: &[Record], about: &Value) -> Value {
     let mut document = json!({"kind": "accuracy", "version": 1});
@@ -19,14 +20,14 @@ pub fn accuracy(records: &[Record], about: &Value) -> Value {
     document
 }
 
-/// Returns the questions without an exact answer.
+/// Returns a document of the cases without an exact answer.
 #[must_use]
 pub fn unanswered(questions: &[Unanswered]) -> Value {
     let question = |of: &Unanswered| json!({"instance": of.instance, "kind": of.kind.name(), "why": of.why});
     questions.iter().map(question).collect()
 }
 
-/// Returns the number if JSON can represent it.
+/// Returns the number, if it is finite. JSON cannot represent other numbers.
 fn finite(value: Option<f64>) -> Option<f64> {
     value.filter(|value| value.is_finite())
 }
@@ -105,7 +106,7 @@ fn repair(repair: &Repair) -> Value {
     })
 }
 
-/// Returns all times. The instances were made with `seed`.
+/// Returns a document of all times. The instances were generated from `seed`.
 #[must_use]
 pub fn speed(lines: &[Timing], seed: u64) -> Value {
     let results: Vec<Value> = lines

@@ -1,4 +1,4 @@
-//! Runs contenders that are compiled in, within their time limits.
+//! Runs contenders that are compiled into this program, within their time limits.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -14,9 +14,9 @@ use crate::record::Cost;
 use crate::timing::Effort;
 use crate::worker::Worker;
 
-/// The time of a first run above which it is not repeated, unless a number of runs was requested.
+/// A first run that takes longer is not repeated, unless a number of runs was requested.
 const LONG: Duration = Duration::from_millis(300);
-/// The fraction of the time limit that a contender has in addition to notice that the time is up.
+/// The time that a contender may take to notice that its time is up, as a fraction of the time limit.
 const GRACE: f64 = 0.2;
 /// The additional time that a process has to read the case.
 const READING: Duration = Duration::from_secs(120);
@@ -25,7 +25,7 @@ const READING: Duration = Duration::from_secs(120);
 pub(crate) struct Ran {
     pub answer: Result<Answer, NoAnswer>,
     pub time: Duration,
-    /// The peak of memory in bytes above the memory in use before.
+    /// The peak of memory in bytes, minus the memory that was in use before.
     pub memory: Option<u64>,
 }
 
@@ -36,7 +36,7 @@ pub(crate) enum Message {
     Ran(Box<Ran>),
 }
 
-/// Runs a contender as often as the effort requires. Ends early if `say` refuses a result.
+/// Runs a contender as often as the effort requires. Ends early if `say` returns false.
 pub(crate) fn runs(
     contender: &dyn Contender,
     case: &Case,
@@ -66,8 +66,8 @@ pub(crate) fn runs(
     }
 }
 
-/// Returns the first answer, or the reason why there is none, and the cost. If there is a worker, a contender that is
-/// compiled in runs in one of its processes. Otherwise it runs on a thread, which is abandoned when the time is up.
+/// Returns the first answer, or the reason why there is no answer, and the cost. If there is a worker, the contender
+/// runs in one of its processes. Otherwise it runs on a thread, which is abandoned when the time is up.
 pub(crate) fn run(
     contender: &Arc<dyn Contender>,
     case: &Arc<Case>,
@@ -120,7 +120,7 @@ pub(crate) fn run(
         let _gone = child.kill();
         child.wait().ok()
     });
-    // The first run only warms up.
+    // The first run only warms up, so its time does not count.
     if seconds.len() > 1 {
         seconds.remove(0);
     }

@@ -18,10 +18,10 @@ use crate::utility::{ln, power};
 
 /// The exponents of the tolerances within which an answer is trusted, as negative powers of ten.
 pub const TOLERANCES: [u32; 2] = [6, 9];
-/// The exponent of the tolerance for the reference, as a negative power of ten. Margins above minus the tolerance
-/// count as satisfied, since the reference may be irrational.
+/// The exponent of the tolerance for the reference, as a negative power of ten. The reference may be a rounded
+/// irrational number, so an axiom that it violates by less than this tolerance counts as satisfied.
 const TRUTH: u32 = 30;
-/// The number of bits of an irrational power, far more than those of a double.
+/// The number of bits of an irrational power. It is far larger than that of a double.
 const BITS: u32 = 200;
 /// The product of users and classes above which only feasibility and sharing incentive are examined.
 const MOST_PAIRS: usize = 3_000;
@@ -31,16 +31,16 @@ const TIME: Duration = Duration::from_secs(10);
 /// The quality of an answer.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Measures {
-    /// The error `max_n |x_n - x*_n| / x*_n` over the users with exact tasks above 0. For others it is a fraction of
-    /// what they would have alone. `None` if the answer is not unique.
+    /// The error `max_n |x_n - x*_n| / x*_n`. For a user without tasks in the exact answer, the difference is divided
+    /// by the tasks that it would have alone. `None` if the answer is not unique.
     pub error: Option<f64>,
     /// The relative distance of the objective from the optimum. For sums of logarithms it is the distance of the
-    /// weighted mean logarithm. `None` if there is no objective, or if it has no value.
+    /// weighted mean logarithm. `None` if there is no objective or if the objective is not defined.
     pub objective_error: Option<f64>,
-    /// The largest relative excess over a capacity or a limit, or relative amount by which tasks are negative. For a
-    /// linear programme: the largest violation, relative to the bound or to 1 if that is larger.
+    /// The largest violation of a capacity, a limit or a sign, relative to the capacity or limit. For a linear
+    /// programme it is the largest violation relative to the bound, or to 1 if the bound is smaller.
     pub violation: f64,
-    /// The largest excess in units of the resource, in tasks, or in units of a row or column.
+    /// The largest violation of a capacity, a limit or a bound, in its own unit.
     pub excess: f64,
     /// The verdicts by axiom and tolerance; `None` if they were not examined.
     pub verdicts: Option<Vec<Verdict>>,
@@ -71,14 +71,14 @@ impl Verdict {
     }
 }
 
-/// A feasible answer after its repair (docs/axioms.md).
+/// A feasible answer that was made from an infeasible one (docs/axioms.md).
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Repair {
-    /// The largest change, relative to what the user would have alone.
+    /// The largest change of a user, relative to the tasks that the user would have alone.
     pub change: f64,
     /// The relative distance of the objective from the optimum after the repair.
     pub loses: Option<f64>,
-    /// The smallest tolerance within which it is certified as the answer, if one of at most 1e-6 suffices.
+    /// The smallest tolerance at which the repaired answer is certified as the answer. `None` if it is above 1e-6.
     pub certified: Option<f64>,
 }
 
@@ -95,7 +95,7 @@ impl Measures {
 pub struct Judge<'c> {
     case: &'c Case,
     reference: &'c Reference,
-    /// The axioms that are examined, and whether each holds for the exact answer; `None` if that is not known.
+    /// The axioms that are examined, and whether each holds for the exact answer. `None` if this is not known.
     truths: Option<Vec<(Request, String, bool)>>,
     /// A cache of the exact optima of shares.
     optima: Optima,
@@ -125,7 +125,8 @@ impl<'c> Judge<'c> {
         Some(truths.collect())
     }
 
-    /// Returns for each request whether it holds within the tolerance, or `None` if it does not apply or is not decided.
+    /// Returns for each request whether the axiom holds within the tolerance. Returns `None` for an axiom that does not
+    /// apply or is not decided.
     fn examined(
         &self,
         problem: &Problem,
@@ -301,8 +302,8 @@ pub(crate) fn relative_difference(found: &Rational, right: &Rational) -> f64 {
     to_f64(&if right.is_zero() { difference } else { difference / Rational::from(right.abs_ref()) })
 }
 
-/// Returns the axioms that are judged. An axiom that depends on where users run is judged only on one server, since
-/// the exact answer is otherwise one of several.
+/// Returns the axioms that are judged. An axiom that depends on the servers of the tasks is judged only if there is one
+/// server. With more servers there are several exact answers, which differ in these servers.
 fn requests(case: &Case, problem: &Problem) -> Vec<Request> {
     let mut axioms = vec![Axiom::Feasible];
     if !matches!(case.kind, Kind::Utilitarian | Kind::PsDsf | Kind::Whole) {
@@ -326,7 +327,7 @@ fn requests(case: &Case, problem: &Problem) -> Vec<Request> {
     requests
 }
 
-/// Returns whether the problem is small enough for axioms that compare users, or that need a solver.
+/// Returns whether the problem is small enough for the axioms that compare users or need a solver.
 fn is_small(problem: &Problem) -> bool {
     problem.n_users() * problem.n_servers() <= MOST_PAIRS
 }
@@ -396,8 +397,8 @@ fn error(problem: &Problem, totals: &[Rational], levels: &[Rational]) -> Rationa
     (0..problem.n_users()).map(of_user).max().unwrap_or_default()
 }
 
-/// Returns the largest violation of a row, a limit or 0: in absolute terms, and relative to the row or to what the
-/// user would have alone.
+/// Returns the largest violation of a row, a limit or a sign: the amount, and the amount relative to the row or to the
+/// tasks that the user would have alone.
 fn violation(problem: &Problem, allocation: &Allocation) -> (Rational, Rational) {
     let constraints = Constraints::new(problem, allocation.sharing);
     let (mut absolute, mut relative) = (Rational::new(), Rational::new());

@@ -1,9 +1,10 @@
-//! Keepers: processes between the bench and an external program, which end the program with the bench.
+//! Keepers: processes between the benchmark and an external program. A keeper kills the external program when the
+//! benchmark ends.
 //!
-//! A keeper reads the shell's command from its standard input, which stays open while the bench runs. On standard
-//! output it reports when the shell has started and how it ended. If the shell ends, standard input closes, or a
-//! signal arrives, the keeper kills everything that the command has started. On Linux it adopts all orphaned
-//! processes below it. So it also finds programs that have left the process group (`setsid`).
+//! A keeper reads the shell's command from its standard input, which stays open while the benchmark runs. On standard
+//! output it reports when the shell has started and how it ended. If the shell ends, standard input closes, or a signal
+//! arrives, the keeper kills everything that the command has started. On Linux it adopts all orphaned processes below
+//! it. So it also finds programs that have left the process group (`setsid`).
 
 use std::ffi::OsString;
 use std::fs;
@@ -22,9 +23,9 @@ use crate::memory;
 const MOST_COMMAND: u64 = 1 << 20;
 /// The time that a keeper may take to kill its processes.
 const TO_KILL: Duration = Duration::from_secs(2);
-/// The time between two checks while processes are killed.
+/// The time between two checks whether killed processes have ended.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(1);
-/// The shortest and the longest time between two checks of a program.
+/// The shortest and the longest time between two checks whether a program has ended.
 pub(crate) const LOOKS: (Duration, Duration) = (Duration::from_micros(500), Duration::from_millis(20));
 /// The number of bytes that are kept from the end of standard error. The rest is read and dropped.
 const KEPT_BYTES: usize = 1 << 16;
@@ -47,9 +48,9 @@ pub struct Keeper {
 /// The line that a keeper reads.
 #[derive(Debug, Serialize, Deserialize)]
 struct Task {
-    /// The command for the shell.
+    /// The command that the shell runs.
     command: String,
-    /// The folder of its files, which the keeper removes if the bench cannot.
+    /// The folder of the command's files. The keeper removes it if the benchmark cannot.
     folder: PathBuf,
 }
 
@@ -77,7 +78,7 @@ pub(crate) struct End {
     pub wrote_too_much: bool,
     /// The peak of its memory in bytes.
     pub memory: Option<u64>,
-    /// The end of its standard error.
+    /// The last bytes of its standard error.
     pub words: String,
 }
 
@@ -120,7 +121,7 @@ impl Keeper {
                     break;
                 }
                 Ok(_) | Err(RecvTimeoutError::Timeout) => {}
-                // A signal has ended the keeper itself.
+                // The channel is closed, because a signal has ended the keeper itself.
                 Err(RecvTimeoutError::Disconnected) => break,
             }
             pause = (pause * 3 / 2).min(longest);
@@ -134,7 +135,8 @@ impl Keeper {
     fn start(&self, task: &Task) -> io::Result<Kept> {
         let mut keeper = Command::new(&self.program);
         keeper.args(&self.arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // Ctrl-C goes to the process group of the bench. In that group the keeper would end before it has killed its processes.
+        // Ctrl-C reaches every process of the benchmark's process group. The keeper is in a group of its own, so that
+        // Ctrl-C does not end it before it has killed its processes.
         in_a_group(&mut keeper);
         let mut child = keeper.spawn()?;
         let (input, output, errors) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
@@ -203,7 +205,7 @@ fn drain(mut errors: ChildStderr, kept: &Mutex<Vec<u8>>) {
     }
 }
 
-/// Returns whether the files of a folder take more disk space than a program may use, or are too many.
+/// Returns whether the files in a folder are too many or take more disk space than a program may use.
 pub(crate) fn has_written_too_much(folder: &Path) -> bool {
     let (mut bytes, mut files) = (0, 0);
     let mut folders = vec![folder.to_path_buf()];
@@ -233,7 +235,8 @@ fn bytes_on_disk(found: &fs::Metadata) -> u64 {
     found.len()
 }
 
-/// Makes the program the leader of a process group, so that everything that it starts can be killed with it.
+/// Makes the program the leader of a process group, so that all processes that it starts can be killed together with
+/// it.
 #[cfg(unix)]
 pub(crate) fn in_a_group(command: &mut Command) {
     std::os::unix::process::CommandExt::process_group(command, 0);
@@ -259,7 +262,7 @@ pub(crate) fn kill_group(_group: u32) {}
 /// The reason why a keeper ends.
 enum Why {
     Ended(io::Result<std::process::ExitStatus>, Duration),
-    /// The bench has ended, or a signal has arrived.
+    /// The benchmark has ended, or a signal has arrived.
     Stopped,
 }
 
@@ -305,7 +308,8 @@ pub fn keep(signals: impl FnOnce() + Send + 'static) -> io::Result<()> {
         Why::Ended(Ok(status), time) => say(&Line::Ended { exit: status.code(), time }),
         Why::Ended(Err(error), _) => say(&Line::Failed { why: error.to_string() }),
         Why::Stopped => {
-            // The bench also removes the folder, unless a signal has ended the bench.
+            // The benchmark also removes the folder. But if a signal has ended the benchmark, only the keeper can
+            // remove it.
             let is_ours =
                 folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with(FOLDER_PREFIX));
             let _removed = if is_ours { fs::remove_dir_all(&folder) } else { Ok(()) };
@@ -330,7 +334,7 @@ fn adopt_orphans() {
 #[cfg(not(target_os = "linux"))]
 fn adopt_orphans() {}
 
-/// Kills the process group and all processes below this one, until none is left.
+/// Kills the process group and all descendants of this process, until no process is left.
 fn kill_all(group: u32) {
     let begun = Instant::now();
     loop {

@@ -1,4 +1,4 @@
-//! The peak memory of a process, if the system reports it; Linux does.
+//! The peak memory of a process, if the system reports it. Linux does.
 
 use std::fs;
 
@@ -9,12 +9,12 @@ pub(crate) fn reset_peak() -> Option<u64> {
     resident("self", "VmRSS:")
 }
 
-/// Returns the peak since [`reset_peak`], minus the memory that was resident then.
+/// Returns the peak memory since [`reset_peak`], minus the memory that was resident at the reset.
 pub(crate) fn peak_above(before: u64) -> Option<u64> {
     Some(resident("self", "VmHWM:")?.saturating_sub(before))
 }
 
-/// Returns a line of the status of a process, in bytes.
+/// Returns the value of a line of a process's status, in bytes.
 fn resident(process: &str, field: &str) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix(field))?;
@@ -22,14 +22,14 @@ fn resident(process: &str, field: &str) -> Option<u64> {
     Some(kibibytes * 1024)
 }
 
-/// Returns the sum of the peaks of all processes of a group.
+/// Returns the sum of the peak memory of all processes of a group.
 pub(crate) fn of_group(group: u32) -> Option<u64> {
     let of_group = processes().filter(|process| process.group == group);
     let sum: u64 = of_group.map(|process| resident(&process.number.to_string(), "VmHWM:").unwrap_or(0)).sum();
     (sum > 0).then_some(sum)
 }
 
-/// Returns the descendants of a process that have not ended yet. On other systems than Linux it returns none.
+/// Returns the descendants of a process that have not ended yet. On systems other than Linux it returns no processes.
 pub(crate) fn below(process: u32) -> Vec<u32> {
     let all: Vec<Process> = processes().collect();
     let mut found = vec![process];
@@ -47,7 +47,7 @@ struct Process {
     number: u32,
     parent: u32,
     group: u32,
-    /// Whether it has ended and its parent has not waited for it yet.
+    /// Whether the process has ended and its parent has not waited for it yet.
     has_ended: bool,
 }
 
@@ -56,7 +56,8 @@ fn processes() -> impl Iterator<Item = Process> {
     entries.filter_map(|entry| {
         let number: u32 = entry.file_name().to_str()?.parse().ok()?;
         let stat = fs::read_to_string(format!("/proc/{number}/stat")).ok()?;
-        // The command is in parentheses and may contain any character. So fields are counted after the last parenthesis.
+        // The name of the command is in parentheses and may contain any character. So fields are counted from the last
+        // parenthesis.
         let mut fields = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace();
         let has_ended = matches!(fields.next()?, "Z" | "X");
         let (parent, group) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);

@@ -34,9 +34,9 @@ use crate::programmes::{self, ProgrammeStatus};
 use crate::record::Cost;
 use crate::timing::Effort;
 
-/// The exit status with which a program says that it does not take problems of the kind.
+/// The exit status with which a program says that it cannot solve problems of this kind.
 pub const NOT_MINE: i32 = 77;
-/// The time of a first run above which it is not repeated, unless a number of runs was requested.
+/// A first run that takes longer is not repeated, unless a number of runs was requested.
 const LONG: Duration = Duration::from_secs(1);
 /// The longest answer that is read, in bytes. It suffices for 100,000 users on a few classes each, with numbers of a
 /// hundred digits.
@@ -57,13 +57,13 @@ pub struct Outside {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum OutsideError {
-    /// A `=` between name and command is missing.
+    /// The `=` between the name and the command is missing.
     #[error("expected NAME=COMMAND, such as `mine=./solver {{problem}} {{answer}}`")]
     Form,
-    /// The command has no place for the answer.
+    /// The command does not contain `{answer}`.
     #[error("the command of `{0}` has no {{answer}}")]
     NoAnswer(String),
-    /// The command has no place for the problem.
+    /// The command contains neither `{problem}` nor `{mps}`.
     #[error("the command of `{0}` has neither {{problem}} nor {{mps}}")]
     NoProblem(String),
 }
@@ -106,13 +106,13 @@ pub fn distinguish(programs: &mut [Outside], inside: &[Arc<dyn Contender>]) {
 }
 
 impl Outside {
-    /// Returns whether it reads a linear programme.
+    /// Returns whether the program reads a linear programme.
     #[must_use]
     pub fn is_linear(&self) -> bool {
         self.command.contains("{mps}")
     }
 
-    /// Returns whether it can solve a case. There are no records of other cases.
+    /// Returns whether the program can solve a case. There are no records of other cases.
     #[must_use]
     pub fn applies(&self, case: &Case) -> bool {
         if case.kind == Kind::LinearProgramme {
@@ -123,8 +123,8 @@ impl Outside {
         if self.is_linear() { has_programme } else { case.kind != Kind::Configurations }
     }
 
-    /// Returns the first answer, or the reason why there is none, and the cost. Returns `None` if the program does
-    /// not take the kind.
+    /// Returns the first answer, or the reason why there is no answer, and the cost. Returns `None` if the program says
+    /// that it cannot solve problems of this kind.
     pub(crate) fn run(
         &self,
         case: &Case,
@@ -179,7 +179,7 @@ struct Files {
     folder: tempfile::TempDir,
     command: String,
     programme: Option<Programme>,
-    /// The linear programme as it was written, if the case is one.
+    /// The linear programme in the form in which it was written, if the case is a linear programme.
     written: Option<Model>,
 }
 
@@ -257,7 +257,7 @@ impl Files {
         }
         let malformed = |error: &dyn std::fmt::Display| NoAnswer::Malformed(error.to_string());
         let path = self.folder.path().join("answer");
-        // A pipe would never end.
+        // The answer must be a regular file. Reading a pipe might never end.
         match fs::metadata(&path) {
             Err(_) => return Err(malformed(&"it wrote no answer")),
             Ok(answer) if !answer.is_file() => return Err(malformed(&"what it wrote is no file")),
@@ -321,7 +321,8 @@ fn watch(child: &mut Child, folder: &Path, limit: Duration) -> io::Result<End> {
     }
 }
 
-/// Returns the linear programme of a case in MPS format, with its columns if it is made here.
+/// Returns the linear programme of a case in MPS format. Also returns the programme itself, if it was derived from an
+/// allocation or reservation problem.
 fn linear(case: &Case) -> io::Result<(String, Option<Programme>)> {
     let other = |error: &dyn std::fmt::Display| io::Error::other(error.to_string());
     match &case.input {
@@ -362,8 +363,7 @@ fn mps(programme: &Programme) -> io::Result<String> {
     lp_mps::write(&model).map_err(io::Error::other)
 }
 
-/// Interprets the solution file of a linear programme of any kind. A file that states that there is no optimum needs no
-/// values.
+/// Reads the solution file of a linear programme. A file that states that there is no optimum needs no values.
 fn solution(model: &Model, text: &str) -> Result<Answer, NoAnswer> {
     let status: String = stated_status(text).unwrap_or_default().chars().take(MOST_WORDS).collect();
     let says = ProgrammeStatus::of_words(&status);
@@ -375,7 +375,8 @@ fn solution(model: &Model, text: &str) -> Result<Answer, NoAnswer> {
     Ok(Answer { stated: Some(stated), says, status, objective, ..Answer::default() })
 }
 
-/// Returns the status that a solution file states: after `# status`, or as HiGHS, SCIP, CPLEX, glpsol or JSON state it.
+/// Returns the status that a solution file states. It may stand after `# status`, or in the format of HiGHS, SCIP,
+/// CPLEX, glpsol or JSON.
 fn stated_status(text: &str) -> Option<String> {
     if text.trim_start().starts_with('{') {
         let document: Value = serde_json::from_str(text).ok()?;
@@ -407,8 +408,8 @@ fn stated_status(text: &str) -> Option<String> {
     None
 }
 
-/// Interprets lines `column value` as an answer. Missing columns are 0. Lines that begin with `#` are claims of the
-/// program: `# status WORD`, `# objective NUMBER`.
+/// Reads lines `column value` as an answer. Missing columns are 0. Lines that begin with `#` state what the program
+/// claims: `# status WORD`, `# objective NUMBER`.
 fn columns(case: &Case, text: &str, programme: Option<&Programme>) -> Result<Answer, NoAnswer> {
     let malformed = |line: &str, why: &str| NoAnswer::Malformed(format!("`{line}`: {why}"));
     let mut answer = Answer::default();
@@ -453,7 +454,7 @@ fn columns(case: &Case, text: &str, programme: Option<&Programme>) -> Result<Ans
             .ok_or_else(|| unknown(&name))?;
         answer.tasks[n].push((i, value));
     }
-    // The objective of the file is a multiple of the weighted sum.
+    // The objective in the file is a multiple of the weighted sum.
     let factor: Rational = (0..problem.n_users())
         .filter(|&n| problem.is_active(n))
         .fold(evenhand_problem::Integer::from(1), |all, n| all.lcm(problem.users()[n].weight().denom()))

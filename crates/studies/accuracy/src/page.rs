@@ -1,4 +1,5 @@
-//! Writes the folder of a run: tables in three formats, pictures, and a page that shows everything.
+//! Writes the folder of a run: tables in three formats, pictures, and a page with all tables and
+//! pictures.
 
 use evenhand_report::plot::PlotError;
 use evenhand_report::{Form, Page};
@@ -31,10 +32,10 @@ const PICTURES: [(&str, &str, &str); 2] = [
     ),
 ];
 
-/// The number of records that the page shows at first.
+/// The number of records that the page shows before the reader asks for more.
 const FIRST_RECORDS: usize = 20;
 
-/// Returns all files except `accuracy.json`: tables, pictures, and last `index.html`.
+/// Returns all files except `accuracy.json`. The last file is `index.html`.
 ///
 /// # Errors
 /// A picture cannot be drawn.

@@ -6,11 +6,12 @@ use crate::case::Kind;
 use crate::profile::{self, Profile, RIGHT};
 use crate::record::Record;
 
-/// The smallest error that is drawn; smaller errors are drawn here. A double that is correct to its last digit can have error 0.
+/// The smallest error that is drawn. Smaller errors are drawn at this error. A double that is correct to its last digit
+/// can have error 0.
 pub const FLOOR: f64 = 1e-17;
 /// The number of series after which colours repeat.
 const COLOURS: usize = 8;
-/// The largest error that is drawn; larger errors are drawn here.
+/// The largest error that is drawn. Larger errors are drawn at this error.
 const CEILING: f64 = 10.0;
 
 /// Draws time against error with a plot for each kind. A mark shows the medians over the cases of a kind for one
@@ -84,7 +85,7 @@ pub fn profiles(records: &[Record]) -> Figure {
     Figure { title: "Profiles".to_owned(), plots, columns: 2 }
 }
 
-/// Returns lines that rise in steps.
+/// Returns step functions that rise.
 fn stairs(profiles: &[Profile], from: f64, to: f64) -> Vec<Series> {
     let line = |(at, profile): (usize, &Profile)| {
         let mut points = vec![];

@@ -13,11 +13,13 @@ pub const RIGHT: f64 = 1e-6;
 impl Record {
     /// Returns the error of the answer.
     ///
-    /// It is the error of the levels if these are unique, else that of the objective, and otherwise the tolerance
-    /// within which the answer can be certified. For an infeasible answer it is at least the violation. Returns `None`
-    /// without an answer, if no error is known, or for whole tasks, which differ from their reference in any case.
+    /// It is the error of the levels if the levels are unique, otherwise the error of the objective. If there is no
+    /// objective either, it is the tolerance at which the answer can be certified. For an infeasible answer it is at
+    /// least the violation. Returns `None` if there is no answer, if no error is known, or for whole tasks, which
+    /// always differ from their reference.
     ///
-    /// For a linear programme without an optimum it is 0 if the contender says so. A wrong status has no distance.
+    /// For a linear programme without an optimum, the error is 0 if the contender states this. A wrong status has no
+    /// error.
     #[must_use]
     pub fn distance(&self) -> Option<f64> {
         if self.status != Status::Solved || self.kind == Kind::Whole {
@@ -36,7 +38,8 @@ impl Record {
         Some(off.max(self.measures.violation))
     }
 
-    /// Returns whether the answer has values, and is not only the statement that a linear programme has no optimum.
+    /// Returns whether the answer has values. An answer without values only states that a linear programme has no
+    /// optimum.
     #[must_use]
     pub fn has_values(&self) -> bool {
         let says = self.measures.programme.as_ref().and_then(|programme| programme.says);
@@ -55,12 +58,12 @@ impl Record {
 pub struct Profile {
     /// The name of the contender.
     pub contender: String,
-    /// Steps of the bound, ascending, each with the fraction of cases from there on.
+    /// The bounds at which the fraction rises, ascending. Each bound has the fraction from this bound on.
     pub steps: Vec<(f64, f64)>,
 }
 
-/// Returns profiles of time by contender: the fraction of its cases that it solves within [`RIGHT`] in at most this
-/// multiple of the time of the fastest contender that does.
+/// Returns a profile of time for each contender. It is the fraction of its cases that the contender solves within
+/// [`RIGHT`], as a function of its time divided by the time of the fastest such contender.
 #[must_use]
 pub fn performance(records: &[Record]) -> Vec<Profile> {
     let is_right = |record: &Record| record.distance().is_some_and(|off| off <= RIGHT);
@@ -75,7 +78,7 @@ pub fn performance(records: &[Record]) -> Vec<Profile> {
     })
 }
 
-/// Returns profiles of errors by contender: the fraction of its cases in which the error is at most the bound.
+/// Returns a profile of errors for each contender. It is the fraction of its cases with an error of at most the bound.
 #[must_use]
 pub fn errors(records: &[Record]) -> Vec<Profile> {
     profiles(records, Record::distance)

@@ -1,4 +1,4 @@
-//! Linear programmes of any kind: their cases, exact answers that are read again, and the judgement on answers.
+//! General linear programmes: their cases, exact answers that are read from files, and the judgement on answers.
 
 use std::collections::BTreeSet;
 
@@ -35,7 +35,7 @@ evenhand_problem::names! { ProgrammeStatus:
 }
 
 impl ProgrammeStatus {
-    /// Returns the status that an exact answer proves; `None` if the time was up.
+    /// Returns the status that an exact answer proves. Returns `None` if the time was up.
     #[must_use]
     pub fn of_exact(status: &Status) -> Option<Self> {
         match status {
@@ -46,7 +46,8 @@ impl ProgrammeStatus {
         }
     }
 
-    /// Reads the status that a solver prints; `None` for any other word, such as that of a time limit.
+    /// Reads the status that a solver prints. Returns `None` for any other word, such as a word that reports a time
+    /// limit.
     #[must_use]
     pub fn of_words(words: &str) -> Option<Self> {
         let words = words.to_ascii_lowercase();
@@ -66,10 +67,10 @@ impl ProgrammeStatus {
     }
 }
 
-/// A violation in the row or the column where it is.
+/// A violation, and the row or column in which it occurs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Violated {
-    /// Whether it is in a row.
+    /// Whether the violation is in a row.
     pub is_row: bool,
     /// The name of the row or column.
     pub name: String,
@@ -83,7 +84,7 @@ pub struct PriceMeasures {
     /// The distance of the objective from the bound that the prices prove, relative to the objective or to 1 if that is
     /// larger; `None` if they prove no bound.
     pub gap: Option<f64>,
-    /// The largest price or reduced cost that needs an infinite bound.
+    /// The largest price or reduced cost whose bound is infinite. An optimum has no such price.
     pub dual_violation: Option<Violated>,
     /// The largest product of a price and the distance from its bound.
     pub complementarity: Option<Violated>,
@@ -144,8 +145,8 @@ pub fn proven_optimum(model: &Model, certificate: &str) -> Option<Reference> {
     is_optimal.then(|| Reference::of_programme(answer))
 }
 
-/// Returns the programme that external programs read: without integers, and with numbered names if a name could not be
-/// read from a line of words.
+/// Returns the programme that external programs read. It has no integers. If some name could not be read as one word,
+/// all names are replaced by numbered ones.
 #[must_use]
 pub fn for_programs(model: &Model) -> Model {
     let mut model = model.clone();
@@ -243,7 +244,7 @@ fn violated(model: &Model, of: &Violation) -> Violated {
     Violated { is_row, name: name.clone(), by: to_f64(&of.by) }
 }
 
-/// Returns the largest violation of a bound of a row or column, relative to the bound, or to 1 if that is larger.
+/// Returns the largest violation of a bound of a row or column, relative to the bound, or to 1 if the bound is smaller.
 fn relative_violation(model: &Model, x: &[Rational]) -> Rational {
     let relative = |bounds: &Bounds, value: &Rational| {
         let by = bounds.violation(value);

@@ -1,4 +1,4 @@
-//! The record of one contender on one case.
+//! The record of one contender for one case.
 
 use crate::case::Kind;
 use crate::judge::Measures;
@@ -6,13 +6,13 @@ use crate::judge::Measures;
 /// The ways in which a run ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
-    /// With an answer, correct or not.
+    /// The contender gave an answer, which may be wrong.
     Solved,
-    /// Without an answer in time.
+    /// The contender gave no answer in time.
     Timeout,
-    /// With a failure of the contender.
+    /// The contender failed.
     Failed,
-    /// With an answer that cannot be read, or with invalid numbers.
+    /// The contender gave an answer that cannot be read, or that has invalid numbers.
     Malformed,
 }
 
@@ -23,7 +23,7 @@ evenhand_problem::names! { Status:
     Malformed = "malformed", "it cannot be read, or has numbers that are none";
 }
 
-/// The record of one contender on one case.
+/// The record of one contender for one case.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
     /// The name of the case.
@@ -34,23 +34,23 @@ pub struct Record {
     pub contender: String,
     /// The method of the contender, without settings.
     pub method: String,
-    /// Whether it is an external program.
+    /// Whether the contender is an external program.
     pub outside: bool,
     /// The numbers of users and classes, of job types and pools, or of rows and columns.
     pub size: (usize, usize),
-    /// How it ended.
+    /// How the run ended.
     pub status: Status,
     /// The reason why there is no answer.
     pub why: Option<String>,
     /// The quality of the answer.
     pub measures: Measures,
-    /// The contender's claims.
+    /// The contender's own statements about its answer.
     pub claims: Claims,
     /// The cost of the run.
     pub cost: Cost,
 }
 
-/// A question without an exact answer, which no contender is asked.
+/// A case without an exact answer. No contender solves it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unanswered {
     /// The name of the case.
@@ -75,8 +75,8 @@ pub struct Claims {
 /// The cost of a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Cost {
-    /// The median time, after a warm-up run if the first run was short. For a run that did not end, the time until it
-    /// was stopped.
+    /// The median time in seconds. If the first run was short, it only warms up. For a run that did not end, this is
+    /// the time until it was stopped.
     pub seconds: f64,
     /// The number of runs for the median.
     pub runs: usize,

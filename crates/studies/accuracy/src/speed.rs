@@ -1,7 +1,7 @@
-//! Measures the running times of mechanisms, in floating point and exactly, as problems grow.
+//! Measures the running times of mechanisms in floating point and in exact arithmetic, for problems of growing size.
 //!
-//! This is a small measurement on purpose: in half a minute it shows what to expect on this machine. Comparisons with
-//! other programs are in the package `evenhand-benches`.
+//! This measurement is small on purpose. It takes half a minute and shows what to expect on this machine. Comparisons
+//! with other programs are in the package `evenhand-benches`.
 
 use std::time::Duration;
 
@@ -63,7 +63,8 @@ pub fn n_measurements() -> usize {
     CLUSTERS.len() * registry::ALL.len() + POOLS.len() * POOL_SOLVERS.len()
 }
 
-/// Measures every mechanism on every cluster, and the solvers of pools on pools. Mechanisms that do not apply are left out.
+/// Measures every mechanism on every cluster, and the solvers of pools on every pool. Mechanisms that do not apply are
+/// left out.
 ///
 /// # Errors
 /// [`BenchError::Instance`] if an instance is not a valid problem.
@@ -96,7 +97,7 @@ pub fn run(seed: u64, effort: Effort, mut progress: impl FnMut(&str)) -> Result<
     Ok(lines)
 }
 
-/// The solvers of pools that are measured, with the names shown here and their own names.
+/// The solvers of pools that are measured. Each has the name that is shown here and its own name.
 const POOL_SOLVERS: [(&str, &str); 2] =
     [("path follower", "path-follower"), ("interior point", "interior-point")];
 
@@ -116,7 +117,7 @@ fn line_of(mechanism: &Mechanism, problem: &Problem, effort: Effort) -> Option<T
         if mechanism.takes("alpha") {
             flags = flags.with("alpha", ALPHA.to_string());
         }
-        // A first run shows whether there is anything to measure.
+        // A first run shows whether the mechanism applies and succeeds.
         match mechanism.allocate_with(problem, &flags) {
             Ok(_) => {
                 let timed = timed(effort, || mechanism.allocate_with(problem, &flags).is_ok());

@@ -9,10 +9,10 @@ use crate::profile::RIGHT;
 use crate::record::{Record, Status, Unanswered};
 use crate::speed::{MedianTime, Timing};
 
-/// The number of rows of a table that people are shown.
+/// The largest number of rows of a table in the text for people.
 const LONGEST: usize = 20;
 
-/// Returns the results of every contender, its claims next to the truth, and all records.
+/// Returns the page with the results of every contender, its claims next to the truth, and all records.
 #[must_use]
 pub fn accuracy(records: &[Record]) -> Page {
     opening(records).append(tables(records))
@@ -32,7 +32,7 @@ pub fn opening(records: &[Record]) -> Page {
     ))
 }
 
-/// Returns the meaning of the errors of allocations, of linear programmes, or of both.
+/// Returns the definition of the errors of allocations, of linear programmes, or of both.
 fn meanings(records: &[Record]) -> String {
     const ALLOCATIONS: &str = "Errors are those of the levels (tasks by user) where the problem determines them, as parts of the \
         exact ones; violations are parts of the capacity. A verdict is wrong where an axiom is said to hold within 1e-6 or \
@@ -52,7 +52,7 @@ fn meanings(records: &[Record]) -> String {
     said.into_iter().filter(|(_, is_said)| *is_said).map(|(words, _)| words).collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the questions that have no exact answer; an empty page if there are none.
+/// Returns the page with the cases that have no exact answer. It is empty if there are no such cases.
 #[must_use]
 pub fn unanswered(questions: &[Unanswered]) -> Page {
     if questions.is_empty() {
@@ -153,7 +153,7 @@ pub fn all(records: &[Record]) -> Table {
         .table()
 }
 
-/// Returns a value of each record in their order, without repetitions.
+/// Returns a value of each record in the order of the records, without repetitions.
 fn of_each<'r, T: PartialEq>(records: &'r [Record], of: impl Fn(&'r Record) -> T) -> Vec<T> {
     let mut seen = Vec::new();
     for record in records {
@@ -280,7 +280,8 @@ fn error_or_status(record: &Record) -> Cell {
     }
 }
 
-/// Returns a table by kind with the contender that is closest in the worst case, among those with the most answers.
+/// Returns a table with a row for each kind. The row names the contender whose worst error is smallest among the
+/// contenders with the most answers. It also names the fastest among the contenders with the most correct answers.
 fn by_kind(records: &[Record]) -> Table {
     let mut table = Table::new([
         Column::words("kind"),
@@ -319,7 +320,7 @@ fn by_kind(records: &[Record]) -> Table {
     table
 }
 
-/// Returns the answers that contenders call solved but that are wrong, the worst first.
+/// Returns the answers that contenders call solved but that are wrong, the worst one first.
 fn worst_solved(records: &[Record]) -> Vec<&Record> {
     let says_solved = |record: &&Record| {
         let status = record.claims.status.as_deref().unwrap_or("").to_lowercase();

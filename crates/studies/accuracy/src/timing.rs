@@ -38,7 +38,7 @@ pub(super) struct Timed<T> {
     pub runs: usize,
 }
 
-/// Runs once to warm up, then as often as `effort` requires.
+/// Runs `run` once to warm up, then as often as `effort` requires.
 pub(super) fn timed<T>(effort: Effort, mut run: impl FnMut() -> T) -> Timed<T> {
     let mut result = run();
     let mut seconds = Vec::new();

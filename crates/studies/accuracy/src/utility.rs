@@ -3,8 +3,8 @@
 use evenhand_problem::{Integer, Rational};
 use rug::ops::Pow;
 
-/// The accuracy of a logarithm in bits: absolute if it is below 1, relative otherwise. It gives a hundred digits, and
-/// some more that a sum may lose.
+/// The accuracy of a logarithm in bits. The error is absolute if the logarithm is below 1, and relative otherwise.
+/// These bits give a hundred digits, and some more that a sum may lose.
 const BITS: u32 = 400;
 
 /// Returns the natural logarithm of a positive number. The error is at most `2^-390`, absolute or relative to the logarithm.
@@ -41,7 +41,7 @@ fn twice_artanh(z: &Rational) -> Rational {
     while !term.is_zero() {
         sum += Integer::from(&term / k);
         term = (term * &square) >> bits;
-        // A negative number is rounded down to -1 forever.
+        // Shifting a negative number rounds it down, so it stays at -1 and never reaches 0.
         if term == -1 {
             break;
         }
@@ -83,7 +83,7 @@ mod tests {
             let square = ln(&Rational::from(&value * &value)) - ln(&value) * 2u32;
             assert!(to_f64(&square).abs() < 1e-50, "{value}");
         }
-        // This tests far below the precision of a double 1 + z.
+        // This threshold is far below the precision of a double near 1.
         let tiny = Rational::from((1, Integer::from(10).pow(60)));
         let found = ln(&(Rational::from(1) + &tiny));
         assert!(to_f64(&(found / &tiny - 1u32)).abs() < 1e-50);

@@ -1,8 +1,8 @@
-//! Runs contenders that are compiled in, each in its own process. The process is killed when the time is up, a crash
-//! affects only this process, and it has its own peak of memory.
+//! Runs contenders that are compiled into this program, each in its own process. The process is killed when the time is
+//! up. A crash affects only this process, and its peak of memory is its own.
 //!
 //! The process reads a case as one line from standard input, which stays open until the caller ends. It writes a line
-//! when the case has been read, and a line for every run. Doubles are written as their bits.
+//! when it has read the case, and a line for every run. Doubles are written as their bits.
 
 use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -81,7 +81,7 @@ struct Written {
 /// Pairs of an index and a number.
 type Numbers = Vec<(usize, String)>;
 
-/// An allocation, with numbers as quotients.
+/// An allocation whose numbers are written as quotients.
 #[derive(Serialize, Deserialize)]
 struct Exact {
     mechanism: Option<String>,
@@ -92,8 +92,8 @@ struct Exact {
 }
 
 impl Worker {
-    /// Starts the program on a case. Its messages go to `send`, which is closed when the program ends. The returned
-    /// value keeps the case's input open.
+    /// Starts the program on a case. Its messages go to `send`, which is closed when the program ends. The case's input
+    /// stays open until the returned value is dropped.
     pub(crate) fn start(
         &self,
         contender: &str,
@@ -133,7 +133,7 @@ impl Worker {
         std::thread::spawn(move || {
             for line in output.into_iter().flat_map(|output| BufReader::new(output).split(b'\n')) {
                 let Ok(line) = line else { return };
-                // A solver may print other lines, which are skipped.
+                // A solver may print lines of its own, which are skipped.
                 let Ok(said) = serde_json::from_slice::<Line>(&line) else { continue };
                 if send.send(Message::from(said)).is_err() {
                     return;
@@ -145,7 +145,7 @@ impl Worker {
 }
 
 impl Question {
-    /// Reads the line that a [`Worker`] wrote.
+    /// Reads the question that a [`Worker`] wrote.
     ///
     /// # Errors
     /// The line is not a question.
@@ -162,7 +162,7 @@ pub enum Unanswerable {
     /// The problem or the linear programme cannot be read.
     #[error("{0}")]
     Problem(FormatError),
-    /// A name that does not exist.
+    /// A name is unknown.
     #[error("no {what} `{name}`")]
     Unknown {
         /// The type of the named object.
@@ -172,7 +172,7 @@ pub enum Unanswerable {
     },
 }
 
-/// Runs the contender of a question. `say` receives each line for the caller.
+/// Runs the contender of a question. `say` is called with each line of the answer.
 ///
 /// # Errors
 /// [`Unanswerable`] if the contender or kind does not exist, or if the problem cannot be read.

@@ -11,7 +11,8 @@ const CAPACITY: u32 = 12;
 /// The largest demand of a task, in units.
 const DEMAND: u32 = 6;
 
-/// Returns the problem with this number for a seed. Resources are named `r1`, `r2` and so on, server classes `s1`, users `u1`.
+/// Returns the problem with this number in the sequence of a seed. Resources are named `r1`, `r2` and so on, server
+/// classes `s1`, `s2`, and users `u1`, `u2`.
 pub fn draw(seed: u64, number: u64, size: Size) -> ProblemSpec {
     let random = &mut Pcg64::new(u128::from(seed), u128::from(number));
     let resources = names("r", random.random_range(1..=size.resources));
@@ -58,7 +59,7 @@ fn names(prefix: &str, count: usize) -> Vec<String> {
     (1..=count).map(|number| format!("{prefix}{number}")).collect()
 }
 
-/// Returns whole amounts of every resource, a quarter of them 0.
+/// Returns an amount of every resource. Amounts are whole numbers, and a quarter of them are 0.
 fn amounts(random: &mut Pcg64, resources: &[String], most: u32) -> Vec<(String, Rational)> {
     let mut amount = || if random.random_ratio(1, 4) { 0 } else { random.random_range(1..=most) };
     resources.iter().map(|name| (name.clone(), Rational::from(amount()))).collect()

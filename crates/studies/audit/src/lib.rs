@@ -1,11 +1,12 @@
 //! Audits: search for small allocation problems on which a mechanism violates an axiom, and count how often random problems do.
 //!
-//! The mechanism solves random problems in small whole numbers, and [`evenhand_certify`] examines every allocation. The first
-//! problem that violates an axiom is made smaller as long as it still does. The result has a certificate, so the search need
-//! not be trusted. It depends only on the settings, not on the number of threads. An audit without violations proves nothing.
+//! The mechanism solves random problems in small whole numbers, and [`evenhand_certify`] examines every allocation. The
+//! first problem that violates an axiom is reduced to the smallest problem that still violates it. The result has a
+//! certificate, so the search need not be trusted. The result depends only on the settings, not on the number of
+//! threads. An audit without violations proves nothing.
 //!
 //! # Examples
-//! Serving as many tasks as possible makes users envious, even if there are only two:
+//! A rule that serves as many tasks as possible makes users envious, even if there are only two users:
 //! ```
 //! use evenhand_audit::{Settings, Size, audit};
 //! use evenhand_mechanisms::registry;
@@ -42,14 +43,14 @@ pub use draw::draw;
 pub use property::{Property, Refutation};
 pub use render::{document, page};
 
-/// The number of problems that are examined together, on all threads.
+/// The number of problems of a batch. All threads together examine one batch at a time.
 const BATCH: u64 = 64;
 /// The largest number of users, classes and resources.
 pub const MOST: usize = 6;
 /// The largest number of problems.
 pub const MOST_INSTANCES: u64 = 1_000_000_000;
-/// The largest deviation that does not count as a violation, relative to what users would have alone. Answers with a
-/// gap are rational numbers near the optimum.
+/// The largest deviation that does not count as a violation, relative to the tasks that users would have alone. It is
+/// above 0, because some exact answers are rational numbers near an irrational optimum.
 const TOLERANCE: (u32, u32) = (1, 1_000_000_000);
 
 /// The largest size of the problems.
@@ -70,17 +71,18 @@ pub struct Settings {
     pub mechanism: &'static Mechanism,
     /// The other settings of the mechanism.
     pub flags: Flags,
-    /// The axioms. If there are none, the usual axioms and the axiom that defines the mechanism are audited.
+    /// The axioms. If the list is empty, the audit uses the default axioms and the axiom that defines the mechanism.
     pub requests: Vec<Request>,
-    /// Properties that are tested as well. Each requires many solutions of a problem.
+    /// Properties that are tested as well. To test a property, each problem must be solved many times.
     pub properties: Vec<Property>,
     /// The number of problems that are drawn.
     pub instances: u64,
-    /// The seed by which the problems are drawn.
+    /// The seed of the random problems.
     pub seed: u64,
     /// The largest size of the problems.
     pub size: Size,
-    /// The premises that every problem satisfies. Under [`Premises::NONE`] some users may be unable to run.
+    /// The premises that every problem satisfies. Under [`Premises::NONE`] there may be users that can run on no
+    /// server.
     pub premises: Premises,
 }
 
@@ -100,14 +102,14 @@ impl Settings {
         }
     }
 
-    /// Returns the problem with this number, changed as little as necessary to satisfy the premises.
+    /// Returns the problem with this number. It is changed as little as necessary to satisfy the premises.
     fn drawn(&self, number: u64) -> Stated {
         let mut stated = Stated::from(draw(self.seed, number, self.size));
         self.premises.impose(&mut stated);
         stated
     }
 
-    /// Returns the stated problem if it satisfies the premises.
+    /// Returns the stated problem as a problem, if it satisfies the premises.
     fn problem(&self, stated: &Stated) -> Option<Problem> {
         stated.problem().filter(|problem| self.premises.allow(problem))
     }
@@ -139,7 +141,7 @@ pub enum AuditError {
     /// An axiom cannot be requested.
     #[error(transparent)]
     Axiom(#[from] CertifyError),
-    /// Max-min of a stated resource was requested. Problems that are drawn need not have this resource.
+    /// Max-min of one resource was requested. Random problems need not have this resource.
     #[error("the problems of an audit have resources of their own: max-min of one cannot be asked for")]
     Resource,
 }
@@ -166,9 +168,9 @@ pub struct Probed {
     pub property: Property,
     /// The number of problems on which it was tested.
     pub tried: u64,
-    /// The number of these problems that refute it.
+    /// The number of problems that refute the property.
     pub refuted: u64,
-    /// The first problem that refutes it, made smaller.
+    /// The first problem that refutes it, reduced to a small one.
     pub example: Option<Refutation>,
     /// The number of the first problem that refutes it.
     first: Option<u64>,
@@ -187,11 +189,11 @@ pub struct Audited {
     pub share: Option<String>,
     /// The number of allocations for which the axiom was decided.
     pub decided: u64,
-    /// The number of these allocations that violate it.
+    /// The number of allocations that violate the axiom.
     pub violated: u64,
     /// The number of allocations to which it does not apply, or for which it was not decided.
     pub open: u64,
-    /// The first problem that violates it, made smaller.
+    /// The first problem that violates it, reduced to a small one.
     pub example: Option<Example>,
     /// The number of the first problem that violates it.
     first: Option<u64>,
@@ -210,8 +212,8 @@ pub struct Example {
     pub examination: Examination,
 }
 
-/// Draws problems, and makes the first that violates each axiom smaller. `progress` is called with the number of
-/// problems examined so far.
+/// Draws problems. For each axiom, it reduces the first problem that violates the axiom to a small one. `progress` is
+/// called with the number of problems examined so far.
 ///
 /// # Errors
 /// [`AuditError`] if a setting is out of range, or if an axiom or flag does not suit the mechanism.
@@ -270,13 +272,14 @@ fn check(settings: &Settings) -> Result<(), AuditError> {
 enum ProblemResult {
     NotApplicable,
     Failed,
-    /// The examination, and by property whether the problem refutes it.
+    /// The examination, and for each property whether the problem refutes it.
     Examined(Box<Examination>, Vec<bool>),
 }
 
 fn examine_drawn(settings: &Settings, number: u64) -> Result<ProblemResult, AuditError> {
     let stated = settings.drawn(number);
-    // Drawn problems are otherwise valid: every user demands something, every name exists, and a server may be empty.
+    // Random problems are valid in all other respects: every user demands a resource, and every name exists. A server
+    // may be empty.
     let Some(problem) = settings.problem(&stated) else { return Ok(ProblemResult::NotApplicable) };
     let subject = settings.subject();
     let allocation = match subject.allocated(&problem) {
@@ -338,7 +341,7 @@ impl Audit {
             }
         }
         for (axiom, _) in &examination.undecided {
-            // Undecided axioms have the same parameters as decided ones.
+            // An axiom that is not decided has the same parameters as one that is decided.
             let known = self.axioms.iter().find(|each| each.axiom == *axiom);
             let parameters = known.map(|each| each.parameters.clone()).unwrap_or_default();
             self.of(*axiom, &parameters, &examination.certificate.problem).open += 1;
@@ -365,7 +368,7 @@ impl Audit {
     }
 }
 
-/// Makes the problem with this number smaller as long as it violates the axiom.
+/// Reduces the problem with this number to a smaller one, as long as it violates the axiom.
 fn smallest(settings: &Settings, of: &Audited, number: u64) -> Option<Example> {
     let stated = shrink::shrink(settings.drawn(number), |stated| example(settings, of, stated).is_some());
     example(settings, of, &stated)

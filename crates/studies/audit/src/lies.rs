@@ -5,7 +5,7 @@ use evenhand_problem::Rational;
 use crate::property::Change;
 use crate::stated::Stated;
 
-/// The difference between two problems.
+/// The difference between a true problem and a changed problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// A user states another demand.
@@ -21,7 +21,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Returns the user that makes a false statement, if one does.
+    /// Returns the user that makes a false statement, if there is such a user.
     pub fn liar(self) -> Option<usize> {
         match self {
             Self::Demand(n) | Self::Classes(n) | Self::Both(n) => Some(n),
@@ -39,18 +39,19 @@ impl Kind {
     }
 }
 
-/// Demands of at most two resources that do not exceed this amount are replaced by every grid of [`SMALL_LIES`].
+/// Amounts up to this number are small. If a demand has at most two resources and only small amounts, all amounts of
+/// [`SMALL_LIES`] are tried.
 const SMALL: u32 = 2;
-/// The amounts in lies about such small demands.
+/// The amounts that are tried instead of a small demand.
 const SMALL_LIES: [u32; 4] = [0, 1, 2, 3];
-/// The amounts in lies about larger demands of at most two resources.
+/// The amounts that are tried instead of a larger demand with at most two resources.
 const LIES: [u32; 5] = [0, 1, 2, 4, 7];
 
 /// Returns the lies that are tried for each user.
 ///
-/// With at most two resources, they include every demand with a few amounts. They also include demands in which one
-/// amount is increased or decreased by 1, doubled, halved or set to 0; every other set of classes; and every other
-/// set of classes together with one amount changed by 1.
+/// With at most two resources, they include every demand whose amounts are in a short list. They also include demands
+/// in which one amount is increased or decreased by 1, doubled, halved or set to 0. They include every other set of
+/// classes, also together with one amount changed by 1.
 pub fn lies(stated: &Stated) -> Vec<Change> {
     let mut all = Vec::new();
     for n in 0..stated.spec.users.len() {
@@ -69,7 +70,7 @@ fn amounts(stated: &Stated, n: usize) -> Vec<Rational> {
     stated.spec.users[n].demand.iter().map(|(_, amount)| amount.clone()).collect()
 }
 
-/// Returns other demands, none of which is zero.
+/// Returns other demands. None of them is zero.
 fn demands(stated: &Stated, n: usize) -> Vec<Vec<Rational>> {
     let truth = amounts(stated, n);
     let is_small = truth.len() <= 2 && truth.iter().all(|amount| *amount <= SMALL);
@@ -93,7 +94,7 @@ fn demands(stated: &Stated, n: usize) -> Vec<Vec<Rational>> {
     lies
 }
 
-/// Returns every demand with these amounts.
+/// Returns all demands whose amounts are in this list.
 fn grid(resources: usize, of: &[u32]) -> Vec<Vec<Rational>> {
     let mut all = vec![Vec::new()];
     for _ in 0..resources {
@@ -105,7 +106,7 @@ fn grid(resources: usize, of: &[u32]) -> Vec<Vec<Rational>> {
     all
 }
 
-/// Returns the demands with one amount increased by 1, or decreased by 1 if it stays above 0.
+/// Returns the demands in which one amount is increased by 1, or decreased by 1 if it stays above 0.
 fn steps(truth: &[Rational]) -> Vec<Vec<Rational>> {
     let mut all = Vec::new();
     for (r, amount) in truth.iter().enumerate() {

@@ -1,6 +1,7 @@
 //! Properties of a mechanism that relate its allocations on different problems.
 //!
-//! Each is refuted by two problems that differ in one thing, both solved exactly. No property is proven here.
+//! Two problems refute a property if they differ in one respect and their exact answers contradict it. This crate does
+//! not prove properties.
 
 use evenhand_mechanisms::registry;
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational, Sharing, number};
@@ -18,9 +19,10 @@ pub enum Property {
     ByDemand,
     /// No user can run more tasks by stating other classes.
     ByClasses,
-    /// Like [`StrategyProof`](Self::StrategyProof), but a liar keeps the server time of its stated tasks.
+    /// Like [`StrategyProof`](Self::StrategyProof), but a liar runs its true tasks in the server time that its stated
+    /// tasks would take.
     InTime,
-    /// No user takes tasks from another by a lie that costs it nothing (PS-DSF, Lemma 1).
+    /// No user takes tasks from another user by a lie that costs the liar no tasks (PS-DSF, Lemma 1).
     NoFreeHarm,
     /// No user changes what another user can run by a lie that leaves its own number of tasks unchanged.
     NonBossy,
@@ -28,7 +30,7 @@ pub enum Property {
     PopulationMonotone,
     /// No user has fewer tasks when a server has more of a resource.
     ResourceMonotone,
-    /// On one single server every user has the tasks that DRF gives it (DRFH, section III-C).
+    /// On one single server every user has the same tasks as under DRF (DRFH, section III-C).
     SingleServerDrf,
 }
 
@@ -37,15 +39,15 @@ pub enum Property {
 pub struct Refutation {
     /// The true problem.
     pub problem: Problem,
-    /// The changed problem; the true problem if the property is about one problem.
+    /// The changed problem. If the property is about one problem, this is the true problem again.
     pub changed: Problem,
     /// The difference between the problems in words.
     pub change: String,
     /// The user that has more, or fewer, tasks than the property allows.
     pub user: String,
-    /// Its tasks in the true problem; those by DRF if the property is about one problem.
+    /// The user's tasks in the true problem. If the property is about one problem, these are its tasks under DRF.
     pub before: Rational,
-    /// The tasks of its true demand that it can run in the changed problem.
+    /// The number of tasks with its true demand that the user can run in the changed problem.
     pub after: Rational,
     /// The allocation of the mechanism on the true problem.
     pub given: Allocation,
@@ -60,11 +62,12 @@ pub struct Refutation {
 pub struct Probe {
     /// The counterexample, if the problem refutes the property.
     pub refuted: Option<Refutation>,
-    /// The distance of the nearest change from refuting it, as a fraction of what the user has. `None` if no change is near.
+    /// The distance of the closest change from a refutation, as a fraction of the user's tasks. `None` if no change
+    /// comes close.
     pub near: Option<Rational>,
 }
 
-/// A changed problem, with its difference in words and in kind.
+/// A changed problem, with its difference from the true problem as a sentence and as a kind.
 pub(crate) struct Change {
     pub words: String,
     pub stated: Stated,
@@ -119,8 +122,8 @@ impl Property {
         }
     }
 
-    /// Returns a counterexample to the property on this problem. Returns `None` if no change that is tried is one, or
-    /// if the mechanism has no answer.
+    /// Returns a counterexample to the property on this problem. Returns `None` if none of the tried changes is a
+    /// counterexample, or if the mechanism has no answer.
     pub(crate) fn refuted(self, subject: &Subject, stated: &Stated) -> Option<Refutation> {
         probe(subject, stated, &[self])?.pop()?.refuted
     }
@@ -155,7 +158,7 @@ pub(crate) fn probe(subject: &Subject, stated: &Stated, properties: &[Property])
     Some(probes)
 }
 
-/// Returns the changes that concern at least one of the properties.
+/// Returns the changes that can refute at least one of the properties.
 fn changes(stated: &Stated, properties: &[Property]) -> Vec<Change> {
     let any = |kind: Kind| properties.iter().any(|property| property.is_about(kind));
     let mut all = Vec::new();
@@ -261,8 +264,8 @@ impl Truth<'_> {
     }
 }
 
-/// Returns how many tasks of its true demand a liar can run. On every class it has the resources of the tasks that it
-/// stated, or the time that they would take.
+/// Returns how many tasks with its true demand a liar can run. On every class it has the resources of the tasks that it
+/// stated, or the server time that they would take.
 pub(crate) fn true_tasks(
     truth: &Problem,
     stated: &Problem,
@@ -280,7 +283,7 @@ pub(crate) fn true_tasks(
     truth.users()[n].tasks().cloned().into_iter().fold(run, Rational::min)
 }
 
-/// Stores the distance of a change that does not refute the property but comes near to it.
+/// Stores the distance of a change that nearly refutes the property.
 fn record_distance(probe: &mut Probe, by: Rational, of: &Rational) {
     if by > 0 && *of > 0 {
         let near = by / of;
@@ -288,7 +291,7 @@ fn record_distance(probe: &mut Probe, by: Rational, of: &Rational) {
     }
 }
 
-/// Returns the number of tasks with the true demand for which the resources of one stated task suffice.
+/// Returns the number of tasks with the true demand that the resources of one stated task suffice for.
 fn tasks_per_stated_task(truth: &Problem, stated: &Problem, n: usize) -> Rational {
     let demand = |problem: &Problem| problem.users()[n].base_demand().to_vec();
     let pairs = demand(truth).into_iter().zip(demand(stated));
@@ -296,7 +299,7 @@ fn tasks_per_stated_task(truth: &Problem, stated: &Problem, n: usize) -> Rationa
     parts.min().unwrap_or_default()
 }
 
-/// Returns a counterexample if a user on one single server has other tasks than under DRF.
+/// Returns a counterexample if some user on one single server has a different number of tasks than under DRF.
 fn unlike_drf(problem: &Problem, given: &Allocation, tolerance: (u32, u32)) -> Option<Refutation> {
     if problem.n_single_servers() != 1 {
         return None;

@@ -117,7 +117,7 @@ pub fn page(settings: &Settings, audit: &Audit) -> Page {
     shown.fold(page, |page, (each, example)| page.lines(refuted(each, example)))
 }
 
-/// Returns the violated axioms, and those that no problem violated.
+/// Returns sentences that name the violated axioms, and the axioms that no problem violated.
 fn short(settings: &Settings, audit: &Audit) -> Vec<String> {
     let name = settings.mechanism.info.id;
     let axioms = audit.axioms.iter().map(|each| (each.name.as_str(), each.violated, each.decided));
@@ -170,8 +170,8 @@ fn refuted(each: &Probed, example: &Refutation) -> Vec<String> {
     with_problem_below(said, &example.problem)
 }
 
-/// Returns the tasks of all users, the amount by which the axiom is violated, and the problem with one line for each
-/// class and user.
+/// Returns the tasks of all users, the amount by which the axiom is violated, and the problem. The problem has one line
+/// for each class and each user.
 fn describe(each: &Audited, example: &Example) -> Vec<String> {
     let users = example.problem.users().iter().zip(example.allocation.totals());
     let tasks: Vec<String> =
@@ -181,7 +181,7 @@ fn describe(each: &Audited, example: &Example) -> Vec<String> {
     with_problem_below(said, &example.problem)
 }
 
-/// Returns a statement with the problem below it.
+/// Returns a statement, followed by the problem.
 fn with_problem_below(said: String, problem: &Problem) -> Vec<String> {
     std::iter::once(said).chain(problem_to_json(problem).lines().map(str::to_owned)).collect()
 }

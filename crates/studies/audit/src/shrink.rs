@@ -1,4 +1,4 @@
-//! Makes problems smaller while they show the same result.
+//! Reduces problems to smaller ones that show the same result.
 
 use evenhand_problem::Rational;
 use evenhand_problem::groups::GroupShareSpec;
@@ -8,9 +8,11 @@ use crate::stated::Stated;
 /// The largest number of changes that are tried.
 const MOST_TRIALS: usize = 2_000;
 
-/// Returns a problem with fewer users, classes, resources, limits or units for which `shows` still holds.
+/// Returns a problem with fewer users, classes, resources or limits, or with smaller amounts, for which `shows` still
+/// returns true.
 ///
-/// `shows` must hold for `stated`. No single change of [`smaller`] makes the result smaller, unless [`MOST_TRIALS`] was reached.
+/// `shows` must return true for `stated`. The result cannot be reduced by one more change of [`smaller`], unless
+/// [`MOST_TRIALS`] was reached.
 pub fn shrink(mut stated: Stated, shows: impl Fn(&Stated) -> bool) -> Stated {
     let mut left = MOST_TRIALS;
     'again: loop {
@@ -28,7 +30,7 @@ pub fn shrink(mut stated: Stated, shows: impl Fn(&Stated) -> bool) -> Stated {
     }
 }
 
-/// Returns the problems with one thing less, those with the largest changes first.
+/// Returns the problems after one reduction, the largest reductions first.
 fn smaller(stated: &Stated) -> Vec<Stated> {
     let spec = &stated.spec;
     let mut all = Vec::new();
@@ -68,7 +70,7 @@ fn smaller(stated: &Stated) -> Vec<Stated> {
         push(&|next| next.spec.users[n].weight = None);
         push(&|next| next.spec.users[n].criterion.clear());
     }
-    // Halving comes before decreasing by 1, since it saves more trials.
+    // Halving comes first, because it needs fewer trials than decreasing by 1.
     for less in [halved, lowered] {
         for i in 0..spec.servers.len() {
             for r in 0..spec.resources.len() {
@@ -102,7 +104,7 @@ fn smaller(stated: &Stated) -> Vec<Stated> {
     all
 }
 
-/// Halves a number and rounds it down.
+/// Halves a number and rounds the result down.
 fn halved(value: &mut Rational) {
     *value = Rational::from(&*value / 2_u32).floor();
 }

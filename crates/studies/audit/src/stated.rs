@@ -1,4 +1,4 @@
-//! Problems as the searches state them: with an amount of every resource, and with their groups.
+//! Problems in a form that searches can change. They state an amount of every resource, and may have groups.
 
 use evenhand_problem::groups::{GroupShare, GroupShareSpec, GroupSpec, MemberSpec, Named};
 use evenhand_problem::{Member, Problem, ProblemSpec, Rational, ServerSpec, UserSpec};
@@ -12,7 +12,7 @@ pub struct Stated {
     pub groups: Vec<GroupSpec>,
     /// By user: its group and its gang. Empty if there are neither groups nor gangs.
     pub members: Vec<MemberSpec>,
-    /// How groups and users are compared.
+    /// The share by which groups and users are compared.
     pub share: GroupShareSpec,
 }
 
@@ -22,7 +22,7 @@ impl From<ProblemSpec> for Stated {
     }
 }
 
-/// Converts a problem. Groups keep what searches state about them: neither limits on classes nor priorities.
+/// Converts a problem. Limits of groups on classes and priorities are left out, because searches do not use them.
 impl From<&Problem> for Stated {
     fn from(problem: &Problem) -> Self {
         let mut spec = ProblemSpec::from(problem);
@@ -56,7 +56,7 @@ impl From<&Problem> for Stated {
     }
 }
 
-/// Lists every resource with its amount, or 0 if none is stated.
+/// Adds every resource that is missing with the amount 0.
 fn in_full(resources: &[String], amounts: &mut Vec<(String, Rational)>) {
     let stated = std::mem::take(amounts);
     let of = |name: &String| stated.iter().find(|(of, _)| of == name).map(|(_, amount)| amount.clone());
@@ -64,7 +64,7 @@ fn in_full(resources: &[String], amounts: &mut Vec<(String, Rational)>) {
 }
 
 impl Stated {
-    /// Returns the problem, if it is valid. A search may have removed the last demand of a user.
+    /// Returns the problem, if it is valid. It may be invalid because a search has removed the last demand of a user.
     #[must_use]
     pub fn problem(&self) -> Option<Problem> {
         Problem::grouped(self.spec.clone(), self.groups.clone(), self.share.clone(), self.members.clone())
@@ -123,7 +123,7 @@ impl Stated {
         }
     }
 
-    /// Removes a group. Its users then stand next to the other groups.
+    /// Removes a group. Its users then belong to no group.
     pub fn remove_group(&mut self, v: usize) {
         let name = self.groups.remove(v).name;
         for member in &mut self.members {

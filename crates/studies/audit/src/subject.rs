@@ -5,19 +5,19 @@ use evenhand_problem::{Allocation, Problem, Rational};
 
 use crate::TOLERANCE;
 
-/// A mechanism that is searched for counterexamples.
+/// A mechanism for which counterexamples are searched.
 #[derive(Clone)]
 pub struct Subject {
     /// The mechanism.
     pub mechanism: &'static Mechanism,
     /// The other settings of the mechanism.
     pub flags: Flags,
-    /// The largest difference between two answers that does not count, as a fraction of the user's tasks plus one.
+    /// The largest difference between two answers that is ignored. It is relative to the user's tasks plus one.
     pub tolerance: (u32, u32),
 }
 
 impl Subject {
-    /// Returns the allocation of the mechanism, or `None` if it ends without an answer.
+    /// Returns the allocation of the mechanism. Returns `None` if the mechanism ends without an answer.
     ///
     /// # Errors
     /// The mechanism is not defined for the problem, or its settings are wrong.
@@ -37,13 +37,13 @@ impl Subject {
         }
     }
 
-    /// Returns the allocation of the mechanism, if it has one.
+    /// Returns the allocation of the mechanism, if it has an answer.
     pub fn solved(&self, problem: &Problem) -> Option<Allocation> {
         self.allocated(problem).ok().flatten()
     }
 
-    /// Returns the allocation of the mechanism, and the tolerance within which it is certified. The tolerance of
-    /// exact answers is 0.
+    /// Returns the allocation of the mechanism, and the tolerance of its certificate. For exact answers the tolerance
+    /// is 0.
     pub fn certifiable(&self, problem: &Problem) -> Option<(Allocation, Rational)> {
         let outcome = self.mechanism.allocate_with(problem, &self.flags).ok()?;
         let has_gap = outcome.findings.gap.is_some_and(|gap| gap > 0);
@@ -52,8 +52,8 @@ impl Subject {
         is_final.then_some((outcome.allocation, tolerance))
     }
 
-    /// Returns the extreme answers of the mechanism on a small problem: all answers lie between them. Returns `None`
-    /// if they are not listed.
+    /// Returns the vertices of the set of all answers of the mechanism on a small problem. Returns `None` if the
+    /// mechanism cannot list them.
     pub fn answers(&self, problem: &Problem) -> Option<Vec<Allocation>> {
         if !self.mechanism.takes("faces") {
             return None;

@@ -1,4 +1,4 @@
-//! Exact confirmation and certificates of the instances that the hunt found.
+//! Confirms the instances that the hunt found in exact arithmetic, and certifies them.
 
 use evenhand_budget::within;
 use evenhand_certify::ratio;
@@ -16,7 +16,8 @@ pub struct Certified {
     pub problem: Reservation,
     /// The proven values of greedy and of the optimum at these loads.
     pub certificate: RatioCertificate,
-    /// The ratio of greedy to the optimum. By the rational method, no loads of these types have a lower ratio.
+    /// The ratio of greedy to the optimum. According to the rational method, no loads give a lower ratio for these
+    /// types.
     pub ratio: Rational,
 }
 

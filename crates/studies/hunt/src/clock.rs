@@ -6,7 +6,7 @@ use evenhand_packing::SearchLimits;
 
 use super::HuntError;
 
-/// A time limit, after which no work is begun. Without one there is no limit.
+/// A time limit. No work begins after it. It may be absent.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Clock(Option<Instant>);
 

@@ -34,19 +34,19 @@ pub enum HuntError {
         /// The number of matrices.
         matrices: String,
     },
-    /// A saved state that no hunt can have.
+    /// No hunt can have reached this saved state.
     #[error("the saved state is damaged: {0}")]
     State(String),
-    /// Two methods disagree, so one of them has a mistake.
+    /// Two methods give different results, so one of them is wrong.
     #[error("two methods disagree: {what}")]
     Disagree {
-        /// What they disagree about.
+        /// The result in which they differ.
         what: &'static str,
     },
-    /// The time limit is over.
+    /// The time limit is reached.
     #[error("the time was up before the search could begin")]
     OutOfTime,
-    /// An instance that is not a valid problem.
+    /// An instance is not a valid problem.
     #[error(transparent)]
     Problem(#[from] ProblemError),
     /// The rational method failed.
@@ -89,7 +89,7 @@ impl HuntError {
         )
     }
 
-    /// Returns whether the caller's input was at fault.
+    /// Returns whether the cause of the error is the caller's input.
     #[must_use]
     pub fn is_usage(&self) -> bool {
         matches!(self, Self::Setting { .. } | Self::TooLarge { .. } | Self::State(_))

@@ -1,10 +1,11 @@
-//! The search of all instances of a size, up to symmetry.
+//! A complete search of all instances of a given size, up to symmetry.
 //!
 //! The earnings of greedy and of the optimum depend on the demands only through the feasible configurations. So
 //! matrices of demands form classes: those with the same set of maximal configurations, up to the order of the types.
 //! In each class the search tries every vector of rewards with greatest common divisor 1, since scaling does not
 //! matter. Vectors that a symmetry of the class maps to a smaller vector are skipped. The order of the types matters
-//! only through ties. If some set of types has several best configurations, all orders are tried, otherwise one.
+//! only if there are ties. If some set of types has several best configurations, all orders are tried. Otherwise one
+//! order is tried.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -47,7 +48,7 @@ pub struct Exhaustive {
     orders: Vec<Vec<usize>>,
     /// The number of matrices of demands, up to the order of the types.
     pub matrices: u64,
-    /// The number of these matrices that were left out because they have too many configurations.
+    /// The number of matrices that were left out because they have too many configurations.
     pub too_large: u64,
     /// The number of matrices that were left out, counting all orders of their types.
     left_out: Integer,
@@ -112,7 +113,7 @@ impl Exhaustive {
             }
         }
         let orders = orders(n_types);
-        // The smallest set of configurations represents its class.
+        // The smallest member of a class represents the class.
         let canonical: Vec<(Rows, Rows)> = sets
             .into_par_iter()
             .map(|(list, choice)| {
@@ -146,8 +147,8 @@ impl Exhaustive {
         (self.classes.len() as u64).saturating_mul(self.settings.rewards.pow(self.settings.types as u32))
     }
 
-    /// Returns the number of instances that the search decides, counting all orders of their types. The number is
-    /// right only if the search met no instance that was too large.
+    /// Returns the number of instances that the search decides. Instances that differ in the order of types count
+    /// separately. The number is right only if no instance was too large.
     #[must_use]
     pub fn covered(&self) -> Integer {
         let n_types = self.settings.types as u32;
@@ -203,15 +204,15 @@ impl Exhaustive {
         let Some(class) = usize::try_from(code / per_class).ok().and_then(|at| self.classes.get(at)) else {
             return Ok(None);
         };
-        // The rest of the code has the rewards as digits.
+        // The remaining digits of the code are the rewards.
         let mut rest = code % per_class;
         let mut rewards = vec![0; self.settings.types];
         for reward in rewards.iter_mut().rev() {
             *reward = rest % largest + 1;
             rest /= largest;
         }
-        // Multiples of a vector of rewards have the same ratio, and so have its images under symmetries. One of each
-        // suffices.
+        // Multiples of a vector of rewards have the same ratio. So have its images under symmetries. It suffices to try
+        // one of them.
         if rewards.iter().copied().fold(0, gcd) != 1 {
             return Ok(None);
         }

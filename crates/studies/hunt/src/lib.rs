@@ -1,13 +1,14 @@
 //! The hunt for job types whose least ratio of greedy to the optimum, over all loads, is as low as possible.
 //!
-//! On one pool greedy earns at least the fraction `1 - (1 - 1/J)^J` of the optimum with `J` types. This is more than
-//! `1 - 1/e`, and some instance attains it (theory, section 6, Theorem C). With several pools in their order the
-//! ratio can fall to 1/2. Still open are several pools in better orders, and whole servers.
+//! On one pool greedy earns at least the fraction `1 - (1 - 1/J)^J` of the optimum with `J` types. This is more than `1
+//! - 1/e`, and some instance attains it (docs/theory.md, section 6, Theorem C). If greedy fills several pools in a
+//!   given order, the ratio can fall to 1/2. It is not known how far it can fall with better orders of pools, or with
+//!   whole servers.
 //!
-//! The hunt tries to refute the bound. It searches job types in integers on one server shape. Small sizes are
-//! searched completely, up to symmetry ([`Exhaustive`]), larger ones by local search. Every ratio is exact. An
-//! instance is discarded only by a proof; instances that are too large to be decided are counted. The results are
-//! computed again by the rational method of `evenhand-lp` and certified ([`certify`]).
+//! The hunt tries to refute the bound. It searches job types in integers on one server shape. Small sizes are searched
+//! completely, up to symmetry ([`Exhaustive`]), larger ones by local search. Every ratio is exact. An instance is
+//! discarded only by a proof. Instances that are too large to be decided are counted. The results are computed again by
+//! the rational method of `evenhand-lp` and certified ([`certify`]).
 //!
 //! [`Hunt`] works in batches. Between batches its [`State`] can be saved. The results depend only on the settings,
 //! not on the number of threads or on interruptions.
@@ -124,7 +125,7 @@ pub struct Hunt {
     walks: Vec<Found>,
     exhaustive: Option<Exhaustive>,
     clock: Clock,
-    /// The state before the last batch if the time was up within that batch. The hunt is resumed from this state.
+    /// The state before the last batch, if the time was up within that batch. A resumed hunt starts from this state.
     before: Option<State>,
 }
 
@@ -231,9 +232,10 @@ impl Hunt {
         }
     }
 
-    /// Searches one batch on all threads of rayon. Returns whether there is another batch; a local search never ends.
+    /// Searches one batch on all threads of rayon. Returns whether there is another batch. A local search always has
+    /// another batch.
     ///
-    /// If the time is up within the batch, its results count, but the saved state remains that before the batch.
+    /// If the time is up within the batch, its results count, but the saved state is the state before the batch.
     ///
     /// # Errors
     /// [`HuntError`] if an instance needed the rational method and the method failed.
@@ -263,7 +265,7 @@ impl Hunt {
         Ok(!self.is_complete())
     }
 
-    /// Returns the bound of the search. Instances whose ratio is not below it are of no interest.
+    /// Returns the bound of the search. Only instances with a ratio below it are of interest.
     fn bound(&self) -> Rational {
         let last = self.best.last().filter(|_| self.best.len() >= self.settings.keep);
         last.map_or_else(|| Rational::from(1), |found| found.ratio.clone())
@@ -289,8 +291,8 @@ impl Hunt {
         &self.settings
     }
 
-    /// Returns the number of steps so far, and the number of all steps if the search has an end. Steps are vectors of
-    /// rewards tried in classes of demands, or steps of the walks.
+    /// Returns the number of steps so far, and the number of all steps if the search has an end. A step of the
+    /// exhaustive search tries one vector of rewards for one class of demands.
     #[must_use]
     pub fn steps(&self) -> (u64, Option<u64>) {
         match &self.exhaustive {
@@ -311,8 +313,9 @@ impl Hunt {
         self.exhaustive.as_ref()
     }
 
-    /// Returns the number of instances that a complete search decided, counting all orders of their types. Returns
-    /// `None` if some instances were too large, since each stands for an unknown number of equivalent ones.
+    /// Returns the number of instances that a complete search decided. Instances that differ in the order of types
+    /// count separately. Returns `None` if some instances were too large, because each of them represents an unknown
+    /// number of equivalent instances.
     #[must_use]
     pub fn covered(&self) -> Option<Integer> {
         let settled = self.is_complete() && self.counts.too_large == 0;

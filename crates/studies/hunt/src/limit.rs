@@ -1,4 +1,4 @@
-//! Exact comparison with `1 - 1/e`, the limit of the paper's example.
+//! Compares ratios exactly with `1 - 1/e`, the limit of the example in the paper.
 
 use std::cmp::Ordering;
 
@@ -22,7 +22,7 @@ pub fn against_limit(ratio: &Rational) -> Ordering {
     if lost <= 0 {
         return Ordering::Greater;
     }
-    // ratio < 1 - 1/e if and only if e > 1 / lost.
+    // The ratio is below `1 - 1/e` if and only if `e` is above `1 / lost`.
     let inverse = lost.recip();
     let (mut term, mut sum) = (Rational::from(1), Rational::from(1));
     let mut n = 0u32;

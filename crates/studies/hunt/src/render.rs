@@ -133,13 +133,14 @@ fn types(problem: &Reservation) -> Table {
     table
 }
 
-/// Returns whether a ratio is below `1 - 1/e`. Shrinking may have lowered it.
+/// Returns whether the ratio is below `1 - 1/e` for the found instance or for the smaller instance. Shrinking may lower
+/// the ratio.
 fn below_limit(found: Option<&Certified>, shrunk: Option<&Certified>) -> bool {
     let mut all = found.into_iter().chain(shrunk);
     all.any(|certified| against_limit(&certified.ratio).is_lt())
 }
 
-/// Returns a description of the search.
+/// Returns a sentence that describes the search.
 fn words(hunt: &Hunt) -> String {
     let counts = hunt.counts();
     let (steps, all) = hunt.steps();

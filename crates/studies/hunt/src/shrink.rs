@@ -1,4 +1,4 @@
-//! Reduces an instance to smaller numbers with as low a ratio. The sum of all numbers falls while the ratio stays low enough.
+//! Reduces an instance to smaller numbers. The sum of all numbers falls, while the ratio stays low enough.
 
 use evenhand_problem::Rational;
 
@@ -12,9 +12,9 @@ const MOST_TRIALS: usize = 20_000;
 
 /// Returns an instance with a smaller sum of numbers and a ratio of at most `target`.
 ///
-/// The ratio of `found` must not exceed `target`. If no change makes `found` smaller, it is returned unchanged. Types
-/// and resources may disappear, and capacities may become different. The result need not be a global minimum. When
-/// the time is up, the smallest instance so far is returned.
+/// The ratio of `found` must not exceed `target`. If no change makes `found` smaller, it is returned unchanged. The
+/// result may have fewer types and resources, and capacities that differ from each other. The result need not be a
+/// global minimum. When the time is up, the smallest instance so far is returned.
 ///
 /// # Errors
 /// Those of [`below`](super::below).
@@ -50,14 +50,14 @@ pub fn shrink(found: &Found, target: &Rational, clock: &Clock) -> Result<Found, 
 
 /// Returns the least ratio if it is at most `target`.
 fn at_most(instance: &Instance, target: &Rational, clock: &Clock) -> Result<Option<Rational>, HuntError> {
-    // The search is for ratios below the bound. A bound slightly above the target also finds the target itself.
+    // `below` finds ratios below a bound. A bound slightly above the target also finds ratios that equal the target.
     let above = target + Rational::from((1, 1u64 << 20));
     let maximal = instance.maximal();
     let ratio = below_until(instance, maximal.as_deref(), &above, &mut Counts::default(), clock)?;
     Ok(ratio.filter(|ratio| ratio <= target))
 }
 
-/// Returns smaller instances, those with the largest changes first.
+/// Returns smaller instances, the most strongly reduced first.
 fn smaller(instance: &Instance) -> Vec<Instance> {
     let mut all = Vec::new();
     let mut push = |change: &dyn Fn(&mut Instance)| {
@@ -122,7 +122,7 @@ fn smaller(instance: &Instance) -> Vec<Instance> {
                 next.types[j].reward -= 1;
                 next.types[h].reward -= 1;
             });
-            // Reduce the sum: one reward may grow if the other falls by more.
+            // Reduce the sum of two rewards. One of them may grow if the other falls by more.
             push(&|next| {
                 next.types[j].reward = next.types[j].reward.saturating_sub(2);
                 next.types[h].reward += 1;

@@ -1,11 +1,12 @@
 //! A small exact simplex method, in which all entries are integers over one common denominator.
 //!
-//! It maximises `p R - q G` over `A x <= b`, `x >= 0` with `b >= 0`. The objectives `R` and `G` are stored
-//! separately, so that `a = p / q` may change without a restart (integer pivoting: Edmonds, 1967; the quotient by
-//! Dinkelbach, 1967). Numbers have 64 bits, their products 128. If a number does not fit, the method returns `None`,
-//! and the caller must use another method.
+//! It maximises `p R - q G` over `A x <= b`, `x >= 0` with `b >= 0`. The objectives `R` and `G` are stored separately,
+//! so that `a = p / q` may change without a restart (integer pivoting: Edmonds, 1967; the quotient by Dinkelbach,
+//! 1967). Numbers have 64 bits, and their products 128 bits. If a number does not fit, the method returns `None`, and
+//! the caller must use another method.
 
-/// The number of pivots by the largest coefficient. Later pivots are by the smallest index, so that the method cannot cycle.
+/// The number of pivots that choose the largest coefficient. Later pivots choose the smallest index, so that the method
+/// cannot cycle.
 const MOST_LARGEST: usize = 60;
 /// The largest number of pivots, after which the method gives up.
 const MOST_PIVOTS: usize = 5_000;
@@ -19,12 +20,12 @@ pub struct SmallFraction {
     pub q: i64,
 }
 
-/// What to do when `p R - q G` can be positive.
+/// What the method does if `p R - q G` can be positive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TableauGoal {
-    /// Stop.
+    /// It stops.
     Decide,
-    /// Continue with `G / R` of the current solution for `p / q`.
+    /// It sets `p / q` to the `G / R` of the current solution, and continues.
     Minimise,
 }
 
@@ -61,8 +62,9 @@ impl Tableau {
         Some(Self { rows, width, entries, denominator: 1, basic, nonbasic })
     }
 
-    /// Returns the least `a = G / R` of any solution if it is below `start`, or any such `a` with [`TableauGoal::Decide`].
-    /// Returns `Some(start)` if there is none, and `None` if numbers do not fit or there are too many pivots.
+    /// Returns the least `a = G / R` of any solution, if it is below `start`. With [`TableauGoal::Decide`] it returns
+    /// any such `a`. Returns `Some(start)` if no solution is below `start`. Returns `None` if numbers do not fit or
+    /// there are too many pivots.
     pub fn least(&mut self, start: SmallFraction, goal: TableauGoal) -> Option<SmallFraction> {
         let mut a = start;
         for pivots in 0..MOST_PIVOTS {

@@ -54,7 +54,7 @@ impl Instance {
         })
     }
 
-    /// Returns the sum of all capacities, demands and rewards, which shrinking makes small.
+    /// Returns the sum of all capacities, demands and rewards. Shrinking reduces it.
     #[must_use]
     pub fn size(&self) -> u64 {
         let demand = |each: &JobTypeNumbers| each.demand.iter().map(|d| u64::from(*d)).sum::<u64>();
@@ -74,7 +74,7 @@ impl Instance {
             })
     }
 
-    /// Returns the family of Reservation, Appendix C, on servers of `capacity` units of every resource.
+    /// Returns the instance of the paper Reservation, Appendix C, on servers of `capacity` units of every resource.
     ///
     /// With `n = types - 1 >= 2`, `n` must divide the capacity, and at least `n + 1` resources are needed; more stay
     /// unused. The ratio is `1 - (1 - 1/n)^n`. Rewards are multiplied by `n^n`, and scaled and rounded if they would
@@ -85,18 +85,20 @@ impl Instance {
         Self::family(n, n, resources, capacity, largest_reward)
     }
 
-    /// Returns the family of Appendix C with one type less. For `n = types >= 3` the ratio is `1 - (1 - 1/n)^n`.
+    /// Returns the instance of Appendix C without its last small type. For `n = types >= 3` the ratio is `1 - (1 -
+    /// 1/n)^n`.
     ///
-    /// The last small type is missing. Greedy takes the large type instead, whose reward is `(1 - 1/n)^(n-1)`. The
-    /// conditions are those of [`Instance::appendix_c`] with this `n` and `n` resources.
+    /// Instead of the last small type, greedy takes the large type, whose reward is `(1 - 1/n)^(n-1)`. The conditions
+    /// are those of [`Instance::appendix_c`] with this `n` and `n` resources.
     #[must_use]
     pub fn shortened(types: usize, resources: usize, capacity: u32, largest_reward: u64) -> Option<Self> {
         let n = u32::try_from(types).ok().filter(|n| *n >= 3)?;
         Self::family(n, n.checked_sub(1)?, resources, capacity, largest_reward)
     }
 
-    /// Returns `small` types that each take `1/n` of a resource of their own and `1/n` of a shared one, with rewards
-    /// `(1/n) (1 - 1/n)^(j-1)`. One more type takes `(n-1)/n` of all their own resources, with reward `(1 - 1/n)^small`.
+    /// Returns an instance with `small` small types and one large type. Each small type takes `1/n` of a resource of
+    /// its own and `1/n` of a shared resource. Their rewards are `(1/n) (1 - 1/n)^(j-1)`. The large type takes
+    /// `(n-1)/n` of all resources that are not shared. Its reward is `(1 - 1/n)^small`.
     fn family(n: u32, small: u32, resources: usize, capacity: u32, largest_reward: u64) -> Option<Self> {
         let shared = usize::try_from(small).ok()?;
         if n < 2 || resources <= shared || !capacity.is_multiple_of(n) {

@@ -1,10 +1,10 @@
 //! Local search for sizes that are too large to be searched completely.
 //!
 //! Several independent walks move over instances in integers. A step changes a demand, a reward or the order of the
-//! types, or makes two configurations tie. The step is accepted if the least ratio of the new instance is below that
-//! of the current instance plus a threshold. The threshold falls to 0 over a cycle (threshold accepting: Dueck and
-//! Scheuer, 1990). Every cycle starts from a random instance, near Appendix C's family (or with a type less), or near
-//! one of the best instances so far.
+//! types, or makes two configurations tie. The step is accepted if the least ratio of the new instance is below that of
+//! the current instance plus a threshold. The threshold falls to 0 over a cycle (threshold accepting: Dueck and
+//! Scheuer, 1990). Every cycle starts from a random instance, from an instance near that of Appendix C (with all types
+//! or one type less), or from an instance near one of the best so far.
 //!
 //! A round of a walk depends on the seed, the number of the walk, the number of the round, and the state before it.
 //! It does not depend on threads or interruptions. All comparisons are exact.
@@ -25,19 +25,19 @@ pub const WALKS: usize = 8;
 pub const STEPS: u64 = 100;
 /// The number of rounds of a cycle.
 const CYCLE: u64 = 20;
-/// The reciprocal of the first threshold of a cycle.
+/// The reciprocal of the threshold at the start of a cycle.
 const STEEPNESS: u64 = 40;
 
 /// The result of a round.
 pub struct Round {
     /// The current instances of the walks; `None` if the time was up before all walks were done.
     pub walks: Option<Vec<Found>>,
-    /// The instances below the bound that the walks met, in order.
+    /// The instances with a ratio below the bound, in the order in which the walks found them.
     pub found: Vec<Found>,
     pub counts: Counts,
 }
 
-/// Does one round of all walks.
+/// Runs one round of all walks.
 ///
 /// # Errors
 /// Those of [`below`](super::below).
@@ -64,7 +64,7 @@ pub fn round(
                 clock,
                 counts: Counts::default(),
             };
-            // The first numbers of neighbouring seeds are similar, so a few are skipped.
+            // The first random numbers of similar seeds are similar, so a few are skipped.
             for _ in 0..4 {
                 let _: u64 = walk.random.random();
             }
@@ -136,7 +136,7 @@ impl Walk<'_> {
 
     fn keep(&mut self, found: &Found) {
         if found.ratio < self.bound {
-            // Within a round of a walk, only instances better than all before are kept.
+            // Within a round, a walk keeps only instances that are better than all its earlier ones.
             self.bound.clone_from(&found.ratio);
             self.found.push(found.clone());
         }
@@ -225,11 +225,11 @@ impl Walk<'_> {
 
     /// Sets the reward of type `j` so that two random maximal configurations earn about the same.
     fn tie(&mut self, instance: &mut Instance, j: usize) {
-        // An earlier change may have left a type without any demand.
+        // An earlier change may have left a type that demands nothing.
         let Some(list) = instance.maximal().filter(|list| !list.is_empty()) else { return };
         let one = self.random.random_range(0..list.len() as u64) as usize;
         let other = self.random.random_range(0..list.len() as u64) as usize;
-        // Only a random subset of the types counts, as when greedy meets the configurations after other types have run out.
+        // Only a random subset of the types counts. Greedy also meets configurations after some types have run out.
         let open: u64 = self.random.random();
         let rest = |k: &[u32]| -> i128 {
             let types =

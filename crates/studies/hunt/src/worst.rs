@@ -8,8 +8,9 @@
 //! subject to `load_i(z) - s_i <= sum_k x_k k_i` and `sum x <= sum z <= 1`, where `load_i(z) = sum_(l <= i) z_l
 //! K_l[i]`. The tableau starts at 0, where every slack variable is basic.
 //!
-//! A bound `a` discards all orders that begin with `phi` if the programme with the least `V_t` of any later step has no quotient
-//! below `a`. If integers do not fit, or there are too many configurations, the exact method of `evenhand-lp` is used instead.
+//! To discard all orders that begin with `phi`, the search solves the programme with the smallest possible reward of
+//! later steps. If it has no quotient below the bound, no such order has one. If integers do not fit, or there are too
+//! many configurations, the rational method of `evenhand-lp` is used instead.
 
 use evenhand_budget::{Limits, within};
 use evenhand_packing::MaxReward;
@@ -31,18 +32,19 @@ pub(super) const LIMITS: Limits =
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Counts {
-    /// The number of instances that were compared with the bound at that moment. Orders of the types count separately.
+    /// The number of instances that were compared with the bound. Instances that differ in the order of types count
+    /// separately.
     pub examined: u64,
-    /// The number of these that were discarded because every type alone earns enough on a server.
+    /// The number of examined instances that were discarded because every type alone earns enough on a server.
     pub discarded_at_once: u64,
-    /// The number of these that were discarded by linear programmes.
+    /// The number of examined instances that were discarded by linear programmes.
     pub discarded: u64,
-    /// The number of these below the bound, whose least ratio was computed.
+    /// The number of examined instances that were below the bound, so that their least ratio was computed.
     pub evaluated: u64,
-    /// The number of these that were too large to be decided, and were left out.
+    /// The number of examined instances that were too large to be decided. They were left out.
     #[serde(default)]
     pub too_large: u64,
-    /// The number of these that were too large for 64-bit integers, and were decided by the rational method.
+    /// The number of examined instances that were too large for 64-bit integers. The rational method decided them.
     pub by_rationals: u64,
     /// The number of linear programmes solved in integers.
     pub programmes: u64,
@@ -61,8 +63,8 @@ impl Counts {
     }
 }
 
-/// Returns the least ratio of greedy to the optimum over all loads if it is below `bound`. An instance that is too
-/// large to be decided is counted, and the result is `None`.
+/// Returns the least ratio of greedy to the optimum over all loads if it is below `bound`. If the instance is too large
+/// to be decided, it is counted, and the result is `None`.
 ///
 /// # Errors
 /// [`HuntError`] if the rational method was needed and failed.
@@ -196,7 +198,7 @@ impl Step<'_> {
 }
 
 impl<'a> Small<'a> {
-    /// Returns `None` if the rewards are too large.
+    /// Creates the numbers. Returns `None` if the rewards are too large.
     fn new(rewards: Vec<i64>, maximal: &'a [Vec<u32>]) -> Option<Self> {
         if rewards.len() >= usize::BITS as usize || maximal.is_empty() {
             return None;
@@ -217,7 +219,7 @@ impl<'a> Small<'a> {
         (1 << self.rewards.len()) - 1
     }
 
-    /// Returns the first step of greedy when these types are open: the configuration of `MaxReward`.
+    /// Returns the first step of greedy if these types still have jobs. Its configuration is that of `MaxReward`.
     fn first(&self, open: usize) -> Step<'a> {
         let mut best = Step { configuration: &self.maximal[0], open, reward: -1 };
         for k in self.maximal {
@@ -269,7 +271,7 @@ impl<'s, 'a> Search<'s, 'a> {
         let lowest = left.map(|j| small.alone[j]).min().unwrap_or(0);
         steps.push(next);
         let bound = self.least;
-        // If even the smallest possible earnings of later steps give no ratio below the bound, no longer order does.
+        // If the smallest possible reward of later steps gives no ratio below the bound, no longer order gives one.
         let relaxed = self.programme(order, steps, lowest)?.least(bound, TableauGoal::Decide)?;
         if relaxed != bound {
             self.least = self.programme(order, steps, next.reward)?.least(bound, TableauGoal::Minimise)?;
@@ -300,8 +302,8 @@ impl<'s, 'a> Search<'s, 'a> {
                     entries.push((row, k));
                 }
             }
-            // In step `l` the types before `l` have run out. `last` replaces the reward of the last step in the
-            // relaxation.
+            // In step `l` the types before position `l` have run out. In the relaxation, `last` replaces the reward of
+            // the last step.
             columns.push((entries, served, if l == order.len() { last } else { step.reward }));
         }
         for (row, &j) in order.iter().enumerate() {

@@ -1,5 +1,5 @@
-//! Writes all reproductions as files: for every table and figure, a table in several formats and a picture; and one
-//! page that shows them side by side.
+//! Writes all reproductions as files. Every table and figure has a table in several formats and a picture. One page
+//! shows the published and the computed values side by side.
 
 use crate::data::Missing;
 use crate::entry::Entry;
@@ -25,12 +25,12 @@ pub struct AlbumFile {
 const FORMS: [(Form, &str); 3] = [(Form::Markdown, "md"), (Form::Csv, "csv"), (Form::Latex, "tex")];
 /// The name for entries that belong to no table or figure.
 const OTHERS: &str = "other-values";
-/// The largest number of differing values that are listed at the head of the page.
+/// The largest number of differing values that the head of the page lists.
 const NAMED: usize = 12;
 
 /// Returns the files of the album of these exhibits and entries. The page `index.html` is the last file.
 ///
-/// Entries that belong to no exhibit are together in `other-values`.
+/// Entries that belong to no table or figure are in the files `other-values`.
 ///
 /// # Errors
 /// A picture cannot be drawn.
@@ -88,7 +88,7 @@ fn sentences(exhibits: &[Exhibit], entries: &[Entry]) -> Vec<String> {
     all
 }
 
-/// Returns the values in every format, or nothing if there are no values.
+/// Returns the values in every format. Returns no files if there are no values.
 fn tables<'a>(id: &'a str, values: &'a [Entry]) -> impl Iterator<Item = AlbumFile> + 'a {
     let forms = FORMS.iter().filter(|_| !values.is_empty());
     forms.map(move |(form, ending)| {

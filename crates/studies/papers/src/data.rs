@@ -1,4 +1,4 @@
-//! External data that is not part of this repository, and the message if it is missing.
+//! External data that is not part of this repository, and the message for missing data.
 
 use crate::entry::Entry;
 use std::fmt;
@@ -73,7 +73,8 @@ impl fmt::Display for Missing {
 impl std::error::Error for Missing {}
 
 impl Missing {
-    /// Returns unchecked entries in place of those that need the data, given the place in the paper and their ids.
+    /// Returns unchecked entries instead of those that need the data. `ids` are their ids, and `source` is their place
+    /// in the paper.
     pub(crate) fn entries(&self, source: &'static str, ids: &[&str]) -> Vec<Entry> {
         let entry = |id: &&str| Entry {
             id: (*id).to_owned(),

@@ -25,7 +25,7 @@ pub(super) const GOOGLE: &[(u32, &[&str])] = &[
 const DYNAMIC_USERS: &[TableUser<'_>] =
     &[TableUser::new(&["0.2", "0.3"]), TableUser::new(&["0.5", "0.1"]), TableUser::new(&["0.1", "0.3"])];
 
-/// Figure 4: the printed fractions of CPU and memory that user 1 uses alone.
+/// Figure 4: the printed fractions of CPU and memory that user 1 uses while it is alone.
 const ALONE: [&str; 2] = ["0.40", "0.62"];
 
 /// Figure 1.

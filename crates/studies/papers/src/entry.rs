@@ -10,11 +10,12 @@ pub struct Entry {
     pub id: String,
     /// The paper, and the place in it.
     pub source: &'static str,
-    /// The published value; empty if nothing is printed.
+    /// The published value. It is empty if the paper prints none.
     pub paper: String,
-    /// The computed value; empty if it was not computed. The note then says why.
+    /// The computed value. It is empty if it was not computed, and the note then says why.
     pub ours: String,
-    /// Whether both values agree to the printed digits. `None`: there is nothing to compare, or it was not checked.
+    /// Whether both values agree to the printed digits. `None` if there is nothing to compare, or if the value was not
+    /// checked.
     pub agrees: Option<bool>,
     /// A note for the reader.
     pub note: String,

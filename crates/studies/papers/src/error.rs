@@ -1,10 +1,10 @@
-//! The error of entries that cannot be made.
+//! The error of an entry that cannot be computed.
 
 use std::fmt;
 
-/// Any error that prevented an entry. No caller distinguishes kinds of errors, so there are none.
+/// Any error because of which an entry cannot be computed. It has no kinds, because no caller distinguishes them.
 ///
-/// Every error converts to this type with `?`. It does not implement [`Error`](std::error::Error) itself, since the
+/// Every error converts to this type with `?`. It does not implement [`Error`](std::error::Error) itself, because the
 /// conversion would then be ambiguous.
 #[derive(Debug)]
 pub struct PaperError(Box<dyn std::error::Error + Send + Sync>);

@@ -1,7 +1,7 @@
 //! Compares tables, figures and examples of the papers with the results of the engine.
 //!
-//! An entry has the published value as printed and the computed value. It says whether they agree to the printed
-//! digits. If they do not, the note says why.
+//! An entry has the published value as printed and the computed value. It says whether the two agree to the printed
+//! digits. If they differ, the note says why.
 #![forbid(unsafe_code)]
 
 mod album;
@@ -68,8 +68,8 @@ pub fn starts() -> impl Iterator<Item = &'static str> {
     PARTS.iter().flat_map(|part| part.starts.iter().copied())
 }
 
-/// Returns the entries of the sections or parts that the ids name, or all entries if there is no id. Entries that are
-/// computed together with these are returned too.
+/// Returns the entries of the sections or parts with these ids. If there are no ids, it returns all entries. It also
+/// returns the entries that are computed together with the requested ones.
 ///
 /// # Errors
 /// A solver failed.

@@ -1,4 +1,4 @@
-//! Two real clusters, solved, certified and checked if their data is available.
+//! Two real clusters. Their problems are solved, certified and checked if their data is available.
 //!
 //! A cluster whose data is missing is not checked.
 

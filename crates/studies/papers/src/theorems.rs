@@ -1,4 +1,5 @@
-//! Theorems A, B and C of the theory: experiments that try to refute them, and instances on which they are sharp.
+//! Theorems A, B and C of docs/theory.md: experiments that try to refute them, and instances for which their bounds are
+//! attained.
 
 use evenhand_certify::ratio::lower_bound;
 use evenhand_problem::number::to_f64;
@@ -18,7 +19,7 @@ use crate::reservation::cases::{Type, certified, problem, worst};
 const CLUSTERS: usize = 400;
 /// The number of random packings at random loads for Theorem C.
 const PACKINGS: usize = 2000;
-/// The number of random packings for Theorem C of which all loads are searched.
+/// The number of random packings for Theorem C for which all loads are searched.
 const SEARCHED: usize = 60;
 /// The numbers of types for which the bound of Theorem C is attained here.
 const ATTAINED: std::ops::RangeInclusive<usize> = 2..=8;
@@ -30,13 +31,14 @@ pub fn entries() -> Result<Vec<Entry>, PaperError> {
     Ok(entries)
 }
 
-/// Returns the entries that every problem has a PS-DSF allocation, and only one on a single class.
+/// Returns the entries which show that every problem has a PS-DSF allocation, and a single class has only one.
 fn theorem_a() -> Result<Vec<Entry>, PaperError> {
     let mut problems = Law { seed: 101, one_bottleneck: false }.problems(CLUSTERS / 2)?;
     problems.extend(Law { seed: 102, one_bottleneck: true }.problems(CLUSTERS / 2)?);
     let (mut found, mut on_one_class, mut the_same) = (0, 0, 0);
     for problem in &problems {
-        // An allocation that is not found, or whose certificate is refused, counts against the theorem.
+        // If a mechanism returns no allocation, or if a certificate is refused, the theorem counts as refuted on this
+        // problem.
         let Ok(fair) = solve(problem, "ps-dsf") else { continue };
         found += usize::from(fair.arithmetic == Arithmetic::Exact);
         if problem.n_servers() == 1 {
@@ -118,7 +120,7 @@ fn at_random_loads() -> Result<Entry, PaperError> {
 }
 
 fn at_all_loads() -> Result<Entry, PaperError> {
-    /// The number of types of the problems of which all loads are searched.
+    /// The number of types of the problems for which all loads are searched.
     const TYPES: usize = 3;
     let mut random = Pcg64Mcg::seed_from_u64(104);
     let mut least = Rational::from(1);

@@ -1,4 +1,5 @@
-//! The data of a problem that all rounds share: groups of users, and doubles that are derived once.
+//! The data of a problem that all rounds share: groups of users, and numbers in doubles that are
+//! computed once.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +12,7 @@ use crate::groups::{Group, merge};
 
 /// The name of the work that is charged here.
 const WHAT: &str = "the table of users and the server classes that they may use";
-/// The steps for a user and a class: both are read, and copied with their usage.
+/// The work for one user on one class: the pair is read, and copied with its usage.
 const PAIR_STEPS: u64 = 20;
 /// The bytes for a group and a class. Parts of the problem store the class, its placement and its
 /// cost.
@@ -33,7 +34,8 @@ pub struct LevelData<'a> {
     /// By group: the level `u T / w` at which the group has all its tasks. `None` if the level
     /// alone does not tell (unlimited tasks, or `u` that depends on the class).
     pub satisfied_at: Vec<Option<Rational>>,
-    /// By group: the demand on classes that state no other, `(resource, amount)`.
+    /// By group: the demand on classes for which the user states no demand of their own,
+    /// `(resource, amount)`.
     pub base_demand: Vec<Vec<(usize, f64)>>,
     /// By group: the usage of a task on each of its classes,
     /// `(position among the rows of the class, amount)`, if the base demand does not determine it.

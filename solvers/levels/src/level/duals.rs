@@ -1,10 +1,12 @@
 //! The duals of parts, extended to duals of the whole problem.
 //!
 //! The dual `(p, l)` of a part says nothing about classes that its groups had to leave to earlier
-//! blocks. Those placements had a positive reduced cost in an earlier dual. Add `M` times that
-//! dual, with `M` large enough: the sum is a dual of the whole problem. Its value is still that of
-//! its users' levels, because every user of the earlier block has a lower level, and no more than
-//! that dual allows (weak duality). Only blocks that the users of a dual might use are added.
+//! blocks. The placements on these classes had a positive reduced cost in the dual of the earlier
+//! block. So `M` times the earlier dual is added, with `M` large enough that the sum is a dual of
+//! the whole problem. The value of the sum is still the value of the levels of its users. The
+//! reason is that every user of the earlier block has a lower level, which is at most the level
+//! that the sum allows (weak duality). Only blocks whose classes the users of a dual might use are
+//! added.
 
 use std::collections::BTreeMap;
 
@@ -19,10 +21,10 @@ use super::search::Round;
 use crate::groups::capacity_entries;
 use crate::settings::LEVELS;
 
-/// The dual of a round, without zeros.
+/// The dual of a round. Entries that are zero are left out.
 #[derive(Default)]
 pub struct BlockDual {
-    /// By group: the price of one unit of its level, and that of one task of its limit.
+    /// By group: the price of one unit of its level, and the price of one task of its limit.
     pub groups: BTreeMap<usize, (Rational, Rational)>,
     /// By row of the constraints: its price.
     pub rows: BTreeMap<usize, Rational>,
@@ -143,7 +145,7 @@ impl Duals {
         self.rounds.iter().enumerate().map(block).collect()
     }
 
-    /// Returns the pairs `(group, class)` that were left in a round.
+    /// Returns the pairs `(group, class)` that a round ruled out.
     fn left_in(&self, round: usize) -> Vec<(usize, usize)> {
         let of_group = |(g, list): (usize, &Vec<(usize, usize)>)| {
             let here = list.iter().filter(|(_, left_in)| *left_in == round);
@@ -164,7 +166,8 @@ impl Duals {
         found.into_iter().map(|found| by_row_and_user(data, found)).collect()
     }
 
-    /// Adds earlier duals until no user with a weight could run for less on a class that it left.
+    /// Adds earlier duals until no class that a user left costs less than the user's level is worth
+    /// there.
     fn complete(&self, data: &LevelData<'_>, k: usize, dual: &mut BlockDual) {
         // By round, the latest first, since a dual already includes the earlier ones.
         let mut left: BTreeMap<usize, Vec<(usize, usize)>> = BTreeMap::new();
@@ -227,7 +230,8 @@ pub fn below(value: &Rational) -> Rational {
 }
 
 impl LevelDual {
-    /// Returns the same dual with short weights, rounded down. They prove the same, up to rounding.
+    /// Returns the same dual with weights rounded down to short numbers. They prove the same level,
+    /// up to rounding.
     #[must_use]
     pub fn short(mut self) -> Self {
         self.prices.user_weights.iter_mut().for_each(|(_, weight)| *weight = below(weight));

@@ -22,10 +22,10 @@ use evenhand_lp::LpError;
 
 /// The result of a round.
 struct Solved<'a> {
-    /// The rounds before it, of groups that are blocked only by themselves.
+    /// The rounds before this one, of groups that no other group blocks.
     peeled: Vec<Solved<'a>>,
     level: Rational,
-    /// The levels that are final, with their groups.
+    /// The levels that are final, with the groups that have them.
     known: Vec<(Rational, Vec<usize>)>,
     dual: BlockDual,
     /// Whether the level blocks any user.
@@ -49,7 +49,7 @@ pub struct Rounds<'a> {
     /// The parts whose next round is not solved yet.
     pub waiting: Vec<Part<'a>>,
     pub settled: Vec<Settled<Rational>>,
-    /// The levels that are final, with their groups.
+    /// The levels that are final, with the groups that have them.
     pub known: Vec<(Rational, Vec<usize>)>,
     duals: Duals,
     /// The number of rounds solved.
@@ -72,9 +72,10 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// Solves the parts that are `wanted`, and the parts that they leave, until none is left.
+    /// Solves the parts that are `wanted`, and the parts that remain after their rounds, until none
+    /// is left.
     ///
-    /// Parts that fail keep waiting, and the first error is returned.
+    /// A part whose round fails keeps waiting. The first error is returned.
     pub fn go_on(&mut self, settings: Settings, wanted: impl Fn(&Part<'_>) -> bool) -> Option<LevelsError> {
         let mut first_error = None;
         let mut late = Vec::new();
@@ -120,7 +121,7 @@ impl<'a> Rounds<'a> {
     }
 }
 
-/// Solves one round of a part, after the rounds of groups that are blocked only by themselves.
+/// Solves one round of a part, after the rounds of groups that no other group blocks.
 fn solve<'a>(part: &Part<'a>, integers: &Integers, settings: Settings) -> Result<Solved<'a>, LevelsError> {
     let peel = |part: &Part<'a>, likely: &mut LikelyLevel| peel(part, likely, integers, settings);
     let (mut peeled, mut rests) = blocks(part, peel, |block| block.level.clone());
@@ -147,14 +148,14 @@ fn solve<'a>(part: &Part<'a>, integers: &Integers, settings: Settings) -> Result
         peeled.truncate(n_valid);
         rests.truncate(n_valid);
     }
-    // If HiGHS fails, exact pivots succeed, though more slowly.
+    // Without HiGHS, exact pivots still reach the optimum, though more slowly.
     let mut search = Search::new(part, settings);
     let solved = in_doubles(&mut search)?.is_some();
     round(part, &mut search, integers, solved)
 }
 
-/// Solves groups that may be blocked only by themselves. Returns their round, and the part without
-/// them and their classes.
+/// Solves the groups that no other group seems to block. Returns their round, and the part without
+/// these groups and their classes.
 fn peel<'a>(
     part: &Part<'a>,
     likely: &mut LikelyLevel,
@@ -183,9 +184,9 @@ fn peel<'a>(
     is_settled.then_some((solved, rest))
 }
 
-/// Runs Newton's method in doubles, where a step needs no lift.
+/// Runs Newton's method in doubles, where a step needs no exact basis.
 ///
-/// Returns the level, infinite if it blocks no user, and `None` if HiGHS fails.
+/// Returns the level, which is infinite if it blocks no user. Returns `None` if HiGHS fails.
 fn in_doubles(search: &mut Search<'_>) -> Result<Option<f64>, LevelsError> {
     search.settings.time()?;
     search.part.charge_round();
@@ -199,8 +200,8 @@ fn in_doubles(search: &mut Search<'_>) -> Result<Option<f64>, LevelsError> {
     }
 }
 
-/// Solves the round of a part exactly. `solved` says whether its last programme in doubles is
-/// solved.
+/// Solves the round of a part exactly. `solved` says whether HiGHS has already solved the last
+/// programme of the part in doubles.
 fn round<'a>(
     part: &Part<'a>,
     search: &mut Search<'_>,
@@ -210,7 +211,8 @@ fn round<'a>(
     let mut round = newton(search, integers, solved)?;
     let (mut known, mut blocked) = (Vec::new(), Vec::new());
     let mut targets = part.targets.clone();
-    // Satisfied groups keep all their tasks, and blocked groups (those with a price) the level.
+    // Satisfied groups keep all their tasks, and blocked groups (groups with a price) keep the
+    // level of this round.
     let near = round.level.to_f64();
     for (g, target) in targets.iter_mut().enumerate().filter(|(_, target)| **target == Target::Active) {
         if part.is_satisfied_at(g, &round.level, near) {
@@ -239,8 +241,8 @@ fn round<'a>(
     Ok(Solved { peeled: Vec::new(), level, known, dual, blocks, rest, solves, pivots })
 }
 
-/// Returns the final tasks of a group: no more than its target, if its level determines the number
-/// of tasks.
+/// Returns the final tasks of a group. If the level determines the number of tasks, the group gets
+/// no more than its target.
 fn settled(
     part: &Part<'_>,
     ended: &Ended<Rational>,
@@ -269,7 +271,7 @@ fn newton(search: &mut Search<'_>, integers: &Integers, mut solved: bool) -> Res
     for _ in 0..search.settings.max_steps {
         search.settings.time()?;
         let round = match optimum(search, integers, solved) {
-            // Rounding marked a user as satisfied that cannot be.
+            // Rounding marked a user as satisfied that cannot have all its tasks.
             Err(LevelsError::Lp(LpError::ExactlyInfeasible) | LevelsError::Lp(LpError::Infeasible))
                 if search.release() =>
             {
@@ -355,8 +357,8 @@ fn optimum(search: &mut Search<'_>, integers: &Integers, mut solved: bool) -> Re
     }
 }
 
-/// Computes the exact optimum for the current targets over all placements, from the end of the last
-/// one.
+/// Computes the exact optimum for the current targets over all placements. The search starts at the
+/// end of the previous one.
 fn whole(search: &mut Search<'_>) -> Result<Round, LevelsError> {
     let part = search.part;
     let basis = search.basis.take().unwrap_or_else(|| MasterBasis::of_slacks(part));
@@ -395,8 +397,8 @@ fn lifted_round(part: &Part<'_>, targets: &[Target], lifted: Lifted) -> Round {
     }
 }
 
-/// Charges the tasks of groups at a level, and their memory, before they are computed: each is a
-/// number of the level's length.
+/// Charges the tasks of groups at a level, and their memory, before they are computed. Each number
+/// of tasks is as long as the level.
 fn charge_tasks(part: &Part<'_>, targets: &[Target], level: &Rational) {
     let words =
         |x: &Rational| words_of_bits(u64::from(x.numer().significant_bits() + x.denom().significant_bits()));

@@ -15,7 +15,8 @@ use super::split::{Ended, Rest, Settled};
 use crate::error::LevelsError;
 use crate::settings::LEVELS;
 
-/// Duals of an active group between these fractions of the largest dual may or may not be rounding.
+/// If the dual of an active group is between these fractions of the largest dual, it may be only
+/// rounding.
 const UNCERTAIN: std::ops::Range<f64> = 1e-11..1e-6;
 
 /// The prices of a round, and the groups that they concern.
@@ -26,7 +27,7 @@ pub struct BlockPrices {
     pub rows: Vec<(usize, f64)>,
     /// The groups whose level has a price.
     pub priced: Vec<usize>,
-    /// The same groups, and those whose price may be only rounding.
+    /// The groups whose level has a price, and the groups whose price may be only rounding.
     pub perhaps_priced: Vec<usize>,
     /// The placements that the prices rule out: `(group, class of the problem)`.
     pub left: Vec<(usize, usize)>,
@@ -45,7 +46,7 @@ enum Aim {
 
 /// The result of a round.
 struct Solved<'a> {
-    /// The rounds before it, of groups that are blocked only by themselves.
+    /// The rounds before this one, of groups that no other group blocks.
     peeled: Vec<Solved<'a>>,
     block: BlockPrices,
     rest: Rest<'a, f64>,
@@ -69,20 +70,21 @@ pub fn run(data: &LevelData<'_>, settings: Settings) -> Result<LexicographicOpti
     Ok(LexicographicOptimum { tasks, duals: Vec::new(), rounds, solves, pivots: 0 })
 }
 
-/// Computes short prices that nearly prove the levels: prices of doubles, and the bounds that they
-/// prove exactly.
+/// Computes short prices that nearly prove the levels. The prices come from doubles, and the bounds
+/// are what these prices prove exactly.
 pub fn duals(data: &LevelData<'_>, settings: Settings) -> Vec<LevelDual> {
     let found = rounds_with_some_room(first_parts(data), settings, |room| Aim::Prices { room });
     Duals::of_blocks(data, found.blocks).of_problem(data)
 }
 
-/// Solves the rounds of parts, and of the parts that they leave, with the best guess of doubles.
+/// Solves the rounds of parts, and of the parts that remain after them. A round that doubles do not
+/// decide is guessed.
 pub fn guess(waiting: Vec<Part<'_>>, settings: Settings) -> Rounds {
     rounds_with_some_room(waiting, settings, |room| Aim::Guess { room })
 }
 
-/// Solves the rounds of parts, and of the parts that they leave, each with the least room with
-/// which it has a solution.
+/// Solves the rounds of parts, and of the parts that remain after them. Each round uses the
+/// smallest value of `room` with which it has a solution.
 ///
 /// A part without a solution keeps its tasks.
 fn rounds_with_some_room(
@@ -97,7 +99,7 @@ fn rounds_with_some_room(
     found.unwrap_or_default()
 }
 
-/// Returns a result that leaves a part as it is.
+/// Returns a result that leaves the tasks of a part unchanged.
 fn given_up<'a>(part: &Part<'a>) -> Solved<'a> {
     let as_it_was = |(group, ran): (&usize, &Vec<(usize, Rational)>)| {
         (*group, ran.iter().map(|(c, x)| (part.class_id(*c), x.to_f64())).collect())
@@ -122,10 +124,10 @@ fn rounds<'a>(
 }
 
 impl Rounds {
-    /// Records a round. Returns the parts that wait now.
+    /// Records a round. Returns the parts that remain after it.
     fn take_over<'a>(&mut self, solved: Solved<'a>) -> Vec<Part<'a>> {
         let Solved { peeled, mut block, rest, solves } = solved;
-        // Such a round leaves no parts.
+        // The round of a peeled block leaves no parts.
         for peeled in peeled {
             self.take_over(peeled);
         }
@@ -138,7 +140,7 @@ impl Rounds {
     }
 }
 
-/// Solves one round of a part, after the rounds of groups that are blocked only by themselves.
+/// Solves one round of a part, after the rounds of groups that no other group blocks.
 fn solve<'a>(part: &Part<'a>, settings: Settings, aim: Aim) -> Result<Solved<'a>, LevelsError> {
     let peel = |part: &Part<'a>, likely: &mut LikelyLevel| peel(part, likely, settings, aim);
     let (mut peeled, mut rests) = blocks(part, peel, |block| block.block.level);
@@ -155,8 +157,8 @@ fn solve<'a>(part: &Part<'a>, settings: Settings, aim: Aim) -> Result<Solved<'a>
     round(part, settings, aim)
 }
 
-/// Solves groups that may be blocked only by themselves. Returns their round, and the part without
-/// them and their classes.
+/// Solves the groups that no other group seems to block. Returns their round, and the part without
+/// these groups and their classes.
 fn peel<'a>(
     part: &Part<'a>,
     likely: &mut LikelyLevel,
@@ -189,8 +191,8 @@ fn round<'a>(part: &Part<'a>, settings: Settings, aim: Aim) -> Result<Solved<'a>
         search.room = room;
     }
     let mut solution = search.newton_in_doubles()?;
-    // A solution that is optimal for HiGHS may leave a little capacity unused, which is much for a
-    // group that can have little.
+    // A solution that HiGHS accepts as optimal may leave a little capacity unused. This little can
+    // be much for a small group.
     if !matches!(aim, Aim::Guess { .. })
         && let Some(Ok(sharp)) = search.master.as_mut().map(Master::solve_sharply)
     {

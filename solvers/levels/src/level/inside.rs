@@ -1,12 +1,16 @@
 //! A first basis from the interior point method, for programmes that need many simplex steps.
 //!
-//! The columns are the cheapest classes of every group, and the groups that fit a class best, at
-//! guessed prices. The programme is then solved with increasing accuracy, and columns that price
-//! out are added until there are none. A solve starts from a point at which the previous one was
-//! still far from all bounds. The last solve has small costs that look random. They select a vertex
-//! among the many optimal placements: if the programme is solved to more digits than those costs
-//! have, the support is a basis. The correctness of the result does not depend on any of this:
-//! HiGHS continues from the basis, and exact arithmetic judges.
+//! The first columns are the cheapest classes of every group at guessed prices, and for each class
+//! the groups that suit it best. The programme is then solved with increasing accuracy. After each
+//! solve, columns with a negative reduced cost are added, until there are none. Each solve starts
+//! from a point of the previous solve that was still far from all bounds.
+//!
+//! The last solve adds small pseudo-random costs. They select one vertex among the many optimal
+//! placements. If the programme is solved to more digits than the costs have, the support of the
+//! point is a basis.
+//!
+//! The correctness of the result does not depend on any of this: HiGHS continues from the basis,
+//! and exact arithmetic checks the result.
 
 use super::interior::{Point, Programme, solve};
 use super::part::{GroupOnClass, Need, Part};
@@ -15,7 +19,7 @@ use crate::settings::{GUESS, INTERIOR};
 
 /// A basis in which the level is basic and most groups run on one class alone.
 pub struct FirstBasis {
-    /// By group: the class on which most of it runs, basic.
+    /// By group: the class on which most of the group runs. This placement is basic.
     pub favourite: Vec<usize>,
     /// The other placements, and whether they are basic.
     pub others: Vec<(GroupOnClass, bool)>,
@@ -78,8 +82,8 @@ fn columns_per_group(part: &Part<'_>) -> usize {
     (part.n_classes() / 3).clamp(INTERIOR.columns_per_group.0, INTERIOR.columns_per_group.1)
 }
 
-/// Returns the columns of the first solve: the cheapest classes of every group, and the groups that
-/// suit each class.
+/// Returns the columns of the first solve: the cheapest classes of every group, and for each class
+/// the groups that suit it best.
 fn first_columns(part: &Part<'_>, prices: &[f64]) -> Columns {
     let n_placements = part.n_placements();
     if n_placements <= INTERIOR.few_columns * (part.groups.len() + part.n_classes()) || is_factoring_all(part)
@@ -109,8 +113,9 @@ fn first_columns(part: &Part<'_>, prices: &[f64]) -> Columns {
 
 /// Returns the columns with the largest values.
 ///
-/// These are [`Interior::last_columns`](crate::settings::Interior::last_columns) of each group.
-/// There are as many of each class, by the fraction of the class that they use.
+/// The number of columns for each group is
+/// [`Interior::last_columns`](crate::settings::Interior::last_columns). Each class gets the same
+/// number, ordered by the fraction of the class that they use.
 fn largest(programme: &Programme, point: &Point) -> Columns {
     let mut of_class: Vec<Vec<(f64, usize)>> = vec![Vec::new(); programme.class_rows.len() - 1];
     let mut is_selected = vec![false; programme.n_columns()];
@@ -129,7 +134,7 @@ fn largest(programme: &Programme, point: &Point) -> Columns {
     programme.group_columns.windows(2).map(selected).collect()
 }
 
-/// Returns whether setting up the equations of all columns is little work compared with factoring
+/// Returns whether setting up the equations of all columns takes much less work than factoring
 /// them.
 fn is_factoring_all(part: &Part<'_>) -> bool {
     let rows = part.class_rows();
@@ -149,7 +154,7 @@ fn is_factoring_all(part: &Part<'_>) -> bool {
 
 struct Builder<'a> {
     part: &'a Part<'a>,
-    /// The level that is 1 in the programme.
+    /// The level that counts as 1 in the programme.
     unit: f64,
     needs: &'a [Need],
 }
@@ -194,8 +199,8 @@ impl Builder<'_> {
         Some(programme)
     }
 
-    /// Adds the cheapest of the columns that would help at the prices of a point. Returns how many
-    /// were added.
+    /// Adds the cheapest of the columns that would raise the level at the prices of a point.
+    /// Returns how many were added.
     fn add_helpful(&self, columns: &mut Columns, point: &Point) -> usize {
         let part = self.part;
         let prices: Vec<f64> = point.p.iter().zip(&part.capacity).map(|(p, c)| p / c).collect();
@@ -218,8 +223,8 @@ impl Builder<'_> {
         added
     }
 
-    /// Returns the basis that a point suggests: the largest column of every group, and as many of
-    /// the next ones as there are full rows, minus one for the level.
+    /// Returns the basis that a point suggests. The largest column of every group is basic. Further
+    /// columns are basic in order of their values, one for each full row, minus one for the level.
     fn crash(&self, programme: &Programme, point: &Point) -> FirstBasis {
         let placement = |j: usize| GroupOnClass { g: programme.group[j], c: programme.class[j] };
         let mut favourite = Vec::with_capacity(self.needs.len());
@@ -245,8 +250,8 @@ impl Builder<'_> {
     }
 }
 
-/// Returns a number between 0 and 1 that looks random, always the same for a placement (the
-/// finaliser of MurmurHash3).
+/// Returns a pseudo-random number between 0 and 1 that depends only on the placement (the finaliser
+/// of MurmurHash3).
 pub fn noise(g: usize, c: usize) -> f64 {
     let mut h =
         (g as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ (c as u64).wrapping_mul(0xC2B2_AE3D_27D4_EB4F);

@@ -25,8 +25,8 @@ impl Integers {
         let mut scale = row_scales(data);
         let mut shared = Vec::new();
         if is_uniform {
-            // With one scale for all rows of a resource, the usage of most groups is the same
-            // vector on every class.
+            // If all rows of a resource have one scale, the usage of most groups is the same vector
+            // on every class.
             shared = share_scales(&mut scale, constraints.rows(), constraints.problem().n_resources());
         }
         let capacity = constraints.rows().iter().zip(&scale).map(|(r, s)| scaled(&r.capacity, s)).collect();
@@ -69,8 +69,8 @@ fn row_scales(data: &LevelData<'_>) -> Vec<Integer> {
     let constraints = data.constraints;
     let problem = constraints.problem();
     let mut scale: Vec<Integer> = constraints.rows().iter().map(|row| row.capacity.denom().clone()).collect();
-    // Demands that are the same on every class give one factor per resource, which is a factor of
-    // all its rows.
+    // If a demand is the same on every class, one factor per resource suffices for all rows of that
+    // resource.
     let mut common = vec![Integer::from(1); problem.n_resources()];
     for group in &data.groups {
         let user = &problem.users()[group.representative()];

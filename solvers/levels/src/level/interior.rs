@@ -6,8 +6,8 @@
 //!
 //! `A` has a row for each capacity row, and `E` one for each group. The method uses a predictor and
 //! a corrector (Mehrotra), with corrections towards the centre (Gondzio). Newton's equations are
-//! reduced to the capacity rows or to the groups, whichever are cheaper to factor: both other
-//! blocks are (block) diagonal.
+//! reduced to the capacity rows or to the groups, whichever takes less work to factor. The other
+//! two blocks are diagonal or block diagonal.
 
 mod newton;
 mod point;
@@ -20,7 +20,7 @@ use crate::settings::INTERIOR;
 use newton::{Direction, Newton};
 pub use point::Point;
 
-/// A programme in shares of capacity rows.
+/// A programme in which usage is measured in fractions of capacity rows.
 #[derive(Clone)]
 pub struct Programme {
     /// By class: its first row; one more entry for the end.
@@ -136,7 +136,7 @@ impl Programme {
         if self.is_shared() { rayon::join(a, b) } else { (a(), b()) }
     }
 
-    /// Returns whether threads share work that is done once for each column.
+    /// Returns whether threads share the loops over all columns.
     fn is_shared(&self) -> bool {
         self.n_columns() >= INTERIOR.shared_columns
     }
@@ -149,9 +149,9 @@ struct Residuals {
     columns: Vec<f64>,
     /// The residual `1 - a l`.
     level: f64,
-    /// The mean of the products that should vanish.
+    /// The mean of the products `y z` and `s p`, which are 0 at the optimum.
     mu: f64,
-    /// The relative distance of the level from the bound of the prices.
+    /// The distance between the level and the bound that the prices prove, relative to the level.
     gap: f64,
 }
 
@@ -177,7 +177,7 @@ pub fn solve(programme: &Programme, mut point: Point, tolerance: f64) -> Option<
         let largest = |values: &[f64]| values.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
         let is_feasible = largest(&rest.rows) < INTERIOR.feasible
             && largest(&rest.groups) < INTERIOR.feasible * point.t.max(1.0);
-        // Without costs the gap itself is a proof.
+        // Without costs, the gap itself proves the level.
         let is_dual = rest.level.abs() < INTERIOR.feasible
             && largest(&rest.columns) < INTERIOR.feasible * largest(&point.l)
             || !has_costs;
@@ -266,12 +266,13 @@ fn step(programme: &Programme, newton: &Newton<'_>, point: &mut Point, rest: &Re
     for (k, product) in rows.iter_mut().enumerate() {
         *product += centre - affine.s[k] * affine.p[k];
     }
-    // Corrector: towards equal products, without the second-order change of the predictor.
+    // Corrector: the direction towards equal products, which removes the second-order change of the
+    // predictor.
     let mut best = newton.direction(programme, point, rest, &columns, &rows);
     let (mut primal, mut dual) = best.lengths(programme, point);
     for _ in 0..INTERIOR.corrections {
         let (longer, longer_dual) = ((1.3 * primal + 0.1).min(1.0), (1.3 * dual + 0.1).min(1.0));
-        // Products that are far from the centre are moved towards it.
+        // Moves products that are far from the centre towards it.
         let correction = |value: f64| (value.clamp(0.1 * centre, 10.0 * centre) - value).max(-10.0 * centre);
         let next_columns = programme.numbers(columns.len(), |j| {
             let product = (point.y[j] + longer * best.y[j]) * (point.z[j] + longer_dual * best.z[j]);

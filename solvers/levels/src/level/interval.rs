@@ -1,9 +1,9 @@
-//! Proven bounds of levels, for when exact work is not wanted or its time is up.
+//! Proven bounds of levels, for callers that do not want exact work or have no more time for it.
 //!
-//! Exact rounds that are done keep their levels. Small parts are also solved exactly, which takes
-//! no longer than doubles. The rest is solved in doubles as well as possible. That allocation is
-//! rounded to short numbers that are exactly feasible (the file `feasible`). The prices of all
-//! blocks bound the other levels (the file `bounds`).
+//! Exact rounds that have ended keep their levels. Small parts are also solved exactly, which takes
+//! no longer than doubles. All other parts are solved in doubles. Their allocation is rounded to
+//! short numbers that are exactly feasible (the file `feasible`). The prices of all blocks bound
+//! the remaining levels (the file `bounds`).
 
 mod bounds;
 mod feasible;
@@ -48,7 +48,7 @@ impl LevelIntervals {
     }
 }
 
-/// The result that is known of the lexicographic maximum when the time is up.
+/// What is known of the lexicographic maximum when the time is up.
 #[derive(Debug, Clone)]
 pub enum Within {
     /// The exact maximum.
@@ -76,8 +76,8 @@ pub fn lexicographic_within(
     }
 }
 
-/// Computes bounds of the levels that the rounds so far leave open. Parts of at most `small`
-/// placements are solved exactly.
+/// Computes bounds of the levels that the rounds so far have not determined. Parts of at most
+/// `small` placements are solved exactly.
 fn bound_levels<'a>(
     data: &'a LevelData<'a>,
     mut rounds: exact::Rounds<'a>,
@@ -147,7 +147,7 @@ fn level(data: &LevelData<'_>, g: usize, list: &[(usize, Rational)]) -> Rational
 
 /// Returns the level of one of `n_members` identical users that has the whole cluster to itself.
 ///
-/// The members of a group may also be counted together as one.
+/// `n_members` is 1 if the group counts as a single user.
 fn level_alone(data: &LevelData<'_>, g: usize, n_members: usize) -> Rational {
     let group = &data.groups[g];
     let problem = data.constraints.problem();

@@ -4,12 +4,13 @@
 //! The tasks of a group on its key class follow from the level and from its tasks on other classes.
 //! A basis therefore has only as many columns as there are rows, however many groups there are
 //! (generalised upper bounding; docs/theory.md, Fact 0). The basis is factored again at every step,
-//! so errors do not accumulate. A step follows a line of prices until the bound on the level that
-//! they prove falls no further. Thousands of groups may change their class during one step.
+//! so errors do not accumulate. A step moves the prices along a line until the bound on the level
+//! that they prove falls no further. Thousands of groups may change their class during one step.
 //!
-//! In the first basis every row except the dearest is sold, at the given prices, for capacity of
-//! the dearest row. Such a column may end at 0, and leaves the basis. The prices come from a sample
-//! of the groups, and those of the sample from a smaller sample.
+//! In the first basis, an auxiliary column for every row except the dearest exchanges its capacity
+//! at the given prices for capacity of the dearest row. These columns later leave the basis. The
+//! prices are computed for a sample of the groups, which starts from the prices of a smaller
+//! sample.
 //!
 //! The result is a basis from which HiGHS continues, so its quality affects only the running time.
 
@@ -31,9 +32,10 @@ enum Column {
     Level,
     /// The free capacity of a row.
     Slack(usize),
-    /// A group on another class than its key, from which it moves tasks away.
+    /// A group on a class other than its key class. The column moves tasks there from the key
+    /// class.
     Placement(GroupOnClass),
-    /// A row that is sold at a price for capacity of another row.
+    /// Capacity of one row, exchanged at a price for capacity of another row.
     Sold {
         row: usize,
         price: f64,
@@ -43,7 +45,7 @@ enum Column {
 
 struct Keys<'a> {
     part: &'a Part<'a>,
-    /// The level that is 1 in the programme.
+    /// The level that counts as 1 in the programme.
     unit: f64,
     needs: &'a [Need],
     /// The groups of the programme, ascending: all groups, or a sample.
@@ -144,7 +146,8 @@ impl<'a> Keys<'a> {
         keys.scale /= worth_of_level * unit;
         let worth: Vec<f64> = prices.iter().zip(&part.capacity).map(|(p, c)| p * c).collect();
         let of = (0..n).max_by(|a, b| worth[*a].total_cmp(&worth[*b]))?;
-        // In the first basis every other row is sold for capacity of the dearest row, `of`.
+        // In the first basis, every row except the dearest row `of` exchanges its capacity for
+        // capacity of `of`.
         let column = |row| match row == of {
             true => Column::Level,
             false => Column::Sold { row, price: worth[row] / worth[of], of },
@@ -153,8 +156,8 @@ impl<'a> Keys<'a> {
         Some(keys)
     }
 
-    /// Steps until the basis is optimal, or the limit is reached. Returns the prices by row, and
-    /// the level.
+    /// Steps until the basis is optimal, or the limit of steps is reached. Returns the prices by
+    /// row, and the level.
     fn solve(&mut self) -> Option<(Vec<f64>, f64)> {
         // A step reads two prices of every placement, factors the basis, and solves with it.
         let placements: usize = self.groups.iter().map(|g| self.part.classes[*g].len()).sum();
@@ -234,7 +237,7 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// Factors the basis. Each group has as its key the basic class on which it has most tasks.
+    /// Factors the basis. The key of each group becomes the basic class on which it has most tasks.
     fn factors(&mut self) -> Option<Factors> {
         loop {
             let factors = Factors::of(self)?;
@@ -246,8 +249,8 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// Returns the largest placement on which a group has clearly more than on its key, and its
-    /// position in the basis.
+    /// Returns the largest placement that clearly exceeds the group's tasks on its key, and the
+    /// position of the placement in the basis.
     fn larger_than_key(&self, factors: &Factors) -> Option<(usize, GroupOnClass)> {
         let level = factors.values[factors.level];
         let mut on_key: BTreeMap<usize, f64> = BTreeMap::new();
@@ -270,7 +273,8 @@ impl<'a> Keys<'a> {
     }
 
     /// Returns the column of the basis that violates its bounds most, relative to the length of its
-    /// row of the inverse. Also returns whether prices move along that row (1) or against it (-1).
+    /// row of the inverse. The second number says whether prices move along that row (1) or against
+    /// it (-1).
     fn leaving(&self, factors: &Factors) -> Option<(usize, f64)> {
         let mut best: Option<(f64, usize, f64)> = None;
         for (at, column) in self.basis.iter().enumerate() {

@@ -1,9 +1,10 @@
 //! A first basis from an allocation that may be the answer: the classes of its groups, and the rows
 //! that it fills.
 //!
-//! A caller that needs prices to prove an allocation has the allocation already. If it is a vertex,
-//! it shows which columns and rows are in the basis, and the prices follow from one factorisation.
-//! The correctness of the result does not depend on it: HiGHS continues from the basis.
+//! A caller that needs prices to prove an allocation already has the allocation. If the allocation
+//! is a vertex, it shows which columns and rows are in the basis. The prices then follow from one
+//! factorisation. The correctness of the result does not depend on this guess: HiGHS continues from
+//! the basis.
 
 use super::inside::FirstBasis;
 use super::part::{GroupOnClass, Part, Target};
@@ -54,7 +55,7 @@ pub fn start(part: &Part<'_>) -> Option<FirstBasis> {
     let mut full: Vec<usize> = (0..left.len()).filter(|&row| left[row] < ROUNDING).collect();
     full.sort_by(|&a, &b| left[a].total_cmp(&left[b]).then(a.cmp(&b)));
     full.truncate(others.len() + 1);
-    // One row is for the level.
+    // One of the full rows corresponds to the level.
     let n_basic = full.len().checked_sub(1)?;
     let mut tight = vec![false; left.len()];
     full.into_iter().for_each(|row| tight[row] = true);

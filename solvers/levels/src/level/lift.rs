@@ -1,8 +1,8 @@
 //! The exact vertex and dual of a basis, computed through the structure of the programme.
 //!
 //! Every group has one row of its own and, at a vertex, runs on one *key* class. Only a few groups
-//! are split, and only the saturated rows tie groups together (THEORY, fact 0). With the keys
-//! eliminated, a split group `c` gives one equation between the prices of the saturated rows,
+//! are split, and only the saturated rows tie groups together (docs/theory.md, fact 0). With the
+//! keys eliminated, a split group `c` gives one equation between the prices of the saturated rows,
 //!
 //! ```text
 //! sum_row p_row (d_c,row - d_key,row) = 0,
@@ -39,8 +39,8 @@ pub struct Lifted {
     pub group_prices: Vec<Rational>,
     /// The groups that run on several classes.
     pub split: SplitTasks,
-    /// By group: the class on which it runs, or some of it if it is split. `None` if its level has
-    /// the price 0 and more than it needs is placed.
+    /// By group: the class on which it runs, or one of its classes if it is split. `None` if its
+    /// level has the price 0 and it has more tasks than it needs.
     pub key: Vec<Option<usize>>,
     /// By group: the classes that cost as much as its level is worth.
     pub stays: Vec<Vec<usize>>,
@@ -53,9 +53,9 @@ pub enum LiftFailure {
     Structure,
     /// The vertex violates a constraint.
     PrimalInfeasible,
-    /// Some placements would still raise the level, the best one of each group.
+    /// Some placements would still raise the level. The list has the best placement of each group.
     Improvable(Vec<GroupOnClass>),
-    /// The time was up, or would be before the end.
+    /// The time is up, or will not suffice.
     OutOfTime,
 }
 
@@ -171,7 +171,7 @@ impl<'a> Lift<'a> {
 
     /// Computes the null vector of the equations, in integers, by capacity row.
     fn prices(&self, kernel: &Kernel, factors: &Lu) -> Result<Vec<Integer>, LiftFailure> {
-        // The equations are independent, and one fewer than the prices.
+        // The equations are independent, and there is one equation less than there are prices.
         let [free] = factors.free_columns() else { return Err(LiftFailure::Structure) };
         let mut null = vec![Rational::new(); kernel.tight.len()];
         null[*free] = Rational::from(1);
@@ -255,8 +255,8 @@ impl<'a> Lift<'a> {
             let Some(amount) = amount else { return Err(LiftFailure::Structure) };
             if sum.add(amount, g, i) {
                 // The level is about as long as this denominator, since little of a sum of such
-                // fractions cancels. The tasks of all users are as long, and must be computed,
-                // stored and written.
+                // fractions cancels. The numbers of tasks of all users are as long, and must be
+                // computed, stored and written.
                 let (long, count) = (words(&active.denominator), active.terms.len() as u64);
                 self.settings.room_for(count, long).map_err(|_| LiftFailure::OutOfTime)?;
                 room(long.saturating_mul(8 * count), LEVEL);
@@ -394,7 +394,7 @@ fn words(n: &Integer) -> u64 {
     words_of_bits(u64::from(n.significant_bits()))
 }
 
-/// A sum over groups of `amount * usage`, over one denominator that grows as needed.
+/// A sum over groups of `amount * usage`, over a common denominator that grows as needed.
 struct LoadSum<'a> {
     /// `(amount, group, class)` of each group.
     terms: Vec<(&'a Rational, usize, usize)>,
@@ -417,7 +417,8 @@ impl<'a> LoadSum<'a> {
     /// Adds a term. Returns whether the denominator has grown, which costs a product of both
     /// denominators.
     ///
-    /// With many denominators without common factors, it has the digits of all of them.
+    /// If many denominators have no common factors, the common denominator has the digits of all of
+    /// them.
     fn add(&mut self, amount: &'a Rational, g: usize, i: usize) -> bool {
         self.terms.push((amount, g, i));
         let grows = !self.denominator.is_divisible(amount.denom());

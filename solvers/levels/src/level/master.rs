@@ -6,9 +6,9 @@
 //! pricing finds a class that suits it better. The programme thus has a row for each capacity and
 //! for the few groups that may be split, whatever the number of users.
 //!
-//! Column 0 is the level `t`. Every other column is a group on a class. Both are measured in units
-//! of the guessed level, so values are near 1 and coefficients are shares of capacity rows. The
-//! model is changed in place between rounds and solved again from its last basis.
+//! Column 0 is the level `t`. Every other column is a group on a class. All columns are measured in
+//! units of the guessed level, so values are near 1 and coefficients are shares of capacity rows.
+//! The model is changed in place between rounds and solved again from its last basis.
 
 mod answer;
 
@@ -53,8 +53,8 @@ pub struct Master<'a> {
     known: HashSet<GroupOnClass>,
     needs: Vec<Need>,
     next: Next,
-    /// The guessed prices by row. They describe scarcity at high levels better than the prices of a
-    /// low level.
+    /// The guessed prices by row. They show which rows are scarce at high levels, which the prices
+    /// at a low level do not.
     hints: Vec<f64>,
     /// The number of simplex iterations so far.
     iterations: i32,
@@ -105,7 +105,7 @@ impl<'a> Master<'a> {
         Ok(master)
     }
 
-    /// Builds a new model from a guess. `next` computes a basis if the guess bounds the level.
+    /// Builds a new model from a guess. If the guess bounds the level, `next` computes a basis.
     fn begin(&mut self, first: Guess, next: Next) -> Result<(), LevelsError> {
         let is_level = first.level > 0.0 && first.level.is_finite();
         self.next = if is_level { next } else { Next::None };
@@ -137,7 +137,8 @@ impl<'a> Master<'a> {
         self.open(&limited.collect::<Vec<_>>())
     }
 
-    /// Solves with the existing columns. Returns `None` if another programme must be solved first.
+    /// Solves with the existing columns. Returns `None` if the model was replaced and must be
+    /// solved again.
     fn attempt(&mut self) -> Result<Option<FloatSolution>, LevelsError> {
         match self.next {
             Next::None => return Ok(Some(self.lp.solve()?)),
@@ -169,7 +170,7 @@ impl<'a> Master<'a> {
         Ok(None)
     }
 
-    /// Turns off all methods except simplex steps.
+    /// Uses only simplex steps from now on.
     #[cfg(test)]
     pub fn leave_other_methods(&mut self) {
         self.next = Next::None;
@@ -211,13 +212,13 @@ impl<'a> Master<'a> {
         Ok(())
     }
 
-    /// Solves, and adds columns until none prices out.
+    /// Solves, and adds columns until no missing column would raise the level.
     pub fn solve(&mut self) -> Result<MasterSolution, LevelsError> {
         self.solve_within(LEVELS.price_tolerance)
     }
 
-    /// Solves, and adds columns until the missing ones would improve by at most the fraction
-    /// `tolerance` of their worth.
+    /// Solves, and adds columns until each missing column would improve by at most the fraction
+    /// `tolerance` of its worth.
     fn solve_within(&mut self, tolerance: f64) -> Result<MasterSolution, LevelsError> {
         loop {
             self.load_single_groups()?;
@@ -246,8 +247,8 @@ impl<'a> Master<'a> {
 
     /// Solves again with the level worth [`LEVELS.sharper`](crate::settings::Levels::sharper).
     ///
-    /// The tolerance of HiGHS is absolute, so it is then a smaller fraction of reduced costs.
-    /// Prices are returned in units of the level, as always.
+    /// The tolerance of HiGHS is absolute, so a larger worth makes it a smaller fraction of reduced
+    /// costs. Prices are returned in units of the level, as always.
     pub fn solve_sharply(&mut self) -> Result<MasterSolution, LevelsError> {
         self.lp.set_cost(0, LEVELS.sharper)?;
         let solution = self.solve_within(LEVELS.sharper_price_tolerance);
@@ -277,7 +278,7 @@ impl<'a> Master<'a> {
             return Ok(());
         }
         let mut basis = self.lp.basis()?;
-        // The entry of each row is in column 0, the level.
+        // Each new row is `(lower, entry in column 0, upper)`. Column 0 is the level.
         let mut rows = Vec::new();
         let mut columns = Vec::with_capacity(groups.len());
         for &g in groups {

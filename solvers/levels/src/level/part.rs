@@ -1,8 +1,9 @@
 //! A component of the problem that shares no row with the rest: some groups, the classes on which
 //! they may still run, and the rows that they use there.
 //!
-//! Everything that solves a round numbers groups, classes and rows within its component, called a
-//! part: `g`, `c`, `row`. Only the problem itself, and answers, have other numbers.
+//! Such a component is called a part. The code that solves a round uses indices within the part:
+//! `g` for a group, `c` for a class, and `row`. Only the problem and the answers use the indices of
+//! the whole problem.
 
 use evenhand_problem::{Rational, RowKind};
 
@@ -10,7 +11,7 @@ use super::data::LevelData;
 use crate::groups::{Group, capacity_entries};
 use evenhand_lp::linear::SparseRow;
 
-/// The number of a row that no user in the part uses.
+/// Marks a row that no user in the part uses.
 const NOT_HERE: usize = usize::MAX;
 
 /// The exact target of a group.
@@ -47,7 +48,7 @@ pub struct Seat {
     /// The classes of the problem on which it may still run, ascending.
     pub classes: Vec<usize>,
     pub target: Target,
-    /// The level at which it was frozen, in doubles.
+    /// The level at which the group was frozen, in doubles.
     pub frozen_at: f64,
     /// Its tasks in the last exact round: `(class of the problem, tasks)`.
     pub ran: Vec<(usize, Rational)>,
@@ -70,7 +71,7 @@ pub struct Part<'a> {
     pub classes: Vec<Vec<usize>>,
     /// By `g`: its target.
     pub targets: Vec<Target>,
-    /// By `g`: the level at which it was frozen, in doubles.
+    /// By `g`: the level at which the group was frozen, in doubles.
     pub frozen_at: Vec<f64>,
     /// The levels of earlier rounds that froze some group here.
     pub levels: Vec<Rational>,
@@ -82,7 +83,7 @@ pub struct Part<'a> {
     pub rows: Vec<usize>,
     /// The capacity, by row.
     pub capacity: Vec<f64>,
-    /// By `g`: the level at which it has all its tasks; infinite if there is none.
+    /// By `g`: the level at which it has all its tasks. Infinite if there is no such level.
     pub satisfied_at: Vec<f64>,
     /// By class: the class of the problem.
     class_ids: Vec<usize>,
@@ -115,7 +116,7 @@ impl<'a> Part<'a> {
         Self::new(self.data, groups.iter().map(|&g| self.seat(g)).collect(), None, Vec::new())
     }
 
-    /// Returns the seat of a group for another part that starts again.
+    /// Returns the seat of a group for another part that starts from the beginning.
     pub fn seat(&self, g: usize) -> Seat {
         let classes = self.classes[g].iter().map(|&c| self.class_id(c)).collect();
         Seat { classes, ..Seat::first(self.data, self.groups[g]) }
@@ -225,7 +226,7 @@ impl<'a> Part<'a> {
         self.classes.iter().map(Vec::len).sum()
     }
 
-    /// Returns the number in this part of a class of the problem.
+    /// Returns the index in this part of a class of the problem.
     pub fn class_here(&self, i: usize) -> Option<usize> {
         self.class_ids.binary_search(&i).ok()
     }
@@ -287,7 +288,7 @@ impl<'a> Part<'a> {
                 (&[][..], by_class[at].as_slice())
             }
         };
-        // This is not known yet while the rows are being numbered.
+        // `complete` is still empty while the rows are being numbered.
         let has_all = self.complete.get(c).is_some_and(Option::is_some);
         let position = move |r: usize| {
             if has_all { Some(r) } else { Some(constraints.row_of(i, RowKind::Resource(r))? - start) }
@@ -309,7 +310,7 @@ impl<'a> Part<'a> {
         entries.into_iter().map(|(row, usage)| (self.row_here(c, row), usage)).collect()
     }
 
-    /// Returns the number in this part of a row of class `c` that is used here.
+    /// Returns the index in this part of a row of class `c` that the part uses.
     pub fn row_here(&self, c: usize, row: usize) -> usize {
         let start = self.data.constraints.class_rows(self.class_ids[c]).start;
         self.row_numbers[self.class_start[c] + row - start]

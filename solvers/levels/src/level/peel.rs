@@ -1,12 +1,13 @@
-//! Groups that are blocked only by themselves.
+//! Groups that no other group blocks.
 //!
-//! No common level exceeds the level that some groups reach with all of their classes to
-//! themselves. If placements are few, the first blocking level is often that of one, two or three
-//! groups. These groups then fill rows of each of their classes, and users of those rows run
-//! elsewhere. If the other groups reach that level off these classes, as the next round shows, the
-//! maximum consists of that of this block alone and that of the rest. The prices that prove the
-//! level of the block alone then prove it in the whole problem. A programme of all users would find
-//! this slowly, since nearly all of its rows have a price of 0 at the optimum.
+//! No common level exceeds the level that some groups reach if they have all of their classes to
+//! themselves. If groups can use few classes, the first blocking level is often the level of one,
+//! two or three groups. These groups then fill rows of each of their classes, and the other users
+//! of those rows run elsewhere. The next round shows whether the other groups reach that level on
+//! other classes. If they do, the maximum consists of the maximum of this block and the maximum of
+//! the rest. The prices that prove the level of the block alone then also prove it in the whole
+//! problem. A programme of all users would find this slowly, since nearly all of its rows have a
+//! price of 0 at the optimum.
 
 use std::collections::BTreeSet;
 
@@ -14,14 +15,16 @@ use super::part::{Part, Target};
 use super::start::{guess, rough_level};
 use crate::settings::LEVELS;
 
-/// A level that all users are likely to reach unless a few block each other, computed on first use.
+/// A level that all users are likely to reach, unless a few users block each other. It is computed
+/// on first use.
 #[derive(Default)]
 pub struct LikelyLevel(Option<f64>);
 
 impl LikelyLevel {
-    /// Returns the part of the groups that alone have little more than the level, and the level.
+    /// Returns the part of the groups that would have little more than the likely level if each
+    /// were alone, and that level.
     ///
-    /// Returns `None` if there are none, or too many.
+    /// Returns `None` if there are no such groups, or too many.
     pub fn few<'a>(&mut self, part: &Part<'a>) -> Option<(Part<'a>, f64)> {
         if part.targets.iter().any(|target| *target != Target::Active) {
             return None;
@@ -50,7 +53,7 @@ pub fn blocks<'a, S, L: PartialOrd>(
     let (mut blocks, mut rests): (Vec<S>, Vec<Part<'a>>) = (Vec::new(), Vec::new());
     let mut likely = LikelyLevel::default();
     while let Some((next, rest)) = peel(rests.last().unwrap_or(part), &mut likely) {
-        // The rest reaches no higher level than this one.
+        // A block is valid only if the groups after it reach at least its level.
         let n_valid = blocks.partition_point(|before| level(before) <= level(&next));
         if n_valid < blocks.len() {
             blocks.truncate(n_valid);
@@ -64,12 +67,12 @@ pub fn blocks<'a, S, L: PartialOrd>(
     (blocks, rests)
 }
 
-/// Returns the part without a block, which consists of some groups of the problem and the rows that
-/// have a price.
+/// Returns the part without a block. A block is some groups of the problem and the rows that have a
+/// price.
 ///
-/// Also returns the placements `(group, class of the problem)` that the other groups lose. Returns
-/// `None` if one of them has no class left, or would run on a class of the block without using a
-/// priced row.
+/// The second value is the list of placements `(group, class of the problem)` that the other groups
+/// lose. Returns `None` if one of these groups has no class left, or would run on a class of the
+/// block without using a priced row.
 pub fn without<'a>(
     part: &Part<'a>,
     block: &[usize],
@@ -99,10 +102,10 @@ pub fn without<'a>(
     Some((Part::new(part.data, seats, None, Vec::new()), left))
 }
 
-/// Returns the level of a group alone, in doubles.
+/// Returns the level of a group that is alone in the part, in doubles.
 ///
-/// It is infinite if the group has all its tasks before, or if a task is not worth the same on
-/// every class.
+/// The level is infinite if the group has all its tasks below it, or if the worth of a task depends
+/// on the class.
 fn alone(part: &Part<'_>, g: usize) -> f64 {
     if part.tasks_per_level(g).is_none() {
         return f64::INFINITY;

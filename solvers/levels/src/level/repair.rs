@@ -1,9 +1,9 @@
-//! The exact optimum of one round without its structure: the programme as a general linear
-//! programme in rationals, from the basis that HiGHS found.
+//! The exact optimum of one round as a general linear programme in rationals. It starts from the
+//! basis that HiGHS found, and uses no structure of the programme.
 //!
-//! This is much slower than the lift. It is needed only if the basis is not optimal in exact
-//! arithmetic, has an unusual form (the level nonbasic), or if one task is worth more on one class
-//! than on another.
+//! This is much slower than the lift. It is needed only in three cases: the basis is not optimal in
+//! exact arithmetic, it has an unusual form (the level is nonbasic), or one task is worth more on
+//! one class than on another.
 
 use std::collections::HashSet;
 
@@ -35,8 +35,8 @@ pub struct Repaired {
 
 /// Computes the exact optimum over the placements of the basis.
 ///
-/// `last` is the result of the previous round. It is a feasible point of this round if it used no
-/// other placements.
+/// `last` is the result of the previous round. `last` is a feasible point of this round if it uses
+/// only placements of the basis.
 pub fn solve(
     part: &Part<'_>,
     basis: MasterBasis,
@@ -101,8 +101,8 @@ impl<'a> Programme<'a> {
         Self { part, lp, task_rows }
     }
 
-    /// Returns, by column, its largest possible value alone. For the level, it is the least level
-    /// that an active group could reach alone.
+    /// Returns, by column, the largest value that the column could have alone. For the level, this
+    /// is the least level that an active group could reach alone.
     fn units(&self, basis: &MasterBasis, targets: &[Target]) -> Vec<f64> {
         let mut units = vec![1.0];
         let mut alone = vec![0.0; self.part.groups.len()];

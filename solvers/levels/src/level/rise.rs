@@ -1,5 +1,5 @@
-//! The largest level to which a user of a given allocation can rise. It decides max-min fairness of
-//! an allocation from any source (THEORY, section 7).
+//! The largest level to which a user of a given allocation can rise. It decides max-min fairness of an allocation from
+//! any source (docs/theory.md, section 7).
 //!
 //! With `U_n(y) = sum_i u_ni y_ni` and the levels `U_n(x) / w_n` of the given `x`, the rise of `n`
 //! is
@@ -9,13 +9,12 @@
 //!                     U_m(y) >= w_m min(level of m, L)   for every other user m.
 //! ```
 //!
-//! Users with a higher level may fall to the new level of `n`, and no other user loses. The
-//! requirements grow with `L`, so the feasible `L` are an interval, and `x` itself is feasible at
-//! the level of `n`. If the users that stay above `L` are known, the programme is linear. If too
-//! many users count as above, the programme requires too much, so its optimum is a level that can
-//! be reached. The users that it passes then only have to keep their level. This is Newton's method
-//! on a concave function, from below. The dual of the last programme proves its level, with the
-//! floors of that programme.
+//! Users with a higher level may fall to the new level of `n`, and no other user loses. The requirements grow with `L`,
+//! so the feasible values of `L` form an interval, and `x` itself is feasible at the level of `n`. The programme is
+//! linear once it is known which users stay above `L`. If too many users count as above, the programme requires too
+//! much, so `n` can reach its optimum. Users whose level is below this optimum then only have to keep their own level.
+//! Repeating this is Newton's method on a concave function, from below. The dual of the last programme proves its
+//! level, with the floors of that programme.
 //!
 //! A user with worth 0 for every task takes no part: it has no floor. Limits of groups are rows
 //! like those of the classes.
@@ -54,8 +53,8 @@ pub struct Rise {
 
 /// The rises of the users of one allocation.
 ///
-/// They share their programme, and each starts from the previous basis. Ask for users of similar
-/// levels one after the other.
+/// All users share one programme, and each search starts from the previous basis. It is therefore faster to ask for
+/// users of similar levels one after the other.
 pub struct Rises<'a> {
     constraints: &'a Constraints<'a>,
     coefficients: &'a ShareCoefficients,
@@ -87,8 +86,8 @@ struct Seat {
 }
 
 impl<'a> Rises<'a> {
-    /// Builds the programme of `tasks`, a feasible allocation that keeps these limits: by user
-    /// `(class, tasks)`.
+    /// Builds the programme of `tasks`, by user `(class, tasks)`. `tasks` must be a feasible allocation within these
+    /// limits.
     #[must_use]
     pub fn new(
         constraints: &'a Constraints<'a>,
@@ -171,8 +170,7 @@ impl<'a> Rises<'a> {
     pub fn greatest(&mut self, n: usize) -> Result<Option<Rise>, LevelsError> {
         let Some(Some(seat)) = self.seats.get(n) else { return Ok(None) };
         let start = seat.level.clone();
-        // The given allocation is feasible whatever users count as above, so doubles may guess
-        // them.
+        // The given allocation is feasible whichever users count as above, so doubles may guess these users.
         let mut reached = match self.nearly(n) {
             Ok(Some(bound)) if bound.level > start => bound.level,
             _ => start.clone(),
@@ -219,7 +217,7 @@ impl<'a> Rises<'a> {
         let mut x = optimum.x;
         let mut prices = self.prices(&optimum.y);
         if let Some(limit) = self.level_of_all_tasks(n).filter(|limit| *limit < level) {
-            // Stop on the way to a level at which the user would have more than all its tasks.
+            // Stop on the line between the two allocations where the user has exactly all its tasks.
             let part = Rational::from(&limit - &seat.level) / Rational::from(&level - &seat.level);
             for (x, start) in x.iter_mut().zip(&self.point) {
                 let step = Rational::from(&*x - start) * &part;

@@ -29,7 +29,7 @@ pub struct Settings {
     pub small: usize,
 }
 
-/// The default of [`Settings::small`]. Exact rounds on this many placements take no longer than
+/// The default of [`Settings::small`]. Up to this many placements, exact rounds take no longer than
 /// rounds in doubles, unless the numbers are long.
 const SMALL: usize = 200_000;
 
@@ -45,8 +45,8 @@ impl Settings {
     /// Checks whether the time and memory suffice to compute and write `count` numbers of `words`
     /// words of 64 bits.
     ///
-    /// A word takes some nanoseconds, and more in long numbers. It takes eight bytes in each of
-    /// several copies at once. Without a deadline there is no check.
+    /// Each word costs some nanoseconds, and more in long numbers. It also takes eight bytes in
+    /// each of several copies. Without a deadline there is no check.
     pub(super) fn room_for(&self, count: u64, words: u64) -> Result<(), LevelsError> {
         const COPIES: u64 = 8;
         let Some(until) = self.until else { return Ok(()) };
@@ -64,7 +64,8 @@ impl Default for Settings {
     }
 }
 
-/// The proof that one level cannot rise: a dual of that round's programme.
+/// The proof that the users of one level cannot rise: a dual of the programme of the round that
+/// found the level.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LevelDual {
     /// The level `t`, in units of `u_n x_n / w_n`.
@@ -72,7 +73,8 @@ pub struct LevelDual {
     /// The weights `l_n`, and the prices of capacity rows and of task limits, without zeros.
     ///
     /// `l_n` is positive for users blocked at this level, and absent for users above it. Zeros are
-    /// left out because there may be as many levels as users.
+    /// left out because there may be as many levels as users, so full vectors would take quadratic
+    /// memory.
     pub prices: PriceVector,
 }
 
@@ -84,8 +86,8 @@ pub struct LexicographicOptimum<T> {
     /// The blocking levels with their proofs, ascending, one for each block of users; empty in
     /// floating point.
     pub duals: Vec<LevelDual>,
-    /// The number of rounds. In each, the level of some competing users was raised until some user
-    /// was blocked or all had all their tasks.
+    /// The number of rounds. Each round raises the level of competing users until some user is
+    /// blocked or all users have all their tasks.
     pub rounds: usize,
     /// The number of linear programmes solved; columns added in between are not counted.
     pub solves: usize,

@@ -12,7 +12,7 @@ use evenhand_lp::LpError;
 pub struct Search<'a> {
     pub part: &'a Part<'a>,
     pub settings: Settings,
-    /// The programme in HiGHS; `None` to do without HiGHS.
+    /// The programme in HiGHS. `None` if the search uses exact arithmetic only.
     pub master: Option<Master<'a>>,
     /// By group: its target.
     pub targets: Vec<Target>,
@@ -80,14 +80,16 @@ impl<'a> Search<'a> {
         Err(LevelsError::NoProgress { round: part.levels.len() + 1 })
     }
 
-    /// Makes all users active that no earlier level has satisfied. Returns whether some were not.
+    /// Makes all users active except the users that an earlier level has satisfied. Returns whether
+    /// any user changed.
     pub fn release(&mut self) -> bool {
         let released = self.targets != self.part.targets;
         self.targets.clone_from(&self.part.targets);
         released
     }
 
-    /// Marks the open users that are satisfied. Returns whether another step is needed.
+    /// Marks the active users for which `is_satisfied` returns true as users that get all their
+    /// tasks. Returns whether another step of Newton's method is needed.
     pub fn update_satisfied(&mut self, is_satisfied: impl Fn(usize) -> bool) -> bool {
         let mut targets = self.part.targets.clone();
         for (g, target) in targets.iter_mut().enumerate() {
@@ -116,10 +118,11 @@ pub struct Round {
     pub level_prices: Vec<Rational>,
     /// By group: the price of one task of its task limit.
     pub task_prices: Vec<Rational>,
-    /// By group: `(class, tasks)`, ascending; more than the target if its level has no price.
+    /// By group: `(class, tasks)`, ascending. A group whose level has no price may have more than
+    /// its target.
     pub tasks: Vec<Vec<(usize, Rational)>>,
-    /// By group: the classes on which it may run in an optimum, those of reduced cost 0; `None` if
-    /// they were not computed.
+    /// By group: the classes on which it may run in an optimum, which have the reduced cost 0.
+    /// `None` if they were not computed.
     pub stays: Option<Vec<Vec<usize>>>,
 }
 
@@ -135,7 +138,8 @@ impl Round {
         price * part.tasks_per_level_on(g, c)
     }
 
-    /// Returns, by group, the classes of reduced cost 0. A group runs on no others in any optimum.
+    /// Returns, by group, the classes of reduced cost 0. In every optimum a group runs only on
+    /// these.
     pub fn stays(&self, part: &Part<'_>) -> Vec<Vec<usize>> {
         let of = |g: usize| {
             let classes = part.classes[g].iter().copied();

@@ -1,12 +1,14 @@
-//! The parts that are left of a part after a round.
+//! The parts that remain of a part after a round.
 //!
-//! In every optimum of a round, priced rows are full, blocked groups have the level and no more,
-//! and no user runs where the reduced cost is positive. Later rounds therefore need only the
-//! placements of reduced cost 0. Rows and groups that these placements connect to no active group
-//! are settled: they keep their tasks. If all demands are positive, a blocked group uses priced
-//! rows on all its classes, and groups that are not blocked use none, so every block leaves
-//! together with its classes. With demands of 0, blocked groups that share rows with others stay,
-//! at their level (SCALE, Lemma 1).
+//! In every optimum of a round, priced rows are full, blocked groups have exactly the level, and no
+//! user runs where the reduced cost is positive. Later rounds therefore need only the placements of
+//! reduced cost 0. These placements connect groups and rows. Groups and rows that are not connected
+//! to any active group are settled: their tasks no longer change.
+//!
+//! If all demands are positive, a blocked group uses priced rows on all its classes, and groups
+//! that are not blocked use no priced row. So every block leaves the part together with its
+//! classes. If some demands are 0, blocked groups that share rows with active groups stay in the
+//! part, at their level.
 
 use evenhand_budget::each_of;
 use evenhand_problem::Rational;
@@ -19,8 +21,8 @@ pub type Settled<T> = (usize, Vec<(usize, T)>);
 /// The end of a round of a part.
 pub struct Ended<T> {
     pub level: Rational,
-    /// By group: its target. A group that this round froze has the number of the next level of the
-    /// part.
+    /// The target of each group at the end of the round. If this round fixed the level of a group,
+    /// its target is the number of the next level of the part.
     pub targets: Vec<Target>,
     /// By group: `(class, tasks)`.
     pub tasks: Vec<Vec<(usize, T)>>,
@@ -35,10 +37,11 @@ pub struct Rest<'a, T> {
 }
 
 impl<T: Send + Sync> Ended<T> {
-    /// Returns the settled groups and the parts that are left.
+    /// Returns the settled groups and the parts that remain.
     ///
-    /// `stays` returns, by group, the classes on which it may run in later rounds. `settle` returns
-    /// the final tasks of a settled group. `exact` converts tasks to a number of the later rounds.
+    /// `stays` returns, by group, the classes on which the group may run in later rounds. `settle`
+    /// returns the final tasks of a settled group. `exact` converts tasks to a number of the later
+    /// rounds.
     pub fn rest<'a>(
         mut self,
         part: &Part<'a>,
@@ -52,7 +55,8 @@ impl<T: Send + Sync> Ended<T> {
         let components =
             if is_over { vec![(0..part.groups.len()).collect()] } else { components(part, &stays) };
         let of_problem = |(c, x): (usize, T)| (part.class_id(c), x);
-        // A component without active groups is settled. Every other one becomes a part of its own.
+        // A component without active groups is settled. Every other component becomes a part of its
+        // own.
         for component in components {
             if !component.iter().any(|&g| self.targets[g] == Target::Active) {
                 let has = component.into_iter().map(|g| (g, std::mem::take(&mut self.tasks[g]))).collect();
@@ -100,8 +104,9 @@ impl Levels {
     }
 }
 
-/// Returns the components of the part if group `g` may run on `classes[g]`: sets of groups,
-/// ascending, that share no rows. They are in order of their first groups.
+/// Returns the components of the part if group `g` may run on `classes[g]`. A component is an
+/// ascending list of groups, and no two components share a row. Components are in order of their
+/// first groups.
 pub fn components(part: &Part<'_>, classes: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let n_groups = part.groups.len();
     let mut sets = Sets::new(n_groups + part.rows.len());

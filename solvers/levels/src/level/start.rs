@@ -3,8 +3,8 @@
 //! Prices rise on rows that are overloaded when every user runs on its cheapest class, and fall on
 //! the others. Users split smoothly between their cheapest classes, more sharply from iteration to
 //! iteration, so loads react to prices without jumps. By duality any prices bound the level from
-//! above, and the best bound is the guess. It saves the simplex method most of its iterations and
-//! HiGHS most of its columns. The result does not depend on its quality.
+//! above, and the best bound is the guess. The guess saves HiGHS most of its simplex iterations and
+//! columns. The result does not depend on the quality of the guess.
 
 use super::part::{GroupOnClass, Part, Target};
 use crate::settings::GUESS;
@@ -56,12 +56,12 @@ pub fn guess(part: &Part<'_>) -> Guess {
     guess_in(part, (GUESS.work_limit / pass.max(1)).clamp(GUESS.min_iterations, most))
 }
 
-/// Computes a rough guess for [`super::keys`], which computes prices by itself.
+/// Computes a rough guess for the method of [`super::keys`], which computes prices itself.
 pub fn rough_guess(part: &Part<'_>) -> Guess {
     guess_in(part, GUESS.rough_iterations)
 }
 
-/// Computes a guess with a number of iterations.
+/// Computes a guess in the given number of iterations.
 fn guess_in(part: &Part<'_>, iterations: usize) -> Guess {
     let mut prices = first_prices(part);
     let order = by_satisfaction(part);
@@ -128,7 +128,7 @@ fn guess_in(part: &Part<'_>, iterations: usize) -> Guess {
             }
         }
     }
-    // With prices out of the range of doubles, no class is preferred.
+    // If prices are out of the range of doubles, no class is preferred.
     let most = |(list, on): (&Vec<(usize, f64)>, &Vec<usize>)| {
         let most = list.iter().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)));
         most.map_or(on[0], |(c, _)| *c)
@@ -147,7 +147,7 @@ pub fn rough_level(part: &Part<'_>) -> f64 {
     affordable_level(part, &by_satisfaction(part), &least, &prices)
 }
 
-/// Returns prices at which the whole of every row costs 1.
+/// Returns prices at which each full row costs 1.
 fn first_prices(part: &Part<'_>) -> Vec<f64> {
     part.capacity.iter().map(|&c| if c > 0.0 { 1.0 / c } else { 0.0 }).collect()
 }
@@ -167,8 +167,7 @@ fn least_price(part: &Part<'_>, g: usize, prices: &[f64]) -> f64 {
     least
 }
 
-/// Returns, for every class, the groups that it suits best, so that all classes get a price at
-/// once.
+/// Returns, for every class, the groups that suit it best, so that all classes get a price at once.
 fn first_placements(part: &Part<'_>, prices: &[f64]) -> Vec<GroupOnClass> {
     let mut fans: Vec<Vec<(f64, usize)>> = vec![Vec::new(); part.n_classes()];
     for g in 0..part.groups.len() {
@@ -203,7 +202,7 @@ fn by_satisfaction(part: &Part<'_>) -> Vec<usize> {
 /// Returns the level at which all groups on their cheapest classes cost as much as all capacity is
 /// worth.
 ///
-/// `least` is the price of one unit of level there, by group.
+/// `least` is, by group, the price of one unit of level on its cheapest class.
 fn affordable_level(part: &Part<'_>, order: &[usize], least: &[f64], prices: &[f64]) -> f64 {
     let mut budget: f64 = prices.iter().zip(&part.capacity).map(|(p, c)| p * c).sum();
     let mut rate: f64 = order.iter().map(|&g| least[g]).sum();

@@ -26,11 +26,11 @@ pub struct BestMember {
 /// Computes the best NJC allocation that is worth more than `value`; `None` proves, in exact
 /// arithmetic, that there is none.
 ///
-/// With the value of a [`Selection`](super::Selection) this decides whether HiGHS was right. With a
-/// negative value it computes the best allocation on its own. All faces are searched, and each
-/// choice is bounded by an exact linear programme, so this is for small problems. The work at most
-/// doubles with every row, and with every user whose witness is open.
-/// [`EnumerationLimits::choices`] applies.
+/// Given the value of a [`Selection`](super::Selection), the search decides whether HiGHS was
+/// right. Given a negative value, it computes the best allocation without HiGHS. All faces are
+/// searched, and each choice is bounded by an exact linear programme, so the method suits only
+/// small problems. The work at most doubles with every row, and with every user whose witness is
+/// open. [`EnumerationLimits::choices`] applies.
 ///
 /// # Errors
 /// [`LevelsError::Budget`] when the limit does not suffice; nothing is proven then.

@@ -1,10 +1,10 @@
 //! All relevant choices of bottlenecks and witnesses, as a tree.
 //!
 //! On one class a witness is a floor under the user's tasks there, `x_ni >= e_n C / d`. So the
-//! saturated row with the least floor contains the polytopes of all other rows. The remaining
-//! choice is the set of saturated rows and, for each user, either the class on which it has its
-//! entitlement, or that it has all its tasks. With one class only, the latter is contained in any
-//! floor below `T_n`.
+//! polytope of the saturated row with the least floor contains the polytopes of all other rows. Two
+//! choices remain: the set of saturated rows, and for each user either the class on which it has
+//! its entitlement or that it has all its tasks. With one class only, allocations in which the user
+//! has all its tasks satisfy any floor below `T_n`, so they need no choice of their own.
 
 use std::collections::BTreeSet;
 
@@ -29,8 +29,8 @@ pub trait Visitor {
     /// Visits a complete choice, in which every bottleneck is a witness.
     fn complete(&mut self, face: &Face, floors: &[Candidate], basis: &[Variable]) -> Result<(), LevelsError>;
 
-    /// Returns whether it matters that a user has all its tasks, even if a floor contains this
-    /// choice.
+    /// Returns whether choices in which a user has all its tasks must be visited even if the
+    /// polytope of a floor contains them.
     fn tells_satisfied_users(&self) -> bool;
 }
 
@@ -61,13 +61,13 @@ impl<'a, V: Visitor> Choices<'a, V> {
         self.rows_from(0, &mut face, &[])
     }
 
-    /// Decides on the rows from position `at`.
+    /// Tries both choices for every row from position `at` on: to be a bottleneck, or not to be
+    /// one.
     fn rows_from(&mut self, at: usize, face: &mut Face, basis: &[Variable]) -> Result<(), LevelsError> {
         let Some(&row) = self.rows.get(at) else { return self.users_from(0, face, basis) };
         self.rows_from(at + 1, face, basis)?;
         face.bottlenecks.push(row);
-        // Rows that cannot be saturated together cannot be saturated together with another row
-        // either.
+        // Adding a row cannot help if the present rows cannot be saturated together.
         if let Some(basis) = self.partial(face, basis)? {
             self.rows_from(at + 1, face, &basis)?;
         }
@@ -75,7 +75,7 @@ impl<'a, V: Visitor> Choices<'a, V> {
         Ok(())
     }
 
-    /// Decides on the witnesses of the users from position `at`.
+    /// Tries all witnesses of the users from position `at` on.
     fn users_from(&mut self, at: usize, face: &mut Face, basis: &[Variable]) -> Result<(), LevelsError> {
         let Some(&n) = self.market.users.get(at) else { return self.complete(face, basis) };
         let options = self.options(at, face);
@@ -92,7 +92,8 @@ impl<'a, V: Visitor> Choices<'a, V> {
         Ok(())
     }
 
-    /// Returns the witness with the least floor on every class, and having all tasks.
+    /// Returns the possible witnesses: on every class the one with the least floor, and having all
+    /// tasks.
     fn options(&self, at: usize, face: &Face) -> Vec<Witness> {
         let n = self.market.users[at];
         let mut options = Vec::new();

@@ -115,7 +115,7 @@ fn points(
     floors: &[Candidate],
     max_rays: usize,
 ) -> Result<Vec<Vec<Rational>>, LevelsError> {
-    // Count tasks from the floors on, so that the floors need no constraints.
+    // Counts tasks from the floors on, so the floors need no constraints.
     let mut base = vec![Rational::new(); market.placements.len()];
     for floor in floors {
         base[floor.placement].clone_from(&floor.floor);
@@ -147,7 +147,7 @@ fn points(
     Ok(points)
 }
 
-/// Returns the polytopes that lie within no other, and the first of equal ones.
+/// Returns the polytopes that no other polytope contains, and the first of equal polytopes.
 fn maximal(market: &ClusterModel<'_>, mut polytopes: Vec<Polytope>) -> Result<Vec<Polytope>, LevelsError> {
     // A polytope never lies within one of smaller dimension.
     polytopes.sort_by_key(|p| (std::cmp::Reverse(p.dimension), p.face.bottlenecks.len()));

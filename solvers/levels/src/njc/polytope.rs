@@ -15,7 +15,7 @@ use evenhand_lp::refine::{self, StartingPoint};
 /// HiGHS guesses a basis, and exact arithmetic finishes. Returns `None` if the polytope is empty,
 /// which Farkas' multipliers have proven in rationals.
 ///
-/// For [`Goal::MaxMinShare`] the users that count are those whose witness is a row.
+/// [`Goal::MaxMinShare`] counts only users whose witness is a row.
 ///
 /// # Errors
 /// [`LevelsError::Face`] when the face does not fit the problem, [`LpError::PivotLimit`](evenhand_lp::LpError::PivotLimit) when exact
@@ -116,7 +116,7 @@ impl FaceProgramme {
         self.lp.rows.push((Sense::AtMost, shares.largest.clone()));
         for &n in &market.users {
             let Some(share) = &shares.by_user[n] else { continue };
-            // Users that are satisfied, or may still turn out to be, do not count.
+            // Users that have all their tasks, or may still turn out to have them, do not count.
             if !matches!(face.witnesses[n], Some(Witness::Row(_))) {
                 continue;
             }

@@ -11,10 +11,10 @@
 //! z_n0 + sum_j z_nj = 1                                         for every active user.
 //! ```
 //!
-//! One witness per user is enough, hence the equation. Every coefficient is the bound that holds
-//! anyway, so the relaxation is as tight as the rows allow. The answer of HiGHS is only a guess.
-//! Its witnesses name a face, and the exact optimum over that face is the result. A face that has
-//! no point in exact arithmetic is cut off, and the programme is solved again.
+//! The equation requires exactly one witness per user, which is enough. No coefficient is larger than necessary, so the
+//! relaxation is as tight as the rows allow. The answer of HiGHS is only a guess. Its witnesses name a face, and the
+//! exact optimum over that face is the result. A face that has no point in exact arithmetic is cut off, and the
+//! programme is solved again.
 
 use std::collections::BTreeSet;
 use std::time::Instant;
@@ -58,8 +58,8 @@ pub struct Selection {
     pub face: Face,
     /// The exact value of `tasks`: a proven lower bound of the best value.
     pub value: Rational,
-    /// The value that no NJC allocation exceeds, according to HiGHS: good to about its tolerance,
-    /// and no proof. `None` if `value` refutes it.
+    /// The value that no NJC allocation exceeds, according to HiGHS: accurate to about its tolerance, but not proven.
+    /// `None` if `value` refutes it.
     pub bound: Option<f64>,
     /// Whether HiGHS claims that no allocation is better by more than the gaps of the settings.
     /// Without a bound, the claim has no meaning.
@@ -104,7 +104,7 @@ pub fn select(
         if cuts > settings.max_cuts {
             return Err(LevelsError::FacesRefuted { faces: cuts });
         }
-        // No allocation has all of these witnesses.
+        // No allocation has all of these witnesses, so at least one must be dropped.
         let all_but_one = chosen.len() as f64 - 1.0;
         let entries = chosen.into_iter().map(|z| (z, 1.0)).collect();
         model.mip.add_row(MipRow { lower: f64::NEG_INFINITY, upper: all_but_one, entries })?;
@@ -214,10 +214,10 @@ impl Model {
         Ok(())
     }
 
-    /// Adds the goal of the least share, in units of the largest.
+    /// Adds the goal of the least share, in units of the largest possible share.
     ///
-    /// `t` is at most the share of every user that is not satisfied. If a user has all its tasks,
-    /// this bound is lifted to 1, which is no less than any share.
+    /// `t` is at most the share of every user that is not satisfied. If a user has all its tasks, the binary of that
+    /// witness raises this bound to 1, which is no less than any share.
     fn least_share(&mut self, market: &ClusterModel<'_>) -> Result<(), LevelsError> {
         let shares = Shares::new(market);
         self.unit = shares.largest.to_f64();

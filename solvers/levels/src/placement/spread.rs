@@ -17,14 +17,14 @@ trait FreeCapacity {
     fn is_left(&self, n: usize) -> bool;
     /// Returns the free fraction of a row.
     fn free(&self, row: usize) -> f64;
-    /// Places as many tasks of a user as fit on a column. Returns whether all of its tasks are
-    /// placed then.
+    /// Places as many tasks of a user as fit on a column. Returns whether all tasks of the user are
+    /// then placed.
     fn take(&mut self, of: &Placements, column: usize) -> bool;
 }
 
 /// A greedy placement in doubles.
 struct InDoubles {
-    /// The fraction of the free capacity that may be used.
+    /// The fraction of the free capacity that the placement may use.
     part: f64,
     free: Vec<f64>,
     /// By user, in the unit of the requested totals.
@@ -166,9 +166,9 @@ impl Placements {
     /// Places nearly all of the last totals. Returns the columns, and the basis by column and row;
     /// `None` if the greedy method fails for too many users.
     ///
-    /// Each column completes a user or fills a row. So the basic columns, the slacks of rows that
-    /// are not full, and those of users that are not complete are together as many as the rows. One
-    /// slack of an incomplete user is replaced by the column of `s`.
+    /// Each column completes a user or fills a row. Basic are these columns, the slacks of rows
+    /// that are not full, and the slacks of users that are not complete. Together they are as many
+    /// as the rows. One slack of an incomplete user is replaced by the column of `s`.
     pub(super) fn nearly(&self) -> Option<(Vec<usize>, Vec<BasisStatus>)> {
         let mut into = InDoubles::new(self, 1.0);
         let failed = self.place_greedily(&mut into, self.asked.len() / PLACING.users_to_one_that_may_fail)?;

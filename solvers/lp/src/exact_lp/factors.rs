@@ -1,8 +1,8 @@
-//! Factors of a basis that follow its pivots: the product form of the inverse.
+//! Factors of a basis that are updated at each pivot: the product form of the inverse.
 //!
 //! A pivot multiplies the basis by a matrix that differs from the identity in one column, the
-//! direction of the entering variable (Dantzig and Orchard-Hays, 1954). These columns are stored,
-//! and the basis is factored again when there are many of them.
+//! direction of the entering variable (Dantzig and Orchard-Hays, 1954). These columns are stored.
+//! The basis is factored again when there are many of them.
 
 use crate::linear::{Lu, Singular, SparseRow};
 use crate::settings::EXACT;
@@ -31,8 +31,8 @@ impl Factors {
     /// There may be fewer columns than rows: see [`Factors::free_rows`].
     pub fn new(columns: Vec<SparseRow>, n_rows: usize) -> Result<Self, Singular> {
         let basis_bits = columns.iter().flatten().map(|(_, value)| bits(value)).sum();
-        // The rows of the factored matrix are the basic variables, so a variable that depends on
-        // others is reported as a dependent row.
+        // The rows of the factored matrix are the basic variables, so a linearly dependent variable
+        // is reported as a dependent row.
         let lu = Lu::factor(columns, n_rows)?;
         Ok(Self { lu, updates: Vec::new(), basis_bits, update_bits: 0 })
     }
@@ -42,7 +42,8 @@ impl Factors {
         self.lu.free_columns()
     }
 
-    /// Replaces the variable at `position` of the basis by the one whose column is `B direction`.
+    /// Replaces the variable at `position` of the basis by the variable whose column is `B
+    /// direction`.
     pub fn update(&mut self, position: usize, direction: &[Rational]) {
         let entries = direction.iter().enumerate();
         let others: SparseRow =
@@ -52,7 +53,8 @@ impl Factors {
         self.updates.push(Update { position, pivot, others });
     }
 
-    /// Returns whether new factors are likely to be cheaper than the updates.
+    /// Returns whether factoring the basis again is likely to cost less than solving with all
+    /// updates.
     pub fn are_worn(&self) -> bool {
         self.updates.len() >= EXACT.most_updates || self.update_bits > EXACT.most_growth * self.basis_bits
     }

@@ -1,8 +1,8 @@
 //! Products of a row vector with every column, in integers.
 //!
-//! Most of the arithmetic of a pivot is spent on pricing columns that then do not enter. Over one
-//! denominator such a product is a sum of integers, while rationals would be reduced at every
-//! addition.
+//! Most of the arithmetic of a pivot computes reduced costs of columns that do not enter the basis.
+//! With a common denominator such a product is a sum of integers, while rationals would be reduced
+//! at every addition.
 
 use rug::{Integer, Rational};
 
@@ -74,7 +74,7 @@ impl Columns {
         Rational::from((numerator, Integer::from(&y.denominator * &self.0[k].factor)))
     }
 
-    /// Returns the number of a variable. Numbers are in the order of [`Variable`].
+    /// Returns the number of a variable. Variables are numbered in the order of [`Variable`].
     pub fn number(lp: &ExactLp, variable: Variable) -> usize {
         match variable {
             Variable::Slack(row) => row,

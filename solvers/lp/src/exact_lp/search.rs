@@ -1,5 +1,5 @@
-//! The simplex method in rationals: the dual method to a feasible vertex, then the primal method to
-//! the best one.
+//! The simplex method in rationals: the dual method reaches a feasible vertex, then the primal method reaches the best
+//! vertex.
 
 use rug::{Integer, Rational};
 
@@ -26,7 +26,7 @@ pub struct SimplexBasis<'a> {
     stalled: usize,
 }
 
-/// The shifted costs under which the first basis of the dual simplex method is dual feasible.
+/// Shifted costs that make the first basis of the dual simplex method dual feasible.
 ///
 /// The costs of columns that would improve the first basis are lowered to their price there.
 struct CostShift {
@@ -36,7 +36,7 @@ struct CostShift {
 }
 
 impl<'a> SimplexBasis<'a> {
-    /// Factors the basis; see [`completed`].
+    /// Factors a basis after [`completed`] has added missing variables.
     pub fn new(lp: &'a ExactLp, basis: &[Variable], max_pivots: usize) -> Self {
         let (basis, factors) = completed(lp, basis);
         let columns = Columns::new(lp);
@@ -81,7 +81,7 @@ impl<'a> SimplexBasis<'a> {
         x
     }
 
-    /// Returns the completed basis.
+    /// Returns the basis with all variables that were added to complete it.
     pub fn into_basis(self) -> Vec<Variable> {
         self.basis
     }
@@ -124,8 +124,8 @@ impl<'a> SimplexBasis<'a> {
         duals(self.lp, &self.basis, &self.factors)
     }
 
-    /// Returns the numbers of the variables that may enter, ascending. A fixed variable that has
-    /// left stays at 0.
+    /// Returns the numbers of the variables that may enter, ascending. A fixed variable that has left the basis stays
+    /// at 0.
     fn candidates(&self) -> impl Iterator<Item = usize> {
         (0..self.columns.len())
             .filter(|&k| !self.is_basic[k] && !self.lp.is_fixed(Columns::variable(self.lp, k)))
@@ -173,7 +173,7 @@ impl<'a> SimplexBasis<'a> {
         let mut best: Option<(Rational, Variable, usize)> = None;
         for (position, step) in direction.iter().enumerate() {
             let variable = self.basis[position];
-            // A fixed variable must not move in either direction.
+            // A fixed variable must move in neither direction.
             if *step <= 0 && (step.is_zero() || !self.lp.is_fixed(variable)) {
                 continue;
             }
@@ -185,8 +185,8 @@ impl<'a> SimplexBasis<'a> {
         best.map(|(_, _, position)| position)
     }
 
-    /// Pivots until the vertex is feasible, or returns the proof that no point is. Leaves `y` at
-    /// the shifted costs.
+    /// Pivots until the vertex is feasible, or returns the proof that no point is feasible. Afterwards `y` still
+    /// belongs to the shifted costs.
     fn dual_simplex(&mut self) -> Result<Option<Vec<Rational>>, LpError> {
         self.stalled = 0;
         let y = Multipliers::new(&self.y);
@@ -196,8 +196,7 @@ impl<'a> SimplexBasis<'a> {
         }
         while let Some(leaving) = self.leaving() {
             let row = self.inverse_row(leaving);
-            // Below 0 the variable has to rise. Above 0, as a fixed variable may be, it has to
-            // fall.
+            // A variable below 0 has to rise. A fixed variable above 0 has to fall.
             let falls = self.values[leaving] > 0;
             let towards: Vec<Rational> =
                 row.iter().map(|v| if falls { Rational::from(-v) } else { v.clone() }).collect();
@@ -256,8 +255,8 @@ impl<'a> SimplexBasis<'a> {
         }
     }
 
-    /// Returns the position that is farthest from feasible, or that of the lowest variable when
-    /// progress has stalled.
+    /// Returns the position of the variable that violates its bound most. When progress has stalled, returns the
+    /// position of the violating variable with the lowest number.
     fn leaving(&self) -> Option<usize> {
         let infeasible = (0..self.basis.len()).filter(|&position| self.is_infeasible(position));
         if self.stalled > EXACT.patience {
@@ -283,8 +282,8 @@ impl<'a> SimplexBasis<'a> {
         self.factors.solve_transposed(unit)
     }
 
-    /// Exchanges two variables, given the direction and the reduced cost of the entering one and
-    /// the leaving one's row of the inverse.
+    /// Exchanges two variables of the basis. The arguments give the direction and the reduced cost of the entering
+    /// variable, and the row of the inverse of the leaving variable.
     fn pivot(
         &mut self,
         leaving: usize,
@@ -303,7 +302,7 @@ impl<'a> SimplexBasis<'a> {
         self.basis[leaving] = Columns::variable(self.lp, entering);
         self.factors.update(leaving, direction);
         if self.factors.are_worn() {
-            // A pivot that is not 0 leaves the basis regular, so it has factors.
+            // A pivot other than 0 leaves the basis regular, so factoring succeeds.
             if let Ok(factors) = factor(self.lp, &self.basis) {
                 self.factors = factors;
             }
@@ -317,7 +316,7 @@ impl<'a> SimplexBasis<'a> {
         let bits = numbers.map(|v| u64::from(v.numer().significant_bits() + v.denom().significant_bits()));
         let n_rows = self.values.len() as u64;
         let words = evenhand_budget::words_of_bits(bits.sum::<u64>() / (4 * n_rows + 1));
-        // A column has a few entries, and so has a row of the factors.
+        // Columns have few entries, and so do rows of the factors.
         let n_numbers = 4 * (4 * n_rows + self.columns.len() as u64);
         evenhand_budget::operations(n_numbers, words, "an exact linear programme");
         self.pivots += 1;
@@ -331,7 +330,7 @@ impl<'a> SimplexBasis<'a> {
     }
 }
 
-/// Returns the largest of some numbers. It is positive even if it is too small for a double.
+/// Returns the largest number as a positive double, even if it is too small for a double.
 fn largest(numbers: impl Iterator<Item = f64>) -> Option<f64> {
     numbers.max_by(f64::total_cmp).map(|most| most.max(f64::MIN_POSITIVE))
 }
@@ -369,7 +368,8 @@ fn duals(lp: &ExactLp, basis: &[Variable], factors: &Factors) -> Vec<Rational> {
     factors.solve_transposed(basis.iter().map(cost).collect())
 }
 
-/// Computes only the prices by row of a basis, which is completed by slacks if it is short or singular.
+/// Computes only the prices by row of a basis, which is completed with slacks if it has too few variables or is
+/// singular.
 #[must_use]
 pub fn prices(lp: &ExactLp, basis: &[Variable]) -> Vec<Rational> {
     let (basis, factors) = completed(lp, basis);

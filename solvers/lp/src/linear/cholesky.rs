@@ -1,20 +1,20 @@
 //! Cholesky factors of a dense symmetric matrix in doubles.
 //!
-//! The algorithm is blocked and right-looking. Every sum has a fixed order, and products are added
-//! without being rounded first. The factors therefore have the same bits on every machine, whatever
-//! the width of its registers, and with any number of threads.
+//! The algorithm is blocked and right-looking. Every sum has a fixed order, and fused operations
+//! add products without rounding them first. The factors therefore have the same bits on every
+//! machine, whatever the width of its registers, and with any number of threads.
 
 use rayon::prelude::*;
 
 /// The number of columns that are factored before the rest is updated.
 ///
-/// More columns take longer for themselves than they save in passes over the rest: with 96 columns,
-/// 400 rows took half as long again, and 1,000 rows a third.
+/// With more columns, factoring the panel costs more time than is saved in passes over the rest.
+/// With 96 columns, 400 rows took 50 % longer, and 1,000 rows a third longer.
 const PANEL: usize = 32;
 /// The number of rows and columns of a tile of the update.
 const TILE: usize = 8;
-/// The number of rows below a panel from which threads share the update. Below it, handing over
-/// work takes longer than a strip.
+/// The number of rows below a panel from which threads share the update. With fewer rows, handing
+/// over work takes longer than updating a strip.
 const SHARED: usize = 256;
 
 /// A lower triangular factor `L` with `L L' = A`.
@@ -72,7 +72,7 @@ impl Cholesky {
     }
 }
 
-/// Runs [`factor_in_place`] with the instructions of every processor.
+/// Runs [`factor_in_place`] with instructions that every processor has.
 fn factor_plain(rows: &mut [f64], n: usize) -> Option<()> {
     let solve = |rows: &mut [f64], corner: &Corner<'_>, strip: &mut [f64]| solve_strip(rows, corner, strip);
     factor_in_place(rows, n, &solve, &|rows, panel| update_strip::<4>(rows, panel))
@@ -209,8 +209,8 @@ fn solve_strip(rows: &mut [f64], corner: &Corner<'_>, strip: &mut [f64]) {
     }
 }
 
-/// Subtracts the products with a panel from some rows. `AT_ONCE` rows have sums that fit into
-/// registers.
+/// Subtracts the products with a panel from some rows, `AT_ONCE` rows at a time. The sums of so
+/// many rows fit into registers.
 #[inline(always)]
 fn update_strip<const AT_ONCE: usize>(rows: &mut [f64], panel: &Panel<'_>) {
     let &Panel { n, end, first, strip, strips } = panel;
@@ -258,7 +258,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 mod tests {
     use super::*;
 
-    /// Returns an entry of a diagonally dominant matrix whose entries look random.
+    /// Returns an entry of a diagonally dominant matrix with pseudo-random entries.
     fn entry(n: usize, i: usize, j: usize) -> f64 {
         let (i, j) = (i.max(j), i.min(j));
         if i == j { n as f64 } else { ((i * 7919 + j * 104_729) % 101) as f64 / 101.0 - 0.5 }

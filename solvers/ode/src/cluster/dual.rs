@@ -1,8 +1,9 @@
 //! The optimum from its prices: Newton's method with a line search on the dual function.
 //!
-//! At prices `p` of the rows, user `n` buys where a unit of utility is cheapest,
-//! `kappa_n = min_i c_ni / v_ni`. It takes `U_n = (w_n / kappa_n)^(1/a)` units of it, or as many as
-//! its limit allows. The optimum minimises the convex function
+//! At prices `p` of the rows, user `n` pays `c_ni` for a task on class `i`, which is worth `v_ni`.
+//! The user runs where a unit of utility is cheapest, `kappa_n = min_i c_ni / v_ni`. It takes `U_n
+//! = (w_n / kappa_n)^(1/a)` units of utility, or as many as its limit allows. The optimum minimises
+//! the convex function
 //!
 //! ```text
 //! sum_r p_r - sum_r mu_r ln p_r + sum_n max over U of (w_n g_a(U) - kappa_n U)
@@ -12,11 +13,10 @@
 //! keeps the function convex), and `tau -> 0` with `mu`.
 //!
 //! Every `mu_r` is a fraction of the previous price of the row, and utilities follow from prices in
-//! closed form. Rows and users with a worth of a millionth of a millionth of the others' are
-//! therefore as accurate as the others. The interior point method cannot offer this, since it is
-//! accurate relative to the sum of all. The dual method is slower with many rows. If users divide
-//! themselves over classes, it ends with an error of about
-//! [`Dual::least_tau`](crate::settings::Dual::least_tau).
+//! closed form. Rows and users that are worth only 1e-12 of the others are therefore as accurate as
+//! the others. The interior point method cannot offer this, since it is accurate relative to the
+//! sum of all users. The dual method is slower with many rows. If users divide themselves over
+//! classes, it ends with an error of about [`Dual::least_tau`](crate::settings::Dual::least_tau).
 
 use nalgebra::{DMatrix, DVector};
 
@@ -27,8 +27,8 @@ use crate::settings::DUAL;
 
 /// A user in logarithms, with the rows and limits for which it pays.
 struct Buyer {
-    /// `ln` of the marginal utility of the first unit: `ln w + (1 - a) ln V`, in units of the
-    /// prices.
+    /// `ln` of the marginal utility of the first unit of utility: `ln w + (1 - a) ln V`, in units
+    /// of the prices.
     log_marginal: f64,
     /// `ln` of the largest utility that the limit allows; infinite without a limit, or if the limit
     /// has a price.
@@ -159,12 +159,12 @@ impl<'a> Dual<'a> {
         state
     }
 
-    /// Takes Newton steps until the function is at its minimum. Returns their number.
+    /// Takes Newton steps until the function is at its minimum. Returns the number of steps.
     fn minimise(&self, price: &mut Vec<f64>, barrier: &[f64], tau: f64) -> Option<usize> {
         let mut state = self.state(std::mem::take(price), tau);
         let (mut steps, mut idle, mut least) = (0, 0, f64::INFINITY);
         while steps < DUAL.steps && idle < DUAL.idle {
-            // Users with a task limit have prices too.
+            // Users with a task limit have a price too, which this charge includes.
             self.cluster.charge_step();
             evenhand_budget::charge((self.n_prices as u64).pow(3) / 12, "a path to an optimum");
             let slope = slopes(&state, barrier, tau);
@@ -196,7 +196,7 @@ impl<'a> Dual<'a> {
         for _ in 0..DUAL.halvings {
             let price = start.iter().zip(change).map(|(p, d)| p * (1.0 + length * d)).collect();
             state = self.state(price, tau);
-            // The slope at the end along the same line: changes are relative to the prices at the
+            // The slope at the end along the same line. Changes are relative to the prices at the
             // start.
             let slope = slopes(&state, barrier, tau);
             let end: f64 = (0..start.len()).map(|r| slope[r] / state.price[r] * start[r] * change[r]).sum();
@@ -292,8 +292,8 @@ fn cost(usage: &[(usize, f64)], price: &[f64]) -> f64 {
 
 /// Computes the derivative of the function with respect to the logarithm of the price, by row.
 ///
-/// A value at the level of rounding is set to 0. Next to an expensive row it would hide the error
-/// of a cheap one.
+/// A value at the level of rounding is set to 0. Otherwise the rounding error of an expensive row
+/// would hide the error of a cheap row.
 fn slopes(state: &State, barrier: &[f64], tau: f64) -> Vec<f64> {
     let rounding = DUAL.rounding * (1.0 + tau.recip());
     let rows = state.price.iter().zip(&state.load).zip(barrier);

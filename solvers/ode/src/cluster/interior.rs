@@ -1,7 +1,7 @@
 //! The primal-dual method: Mehrotra's predictor and corrector.
 //!
 //! The marginal utility `lambda_n = w_n U_n^-a` is a variable of its own. It is related to `U_n`
-//! through logarithms, so large exponents do no harm.
+//! through logarithms, so large exponents cause no overflow.
 
 use super::model::{Cluster, Scaled};
 use super::newton::{Newton, Point, UserPoint, complementarity, count};
@@ -15,7 +15,8 @@ pub struct Settings {
     /// The largest number of Newton steps.
     pub max_iterations: usize,
     /// The complementarity and residuals, relative to `sum_n w_n U_n^(1-a)`, at which the point
-    /// counts as solved. The method goes on below this as long as that helps.
+    /// counts as solved. The method continues below this tolerance as long as steps reduce the
+    /// residual.
     pub tolerance: f64,
 }
 
@@ -30,11 +31,12 @@ impl Default for Settings {
 pub enum Status {
     /// The tolerance was reached.
     Solved,
-    /// The tolerance was not reached: too many steps, or steps that no longer help.
+    /// The tolerance was not reached, because the limit of steps was reached or steps no longer
+    /// reduce the residual.
     Limit,
 }
 
-/// The point that was reached, with its prices.
+/// The last point of the method, with its prices.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClusterPoint {
     /// By user and placement: the tasks, positive, however small.
@@ -42,7 +44,7 @@ pub struct ClusterPoint {
     /// By user and placement: the cost of the placement above its worth, `z_ni`, relative to
     /// `lambda_n v_ni`.
     ///
-    /// It is 0 if the user may use the placement, and 1 if it must not.
+    /// It is 0 if the user may use the placement, and near 1 if the placement is far too expensive.
     pub reduced: Vec<Vec<f64>>,
     /// By row: the price of the whole row, in units of `w_n U_n^(1-a)`.
     pub row_prices: Vec<f64>,
@@ -64,9 +66,9 @@ pub struct ClusterPoint {
 
 /// Maximises the sum of utilities of `cluster`.
 ///
-/// An exponent far from 1 is reached through exponents in between, each solved roughly. For
-/// `a = 10`, utilities that differ by a factor of 100 have marginal utilities that differ by 10^20,
-/// and a start must not be wrong by that much.
+/// An exponent far from 1 is reached through exponents in between, each solved roughly. For `a =
+/// 10`, utilities that differ by a factor of 100 have marginal utilities that differ by 10^20, and
+/// a starting point with such an error would not converge.
 #[must_use]
 pub fn solve(cluster: &Cluster, settings: &Settings) -> ClusterPoint {
     let mut iterations = 0;
@@ -108,7 +110,7 @@ struct Run {
     iterations: usize,
 }
 
-/// Takes Newton steps until `tolerance`, or until they no longer help.
+/// Takes Newton steps until the tolerance is reached or steps no longer reduce the residual.
 fn run(objective: &Objective<'_>, tolerance: f64, max_iterations: usize) -> Run {
     let mut point = objective.start.clone();
     let mut best = Run { point: point.clone(), residual: f64::INFINITY, iterations: 0 };
@@ -203,7 +205,7 @@ fn finish(objective: &Objective<'_>, run: &Run, tolerance: f64) -> ClusterPoint 
     let limit_price = |(n, (user, at)): (usize, (&Scaled, &UserPoint))| {
         let Some(part) = user.part.first() else { return 0.0 };
         let per_task = part / user.gamma[0];
-        // The price that corresponds to the reduction of the weight.
+        // The price that replaces the reduction of the weight.
         let more = user.part_per_worth.map_or(0.0, |part| {
             let marginal = |weight: f64| libm::exp(user.log_marginal(weight, objective.alpha, at.utility));
             (marginal(user.log_weight) - marginal(objective.log_weight[n])) / part

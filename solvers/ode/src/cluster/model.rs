@@ -63,8 +63,8 @@ pub struct Cluster {
 impl Cluster {
     /// Charges one Newton step before it is taken.
     ///
-    /// The cost covers all placements with the pairs of their rows, the sums over users of all
-    /// pairs of rows, the factors of the rows' matrix, and the partial sums of that matrix.
+    /// The cost includes all placements with the pairs of their rows, the sums over users for all
+    /// pairs of rows, factoring the matrix of the rows, and the partial sums of that matrix.
     pub(super) fn charge_step(&self) {
         const WHAT: &str = "a path to an optimum";
         let usage = self.users.iter().flat_map(|user| &user.usage);

@@ -3,9 +3,9 @@
 //! The block of user `n` over its placements is `D + c v v'`. Here `D = z/y`, `v` is the worth, and
 //! `c` is the curvature of the user's utility and, if the task limit is proportional to the
 //! utility, of its task limit. `D` is tiny on the placements that are used, so inverting this block
-//! directly cancels all digits. Instead, the utility itself replaces one *key* placement, the one
-//! with the least `D / v^2` (THEORY, fact 0, uses the same key). In these coordinates the block is
-//! `diag + D_k u u'` with a small `D_k`, and nothing cancels.
+//! directly loses all digits by cancellation. Instead, the utility itself replaces one *key*
+//! placement, the one with the least `D / v^2` (docs/theory.md, fact 0, uses the same key). In
+//! these coordinates the block is `diag + D_k u u'` with a small `D_k`, and no digits cancel.
 
 use evenhand_budget::{each, for_a_thread};
 use nalgebra::{DMatrix, DVector};
@@ -19,8 +19,7 @@ use crate::settings::INTERIOR;
 const BLOCK: usize = 256;
 /// A user that uses at most one row in this many is sparse: its outer products are added directly.
 ///
-/// For all other users, one product of many vectors at once makes better use of each number that it
-/// reads.
+/// For all other users, multiplying many vectors at once uses each loaded number several times.
 const SPARSE: usize = 4;
 /// The number of partial sums over users. It is fixed, so the order of summation does not depend on
 /// threads.
@@ -28,8 +27,8 @@ pub(super) const PARTS: usize = 8;
 
 /// The step of one user.
 ///
-/// Sums over the placements are stored as they were solved for. Added up again, they would lose all
-/// digits when a user moves between classes.
+/// Sums over the placements are stored as the equations gave them. Adding the placements up again
+/// would lose all digits when a user moves between classes.
 pub(super) struct BlockStep {
     /// By placement: the change of the tasks.
     pub y: Vec<f64>,
@@ -204,8 +203,8 @@ fn normal_matrix(cluster: &Cluster, blocks: &[UserBlock], users: std::ops::Range
     let (n_rows, n_users) = (cluster.n_rows, users.len());
     let mut matrix = DMatrix::zeros(n_rows, n_rows);
     let mut column = Vec::new();
-    // Two vectors of each user, whose outer products are subtracted. The vectors of users of many
-    // rows are multiplied many at a time.
+    // Each user contributes two vectors, whose outer products are subtracted. The vectors of users
+    // with many rows are multiplied in batches.
     let mut dense = DMatrix::zeros(0, 0);
     let mut position = 0;
     let mut low_rank = [vec![0.0; n_rows], vec![0.0; n_rows]];

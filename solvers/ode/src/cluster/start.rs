@@ -12,7 +12,7 @@ pub(super) struct Guide {
     parts: Vec<Vec<f64>>,
     /// The prices of the rows that lead to these costs.
     price: Vec<f64>,
-    /// Whether the estimates come from a solved point, and are more than a guess.
+    /// Whether the estimates come from a solved point. Otherwise they are only a guess.
     is_of_point: bool,
 }
 

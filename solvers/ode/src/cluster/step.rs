@@ -50,8 +50,8 @@ impl Residuals {
         Self { rows, users }
     }
 
-    /// Returns complementarity and infeasibility, relative to the payments for the rows within
-    /// `sum lambda U`.
+    /// Returns the sum of complementarity and residuals, relative to the payments for the rows.
+    /// These payments count as at most `sum lambda U`.
     pub(super) fn size(&self, point: &Point) -> f64 {
         let worth: f64 = point.users.iter().map(|at| at.lambda * at.utility).sum();
         let total = point.price.iter().sum::<f64>().max(INTERIOR.least_priced * worth).min(worth);
@@ -61,8 +61,8 @@ impl Residuals {
     /// Returns the largest complementarity and residuals of any user, relative to its own
     /// `lambda U`.
     ///
-    /// With exponents far from 1, users differ by any factor, and the sum over all shows only the
-    /// largest.
+    /// With exponents far from 1, users can differ by any factor, and the sum over all users shows
+    /// only the largest ones.
     pub(super) fn worst(&self, cluster: &Cluster, point: &Point) -> f64 {
         // By row: the largest fraction of its worth that any user pays for the row.
         let mut matters = vec![0.0_f64; cluster.n_rows];
@@ -116,7 +116,7 @@ impl Direction {
             limit(*s, *ds);
         }
         for (at, d) in point.users.iter().zip(&self.users) {
-            // Beyond this the tangent no longer describes the marginal utility.
+            // Beyond this length, the tangent no longer describes the marginal utility.
             limit(INTERIOR.most_change * at.lambda, d.lambda);
             limit(at.q, d.q);
             limit(at.h, d.h);
@@ -279,7 +279,8 @@ pub(super) fn direction(
             }
         })
         .collect();
-    // If the row binds, compute its slack from its price: the difference would be rounding noise.
+    // If the row binds, its slack is computed from its price, since the difference would be only
+    // rounding noise.
     let slack = (0..n_rows).map(|row| match point.slack[row] < point.price[row] / typical_price {
         true => (row_goal[row] - point.slack[row] * price[row]) / point.price[row],
         false => residuals.rows[row] - used[row],

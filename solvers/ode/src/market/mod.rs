@@ -8,15 +8,15 @@
 //! sum_i p_i + sum_n max over x <= T_n of (w_n ln x - kappa_n x),   kappa_n = min_i p_i / gamma_ni
 //! ```
 //!
-//! (docs/theory.md, section 4, fact 5). The minimum over the goods is smoothed to
-//! `-tau ln sum_i (gamma_ni / p_i)^(1/tau)` in logarithms. This keeps the function convex in `p`
-//! and makes it as smooth as `tau` allows; `tau -> 0`. Only one unknown per good is left, and one
-//! pass over the buyers gives slopes and curvatures.
+//! (docs/theory.md, section 4, fact 5). The minimum over the goods is smoothed to `-tau ln sum_i
+//! (gamma_ni / p_i)^(1/tau)` in logarithms. This keeps the function convex in `p` and makes it as
+//! smooth as `tau` allows; `tau -> 0`. Only one unknown per good remains, and one pass over the
+//! buyers gives slopes and curvatures.
 //!
-//! All numbers are relative to the centre of a [`Market`]: some prices near the optimum. The loss
-//! of buyers on other goods, the rest of their limits, and the spare supply of goods are
-//! differences that the caller computes exactly. Ties that doubles cannot resolve at one centre are
-//! resolved at a better one.
+//! All numbers are relative to the centre of a [`Market`]: some prices near the optimum. The caller
+//! computes three kinds of differences exactly: the loss of buyers on goods other than their best
+//! one, the remainders of their limits, and the spare supply of goods. Ties that doubles cannot
+//! resolve at one centre are resolved at a better one.
 
 mod newton;
 
@@ -31,7 +31,7 @@ use crate::settings::MARKET;
 /// consecutive.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Market {
-    /// By good: the price of the supply that is left by buyers that take a fixed amount.
+    /// By good: the price of the supply that remains after buyers that take a fixed amount.
     pub worth: Vec<f64>,
     /// By good: the money of the buyers that buy only this good.
     pub money: Vec<f64>,

@@ -8,7 +8,7 @@ use crate::settings::MARKET;
 pub struct Ended {
     /// The number of Newton steps.
     pub steps: usize,
-    /// Whether no price would change by more than the precision, or by more than rounding.
+    /// Whether no price would change by more than the precision or by more than rounding errors.
     pub converged: bool,
     /// By good: the money of the buyers that spend all their money.
     pub paid: Vec<f64>,
@@ -66,8 +66,8 @@ impl Market {
         let totals = self.totals(&shift, tau);
         let slope = (0..shift.len()).map(|i| {
             let bought = totals.spent[i] + totals.satisfied[i] + barrier[i];
-            // Near the centre, the spare supply is known more accurately than the two numbers of
-            // which it is the difference.
+            // Near the centre, the spare supply is known more accurately than the two numbers whose
+            // difference it is.
             let offered = if shift[i].abs() < 0.5 {
                 self.spare[i] + self.worth[i] * libm::expm1(shift[i])
             } else {
@@ -101,7 +101,7 @@ impl Market {
     /// Searches along a line for a point where the slope is at most half of the slope at the start,
     /// in absolute value.
     ///
-    /// Beyond a corner of the function, money moves to other goods all at once.
+    /// The slope can jump, because many buyers may switch to other goods at the same price.
     fn search(
         &self,
         from: Point,

@@ -16,7 +16,7 @@ use crate::settings::PATH;
 pub(super) struct Barrier {
     /// The prices, one per row, for entitlements of sum 1.
     pub prices: Vec<f64>,
-    /// The slacks of the method, one per row. They only tend to `1 - usage`.
+    /// The slacks of the method, one per row. They approach `1 - usage` only in the limit.
     pub slacks: Vec<f64>,
     /// The weighted mean of `p_j s_j / b_j`.
     pub mu: f64,
@@ -62,7 +62,7 @@ impl Barrier {
         self.slacks[j] + self.sums.usage[j] - 1.0
     }
 
-    /// Takes one step. Returns `false` if rounding leaves no direction to step along.
+    /// Takes one step. Returns `false` if no direction remains because of rounding.
     pub fn step(&mut self, blocks: &Blocks, sweeper: &mut Sweeper) -> bool {
         let size = self.slacks.len();
         let Some(factored) = self.factor(|j| self.slacks[j] / self.prices[j]) else { return false };
@@ -97,7 +97,7 @@ impl Barrier {
         self.mu.is_finite() && self.mu > 0.0
     }
 
-    /// Takes one step of the safe method, which replaces a predictor and corrector that makes no
+    /// Takes one step of the safe method, which is used when the predictor and corrector make no
     /// progress.
     ///
     /// It is Newton's method with a line search on the convex function with the derivative

@@ -1,9 +1,9 @@
 //! The end of the path: Newton's method at `mu = 0` on the bottlenecks.
 //!
-//! This is the semismooth Newton method for `min(h_j p_j, s_j) = 0` with
-//! `h_j = -d usage_j / d p_j`, which puts both sides in units of usage. A resource is treated as a
-//! bottleneck when its price holds back more usage than its slack. Bottlenecks must be fully used,
-//! and all other resources have price 0.
+//! This is the semismooth Newton method for `min(h_j p_j, s_j) = 0` with `h_j = -d usage_j / d
+//! p_j`, which puts both sides in units of usage. A resource counts as a bottleneck if `h_j p_j >
+//! s_j`, that is, if lowering its price to 0 would add more usage than its slack. Bottlenecks must
+//! be fully used, and all other resources have price 0.
 
 use nalgebra::{DMatrix, DVector};
 
@@ -62,7 +62,8 @@ pub(super) fn newton(blocks: &Blocks, sweeper: &mut Sweeper, prices: &[f64]) -> 
             best.steps = steps;
             return best;
         }
-        // The last sweep had no Hessian, but another step is needed.
+        // The last sweep computed no Hessian because it was expected to be the last. Another step
+        // needs the Hessian.
         if expect_end {
             sums = sweeper.sweep(blocks, &prices, 0.0, true);
         }
@@ -77,8 +78,8 @@ pub(super) fn newton(blocks: &Blocks, sweeper: &mut Sweeper, prices: &[f64]) -> 
 
 /// Returns the largest violation of a capacity or of complementarity; infinite, never NaN.
 ///
-/// `complementarity` measures it from the index, the price and the slack of a resource that is not
-/// fully used.
+/// `complementarity` computes the violation from the index, the price and the slack of a resource
+/// that is not fully used.
 fn largest(prices: &[f64], sums: &Sums, complementarity: impl Fn(usize, f64, f64) -> f64) -> f64 {
     let mut worst = 0.0_f64;
     for (j, (&price, &usage)) in prices.iter().zip(&sums.usage).enumerate() {

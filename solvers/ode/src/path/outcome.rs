@@ -50,7 +50,7 @@ pub struct PathResult {
 }
 
 /// Computes the allocation and the prices of users from the prices of resources, and the residual
-/// of all.
+/// of the whole point.
 pub(super) fn assemble(pool: &Pool, blocks: &Blocks, limit: &Limit, tolerance: f64) -> PathResult {
     let total = pool.total_entitlement();
     let mut prices = vec![0.0; pool.n_resources()];

@@ -113,7 +113,7 @@ struct SweepChunk<'a> {
 impl WithSimd for SweepChunk<'_> {
     type Output = ();
 
-    // Inlined, here and below, because only then the vector instructions of the caller are used.
+    // These closures are inlined, because only then they use the vector instructions of the caller.
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         let rows = self.prices.len();
@@ -152,7 +152,7 @@ const LEAST_PRICE: f64 = 1e-120;
 /// -dx/dpi = x / (pi + a + m + D) * (D + pi - a + m) / D.
 /// ```
 ///
-/// All terms of `x` are non-negative, so nothing cancels. At `mu = 0` it is `min(cap, e / pi)`.
+/// All terms of `x` are non-negative, so no digits cancel. At `mu = 0` it is `min(cap, e / pi)`.
 #[inline(always)]
 fn user_demands<S: Simd>(
     simd: S,

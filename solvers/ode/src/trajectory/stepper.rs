@@ -17,7 +17,8 @@ const NO_STIFFNESS_TEST: u32 = u32::MAX;
 /// The steps of an integration.
 pub(super) struct Steps {
     results: SolverResult<f64, DVector<f64>>,
-    /// The reason why it stopped before the end of the interval and before the criterion.
+    /// The reason why the integration stopped before the criterion and before the end of the
+    /// interval.
     pub failure: Option<TrajectoryStatus>,
 }
 

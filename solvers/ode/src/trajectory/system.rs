@@ -95,9 +95,9 @@ pub(super) struct Trajectory<'a> {
     /// The entitlements as shares of their sum; 0 for lanes of a block without a user.
     shares: Vec<f64>,
     rows: usize,
-    /// The integration stops when no user complains by more than this.
+    /// The integration stops when no user's margin is below minus this tolerance.
     tolerance: f64,
-    /// The number of evaluations, which an integrator that fails does not report.
+    /// The number of evaluations, counted here because an integrator that fails does not report it.
     evaluations: &'a Cell<usize>,
     scratch: RefCell<Scratch>,
 }
@@ -136,7 +136,7 @@ impl<'a> Trajectory<'a> {
         Self { pool, layout, total, requests, shares, rows, tolerance, evaluations, scratch }
     }
 
-    /// Returns whether no user complains, up to the tolerance.
+    /// Returns whether no user has a justified complaint, up to the tolerance.
     pub fn satisfied(&self, state: &[f64]) -> bool {
         let (x, distances, slacks, _) = self.layout.split(state);
         let mut all_slacks = vec![1.0; self.pool.n_resources()];
@@ -221,7 +221,7 @@ impl WithSimd for AddUsers<'_> {
             x[..present].copy_from_slice(&self.x[block * BLOCK..block * BLOCK + present]);
             let mut pressure = [0.0; BLOCK];
             lanes::payments(simd, requests, inverse_slacks, &mut pressure);
-            // Without a user, the diagonal only has to be positive.
+            // Without a user, the diagonal only needs to be positive.
             pressure[present..].fill(1.0);
             let mut response = [0.0; BLOCK];
             let mut drive = [0.0; BLOCK];
@@ -286,7 +286,7 @@ fn solve_small(m: usize, rows: usize, scratch: &Scratch) -> Option<Vec<f64>> {
 impl System<f64, DVector<f64>> for Trajectory<'_> {
     fn system(&self, _time: f64, state: &DVector<f64>, derivative: &mut DVector<f64>) {
         self.evaluations.set(self.evaluations.get() + 1);
-        // The sums over users of all pairs of rows are taken eight at a time.
+        // The sums over users for all pairs of rows are computed eight at a time.
         let (users, rows) = (self.layout.n_users as u64, self.rows as u64);
         evenhand_budget::charge(users * (2 + rows + rows * rows / 8) + rows.pow(3) / 50, "the trajectory");
         if self.derivative(state.as_slice(), derivative.as_mut_slice()).is_none() {

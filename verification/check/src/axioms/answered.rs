@@ -1,8 +1,9 @@
-//! Work-conserving, no justified complaints, and per-server dominant-share fairness (theory, sections 3, 4 and 7).
-//! Each axiom says that every user has all its tasks, or that rows answer its complaint.
+//! Work-conserving, no justified complaints, and per-server dominant-share fairness (docs/theory.md, sections 3, 4 and
+//! 7). Each axiom says that every user either has all its tasks or has no justified complaint because of some rows.
 //!
-//! Each axiom defines how far a row is from answering a user, and from this how far the rows of all classes are: the
-//! shortfall of the user. The margin of a user is minus its shortfall, or `(x_n - T_n) / g_n` if that is larger.
+//! Each axiom defines how far a row is from removing a user's complaint. From this follows the distance for the rows of
+//! all classes, which is the shortfall of the user. The margin of a user is minus its shortfall, or `(x_n - T_n) / g_n`
+//! if that is larger.
 
 use std::collections::HashMap;
 
@@ -24,7 +25,7 @@ fn least(case: &Case<'_>, short: impl Fn(usize) -> Checked<Rational>) -> Checked
     Ok((case.active().map(margin).collect::<Checked<Vec<_>>>()?.into_iter().min(), None))
 }
 
-/// Returns the least value of a function over the rows of which a task takes something.
+/// Returns the least value of a function over the rows that a task uses.
 fn of_rows(uses: Amounts, of: impl Fn(usize, Rational) -> Checked<Rational>) -> Checked<Rational> {
     let numbers: Checked<Vec<Rational>> = uses.into_iter().map(|(row, d)| of(row, d)).collect();
     Ok(numbers?.into_iter().min().unwrap_or_default())
@@ -50,7 +51,7 @@ fn divided_room(case: &Case<'_>, holdings: Option<&Holdings<'_>>) -> Checked<Rat
         Ok(limit.into_iter().fold(room, Rational::min))
     };
     let mut least = Rational::new();
-    // Without limits of groups, identical users have room for the same number of tasks.
+    // Without limits of groups, the same number of further tasks fits for identical users.
     let mut known: HashMap<usize, Rational> = HashMap::new();
     for n in case.active().filter(|n| case.tasks_left(*n).is_none_or(|left| left > 0)) {
         let alike = known.get(&case.problem.alike[n]).filter(|_| holdings.is_none()).cloned();
@@ -67,7 +68,7 @@ fn divided_room(case: &Case<'_>, holdings: Option<&Holdings<'_>>) -> Checked<Rat
 /// Returns the margin on single servers: 0, or -1 if all tasks of some gang fit and the limits of groups allow them.
 fn gangs_that_fit(case: &Case<'_>, holdings: Option<&Holdings<'_>>) -> Checked<Rational> {
     let servers = case.free()?;
-    // Counts whole tasks on each class, up to a gang. Each server has room for as many as its scarcest row allows.
+    // Counts whole tasks on each class, up to a gang. Each server takes as many as its scarcest row allows.
     let room = |n: usize, i: usize| {
         let (gang, uses) = (case.problem.groups.members[n].gang, case.uses(n, i));
         let mut tasks = 0;
@@ -86,7 +87,7 @@ fn gangs_that_fit(case: &Case<'_>, holdings: Option<&Holdings<'_>>) -> Checked<R
         }
         Ok((i, tasks))
     };
-    // Identical users with gangs of the same size have the same room.
+    // The same number of further tasks fits for identical users with gangs of the same size.
     let mut known: HashMap<(usize, u64), Vec<(usize, u64)>> = HashMap::new();
     let mut least = Rational::new();
     for n in case.active() {
@@ -113,7 +114,7 @@ fn gangs_that_fit(case: &Case<'_>, holdings: Option<&Holdings<'_>>) -> Checked<R
 }
 
 /// Judges no justified complaints. The shortfall of a row is the larger of two fractions of its capacity: its slack,
-/// and the entitlement of the user minus the fraction that the user holds.
+/// and the entitlement of the user minus the fraction that the user uses.
 pub fn njc(case: &Case<'_>, _: &Claim<'_>) -> Checked<Shown> {
     least(case, |n| {
         let due = Rational::from(&case.problem.users[n].weight / &case.weight);
@@ -127,14 +128,14 @@ pub fn njc(case: &Case<'_>, _: &Claim<'_>) -> Checked<Shown> {
     })
 }
 
-/// Judges per-server dominant-share fairness. The shortfall of a row is the number of tasks that the user lacks on
-/// it: the free capacity of the row, plus the capacity held by other users for tasks that are ahead of `n`, divided
-/// by the demand of a task of `n`.
+/// Judges per-server dominant-share fairness. The shortfall of a row is the number of tasks that the user lacks on it:
+/// the free capacity of the row, plus the capacity that users with a higher level than `n` use for the tasks above that
+/// level, divided by the demand of a task of `n`.
 pub fn ps_dsf(case: &Case<'_>, _: &Claim<'_>) -> Checked<Shown> {
     // The divisor of a user's level on a class, `w_n gamma_ni`.
     let full = |n: usize, i: usize| case.problem.gamma(n, i) * &case.problem.users[n].weight;
-    // The users with tasks on each class, by ascending level: the level there, the user, its tasks there, and its
-    // tasks at level 1.
+    // The users with tasks on each class, by ascending level: the level there, the user, its tasks there, and the tasks
+    // that it would have at level 1.
     let mut holders = vec![Vec::new(); case.problem.classes.len()];
     for (m, i, x) in entries(&case.x) {
         holders[i].push((&case.total[m] / full(m, i), m, x, full(m, i)));

@@ -1,29 +1,28 @@
-//! Envy-free, and envy-free up to one task (theory, section 7). Every pair of users is covered.
+//! Envy-free, and envy-free up to one task (docs/theory.md, section 7). Every pair of users is covered.
 //!
-//! To user `n` the bundle of user `m` is worth `v = sum_i min_r b_mir w_n / d_nir` tasks, with
-//! `b_mir = x_mi d_mir / w_m`. The sum is over the classes where `n` can run, the minimum over the rows of which a
-//! task of `n` takes something. For envy up to one task, the bundle lacks one task of those that are worth most to
-//! `n`. The margin of a pair is `(x_n - min(T_n, v)) / g_n`, and the margin of the axiom is the least of these.
+//! To user `n` the bundle of user `m` is worth `v = sum_i min_r b_mir w_n / d_nir` tasks, with `b_mir = x_mi d_mir /
+//! w_m`. The sum is over the classes where `n` can run, the minimum over the rows that a task of `n` uses. For envy up
+//! to one task, one task is removed from the bundle, namely the one that is worth most to `n`. The margin of a pair is
+//! `(x_n - min(T_n, v)) / g_n`, and the margin of the axiom is the least margin of all pairs.
 //!
 //! The stated margin `M` is the least if every pair has `v <= x_n - M g_n` (or `T_n` is at most this bound), and some
-//! pair has equality. For most pairs a computation with whole numbers shows that `v` is below the bound. Let `top_r`
-//! be the largest `b_mir` of a row, `B_mir = b_mir / top_r` and `V_nir = top_r w_n / (d_nir bound)`. Then `v` is at
-//! most the bound if `sum_i min_r B V <= 1`. Both `B` and `V` are rounded up to multiples of `2^-60`. So the computed
-//! sum is too large rather than too small, and if it is at most 1, so is the true sum. A number that does not fit
-//! into the type is replaced by the largest that does. That number is far above `2^120`, which stands for 1. Its
-//! product with any `B` except 0 is then above 1, as the true product is, and `B = 0` is exact. The remaining pairs
-//! are computed exactly. (Users of one level hold equal amounts, often exactly `top_r`. Then neither number is
-//! rounded, and ties are recognised immediately.)
+//! pair has equality. For most pairs a computation with whole numbers shows that `v` is below the bound. Let `top_r` be
+//! the largest `b_mir` of a row, `B_mir = b_mir / top_r` and `V_nir = top_r w_n / (d_nir bound)`. Then `v` is at most
+//! the bound if `sum_i min_r B V <= 1`. Both `B` and `V` are rounded up to multiples of `2^-60`. So the computed sum is
+//! too large rather than too small, and if it is at most 1, so is the true sum. A number that does not fit into the
+//! type is replaced by the largest number of the type. That number is far above `2^120`, which represents 1. Its
+//! product with any `B` except 0 is then above 1, as the true product is, and `B = 0` is exact. The remaining pairs are
+//! computed exactly. (Users of one level use equal amounts, often exactly `top_r`. Then neither number is rounded, and
+//! ties are recognised immediately.)
 //!
-//! A bundle is *within* another one if it holds no more of any row. Then it is worth no more to any user. So each
-//! user needs to be compared only with a *front*: bundles such that every other bundle is within one of them. If the
-//! bundle of user `m` is within that of `f`, then `f` itself still has to be compared with `m`. The margin of every
-//! other user towards `f` is at most its margin towards `m`. (This is not true for envy up to one task. If `f` may be
-//! worth more than the bound, the bundles within it are examined as well.) The choice of the front affects only the
-//! running time.
+//! A bundle is *within* another one if it has no more of any row. Then it is worth no more to any user. So each user
+//! needs to be compared only with a *front*: bundles such that every other bundle is within one of them. If the bundle
+//! of user `m` is within that of `f`, then `f` itself still has to be compared with `m`. The margin of every other user
+//! towards `f` is at most its margin towards `m`. (This is not true for envy up to one task. If `f` may be worth more
+//! than the bound, the bundles within it are examined as well.) The choice of the front affects only the running time.
 //!
-//! Similar bundles of the front are first examined together. If a bundle with the largest `B` of each row among them
-//! is worth no more than the bound, then neither is any of them.
+//! Similar bundles of the front are first examined together. If a bundle with the largest `B` of each row among them is
+//! worth no more than the bound, then no bundle of the set is worth more.
 
 use std::cmp::Reverse;
 
@@ -37,8 +36,8 @@ use crate::work::{self, Checked, ensure, refuse};
 
 /// The binary places of the rounded numbers.
 const PLACES: u32 = 60;
-/// The number of bundles that are examined together, and of members of the front that are tried as one that contains
-/// a bundle.
+/// The number of bundles that are examined together. Also the number of members of the front for which it is tested
+/// whether they contain a bundle.
 const CHUNK: usize = 64;
 
 /// Returns whether all tasks are whole. Envy-freeness up to one task and whole-task Pareto optimality apply only
@@ -51,7 +50,8 @@ pub fn are_whole(case: &Case<'_>) -> bool {
 /// The rounded amounts of a bundle, `B_mir` by row, ascending.
 type Rounded = Vec<(usize, u128)>;
 
-/// Returns the bundle of every user, `b_mir` by row, ascending; the same bundles as `B_mir`; and `top` of every row.
+/// Returns three lists: the bundle of every user, `b_mir` by row, ascending; the rounded bundles `B_mir`; and `top_r`
+/// of every row.
 fn held(case: &Case<'_>) -> Checked<(Vec<Amounts>, Vec<Rounded>, Vec<Rational>)> {
     let mut held = vec![Amounts::new(); case.problem.users.len()];
     for (m, i, x) in entries(&case.x) {
@@ -75,14 +75,14 @@ fn held(case: &Case<'_>) -> Checked<(Vec<Amounts>, Vec<Rounded>, Vec<Rational>)>
 type Member = (usize, Vec<usize>);
 
 /// Returns the front of some users, in their order, each member with the users whose bundles were found to be within
-/// its bundle. For one task less (`one_less`) these are all such users. Otherwise the list ends with the first user that
-/// holds as much as the member.
+/// its bundle. With `one_less` (envy up to one task) the list has all such users. Otherwise it ends with the first user
+/// whose bundle equals that of the member.
 fn front(users: &[usize], held: &[Amounts], rounded: &[Rounded], one_less: bool) -> Checked<Vec<Member>> {
     let mut front: Vec<Member> = Vec::new();
     'users: for &m in users {
         let is_within = |f: usize| {
             work::steps(rounded[m].len() as u64 + 1)?;
-            // Rounding keeps the order, so this test is exact where it says no.
+            // Rounding keeps the order, so a negative result of this test is exact.
             if rounded[m].iter().any(|(row, b)| at(&rounded[f], *row) < Some(b)) {
                 return Ok(false);
             }
@@ -94,7 +94,8 @@ fn front(users: &[usize], held: &[Amounts], rounded: &[Rounded], one_less: bool)
         // The latest members are the most similar to `m`.
         for (f, within) in front.iter_mut().rev().take(CHUNK) {
             if is_within(*f)? {
-                // If the last one holds as much as `f` itself, `f` needs to be compared with no further bundle.
+                // If the bundle of the last one equals that of `f` itself, `f` needs to be compared with no further
+                // bundle.
                 let is_behind = !one_less && within.last().is_some_and(|last| held[*last] == held[*f]);
                 within.extend((!is_behind).then_some(m));
                 continue 'users;
@@ -145,7 +146,7 @@ pub fn envy_free(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     let chunks: Vec<_> = front.chunks(CHUNK).map(|users| (largest(users), users)).collect();
     let comparisons = 4 * case.problem.classes.len() + chunks.iter().map(|of| of.0.len() + 1).sum::<usize>();
     let bound = |n: usize| &case.total[n] - Rational::from(margin * &case.g[n]);
-    // Returns whether the bundle of `m` is worth exactly the bound to `n`. Refuses if it is worth more.
+    // Returns whether the bundle of `m` is worth exactly the bound to `n`. Returns a fault if it is worth more.
     let is_tight = |n: usize, m: usize| {
         let (value, bound) = (case.problem.users[n].at_most_tasks(worth(case, n, m, one_less)?), bound(n));
         work::steps(work::words(&value).saturating_mul(work::words(&bound)))?;
@@ -155,8 +156,8 @@ pub fn envy_free(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
         }
         Ok(value == bound)
     };
-    // The users that may value a bundle above their bound come first, identical users next to each other. Then come
-    // the users that have exactly as many tasks as the bound: these can only value a bundle at the bound.
+    // The users for which a bundle may be worth more than their bound come first, with identical users next to each
+    // other. Then come the users whose number of tasks equals the bound. For them a bundle is worth at most the bound.
     let mut valuers = Vec::new();
     for &n in &users {
         let (user, bound, alike) = (&case.problem.users[n], bound(n), case.problem.alike[n]);
@@ -164,7 +165,7 @@ pub fn envy_free(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
             // No bundle is worth less than 0.
             ensure(bound >= 0, "a margin is less than what is stated")?;
             let kind = if user.tasks.as_ref() == Some(&bound) { (true, n) } else { (false, alike) };
-            // Selecting the two least of a kind takes a few comparisons for each.
+            // Selecting the two least users of a kind takes a few comparisons for each user.
             work::steps(6 * work::cost(work::words(&bound)))?;
             valuers.push((kind, bound / &user.weight, n));
         }
@@ -197,8 +198,8 @@ pub fn envy_free(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
         };
         let rates = |i| case.uses(n, i).into_iter().map(rounded_rate).collect();
         let rates: Vec<Rounded> = (0..case.problem.classes.len()).map(rates).collect::<Checked<_>>()?;
-        // Returns whether rounded numbers show that a bundle is worth no more than the bound, or less than the bound
-        // while no pair is known that attains the margin.
+        // Returns whether rounded numbers show that a bundle is worth no more than the bound, or less than the bound if
+        // no pair is known yet that attains the margin.
         let is_below = |bundle: &Rounded, is_attained: bool| {
             let class = |(row, _): &(usize, u128)| case.rows[*row].class;
             let value = |rows: &[(usize, u128)]| {
@@ -213,7 +214,7 @@ pub fn envy_free(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
                 continue;
             }
             for (f, within) in *users {
-                // First test the bundle of `f`, which also settles all bundles within it.
+                // First test the bundle of `f`, which also decides about all bundles within it.
                 work::steps(rounded[*f].len() as u64 + 1)?;
                 if *f != n && is_below(&rounded[*f], is_attained) {
                     continue;

@@ -1,5 +1,5 @@
-//! Feasible and integer feasible: the margins of all limits, for the allocation as it is stated. And sharing
-//! incentive: the comparison of users with their entitlements.
+//! Feasible and integer feasible: the margins of all limits, for the allocation as it is stated. Also sharing
+//! incentive, which compares users with their entitlements.
 
 use rug::Rational;
 
@@ -7,8 +7,8 @@ use crate::allocation::{Placement, Tasks, entries};
 use crate::case::{Case, Claim, Shown, total_of};
 use crate::work::{self, Checked};
 
-/// Judges whether all tasks are whole and fit on single servers: those of the placements, or the only server of each
-/// class.
+/// Checks whether all tasks are whole and fit on single servers. These are the servers of the placements, or the only
+/// server of each class.
 pub fn integer_feasible(case: &Case<'_>, _: &Claim<'_>) -> Checked<Shown> {
     let all = case.as_placements(&case.stated.tasks);
     let servers = case.stated.placements.as_ref().unwrap_or(&all);
@@ -36,8 +36,8 @@ pub fn is_feasible(case: &Case<'_>, tasks: &Tasks, servers: Servers<'_>) -> Chec
 }
 
 /// Returns the margins of all limits for these tasks: the tasks that users have, and the rows of every server with
-/// tasks (or of every class). An entry that does not count, see [`Case::counts`], exceeds its limit by its full
-/// amount. If tasks have to be whole, a fractional number of tasks has the margin -1, which no tolerance reaches.
+/// tasks (or of every class). An entry that does not count (see [`Case::counts`]) exceeds its limit by its full amount.
+/// If tasks have to be whole, a fractional number of tasks has the margin -1, which no tolerance reaches.
 fn limits(case: &Case<'_>, tasks: &Tasks, servers: Servers<'_>, whole: bool) -> Checked<Vec<Rational>> {
     let mut margins = Vec::new();
     let known = servers.is_none() && *tasks == case.x;

@@ -1,12 +1,11 @@
-//! Weighted max-min fairness of a share, and the bottleneck axioms, which are max-min fairness on a resource (theory,
-//! sections 2 and 7).
+//! Weighted max-min fairness of a share, and the bottleneck axioms, which are max-min fairness on a resource
+//! (docs/theory.md, sections 2 and 7).
 //!
 //! `U_n` is the share of user `n`, and `G_n` is the share that `n` would have alone. A level of the evidence has
-//! weights `l`, and prices for `a_ni = l_n u_ni / w_n`. So every feasible `y` has
-//! `sum l_m U_m(y) <= B = sum p C + sum q T`. Suppose that in `y` user `n` had more than `L = U_n + rise`, and every
-//! other user at least `min(U_m, L)`. Then `F(L) = l_n L + sum over m other than n of l_m min(U_m, L)` would be less
-//! than `B`. So a level with `l_n > 0` covers `n` up to a rise with `F(L) >= B`. The margin is minus the largest
-//! `rise / G_n`.
+//! weights `l`, and prices that cover `a_ni = l_n u_ni / w_n`. So every feasible `y` has `sum l_m U_m(y) <= B = sum p C
+//! + sum q T`. Suppose that in `y` user `n` had more than `L = U_n + rise`, and every other user at least `min(U_m,
+//! L)`. Then `F(L) = l_n L + sum over m other than n of l_m min(U_m, L)` would be less than `B`. So a level with `l_n >
+//! 0` covers `n` up to a rise with `F(L) >= B`. The margin is minus the largest `rise / G_n`.
 
 use rug::Rational;
 
@@ -49,8 +48,8 @@ pub fn max_min(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
         is_judged |= shares.alone.iter().any(|alone| !alone.is_zero());
         is_tight |= covers(case, &shares, levels, &margin, &within)?;
     }
-    // No rise is larger than the margin says. So the margin is right if some rise is exactly as large, or if no rise
-    // is possible.
+    // No rise is larger than the margin. So the margin is right if some rise is exactly as large, or if no rise is
+    // possible.
     ensure(margin.is_zero() || (is_tight && margin < 0), "the levels show another margin")?;
     Ok((is_judged.then_some(margin), Some(true)))
 }
@@ -78,7 +77,7 @@ fn share_of(case: &Case<'_>, u: &Coefficients, tasks: &Tasks) -> Checked<Vec<Rat
     users.map(|(n, (user, tasks))| Ok(u.sum(n, tasks)? / &user.weight)).collect()
 }
 
-/// Returns the largest share that user `n` could have alone: its tasks run where they count most.
+/// Returns the largest share that user `n` could have alone: its tasks run on the classes where they count most.
 fn alone(case: &Case<'_>, u: &Coefficients, n: usize) -> Rational {
     let (of_task, elsewhere) = &u.0[n];
     if elsewhere.is_empty() {
@@ -168,8 +167,8 @@ impl<'s> Curve<'s> {
     }
 }
 
-/// Judges evidence against the axiom. In a feasible `y` the user rises to `L`, the least of its own share in `y` and
-/// the shares in `y` of all users that lose something.
+/// Judges evidence against the axiom, which is a feasible `y`. In it the user rises to `L`. This is the least of its
+/// own share in `y` and the shares in `y` of all users that have less than before.
 fn rise(case: &Case<'_>, before: &Shares, user: usize, y: &Tasks) -> Checked<Shown> {
     let after = share_of(case, &before.u, y)?;
     let is_judged = |m: &usize| !before.alone[*m].is_zero();

@@ -1,9 +1,9 @@
-//! The axioms (theory, section 7). The statement of a claim is recomputed from the allocation and the evidence.
+//! The axioms (docs/theory.md, section 7). The statement of a claim is recomputed from the allocation and the evidence.
 //!
 //! A claim that an axiom holds has a margin of at least minus the tolerance, and a claim that it is violated has a
-//! smaller one. Axioms that compare numbers of the allocation are computed directly, and their evidence, which is
-//! only for people, is not read. Axioms about all other allocations rest on prices (if the axiom holds) or on a
-//! single better allocation (if it is violated).
+//! smaller margin. Axioms that compare numbers of the allocation are computed directly, and their evidence, which is
+//! only for people, is not read. Axioms about all other allocations rest on prices (if the axiom holds) or on a single
+//! better allocation (if it is violated).
 
 pub mod answered;
 pub mod envy;
@@ -30,7 +30,7 @@ const ALPHA: u32 = 1000;
 pub const AXIOMS: [(&str, Judge); 21] = [
     ("feasible", |case, _| Ok((feasible::least(case)?, None))),
     ("integer-feasible", feasible::integer_feasible),
-    // An allocation consists of tasks, so no capacity is held without serving a task.
+    // An allocation consists of tasks, so every amount of capacity in use serves a task.
     ("non-wasteful", |_, _| Ok((Some(Rational::new()), None))),
     ("work-conserving", answered::work_conserving),
     ("pareto-optimal", prices::pareto_optimal),
@@ -103,7 +103,7 @@ impl<'j> Claim<'j> {
 
     /// Checks every word and number of the claim.
     pub fn verify(&self, case: &Case<'_>) -> Checked<()> {
-        // Every axiom processes a few times all demands of users on classes, and all tasks there. Some axioms charge
+        // Every axiom processes all demands of users on classes, and all tasks there, a few times. Some axioms charge
         // separately for operations on numbers other than the problem's, except for a few operations per user. These
         // axioms process identical users only once, if there are no groups and shares are the same on all classes.
         let is_charged = match self.axiom {

@@ -1,4 +1,4 @@
-//! Prices, which prove that no allocation does better; and Pareto optimality, which prices show.
+//! Prices, which prove that no allocation is better, and Pareto optimality, which prices prove.
 //!
 //! Let `a_ni` be values of tasks, `p >= 0` prices of the rows, and `q >= 0` prices of the users' tasks. If
 //! `a_ni <= sum_r p_ir d_nir + q_n` on every class where `n` can run, then every feasible `y` has
@@ -37,7 +37,7 @@ impl<'w> Prices<'w> {
         Ok(Self { limits: within.priced(case, limits)?, ..Self::read(case, rows, users)? })
     }
 
-    /// Returns the bound `sum p C + sum q T`, including the limits of groups. Refuses negative prices.
+    /// Returns the bound `sum p C + sum q T`, including the limits of groups. Returns a fault if a price is negative.
     pub fn bound(&self, case: &Case<'_>) -> Checked<Rational> {
         ensure(self.rows.iter().chain(&self.users).all(|(_, price)| *price >= 0), "a price is negative")?;
         let of_row = |(row, p): &(usize, Rational)| Rational::from(&case.rows[*row].capacity * p);
@@ -63,10 +63,10 @@ impl<'w> Prices<'w> {
     /// user's `l >= 0`, or `l u_ni` if there is a share.
     pub fn cover(&self, case: &Case<'_>, values: &Amounts, u: Option<&Coefficients>) -> Checked<()> {
         // If a task is worth the same on all classes, only the cheapest class matters. Identical users have the same
-        // cheapest class, and the same cost there except for a price of the user's own.
+        // cheapest class, and the same cost there, except for the price of the user's own tasks.
         let mut known: HashMap<usize, (Option<Rational>, usize)> = HashMap::new();
         ensure(values.iter().all(|(_, l)| *l >= 0), "a weight is negative")?;
-        // A user that can run nowhere has no class that could be checked.
+        // A user that can run on no class has no class to check.
         for (n, l) in values.iter().filter(|(n, _)| !case.gamma[*n].is_zero()) {
             let (limits, first) = (within::of_user(case, &self.limits, *n)?, case.problem.alike[*n]);
             let is_even = limits.is_empty() && u.is_none_or(|u| u.0[*n].1.is_empty());
@@ -96,8 +96,8 @@ impl<'w> Prices<'w> {
 /// The evidence that it holds are weights `l_n >= 1 / g_n`, and prices for `a_ni = l_n`. The margin is minus
 /// `sum p C + sum q T - sum l_n x_n`, because no user loses in `y`. The evidence that it is violated is such a `y`.
 ///
-/// For whole tasks the same prices show more: if this gap is below every `l_n`, there is no room for a whole task.
-/// The margin is then 0. If some user could have one task more, the margin is -1. The tolerance plays no role.
+/// For whole tasks the same prices show more: if this gap is below every `l_n`, no further whole task fits. The margin
+/// is then 0. If some user could have one task more, the margin is -1. The tolerance plays no role.
 pub fn pareto_optimal(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     let whole = claim.axiom == "integer-pareto-optimal";
     let (raw, within) = (claim.required_evidence()?, Within::new(case)?);

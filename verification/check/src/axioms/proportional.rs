@@ -1,4 +1,4 @@
-//! Proportional and alpha fairness within a gap (theory, section 3).
+//! Proportional and alpha fairness within a gap (docs/theory.md, section 3).
 //!
 //! Let `a_ni = w_n u_ni / U_n^alpha` and `U_n = sum_i u_ni x_ni` (without a share, `u_ni = 1`). Prices that cover `a`
 //! prove `sum a_ni (y_ni - x_ni) <= gap = sum p C + sum q T - sum w_n U_n^(1 - alpha)` for every feasible `y`. The
@@ -25,8 +25,8 @@ use crate::work::{self, Checked, ensure, refuse};
 /// Judges proportional fairness.
 pub fn proportional(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     let (raw, within) = (claim.required_evidence()?, Within::new(case)?);
-    // If the share is not defined for the problem, the axiom does not apply, and `Claim::verify` refuses every
-    // verdict about it.
+    // If the share is not defined for the problem, the axiom does not apply, and `Claim::verify` rejects every verdict
+    // about it.
     let u = claim.share.map(|share| Coefficients::new(share, case)).transpose()?.flatten();
     // Returns `U_n` by user.
     let levels = |tasks: &Tasks| -> Checked<Vec<Rational>> {
@@ -116,9 +116,10 @@ impl<'c, 'a> Worths<'c, 'a> {
     }
 }
 
-/// Returns two factors: in the optimum the level `U_n` of every active user is at least the first and at most the second times
-/// its level here, as the gap proves (theory, section 3). Also returns the user that the gap leaves most room. `None` for a
-/// claim without a gap, and for an allocation that exceeds a capacity.
+/// Returns two factors that the gap proves (docs/theory.md, section 3). In the optimum, the level `U_n` of every active
+/// user is at least the first factor times its level here, and at most the second factor times that level. Also returns
+/// the user for which this interval is widest. Returns `None` for a claim without a gap, and for an allocation that
+/// exceeds a capacity.
 ///
 /// The optimum `y` and the gap `eps` satisfy `w_n (y_n - x_n) (x_n^-a - y_n^-a) <= eps` for every user `n`, because no summand
 /// of the sum over the users is negative.
@@ -145,7 +146,7 @@ pub fn room(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Option<(Rational, Rat
     Ok(Some((1 - down, up + 1_u32, user)))
 }
 
-/// Returns a number of few digits that is at least this one, and larger by at most one part in 2^30.
+/// Returns a number with few digits that is at least this number, and at most one part in 2^30 larger.
 fn short_above(value: &Rational) -> Rational {
     let bits = |part: &Integer| i64::from(part.significant_bits());
     let shift = (32 + bits(value.denom()) - bits(value.numer())) as i32;
@@ -153,8 +154,8 @@ fn short_above(value: &Rational) -> Rational {
     ceil >> shift
 }
 
-/// Returns the fractions by which a level can at most be less, and more, in the optimum: the least ones, but for one part in 64, at
-/// which `d (1 - (1 + d)^-a)` exceeds this fraction, for the exponent `a = p/q`.
+/// Returns bounds on the fractions by which a level in the optimum can be lower, and higher. They are the least `d`
+/// (except for one part in 64) at which `d (1 - (1 + d)^-a)` exceeds the given fraction, for the exponent `a = p/q`.
 fn relative(fraction: &Rational, (p, q): (u32, u32)) -> Checked<(Rational, Rational)> {
     work::steps(1_000 * work::cost(2 * u64::from(p.max(q))))?;
     // (1 - s)^p (1 + e / s)^q < 1
@@ -169,7 +170,8 @@ fn relative(fraction: &Rational, (p, q): (u32, u32)) -> Checked<(Rational, Ratio
         while !is_beyond(&at) {
             at *= 2;
         }
-        // Beyond this step and not beyond half of it: 1/2, 33/64, 34/64, ... of it.
+        // The bound is between half of this step and the whole step, so the fractions 1/2, 33/64, 34/64, ... of it are
+        // tried.
         let part = Rational::from(&at / 64_u32);
         (32..64).map(|k| Rational::from(&part * k)).find(|s| is_beyond(s)).unwrap_or(at)
     };

@@ -1,6 +1,6 @@
-//! Migrations for a waiting gang: every step but the last stops gangs and starts the same gangs again, and the last
-//! step starts the waiting gang. The replay of the steps is that of all moves. This file checks their form, and a lower
-//! bound on the number of tasks that have to leave the servers of the gang.
+//! Migrations for a waiting gang: every step except the last stops gangs and starts the same gangs again. The last step
+//! starts the waiting gang. The steps are replayed like all moves. This file checks their form, and a lower bound on
+//! the number of tasks that have to leave the servers of the gang.
 
 use rug::{Integer, Rational};
 
@@ -14,7 +14,7 @@ use crate::work::{self, Checked, ensure};
 pub struct Job {
     /// A user of the gang.
     user: usize,
-    /// The number of tasks that have to leave servers, at least.
+    /// The least number of tasks that have to leave servers.
     least: u64,
 }
 
@@ -59,9 +59,9 @@ impl Job {
 
 /// Returns a lower bound on the number of tasks that have to leave servers before a gang of a user can start.
 ///
-/// `j` tasks of the gang on a server need room for `j` demands in every resource. The largest demands there leave
-/// first. So the number of leaving tasks is at least the number of largest demands of one resource that free what
-/// lacks. A dynamic programme chooses the number of tasks on each server at the least sum.
+/// `j` tasks of the gang on a server need free capacity for `j` demands of every resource. The largest demands there
+/// leave first. So for each resource, the number of leaving tasks is at least the number of largest demands whose sum
+/// is the missing capacity. A dynamic programme chooses the number of tasks on each server so that the sum is least.
 fn least_for_gang(state: &State<'_, '_>, n: usize) -> Checked<u64> {
     let problem = state.queues().case.problem;
     let gang = state.queues().gang[n];
@@ -75,7 +75,7 @@ fn least_for_gang(state: &State<'_, '_>, n: usize) -> Checked<u64> {
             known += 1;
             of_servers.push((*class, leaving(state, n, server, free, gang)?));
         }
-        // Empty servers differ in nothing, and a gang needs at most one for each of its tasks.
+        // Empty servers are identical, and a gang needs at most one for each of its tasks.
         let empty = problem.classes[*class].count.saturating_sub(known).min(gang as u64);
         if empty > 0 {
             let free = state.capacity_of(*class);
@@ -101,12 +101,12 @@ fn least_for_gang(state: &State<'_, '_>, n: usize) -> Checked<u64> {
         }
         least = least.into_iter().chain(best[gang]).min();
     }
-    // No servers could hold the gang: then no bound is wrong, and the replay refuses the start.
+    // The gang fits on no servers. Every bound is then true, and the replay rejects the start.
     Ok(least.unwrap_or(0))
 }
 
-/// Returns for 1, 2, ... tasks of a user on a server how many tasks have to leave it at least, as long as that is
-/// possible.
+/// Returns the least number of tasks that have to leave a server before 1, 2, ... tasks of a user fit there. The list
+/// ends where more tasks cannot fit.
 fn leaving(
     state: &State<'_, '_>,
     n: usize,

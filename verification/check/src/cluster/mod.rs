@@ -29,9 +29,9 @@ use crate::{File, Options, Report, Unusable, Usable};
 /// The axioms that the certificates of usage have to claim; the last two only if there are groups.
 const NEEDED: [&str; 4] = ["feasible", "work-conserving", "limits", "guarantees"];
 
-/// The rules of schedulers that are hierarchical filling by some share, with the words `of`, `over`, `zero-weight`
-/// and `guarantees` of the share where they are not the default. In addition, Kueue sums flavours, and Armada has
-/// multipliers.
+/// The rules of schedulers that are hierarchical filling by some share, with those of the words `of`, `over`,
+/// `zero-weight` and `guarantees` of the share that are not the default. In addition, Kueue sums flavours, and Armada
+/// has multipliers.
 const SHARES: [(&str, [Option<&str>; 4]); 6] = [
     ("hdrf", [None; 4]),
     ("mesos", [None; 4]),
@@ -41,8 +41,8 @@ const SHARES: [(&str, [Option<&str>; 4]); 6] = [
     ("yunikorn", [None, Some("guarantee"), None, Some("compared")]),
 ];
 
-/// The statements about a queue: its name; its usage, its fair share, what it lacks, and what it uses above its fair
-/// share; and a user whose gang it is short of.
+/// The statements about a queue: its name; its usage, its fair share, the amounts that it lacks, the amounts over its
+/// fair share; and a user whose gang would still be within the fair share.
 type Row<'j> = (&'j str, [Amounts; 4], Option<usize>);
 
 /// A bundle that has been read.
@@ -50,14 +50,14 @@ struct Bundle<'j> {
     held: Certificate<'j>,
     due: Option<Certificate<'j>>,
     /// The rule by which fair shares are computed here, if they have no certificate because the rule divides each
-    /// resource alone.
+    /// resource separately.
     rule: Option<&'j Json<'j>>,
     tolerance: Rational,
     rows: Vec<Row<'j>>,
     rules: Rules,
     /// Whether servers of the cluster may have more capacity than the problem states.
     is_rounded: bool,
-    /// The dumps that the bundle is about: file and hash.
+    /// The dumps to which the bundle refers, as file and hash.
     sources: Vec<(&'j str, &'j str)>,
     /// Starts that are possible; absent if tasks are not assigned to servers.
     fits: Option<Vec<Vec<Gang>>>,
@@ -228,7 +228,7 @@ impl<'j> Bundle<'j> {
         }
     }
 
-    /// Checks that everything the bundle states is true, and returns sentences about the queues.
+    /// Checks that all statements of the bundle are true, and returns sentences about the queues.
     fn verify(&self) -> Checked<Vec<String>> {
         for (of, part) in self.parts() {
             context(of, part.verify())?;
@@ -366,7 +366,7 @@ impl<'j> Bundle<'j> {
     }
 }
 
-/// Returns whether a certificate has a claim about an axiom that `what` accepts.
+/// Returns whether a certificate has a claim about this axiom that `what` accepts.
 fn says(part: &Certificate<'_>, axiom: &str, what: impl Fn(&Claim<'_>) -> bool) -> bool {
     part.claims.iter().any(|claim| claim.axiom == axiom && what(claim))
 }

@@ -98,8 +98,8 @@ impl<'c> Queues<'c> {
         Ok(self.unit[n].iter().all(|(r, unit)| Rational::from(&held[*r] + unit) <= due[*r]))
     }
 
-    /// Returns the first waiting user whose gang a queue is short of. A difference within the tolerance does not
-    /// count.
+    /// Returns the first waiting user whose gang would still be within the fair share of a queue. A difference within
+    /// the tolerance does not count.
     pub fn short_by(
         &self,
         v: usize,
@@ -142,7 +142,7 @@ impl<'c> Queues<'c> {
             }
             let mut least = below[v].clone();
             for n in &self.users[v] {
-                // A user without a base demand never puts a queue below its fair share.
+                // A user without a base demand never makes a queue count as below its fair share.
                 let waits = !self.unit[*n].is_empty() && self.waits(*n, totals);
                 if !waits || !self.is_within(*n, &held[v], &due[v])? {
                     continue;

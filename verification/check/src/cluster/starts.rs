@@ -30,9 +30,9 @@ pub struct Rules {
 struct Rule {
     is_protected: bool,
     on_distinct_servers: bool,
-    /// Sets of classes, of which a gang has to use only one; none if every class is allowed.
+    /// Sets of classes. A gang has to use only classes of one set. Empty if every class is allowed.
     class_sets: Vec<Vec<usize>>,
-    /// The word that users that start together share; empty if the user starts alone.
+    /// The label that users that start together have in common. Empty if the user starts alone.
     together: String,
     /// Whether a condition that is not modelled decides whether its tasks could start.
     is_not_modelled: bool,
@@ -63,7 +63,7 @@ pub struct State<'q, 'c> {
     /// The number `U_v` of each group, the root last: the usage of its users, and the capacity that is kept back for
     /// groups inside it.
     used: Vec<Vector>,
-    /// The limits on classes, with what is left of each.
+    /// The limits on classes, with the unused amount of each.
     on: Vec<On<'c>>,
 }
 
@@ -228,7 +228,8 @@ impl<'q, 'c> State<'q, 'c> {
         self.rules.list[n].on_distinct_servers
     }
 
-    /// Returns the classes on which a user may start tasks, and the sets of classes of which a gang uses one.
+    /// Returns the classes on which a user may start tasks, and the sets of classes. A gang uses only classes of one
+    /// set.
     pub fn classes_for(&self, n: usize) -> (Vec<usize>, Vec<Vec<usize>>) {
         let is_open = |i: &usize| self.rules.closed.binary_search(i).is_err();
         let all: Vec<usize> = self.queues.case.problem.classes_of(n).filter(is_open).collect();
@@ -237,7 +238,7 @@ impl<'q, 'c> State<'q, 'c> {
         (all, sets)
     }
 
-    /// Returns the servers of a class whose free capacity is kept, with the free capacity.
+    /// Returns the servers of a class whose free capacity is stored, with that capacity.
     pub fn servers_of(&self, class: usize) -> impl Iterator<Item = ((usize, u64), &Vector)> {
         self.free.range((class, 0)..=(class, u64::MAX)).map(|(server, free)| (*server, free))
     }
@@ -446,7 +447,8 @@ impl<'q, 'c> State<'q, 'c> {
         Ok(())
     }
 
-    /// Stops gangs. Refuses to stop protected or pinned tasks, and only some of the gangs that start together.
+    /// Stops gangs. Returns a fault if protected or pinned tasks would stop, or only some of the gangs that start
+    /// together.
     pub fn stop(&mut self, gangs: &[Gang]) -> Checked<()> {
         let problem = self.queues.case.problem;
         let mut stopped: BTreeMap<usize, Rational> = BTreeMap::new();
@@ -465,8 +467,8 @@ impl<'q, 'c> State<'q, 'c> {
         ensure(stopped.iter().all(is_whole), "gangs that start together stop in part")
     }
 
-    /// Returns whether it is certain that no gang of a waiting user could start: an upper bound on the tasks that
-    /// could start is less than its gang. `Ok(false)` leaves this open.
+    /// Returns whether it is certain that no gang of a waiting user could start: an upper bound on the tasks that could
+    /// start is less than its gang. `Ok(false)` means that this is not known.
     pub fn cannot_start(&mut self, n: usize) -> Checked<bool> {
         let users = self.rules.start(n).to_vec();
         for m in &users {
@@ -535,12 +537,12 @@ impl<'q, 'c> State<'q, 'c> {
         Ok(most)
     }
 
-    /// Returns the number of tasks of a user, at most a gang, for which a server with this free capacity has room.
+    /// Returns how many tasks of a user, at most a gang, fit on a server with this free capacity.
     fn room(&self, n: usize, class: usize, free: &[Rational]) -> Checked<Rational> {
         let demand = self.queues.case.problem.demand(n, class);
         work::spend(demand.len() + 1)?;
         let positive = || demand.iter().filter(|(_, d)| *d > 0);
-        // Most servers of a full cluster have no room, and comparing is cheaper than dividing.
+        // On most servers of a full cluster no task fits, and comparing takes less time than dividing.
         if positive().any(|(r, d)| free[*r] < *d) {
             return Ok(Rational::new());
         }

@@ -1,10 +1,10 @@
-//! The fair shares under a rule that divides each resource alone (docs/groups.md, "Each resource alone"). They are
+//! The fair shares under a rule that divides each resource separately (docs/groups.md, "Each resource alone"). They are
 //! computed from the definitions: one resource after the other, from the root down, by raising the least levels among
 //! siblings.
 //!
-//! A rule has a certificate only if its shares can be had. The shares of siblings may not exceed the share of their
-//! parent, as they do if KAI's guarantees exceed the capacity. And a group with subqueues may not have more than its
-//! subqueues together, as it does if some of them have the weight 0.
+//! A rule has a certificate only if its shares are possible. First, the shares of siblings may not exceed the share of
+//! their parent. They do if KAI's guarantees exceed the capacity. Second, a group with subqueues may not have more than
+//! its subqueues together. It does if some of them have the weight 0.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -21,37 +21,39 @@ use crate::work::{self, Checked, ensure};
 /// The names of the rules.
 pub const RULES: [&str; 3] = ["kai", "volcano", "volcano-capacity"];
 
-/// A rule that divides each resource alone.
+/// A rule that divides each resource separately.
 #[derive(Clone, Copy, PartialEq)]
 enum Rule {
     /// Guarantees are given in full. The rest goes by priority, then by weight.
     Kai,
     /// The plugin `proportion`: guarantees come first, then weights.
     Volcano,
-    /// The plugin `capacity`: guarantees that are not lent come first, then those that are lent, in equal fractions.
+    /// The plugin `capacity`: guarantees that are not lent come first, then guarantees that are lent, in equal
+    /// fractions.
     Capacity,
 }
 
 /// The request of a group, the root or a user for one resource.
 #[derive(Clone, Default)]
 struct Ask {
-    /// The amount that is kept for the node, used or not: its guarantee minus `lend` if `lend` names the resource,
-    /// else 0.
+    /// The amount that is kept for the node even if it does not use it. It is the guarantee minus `lend` if `lend`
+    /// names the resource, and 0 otherwise.
     kept: Rational,
     /// The amount that the node gets first.
     first: Rational,
-    /// The largest usage allowed: the limit; for Volcano, at most what the amounts kept for its siblings leave.
+    /// The largest usage allowed: the limit; for Volcano, also at most the capacity minus the amounts kept for its
+    /// siblings.
     most: Rational,
-    /// The requested amount; for `capacity`, at most what the node deserves.
+    /// The requested amount; for `capacity`, at most the amount that the node deserves.
     request: Rational,
     /// For `capacity`: the amount that the node deserves.
     deserved: Rational,
-    /// For `capacity`: the amount requested by users that deserve none of this resource, but some other resource that
-    /// their tasks demand.
+    /// For `capacity`: the amount requested by users in queues that deserve none of this resource, but deserve another
+    /// resource that the tasks demand.
     beyond: Rational,
 }
 
-/// An amount to raise, the weight that its level is divided by, and its upper bound.
+/// An amount to raise, the weight by which its level is divided, and its upper bound.
 struct Claim {
     amount: Rational,
     weight: Rational,
@@ -138,7 +140,7 @@ impl<'p> Nodes<'p> {
         work::spend(40 * (self.root + users.len()))?;
         let stated = |v: usize| at(groups.list[v].guarantee.as_deref().unwrap_or_default(), r);
         let promised: Rational = (0..self.root).filter_map(stated).sum();
-        // No node gets more than this amount, so it stands for a request without limit.
+        // No node gets more than this amount, so it represents an unlimited request.
         let all = promised + capacity;
         let mut asks = vec![Ask { most: all.clone(), ..Ask::default() }; self.root + 1 + users.len()];
         for (v, group) in groups.list.iter().enumerate() {
@@ -196,8 +198,8 @@ impl<'p> Nodes<'p> {
         is_deserved(r) || demand.iter().any(|(other, _)| is_deserved(*other))
     }
 
-    /// Returns whether a group without subgroups deserves a resource: it is promised some of the resource, lent or
-    /// not.
+    /// Returns whether a group without subgroups deserves a resource: its guarantee has some of the resource, whether
+    /// it lends it or not.
     fn deserves(&self, v: usize, r: usize) -> bool {
         let group = self.problem.groups.list.get(v);
         let stated = group.and_then(|group| at(group.guarantee.as_deref().unwrap_or_default(), r));
@@ -308,7 +310,7 @@ fn raise(mut claims: Vec<(usize, Claim)>, left: &mut Rational, parts: &mut [Rati
     let gains = |level: &Rational| {
         work::sum(claims.iter().map(|(_, claim)| gain(claim, level)).collect::<Checked<_>>()?)
     };
-    // At the least level nothing is gained yet.
+    // At the least level no claim has gained anything yet.
     let (mut low, mut high) = (0, levels.len());
     while high - low > 1 {
         let middle = low.midpoint(high);

@@ -1,11 +1,11 @@
-//! The axiom `tree` (theory, section 9): every user has the tasks that hierarchical filling gives it.
+//! The axiom `tree` (docs/theory.md, section 9): every user has the tasks that hierarchical filling gives it.
 //!
-//! The evidence states a placement of the final allocation of the filling, and prices, which bound the totals that
-//! can be placed ([`Bounds`]). The usage of groups is counted by base demands, and placement by the demands on the
-//! classes. Here the filling is repeated from the definitions, one segment after another. When a bound is reached,
-//! the users whose tasks are worth something in it have no room for more, and are stopped. A user that is not stopped
-//! grows. It has room for this, because usage only grows and the final allocation can be placed as the evidence
-//! states. The margin is minus the largest difference of tasks, over `g_n`.
+//! The evidence states a placement of the final allocation of the filling, and prices that bound the totals that can be
+//! placed ([`Bounds`]). The usage of groups is counted by base demands, and placement by the demands on the classes.
+//! Here the filling is repeated from the definitions, one segment after another. When a bound is reached, the users
+//! whose tasks are worth something in it cannot have more tasks and are stopped. Users that are not stopped grow. Their
+//! tasks can be placed, because usage only grows and the evidence states a placement of the final allocation. The
+//! margin is minus the largest difference of tasks, over `g_n`.
 
 use rug::Rational;
 
@@ -35,7 +35,7 @@ struct Standing {
     /// For a child below its guarantee: by resource, whether some of its growing users demand it. Empty for a child
     /// above its guarantee.
     asked: Vec<bool>,
-    /// The nodes whose guarantees its growing users are below.
+    /// The nodes above its growing users that use less than their guarantees.
     within: Vec<usize>,
 }
 
@@ -86,8 +86,8 @@ fn add(sums: &mut [Rational], amounts: &[Rational], times: &Rational) -> Checked
     Ok(())
 }
 
-/// The state of a node during the filling. Its amounts come in three parts: what its users hold, what it uses, and
-/// what the tasks of its users are worth in each bound.
+/// The state of a node during the filling. Its amounts are in three parts: the running usage of its users, its own
+/// usage with amounts kept back, and the worth of its users' tasks in each bound.
 #[derive(Default)]
 struct Moving {
     /// The time on the node's own clock at which its amounts were last brought up to date.
@@ -102,26 +102,26 @@ struct Moving {
     pace: Option<Rational>,
     /// The time on the parent's clock at which the node was last brought up to date.
     since: Rational,
-    /// The time of the next event at the node itself, on its own clock.
+    /// The time on its own clock of the next event at the node itself.
     own: Option<Rational>,
     /// The time of the next event at or below the node, on its own clock.
     next: Option<Rational>,
     /// The time of the next event at or below the node, on the clock of its parent, if the node grows.
     due: Option<Rational>,
-    /// The nodes whose guarantees a user below this node has to be below in order to grow.
+    /// Nodes with guarantees. A user below this node grows only if it is below the guarantees of all these nodes.
     within: Vec<usize>,
     /// The rank of the children that grow, and their level minus the clock; absent if their levels do not rise.
     common: Option<(Rank, Rational)>,
     /// The numbers that the parent last compared; `None` if no user below the node may grow.
     standing: Option<Standing>,
-    /// Whether the growth of the node is known, which means that nothing has happened at or below it since it was
-    /// computed.
+    /// Whether the growth of the node is known, which means that no event happened at or below the node since its
+    /// growth was computed.
     is_known: bool,
-    /// Whether the parent has seen the node since something last happened at or below it.
+    /// Whether the parent has processed the node since the last event at or below it.
     is_seen: bool,
-    /// Two caches, each for a list of nodes: by resource, the users below this node that demand the resource. The
-    /// last user of each list is below the guarantees of all those nodes, if any user is. The nodes of the first
-    /// cache include this node itself, those of the second are only above it.
+    /// Two caches. Each belongs to a list of nodes and has, by resource, the users below this node that demand the
+    /// resource. If any such user is below the guarantees of all nodes of the list, the last one is. The nodes of the
+    /// first cache include this node itself, those of the second are only above it.
     demanders: [(Vec<usize>, Vec<Vec<usize>>); 2],
 }
 
@@ -182,8 +182,8 @@ impl<'t> Filling<'t> {
             self.advance(root, &step)?;
             let mut events = Vec::new();
             self.collect_events(root, false, &mut events)?;
-            // When a node reaches a mark, this is an event at the node. So for a node below an event it is known on
-            // which side of its marks it is, although its amounts may not be up to date.
+            // When a node reaches a mark, this is an event at the node. So for a node below an event it is known which
+            // marks it has reached, although its amounts may not be up to date.
             for n in events.into_iter().flat_map(|v| self.tree.users_below(v)) {
                 work::steps(DEPTH as u64)?;
                 if self.paths[n].is_some() {
@@ -237,8 +237,8 @@ impl<'t> Filling<'t> {
         Ok(())
     }
 
-    /// Sets the nodes above user `n` that it grows under. If they change, the known growth of the nodes above the
-    /// user is discarded.
+    /// Sets the path of user `n`, which are the nodes above it while it grows. If they change, the known growth of the
+    /// nodes above the user is discarded.
     fn set_path(&mut self, n: usize, path: Option<Vec<(usize, bool)>>) {
         if path != self.paths[n] {
             for v in self.tree.above(n).chain([self.tree.root + 1 + n]) {
@@ -318,8 +318,8 @@ impl<'t> Filling<'t> {
         Ok(())
     }
 
-    /// Returns for each resource whether a user below a node demands it that may grow and is below the guarantees of
-    /// `within`. Usage only grows, so no user falls below a guarantee again.
+    /// Returns for each resource whether some user below a node demands it, among the users that may grow and are below
+    /// the guarantees of `within`. Usage only grows, so no user falls below a guarantee again.
     fn asked(&mut self, k: usize, within: &[usize], which: usize) -> Checked<Vec<bool>> {
         let (before, demanders) = &mut self.nodes[k].demanders[which];
         if before != within || demanders.is_empty() {
@@ -374,7 +374,7 @@ impl<'t> Filling<'t> {
 
     /// Determines which children grow, and at which pace: a child's clock runs slower than the clock of this node by
     /// the rate at which the child's level rises. Returns the times until the levels of other children are reached.
-    /// Examines only children at or below which something has happened.
+    /// Examines only children with an event at or below them.
     fn choose(&mut self, v: usize, within: &[usize]) -> Checked<Vec<Rational>> {
         let (children, clock) = (&self.tree.children[v], self.nodes[v].clock.clone());
         let is_anew = self.nodes[v].within != within || self.nodes[v].common.is_none();
@@ -411,8 +411,8 @@ impl<'t> Filling<'t> {
         }
         self.nodes[v].common = Some((least.0.clone(), least.1 - clock)).filter(|_| flat.is_empty());
         if !flat.is_empty() {
-            // These levels do not rise. Of these children, those grow that hold the least of the resources that their
-            // growing users demand.
+            // These levels do not rise. Among these children, the ones that use the least of the resources that their
+            // growing users demand grow.
             children.iter().try_for_each(|k| self.stop(v, *k))?;
             let line = |k: usize| {
                 self.spend(k, 3 * self.m)?;
@@ -472,8 +472,8 @@ impl<'t> Filling<'t> {
         families.map(line).collect()
     }
 
-    /// Returns the holdings of the node's users (`from` = 0) or its usage (`from` = `m`), as fractions of the
-    /// capacity or of the guarantee.
+    /// Returns the running usage of the node's users (`from` = 0) or the usage with amounts kept back (`from` = `m`),
+    /// as fractions of the capacity or of the guarantee.
     fn parts(&self, v: usize, from: usize, of_cluster: bool, counts: impl Fn(usize) -> bool) -> Vec<Line> {
         let Moving { held, rates, .. } = &self.nodes[v];
         let part = |r: usize| {
@@ -496,8 +496,7 @@ impl<'t> Filling<'t> {
             let marks = tree.of.limit(v, r).into_iter().chain(tree.of.promised(v, r));
             marks.chain([tree.kept(v, r)]).for_each(|mark| to(m + r, mark));
         }
-        // For a single user, holdings and usage of all resources grow in proportion, so the largest one never
-        // changes.
+        // For a single user, the amounts of all resources grow in proportion, so the largest one never changes.
         if v >= tree.root {
             let bounds = (2 * m..).zip(&self.bounds).filter(|_| v == tree.root);
             bounds.for_each(|(at, (_, most))| to(at, most));
@@ -505,7 +504,7 @@ impl<'t> Filling<'t> {
         }
         let parts = |from: usize, of_cluster: bool| self.parts(v, from, of_cluster, |_| true);
         for lines in [self.share(v)?, parts(m, false), parts(0, false), parts(0, true)] {
-            // The time when one line becomes as large as another that is larger now.
+            // The time at which one line becomes as large as another line that is larger now.
             for (low, fast) in &lines {
                 let slower = lines.iter().filter(|(high, slow)| low < high && fast > slow);
                 let at = slower.map(|(high, slow)| Rational::from(high - low) / Rational::from(fast - slow));

@@ -6,11 +6,11 @@ use rug::Rational;
 use super::holdings::Holdings;
 use crate::work::{self, Checked, ensure_small};
 
-/// The most kinds of classes for one user, distinguished by the amounts that the limits count for its tasks. The
-/// search is a recursion over them.
+/// The most kinds of classes for one user, distinguished by the amounts that the limits count for its tasks. The search
+/// recurses over these kinds.
 const KINDS: usize = 200;
 
-/// Returns the whole tasks in a number of tasks, at most `most`, and 0 for a negative number.
+/// Returns a number of tasks rounded down to a whole number between 0 and `most`.
 pub fn whole(tasks: Rational, most: u64) -> u64 {
     if tasks < 1 { 0 } else { tasks.floor().numer().to_u64().map_or(most, |tasks| tasks.min(most)) }
 }
@@ -47,9 +47,9 @@ impl Holdings<'_> {
     }
 }
 
-/// Returns whether `need` tasks fit on these kinds of classes within what is left of the limits. Each number of tasks
-/// on the first kind is tried. If no other kind takes less of any limit, only the largest number is tried, since
-/// every task elsewhere could just as well be there.
+/// Returns whether `need` tasks fit on these kinds of classes within the unused amounts of the limits. Each number of
+/// tasks on the first kind is tried. If no other kind takes less of any limit, only the largest number is tried, since
+/// every task on another kind could also run on the first one.
 fn fill(kinds: &[Kind], need: u64, left: &[Rational]) -> Checked<bool> {
     let Some((first, others)) = kinds.split_first() else { return Ok(need == 0) };
     work::spend((left.len() + 1) * (others.len() + 4))?;

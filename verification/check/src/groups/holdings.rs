@@ -20,33 +20,34 @@ pub struct Holdings<'c> {
     pub case: &'c Case<'c>,
     /// The capacity of all servers, `C_r`.
     pub capacity: Amounts,
-    /// The guarantees `G_v`; absent if nothing is promised. Only resources that the guarantee names have an amount.
+    /// The guarantees `G_v`; absent if no guarantee is stated for the group or below it. Only resources that the
+    /// guarantee names have an amount.
     pub guarantee: Vec<Option<Vec<Option<Rational>>>>,
     /// The amounts kept back, `K_v`. For the root, the sum over its children.
     pub kept: Vec<Vec<Rational>>,
-    /// The usage `U_v`, that of the root last.
+    /// The usage `U_v` of each group, with the root last.
     pub used: Vec<Vec<Rational>>,
-    /// For each group, the root last: the sum over its child groups of the larger of their promised usage and the
-    /// amount kept back for them.
+    /// For each group, the root last: the sum over its child groups. Each counts with its usage that a guarantee
+    /// covers, or with the amount kept back for it if that is more.
     pub below: Vec<Vec<Rational>>,
-    /// The limits on server classes, with what is left of each.
+    /// The limits on server classes, with the unused amount of each.
     pub on: Vec<On<'c>>,
 }
 
-/// A limit of a group on some server classes. An empty list of classes stands for the whole cluster.
+/// A limit of a group on some server classes. An empty list of classes means the whole cluster.
 pub struct On<'c> {
     pub group: usize,
     pub resource: usize,
     pub classes: &'c [usize],
     /// The limit.
     pub most: &'c Rational,
-    /// The amount of the limit that an allocation leaves.
+    /// The amount of the limit that an allocation does not use.
     pub left: Rational,
 }
 
 impl On<'_> {
-    /// Returns the amount that a task of user `n` on class `i` takes of the limit, or `None` if it takes nothing. A
-    /// limit on the whole cluster counts the base demand.
+    /// Returns the amount of the limit that a task of user `n` on class `i` uses, or `None` if the task does not count.
+    /// A limit on the whole cluster counts the base demand.
     pub fn takes<'p>(&self, problem: &'p Problem, n: usize, i: usize) -> Option<&'p Rational> {
         match self.classes {
             [] => at(&problem.users[n].demand, self.resource),
@@ -115,8 +116,8 @@ impl<'c> Holdings<'c> {
         Ok(Self { case, capacity: problem.total_capacity(), guarantee, kept, used, below, on })
     }
 
-    /// Returns the limits on server classes, with what the tasks leave of each. If `whole`, limits on the whole
-    /// cluster are included, with what the usage of the groups' users leaves.
+    /// Returns the limits on server classes, with the amount of each that the tasks do not use. If `whole`, limits on
+    /// the whole cluster are included, with the amount that the groups' users do not use.
     pub fn limits(case: &'c Case<'_>, tasks: &Tasks, whole: bool) -> Checked<Vec<On<'c>>> {
         let (problem, groups) = (case.problem, &case.problem.groups);
         let mut on = Vec::new();
@@ -159,7 +160,8 @@ impl<'c> Holdings<'c> {
     }
 
     /// Returns the groups above a user, the root last. For each group it lists, by existing resource, the demand of a
-    /// task and the amounts kept back and not used for the groups in between. More usage fills these amounts first.
+    /// task and the amounts that are kept back for the groups in between and not used. Additional usage first uses
+    /// these amounts.
     pub fn path(&self, n: usize) -> Checked<Vec<(usize, Vec<Step<'c>>)>> {
         let (user, root) = (&self.case.problem.users[n], self.guarantee.len());
         let asked = user.demand.iter().filter(|(r, _)| at(&self.capacity, *r).is_some());
@@ -175,7 +177,7 @@ impl<'c> Holdings<'c> {
         Ok(path)
     }
 
-    /// Returns the part of the usage of a group that a guarantee covers, its own or that of a group below.
+    /// Returns the part of the usage of a group that a guarantee covers, its own guarantee or that of a group below.
     pub fn promised_use(&self, v: usize, r: usize) -> Rational {
         promised_use(&self.case.problem.groups.list[v], r, &self.used[v][r], &self.below[v][r])
     }
@@ -185,17 +187,17 @@ impl<'c> Holdings<'c> {
         self.guarantee.get(v)?.as_ref()?[r].as_ref()
     }
 
-    /// Returns the limit of a group. The root comes after the groups. Its limit is the capacity, but only for
-    /// resources of which something is kept back, since the classes bound what runs.
+    /// Returns the limit of a group. The root comes after the groups. Its limit is the capacity, but only for resources
+    /// of which groups keep some back. For all other resources, the classes limit the running tasks.
     pub fn limit(&self, v: usize, r: usize) -> Option<&Rational> {
         let is_kept = |_: &&Rational| self.kept.get(v).is_some_and(|kept| !kept[r].is_zero());
         let group = self.case.problem.groups.list.get(v);
         group.map_or_else(|| at(&self.capacity, r).filter(is_kept), |group| at(&group.limit, r))
     }
 
-    /// Returns the number of further tasks that each limit or guarantee allows a user. More usage first fills the
-    /// amounts kept back and not used for the groups in between, and only then raises the usage of a group. Usage
-    /// above a limit may not grow at all.
+    /// Returns the number of further tasks that each limit or guarantee allows a user. Additional usage first uses the
+    /// amounts that are kept back for the groups in between and not used. Only then does it raise the usage of a group.
+    /// Usage above a limit may not grow at all.
     pub fn stops(&self, n: usize) -> Checked<Vec<Rational>> {
         let (groups, used) = (&self.case.problem.groups, &self.used);
         let mut stops = Vec::new();
@@ -220,7 +222,7 @@ impl<'c> Holdings<'c> {
     }
 }
 
-/// A resource, the demand of a task for it, and the amount kept back that more usage fills first.
+/// A resource, the demand of a task for it, and the amount kept back that additional usage uses first.
 #[derive(Clone)]
 pub struct Step<'c> {
     pub r: usize,
@@ -228,8 +230,8 @@ pub struct Step<'c> {
     pub spare: Rational,
 }
 
-/// Reads prices of limits. Each limit is named by its group, its classes (none: the whole cluster) and its resource.
-/// Returns its position, or `None` if there is no such limit.
+/// Reads prices of limits. Each limit is named by its group, its classes (no classes mean the whole cluster) and its
+/// resource. Returns its position, or `None` if there is no such limit.
 pub fn named(case: &Case<'_>, on: &[On<'_>], raw: &Json<'_>) -> Checked<Vec<(Option<usize>, Rational)>> {
     let problem = case.problem;
     let mut prices = Vec::new();

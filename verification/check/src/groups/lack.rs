@@ -1,8 +1,9 @@
 //! The lack of users: how far they are below the guarantees of the groups above them (docs/axioms.md, "Guarantees:
 //! the lack").
 //!
-//! The lowest group above a user that states a guarantee has it for all its users, so its whole usage counts. For the
-//! groups next to the path from there to the root, only usage that is covered by a guarantee counts.
+//! Take the lowest group above a user that states a guarantee. The guarantee is for all users of this group, so its
+//! whole usage counts. For the groups next to the path from there to the root, only usage that is covered by a
+//! guarantee counts.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -18,7 +19,7 @@ use crate::work::{self, Checked};
 /// The lacks of all users in an allocation.
 pub struct Lacks<'h, 'c> {
     holdings: &'h Holdings<'c>,
-    /// For each limit on server classes, by group: the amount that users directly in the group take of the limit.
+    /// For each limit on server classes, by group: the amount of the limit that users directly in the group use.
     direct: Vec<BTreeMap<usize, Rational>>,
     /// The amount that counts, by limit and lowest group that states a guarantee. It is the same for all users with
     /// this lowest group.
@@ -27,13 +28,13 @@ pub struct Lacks<'h, 'c> {
     paths: RefCell<BTreeMap<usize, Rc<Path>>>,
 }
 
-/// The bounds that the groups above the users of one group set on them. They are the same for all these users.
+/// The bounds on the users of one group that the groups above set. They are the same for all these users.
 struct Path {
     /// The lowest group that states a guarantee.
     lowest: Option<usize>,
-    /// By resource: the least amount that any of the groups leaves.
+    /// By resource: the least amount that is still free under any of the groups.
     left: Vec<Option<Rational>>,
-    /// For each group that binds its users to what is promised: by resource, whether it promises any.
+    /// For each group that restricts its users to guarantees: by resource, whether it has a guarantee.
     named: Vec<Vec<bool>>,
 }
 

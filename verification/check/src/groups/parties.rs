@@ -1,11 +1,11 @@
-//! The group forms of sharing incentive and envy-freeness (theory, section 7). A party is a group with all active
-//! users below it, or an active user that belongs to no group.
+//! The group forms of sharing incentive and envy-freeness (docs/theory.md, section 7). A party is a group with all
+//! active users below it, or an active user that belongs to no group.
 //!
-//! From amounts `R` of every row a party gains the largest `z` such that its users can each have
-//! `min(T_n, x_n + z g_n)` tasks within `R`. The gain is at most `max (T_n - x_n) / g_n`. For sharing incentive, `R`
-//! is the party's own share of the cluster: its weight over the sum of the weights of all its siblings and its own,
-//! level by level. For envy, `R` is what a sibling party holds, times the ratio of their weights, which are not 0.
-//! The margin is minus the largest gain.
+//! From amounts `R` of every row a party gains the largest `z` such that its users can each have `min(T_n, x_n + z
+//! g_n)` tasks within `R`. The gain is at most `max (T_n - x_n) / g_n`. For sharing incentive, `R` is the party's own
+//! share of the cluster: its weight over the sum of the weights of all its siblings and its own, level by level. For
+//! envy, `R` is the usage of a sibling party, times the ratio of the two weights, which are not 0. The margin is minus
+//! the largest gain.
 //!
 //! The evidence that the axiom holds states weights and prices with `l_n <= sum_r p_ir d_nir + q_n` for every
 //! comparison. Then `sum l_n y_n <= sum p R + sum q T` within `R`. If the floors of a gain,
@@ -99,8 +99,8 @@ impl<'c> Parties<'c> {
         Ok(Self { case, n, users, weights })
     }
 
-    /// Returns the comparisons to make: each party with another one, or with its own share, written as a pair with
-    /// itself.
+    /// Returns the comparisons to make: each party with another one, or with its own share. The latter is written as a
+    /// pair of the party with itself.
     fn compared(&self, is_envy: bool) -> Checked<HashSet<(Party, Party)>> {
         let all = (0..self.users.len()).filter(|k| !self.users[*k].is_empty());
         // Parties that are compared with each other: for envy, all children of one parent; otherwise each party
@@ -137,8 +137,8 @@ impl<'c> Parties<'c> {
         }
     }
 
-    /// Returns the amounts of every row that a party may use: those of its own share, or those in return for the
-    /// holdings of another party.
+    /// Returns the amounts of every row that a party may use: the amounts of its own share, or the usage of another
+    /// party scaled by the ratio of the weights.
     fn amounts(&self, k: Party, other: Party) -> Checked<Vec<Rational>> {
         work::spend(self.case.rows.len())?;
         if k != other {
@@ -149,7 +149,7 @@ impl<'c> Parties<'c> {
         let (mut part, mut here) = (Rational::from(1), Some(k));
         while let Some(of) = here.filter(|_| !part.is_zero()) {
             let above = self.parent(of);
-            // If all weights are 0, nothing is divided.
+            // If all weights are 0, no amounts are divided.
             let all = Some(&self.weights[above.unwrap_or(self.n)]).filter(|all| !all.is_zero());
             part *= all.map_or_else(Rational::new, |all| Rational::from(self.weight(of) / all));
             here = above;
@@ -181,7 +181,7 @@ impl<'c> Parties<'c> {
         left?.into_iter().max()
     }
 
-    /// Checks that no weight or price is negative or about users of other parties, and that no task is worth more
+    /// Checks that no weight or price is negative or belongs to users of other parties, and that no task is worth more
     /// than it costs.
     fn check(&self, k: Party, weights: &Amounts, prices: &Prices) -> Checked<()> {
         let all = weights.iter().chain(&prices.rows).chain(&prices.users);

@@ -1,4 +1,4 @@
-//! The statements of a problem about groups of users (theory, section 9), and their canonical form.
+//! The statements of a problem about groups of users (docs/theory.md, section 9), and their canonical form.
 
 use rug::Rational;
 
@@ -16,11 +16,11 @@ pub struct Groups {
     pub list: Vec<Group>,
     /// The group data of each user.
     pub members: Vec<Member>,
-    /// The settings by which siblings are compared.
+    /// The settings for the comparison of siblings.
     pub share: Share,
 }
 
-/// A group. Amounts are by resource of all servers; an amount of 0 that is named is present.
+/// A group. Amounts are by resource of all servers; an amount that is stated as 0 is in the list.
 pub struct Group {
     pub parent: Option<usize>,
     pub weight: Rational,
@@ -40,7 +40,7 @@ pub struct Member {
     pub pinned: Rational,
 }
 
-/// The settings by which siblings are compared.
+/// The settings for the comparison of siblings.
 pub struct Share {
     /// The words `of`, `over`, `zero-weight` and `guarantees`, each absent if it is the default.
     pub words: [Option<&'static str>; 4],
@@ -150,7 +150,7 @@ impl Groups {
         fields.iter().any(|(_, value)| value.is_some()).then(|| object(fields))
     }
 
-    /// Returns whether some group has a limit, lends something, or gets nothing beyond its guarantee because its
+    /// Returns whether some group has a limit, states what it lends, or gets nothing beyond its guarantee because its
     /// weight is 0.
     pub fn hold_back(&self) -> bool {
         self.have_limits() || (0..self.list.len()).any(|v| !self.list[v].lend.is_empty() || self.is_shut(v))
@@ -178,8 +178,7 @@ impl Groups {
     }
 }
 
-/// Reads limits on server classes. They are an object, keyed by the name of a class or by names that commas separate,
-/// or a list.
+/// Reads limits on server classes. They are a list, or an object whose keys are names of classes, separated by commas.
 fn read_on(raw: &Json<'_>, resources: &Names, classes: &Names) -> Checked<Vec<(Vec<usize>, Amounts)>> {
     let named = |key: &str, raw: &Json<'_>| -> Checked<Vec<usize>> {
         if let Ok(class) = classes.find(key, raw) {

@@ -1,5 +1,5 @@
-//! The fixed data of the tree that is filled (theory, section 9): parents and children, amounts kept back, and the
-//! divisors of shares.
+//! The fixed data of the tree that is filled (docs/theory.md, section 9): parents and children, amounts kept back, and
+//! the divisors of shares.
 
 use std::collections::BTreeMap;
 
@@ -114,7 +114,7 @@ impl<'c> Tree<'c> {
         self.case.problem.groups.above_user(n).chain([self.root])
     }
 
-    /// Returns the demand of a task of user `n` for resources of which there is capacity.
+    /// Returns the demand of a task of user `n` for resources that some server has.
     pub fn asked(&self, n: usize) -> impl Iterator<Item = &(usize, Rational)> {
         self.case.problem.users[n].demand.iter().filter(|(r, _)| at(&self.of.capacity, *r).is_some())
     }

@@ -1,9 +1,9 @@
-//! Limits of groups as additional rows (theory, section 7, within limits). An allocation is judged optimal among the
-//! allocations that respect these rows.
+//! Limits of groups as additional rows (docs/theory.md, section 7, within limits). An allocation is judged optimal
+//! among the allocations that respect these rows.
 //!
-//! A row bounds what the users below a group may hold of a resource: on all classes, counted by their base demands,
-//! or on some classes, counted by the demands there. The bound is the limit, or what the users hold in the judged
-//! allocation if that is more.
+//! A row bounds the usage of a resource by the users below a group. The usage counts either on all classes, by base
+//! demands, or on some classes, by the demands there. The bound is the limit, or the usage in the judged allocation if
+//! that is more.
 
 use rug::Rational;
 
@@ -26,8 +26,8 @@ pub const COMPARED: [&str; 7] = [
     "proportional",
 ];
 
-/// Returns whether these axioms apply. If there are limits, the usage of each group has to be the sum of what its
-/// users hold.
+/// Returns whether these axioms apply. If there are limits, the usage of each group has to be the sum of its users'
+/// usage.
 pub fn applies(case: &Case<'_>) -> Checked<bool> {
     if !case.problem.groups.have_limits() {
         return Ok(true);
@@ -50,7 +50,7 @@ impl<'c> Within<'c> {
         Holdings::limits(case, &case.x, true).map(Self)
     }
 
-    /// Checks that an allocation of the evidence is feasible, and holds no more of any row than the row allows.
+    /// Checks that an allocation of the evidence is feasible, and that it uses no more of any row than the row allows.
     pub fn allow(&self, case: &Case<'_>, tasks: &Tasks, servers: Option<&[Placement]>) -> Checked<()> {
         let is_feasible = feasible::is_feasible(case, tasks, servers)?;
         ensure(is_feasible, "the allocation of the evidence is not feasible")?;
@@ -59,7 +59,7 @@ impl<'c> Within<'c> {
         ensure(keeps, "the allocation of the evidence breaks the limit of a group")
     }
 
-    /// Returns the classes on which a user can run and no limit of 0 bars it.
+    /// Returns the classes on which a user can run and to which no limit of 0 applies.
     pub fn open(&self, case: &Case<'_>, n: usize) -> Checked<Vec<usize>> {
         let own = Holdings::on_of_user(case, &self.0, n)?;
         let is_shut = |of: &On<'_>| of.most.is_zero() && of.left >= 0;
@@ -87,12 +87,12 @@ impl<'c> Within<'c> {
     }
 }
 
-/// Returns `b`, the most that a row may hold.
+/// Returns the bound `b` of a row.
 fn most(of: &On<'_>) -> Rational {
     Rational::from(of.most - &of.left).max(of.most.clone())
 }
 
-/// Returns the bound `sum price b` on what prices of rows may pay in all.
+/// Returns the bound `sum price b` on the total payments at these prices of rows.
 pub fn bound(prices: &[Priced<'_>]) -> Checked<Rational> {
     ensure(prices.iter().all(|priced| priced.price >= 0), "a price is negative")?;
     let paid = |Priced { of, price }: &Priced<'_>| work::times(&most(of), price);

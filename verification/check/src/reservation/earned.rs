@@ -1,4 +1,5 @@
-//! The reward of greedy packing, replayed (theory, section 6), and the optimum between an assignment and a bound.
+//! The reward of greedy packing, replayed (docs/theory.md, section 6), and bounds on the optimum: the reward of an
+//! assignment, and the bound that prices prove.
 //!
 //! Let prices satisfy `alpha_j + beta_j >= u_j`, and `sum_j beta_j k_j <= pi_i` for every configuration of pool `i`.
 //! Then they bound the reward of every assignment:
@@ -16,7 +17,7 @@ use crate::work::{self, Checked, context, ensure, require};
 ///
 /// Pools are filled in their order, each with the jobs that earlier pools have left. While an open type fits and
 /// servers are left, the first configuration of the open types gets servers. It gets them until no server is left or
-/// one of its types has no job left. The lowest such type is then no longer open.
+/// one of its types has no job left. The lowest type without jobs is then no longer open.
 pub fn by_greedy(steps: &[Step], of: &Amount, packing: &mut Packing<'_>) -> Checked<Rational> {
     let problem = packing.problem;
     let mut left = of.jobs.clone();

@@ -82,21 +82,21 @@ struct Judged {
 }
 
 impl Stated {
-    /// Returns two sentences, about the reward of greedy and about the optimum.
+    /// Returns two sentences: one about the reward of greedy, and one about the optimum.
     fn says(&self) -> [String; 2] {
         let Self { greedy, reward, bound, .. } = self;
         let between = if reward == bound { String::new() } else { format!("between {reward} and ") };
         [format!("greedy earns {greedy}"), format!("the optimum is {between}{bound}")]
     }
 
-    /// Checks everything that is stated about these jobs and servers.
+    /// Checks all statements about these jobs and servers.
     fn verify(&self, of: &Amount, packing: &mut Packing<'_>) -> Checked<()> {
         let greedy = context("greedy", earned::by_greedy(&self.steps, of, packing))?;
         ensure(self.greedy == greedy, "greedy: the reward is another")?;
         let reward = context("optimum", earned::by_assignment(self, of, packing))?;
         ensure(self.reward == reward, "optimum: the reward of the assignment is another")?;
-        // Only a worst load states no bound. Every other certificate has a proof for each pool, and there is at least
-        // one pool.
+        // Only worst-load certificates state no bound. Every other certificate has a proof for each pool, and there is
+        // at least one pool.
         if self.pricing.is_empty() {
             return Ok(());
         }

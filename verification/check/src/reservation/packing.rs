@@ -1,8 +1,9 @@
-//! The configurations that fit on a server, and proofs about all of them (theory, section 6; docs/checker.md).
+//! The configurations that fit on a server, and proofs about all of them (docs/theory.md, section 6; docs/checker.md).
 //!
-//! The unit of a resource is the greatest rational number of which all demands are multiples. Capacities are rounded
-//! down to multiples of it, which changes no configuration. The worth of a configuration is a multiple of a similar
-//! unit of the profits. So a worth that is less than the next multiple above a bound does not exceed the bound.
+//! The unit of a resource is the greatest rational number such that all demands are multiples of it. Capacities are
+//! rounded down to multiples of it, which changes no configuration. Profits have a unit in the same sense, and the
+//! worth of a configuration is a multiple of it. So a worth that is less than the next multiple above a bound does not
+//! exceed the bound.
 
 use std::collections::HashSet;
 
@@ -26,8 +27,8 @@ pub struct Packing<'p> {
     proven: HashSet<(&'p Amounts, Vec<u64>, Configuration)>,
 }
 
-/// Returns the greatest rational number of which both are multiples. Neither may be negative. If both are 0, the
-/// result is 0.
+/// Returns the greatest rational number such that both numbers are multiples of it. Neither may be negative. If both
+/// are 0, the result is 0.
 pub fn common_unit(a: &Rational, b: &Rational) -> Checked<Rational> {
     work::steps(work::cost(work::words(a) + work::words(b)))?;
     let denominator = Integer::from(a.denom().lcm_ref(b.denom()));
@@ -86,9 +87,9 @@ impl<'p> Packing<'p> {
         self.shows(&Bound { pool: i, profits: beta, limit, order: None }, &types, proof)
     }
 
-    /// Checks with a proof that no configuration of some types (ascending) is worth more than the limit of a bound.
-    /// If the bound names a configuration that is worth the limit, the proof also has to show that it is the greatest
-    /// of these by the first difference.
+    /// Checks with a proof that no configuration of some types (ascending) is worth more than the limit of a bound. If
+    /// the bound names a configuration that is worth the limit, the proof also has to show that it is the first of all
+    /// configurations with this worth.
     fn shows(&self, bound: &Bound<'_>, types: &[usize], proof: &Proof) -> Checked<()> {
         let Bound { pool, profits, limit: most, order } = bound;
         let unit = profits.iter().try_fold(Rational::new(), |unit, (_, u)| common_unit(&unit, u))?;
@@ -115,9 +116,9 @@ impl<'p> Packing<'p> {
         ensure(worth(profits, &best) < limit, "a configuration is worth more")
     }
 
-    /// Checks that `k` is the first configuration of the open types (ascending) on a server of a pool. No
-    /// configuration has a larger reward, and of those with the same reward `k` is the greatest by the first
-    /// difference.
+    /// Checks that `k` is the first configuration of the open types (ascending) on a server of a pool. No configuration
+    /// has a larger reward. Among configurations with the same reward, `k` has more jobs of the first type in which
+    /// they differ.
     pub fn is_first(&mut self, i: usize, open: &[usize], k: &Configuration, proof: &Proof) -> Checked<()> {
         work::spend(open.len() + self.problem.jobs.len())?;
         let mut bits = vec![0_u64; self.problem.jobs.len() / 64 + 1];

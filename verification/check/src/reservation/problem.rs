@@ -1,4 +1,4 @@
-//! The reservation problem (theory, section 6): pools of identical servers, and types of jobs.
+//! The reservation problem (docs/theory.md, section 6): pools of identical servers, and types of jobs.
 
 use rug::{Integer, Rational};
 
@@ -19,7 +19,7 @@ pub struct Reservation {
     /// The resources. Their order has no meaning.
     pub resources: Names,
     pub pool_names: Names,
-    /// One server of each pool, and the number of servers, which is 1 if no pool states a number.
+    /// One server of each pool, and the number of servers of the pool. The number is 1 if no pool states one.
     pub pools: Vec<Class>,
     /// Whether the pools state their numbers of servers.
     pub states_counts: bool,
@@ -85,7 +85,7 @@ impl Reservation {
         let configurations = configurations.given().map(read).transpose()?;
         let states_counts = with_counts > 0;
         let problem = Self { name, resources, pool_names, pools, states_counts, types, jobs, configurations };
-        // Every type has to fit on some server, and on no server more often than the counts allow.
+        // Every type has to fit on some server, and on no server more than [`MOST`](crate::names::MOST) times.
         work::spend(problem.size().saturating_mul(problem.pools.len()))?;
         for (j, name) in problem.types.list.iter().enumerate() {
             let most = (0..problem.pools.len()).map(|i| problem.most(i, j)).max().unwrap_or_default();
@@ -127,8 +127,8 @@ impl Reservation {
         record("kind resources servers jobs configurations", [kind, resources, servers, jobs, listed])
     }
 
-    /// Returns the canonical form of the meaning. If configurations are stated, only the largest of them count, and
-    /// resources do not.
+    /// Returns a canonical form that is the same for all equivalent problems. If configurations are stated, it has only
+    /// the largest of them, and no resources.
     pub fn meaning(&self, all: bool) -> Checked<String> {
         let Some(list) = &self.configurations else {
             return Ok(self.canonical(all, &self.resources.list, None));

@@ -1,5 +1,5 @@
 //! The statements of a certificate about a problem. All of them are read before any is judged, so unreadable text is
-//! reported in whatever position it stands.
+//! reported whatever its position.
 
 use rug::Rational;
 
@@ -8,8 +8,8 @@ use crate::json::{Json, Kind};
 use crate::names::{Amounts, MOST};
 use crate::work::Checked;
 
-/// A step of greedy: servers of a pool get a configuration; the type that is then exhausted, if one is; and the proof
-/// that the configuration is the first.
+/// A step of greedy: the servers of a pool that get a configuration; the type that is then exhausted, if any; and the
+/// proof that the configuration is the first.
 pub type Step = (Placed, Option<usize>, Proof);
 /// A pool, a configuration, and the number of servers of the pool that have it.
 pub type Placed = (usize, Configuration, Rational);
@@ -29,8 +29,8 @@ pub type Node = (Option<usize>, u64);
 
 /// A proof of a statement about all configurations of a server.
 pub enum Proof {
-    /// Trees: one for a bound; for a first configuration, one for its worth and one for the configurations that are
-    /// worth as much.
+    /// Trees. A bound has one tree. A first configuration has two: one for its worth, and one for the configurations of
+    /// the same worth.
     Tree(Vec<Tree>),
     /// A dynamic programme with this number of cells.
     Table(u64),

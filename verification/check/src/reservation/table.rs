@@ -10,10 +10,10 @@ use crate::names::{Amounts, at};
 use crate::number::floor;
 use crate::work::{self, Checked, ensure, ensure_small};
 
-/// The most cells of a table.
+/// The maximum number of cells of a table.
 const CELLS: usize = 10_000_000;
-/// The most bits of all numbers of a table, if a number is wider than two words. The table then takes at most 256
-/// MiB.
+/// The maximum number of bits of all numbers of a table, if a number is wider than two words. The table then takes at
+/// most 256 MiB.
 const BITS: u64 = 1 << 31;
 
 /// Returns the first configuration of some types (ascending) on a server of a pool. All profits are multiples of
@@ -70,7 +70,7 @@ where
     V: Default + Clone + Ord + for<'v> Add<&'v V, Output = V>,
 {
     let offset = |takes: &[usize]| lengths.iter().zip(takes).fold(0, |at, (length, take)| at * length + take);
-    // Returns whether the coordinates of a cell have room for a job.
+    // Returns whether a job fits into the capacity of a cell.
     let has_room = |mut at: usize, takes: &[usize]| {
         lengths.iter().zip(takes).rev().all(|(length, take)| {
             let along = at % length;
@@ -83,7 +83,7 @@ where
     for (_, takes, profit) in jobs {
         let (offset, profit) = (offset(takes), number(profit));
         let first = takes.last().copied().unwrap_or(0);
-        // Within a row, all cells from a fixed one on have room, if the last cell has.
+        // If the job fits into the last cell of a row, it fits into all cells of the row from a certain one on.
         for end in (row..=value.len()).step_by(row).filter(|end| has_room(end - 1, takes)) {
             for at in end - row + first..end {
                 let one_more = value[at - offset].clone() + &profit;
@@ -93,9 +93,9 @@ where
             }
         }
     }
-    // The configuration is read back from the table: as many jobs of the first type as any best filling holds, then
-    // of the second type, and so on. A best filling of the remaining capacity holds no job of an earlier type,
-    // because then the cell before it would have held that job too.
+    // The configuration is read back from the table: as many jobs of the first type as any best filling contains, then
+    // of the second type, and so on. A best filling of the remaining capacity contains no job of an earlier type,
+    // because otherwise a best filling of the earlier cell would have contained that job too.
     let (mut k, mut at) = (Configuration::new(), value.len() - 1);
     for (j, takes, profit) in jobs {
         let (offset, profit) = (offset(takes), number(profit));

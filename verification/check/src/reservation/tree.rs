@@ -20,14 +20,14 @@ pub struct Bound<'a> {
     pub pool: usize,
     pub profits: &'a Amounts,
     pub limit: Rational,
-    /// If present, a configuration may also be worth the limit or more, if it is not greater than this one by the
-    /// first difference. The open types are listed as well.
+    /// If present, a configuration may also be worth the limit or more, as long as it does not have more jobs than this
+    /// one of the first type in which they differ. The second component lists the open types.
     pub order: Option<(&'a Configuration, &'a [usize])>,
 }
 
-/// The least and the most jobs of a type.
+/// The least and the largest number of jobs of a type.
 type Range = (u64, u64);
-/// The most ranges in all boxes that are still to be verified.
+/// The maximum number of ranges in all boxes that are still to be verified.
 const RANGES: usize = 10_000_000;
 
 /// Checks that a tree proves a bound.
@@ -67,7 +67,7 @@ fn holds(packing: &Packing<'_>, bound: &Bound<'_>, ranges: &[Range], multipliers
     if left.iter().any(|left| *left < 0) || ranges.iter().any(|(lower, upper)| upper < lower) {
         return Ok(true);
     }
-    // Returns the most jobs of a type in this box that fit together with the lower bounds.
+    // Returns the largest number of jobs of a type in this box that fit together with the lower bounds.
     let corner = |j: usize| {
         let more = jobs[j].demand.iter().map(|(r, d)| Rational::from(&left[*r] / d)).min();
         let more = floor(more.unwrap_or_default()).to_u64().unwrap_or(MOST);

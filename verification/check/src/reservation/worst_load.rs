@@ -1,12 +1,12 @@
-//! The proof that greedy earns at least a fraction `a` of the optimum, whatever the load (theory, section 6).
+//! The proof that greedy earns at least a fraction `a` of the optimum, whatever the load (docs/theory.md, section 6).
 //!
 //! Claims are in the order of a depth-first walk over the orders in which types can run out. Let `K_l` be the first
-//! configuration after `l - 1` types of the order have run out, for `l = 1..t`, and let `U` be its reward. A claim
-//! has prices `alpha, beta, pi >= 0` with `alpha_j + beta_j >= a u_j`, with `alpha_j = 0` outside the order, and with
+//! configuration after `l - 1` types of the order have run out, for `l = 1..t`, and let `U` be its reward. A claim has
+//! prices `alpha, beta, pi >= 0` with `alpha_j + beta_j >= a u_j`, with `alpha_j = 0` outside the order, and with
 //! `sum_j beta_j k_j <= pi` for every configuration. In addition `pi + sum alpha_j K_l[j] <= V_l`, where the sum is
 //! over the types from position `l` of the order on, and `V_l = U(K_l)`. Then `a` times the optimum is at most the
-//! reward of greedy, under every load with which the servers run out in step `t` (`end`). If `V_t` is instead the
-//! least reward of a server full of one open type, the same is true whatever types run out next (`all`), and the
+//! reward of greedy, under every load with which the servers run out in step `t` (`end`). Instead, `V_t` may be the
+//! least reward of a server full of one open type. The same is then true whatever types run out next (`all`), and the
 //! branch ends. If all types run out, greedy serves every job.
 
 use std::collections::HashMap;
@@ -20,7 +20,7 @@ use super::stated::{Claim, First};
 use crate::names::{Amounts, at};
 use crate::work::{self, Checked, context, ensure, require};
 
-/// Checks that the claims settle every order.
+/// Checks that the claims cover every order.
 pub fn verify(a: &Rational, firsts: &[First], claims: &[Claim], packing: &mut Packing<'_>) -> Checked<()> {
     let problem = packing.problem;
     let rewards: Amounts = problem.jobs.iter().map(|job| job.reward.clone()).enumerate().collect();
@@ -30,8 +30,8 @@ pub fn verify(a: &Rational, firsts: &[First], claims: &[Claim], packing: &mut Pa
         best.insert(open, (k, worth(&rewards, k)));
     }
     let mut claims = claims.iter();
-    // The orders that are still to be settled, the next one last. Each is stored as a length and a type: that many
-    // types of the previous order, followed by the type.
+    // The orders that are still to be covered, the next one last. Each is stored as a length and a type. The order
+    // consists of so many types of the previous order, followed by the type.
     let mut pending = vec![(0, None)];
     let mut order: Vec<usize> = Vec::new();
     while let Some((length, next)) = pending.pop() {

@@ -107,10 +107,10 @@ fn usable(problem: &Problem, left: Vec<usize>) -> Result<Vec<usize>, Inapplicabl
     if left.is_empty() { Err(Inapplicable::new("no server has any of the resource")) } else { Ok(left) }
 }
 
-/// One of the three axioms: max-min on every resource that it is about.
+/// One of the three axioms: max-min on every bottleneck resource.
 pub(crate) struct Bottleneck {
     name: &'static str,
-    /// Returns the resources that the axiom is about, ascending. There is at least one.
+    /// Returns the bottleneck resources of the axiom, ascending. There is at least one.
     resources: fn(&Problem) -> Result<Vec<usize>, Inapplicable>,
 }
 
@@ -121,12 +121,13 @@ pub(crate) const SINGLE_RESOURCE_FAIR: Bottleneck =
     Bottleneck { name: "single-resource-fair", resources: single_resource };
 
 impl Bottleneck {
-    /// Returns the resources that the axiom is about, ascending. There is at least one.
+    /// Returns the bottleneck resources of the axiom, ascending. There is at least one.
     pub fn resources(&self, problem: &Problem) -> Result<Vec<usize>, Inapplicable> {
         (self.resources)(problem)
     }
 
-    /// Returns the least margin over the resources that the axiom is about. The evidence has to name exactly these.
+    /// Returns the least margin over the bottleneck resources of the axiom. The evidence has to name exactly these
+    /// resources.
     fn worst(
         &self,
         instance: &Instance<'_>,

@@ -20,7 +20,7 @@ pub(super) struct ClassLimit<'p> {
     pub resource: usize,
     /// The classes, ascending.
     pub servers: &'p [usize],
-    /// The amount that is left; negative if the limit is exceeded.
+    /// The unused amount of the limit. It is negative if the limit is exceeded.
     pub left: Rational,
 }
 
@@ -100,7 +100,7 @@ impl<'p> ClassLimits<'p> {
     /// Classes for which all limits count the same amounts form one column. The search is complete: it tries every
     /// number of tasks on a column, the largest first. Columns are sorted by the amounts that the limits count. If no
     /// later column takes less of any limit, only the largest number is tried, because every task on a later column
-    /// could just as well be on this one.
+    /// could also be on this one.
     ///
     /// # Errors
     /// Returns [`TooLarge`] if the search exceeds the budget.
@@ -180,7 +180,7 @@ impl<'d> Columns<'d> {
     }
 
     /// Returns the tasks of a gang by column, if all of them fit within the limits. Columns at the end that have no
-    /// tasks are omitted. Each number that is tried costs `steps`.
+    /// tasks are omitted. Each number that is tried charges `steps`.
     fn fill(
         &self,
         instance: &Instance<'_>,
@@ -222,7 +222,7 @@ impl<'d> Columns<'d> {
 }
 
 impl Column<'_> {
-    /// Subtracts the amounts of some tasks from what the limits leave, or adds them if `gives_back` is true.
+    /// Subtracts the amounts of some tasks from the unused amounts of the limits, or adds them if `gives_back` is true.
     fn change(&self, left: &mut [Rational], tasks: u64, gives_back: bool) {
         for (left, d) in left.iter_mut().zip(self.takes).filter(|(_, d)| !d.is_zero()) {
             let taken = Rational::from(d * tasks);

@@ -4,8 +4,8 @@
 //!
 //! A task of `m` on class `i` is worth `rho_i = min over r with d_nir > 0 of d_mir / d_nir` tasks to `n`, as in
 //! [`envy_free`](super::envy_free), which implies this axiom. Only classes where `n` can run count, and where time is
-//! shared, `rho_i = gamma_ni / gamma_mi`. The removed task is one that is worth most. All tasks on a class are
-//! identical, so it does not matter on which of its servers they are.
+//! shared, `rho_i = gamma_ni / gamma_mi`. The removed task is the one that is worth most to `n`. All tasks on a class
+//! are identical, so it does not matter on which of its servers they are.
 //!
 //! The axiom applies if tasks are whole: on every class, and on every server if there are placements.
 //!

@@ -11,8 +11,8 @@
 //! - `-|x_ni| / g_n` over the entries that are negative or where the user cannot run (`-|x_ni|` for a user with
 //!   `g_n = 0`, which should have no tasks).
 //!
-//! With placements the axiom is about every single server (as [`integer_feasible`], except that tasks may be
-//! fractional). Nothing is repaired there, so an excess of any size violates the axiom.
+//! With placements, the axiom applies to every single server (like [`integer_feasible`], except that tasks may be
+//! fractional). Placements are not repaired, so an excess of any size violates the axiom.
 
 use rug::{Integer, Rational};
 
@@ -27,7 +27,7 @@ use crate::quotient::Quotient;
 use crate::refusal::Refusal;
 
 /// Returns the slack and the margin of `limit`. The slack is in the units of the row, or in tasks. Returns `None` if
-/// the limit bounds nothing.
+/// the limit has no effect.
 pub(super) fn slack(instance: &Instance<'_>, limit: Limit) -> Option<(Rational, Rational)> {
     let stated = instance.stated();
     match limit {
@@ -80,8 +80,8 @@ pub fn holds_exactly(instance: &Instance<'_>) -> bool {
 
 /// Returns whether no limit is exceeded by more than the tolerance. On single servers no excess is allowed.
 ///
-/// If an allocation is not feasible in this sense, no axiom except feasibility is claimed about it (theory, section
-/// 7).
+/// If an allocation is not feasible in this sense, no axiom except feasibility is claimed about it (docs/theory.md,
+/// section 7).
 #[must_use]
 pub fn is_feasible(instance: &Instance<'_>, tolerance: &Rational) -> bool {
     match instance.placements() {
@@ -115,7 +115,7 @@ fn tasks_margin(stated: &Instance<'_>, n: usize) -> Option<Quotient> {
     Some(Quotient::new(left.numerator * scale.denom(), left.denominator * scale.numer()))
 }
 
-/// Returns the entries that are not tasks, with their slack in tasks and their margin.
+/// Returns the entries that do not count as tasks, with their slack in tasks and their margin.
 fn refused<'a>(stated: &'a Instance<'_>) -> impl Iterator<Item = ((usize, usize), Rational, Quotient)> + 'a {
     stated.refused.iter().map(|(n, i, x)| {
         let slack = -Rational::from(x.abs_ref());

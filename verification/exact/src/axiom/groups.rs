@@ -1,9 +1,9 @@
-//! The guarantees and the limits of groups of users (theory, section 9).
+//! The guarantees and the limits of groups of users (docs/theory.md, section 9).
 //!
 //! `limits`: no group uses more of a resource than its limit, $U_{vr} \le L_{vr}$. Here `U` counts the amounts kept
-//! back for its subgroups, and the holdings of its users by their base demands. For a resource of which something is
-//! kept back, the root uses no more than the capacity, $U_r \le C_r$. No group takes more on some server classes than
-//! its limit there. The margin is the least (bound − usage) / $C_r$ over the resources that some server has.
+//! back for its subgroups, and the usage of its users by their base demands. For a resource of which groups keep some
+//! back, the root uses no more than the capacity, $U_r \le C_r$. No group uses more on some server classes than its
+//! limit there. The margin is the least (bound − usage) / $C_r$ over the resources that some server has.
 //!
 //! `guarantees`: no user [lacks](crate::Lacks) tasks to which the guarantees of the groups above it entitle it. The
 //! margin is minus the largest lack over `g_n`.
@@ -35,7 +35,7 @@ pub(super) struct Holdings<'p> {
     pub used: Vec<Vec<Rational>>,
     /// The usage `U` of the root by resource, and the amount of it that is kept back for groups.
     pub root: Vec<OfRoot>,
-    /// The limits on server classes, with the amount that is left of each.
+    /// The limits on server classes, with the unused amount of each.
     pub on: ClassLimits<'p>,
 }
 
@@ -49,13 +49,13 @@ pub(super) struct OfRoot {
 }
 
 impl OfRoot {
-    /// Returns whether the capacity bounds the usage, that is, whether something is kept back.
+    /// Returns whether the capacity bounds the usage, that is, whether groups keep some of the resource back.
     pub fn is_bounded(&self) -> bool {
         !self.kept.is_zero()
     }
 }
 
-/// A limit of a group or of the root, and the amount that is left of it.
+/// A limit of a group or of the root, and its unused amount.
 struct Limited<'h> {
     /// The group; `None` for the root.
     group: Option<usize>,

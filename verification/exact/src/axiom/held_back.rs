@@ -1,20 +1,20 @@
-//! Work-conserving if groups hold something back (theory, section 9): a user that is stopped by what groups hold back
-//! is not short of tasks.
+//! Work-conserving if groups keep capacity back (docs/theory.md, section 9): a user that groups stop in this way does
+//! not count as lacking tasks.
 //!
-//! User `n` may run further tasks only while, for every group above it, `U_vr` stays at or below the limit (or where
-//! it is now, if that is higher). In addition `U_r` of the root has to stay at or below the capacity, for a resource
-//! `r` of which something is kept back. Usage that fills an amount kept back for a group raises nothing above that
-//! group. Groups count base demands. So a limit `L` allows
+//! User `n` may run further tasks only while, for every group above it, `U_vr` stays at or below the limit (or where it
+//! is now, if that is higher). In addition `U_r` of the root has to stay at or below the capacity, for a resource `r`
+//! of which groups keep some back. Usage within an amount that is kept back for a group does not raise the usage of the
+//! groups above it. Groups count base demands. So a limit `L` allows
 //!
 //! $$\frac{\max(0, L_{vr} - U_{vr}) + s_{vr}}{d_{nr}}$$
 //!
 //! tasks, where $s_{vr}$ are the amounts between `n` and `v` that are kept back and not used. The capacity gives the
 //! same bound at the root. For a group of weight 0 that gets nothing beyond its guarantee (`zero-weight: never`), the
 //! guarantee is a limit too. If it names no resource that `n` demands, or names one with 0, no task is allowed. The
-//! room of `n` is the least of these numbers and of the number that the free capacity of the servers allows. On
-//! single servers it is one gang, if each of these allows as many tasks. A limit of a group on server classes counts
-//! on each of these classes like an additional row. On single servers it counts a gang once, with all its tasks on
-//! these classes.
+//! number of further tasks of `n` is the least of these numbers and of the number that the free capacity of the servers
+//! allows. On single servers it is one gang, if each of these numbers is at least a gang. A limit of a group on server
+//! classes counts on each of these classes like an additional row. On single servers it counts a gang once, with all
+//! its tasks on these classes.
 
 use evenhand_problem::groups::ZeroWeight;
 use evenhand_problem::{Problem, Rational, ServerClass};
@@ -30,7 +30,7 @@ use crate::names::write::{Json, Names};
 use crate::refusal::{Inapplicable, Refusal};
 use crate::sparse::at;
 
-/// Checks that no class is time-shared if groups hold something back, because this is stated by resource.
+/// Checks that no class is time-shared if groups keep capacity back, because they keep it by resource.
 pub(super) fn applies_to(problem: &Problem) -> Result<(), Inapplicable> {
     match problem.groups().hold_back() && problem.servers().iter().any(ServerClass::is_time_shared) {
         true => Err(Inapplicable::new("groups hold resources back, and time is shared".to_owned())),
@@ -38,7 +38,7 @@ pub(super) fn applies_to(problem: &Problem) -> Result<(), Inapplicable> {
     }
 }
 
-/// Checks that the allocation divides resources, if groups hold some of them back.
+/// Checks that the allocation divides resources, if groups keep some of them back.
 pub(super) fn applies(instance: &Instance<'_>) -> Result<(), Inapplicable> {
     let constraints = instance.constraints();
     let is_timed = (0..instance.problem().n_servers()).any(|i| constraints.is_time_shared(i));
@@ -50,14 +50,14 @@ pub(super) fn applies(instance: &Instance<'_>) -> Result<(), Inapplicable> {
     }
 }
 
-/// The amounts that groups hold back.
+/// The amounts that groups keep back.
 pub(super) struct HeldBack<'p> {
     holdings: Holdings<'p>,
     capacity: Vec<Rational>,
 }
 
 impl<'p> HeldBack<'p> {
-    /// Returns `None` if groups hold nothing back.
+    /// Returns `None` if groups keep no capacity back.
     pub fn new(instance: &Instance<'p>) -> Result<Option<Self>, Refusal> {
         let problem = instance.problem();
         if !problem.groups().hold_back() {
@@ -67,13 +67,14 @@ impl<'p> HeldBack<'p> {
         Ok(Some(Self { capacity: problem.total_capacity().to_vec(), holdings }))
     }
 
-    /// Returns everything that could stop a user, each with the number of further tasks that it allows.
+    /// Returns all reasons in the groups that could stop a user, each with the number of further tasks that it allows.
     fn stops(&self, n: usize) -> Vec<(Rational, Stop)> {
         let problem = self.holdings.problem;
         let groups = problem.groups();
         let demand = problem.users()[n].base_demand();
         let asked = || demand.entries().iter().filter(|(r, _)| !self.capacity[*r].is_zero());
-        // For each demanded resource: the amount that more usage fills before it raises the usage of the group `v`.
+        // For each demanded resource: the amount that additional usage can use before it raises the usage of the group
+        // `v`.
         let mut spare = vec![Rational::new(); asked().count()];
         let mut stops = Vec::new();
         let never = groups.share().zero_weight == ZeroWeight::Never;
@@ -116,14 +117,14 @@ impl<'p> HeldBack<'p> {
         }
     }
 
-    /// Returns the least of what is allowed to a user, over `g_n`, and what stops it.
+    /// Returns the least number of tasks that a reason allows a user, over `g_n`, and this reason.
     fn least(&self, instance: &Instance<'_>, n: usize) -> Option<(Rational, Stop)> {
         let least = self.stops(n).into_iter().min_by(|a, b| a.0.cmp(&b.0));
         least.map(|(tasks, stop)| (Self::left(instance, n, tasks), stop))
     }
 
-    /// Returns the free room on the classes within the limits on them, or `None` if no such limit counts the user's
-    /// tasks.
+    /// Returns the tasks that fit on the classes within the limits on them, or `None` if no such limit counts the
+    /// user's tasks.
     fn class_by_class(&self, instance: &Instance<'_>, n: usize) -> Option<ByClass> {
         let on = &self.holdings.on;
         if !on.counts_tasks_of(n) {
@@ -177,7 +178,7 @@ impl<'p> HeldBack<'p> {
                 None => short.extend(rows.iter().map(|row| *row as u32)),
             }
         }
-        // Take the first class that has room for the whole gang, or search for a distribution over several classes.
+        // Takes the first class on which the whole gang fits, or search for a distribution over several classes.
         let whole = (0..free.fitting.len()).find(|&at| free.fitting[at].tasks == gang && leaves_gang(at));
         let by_class = match whole {
             Some(at) => Some(vec![(free.fitting[at].class, gang)]),
@@ -254,7 +255,7 @@ impl<'p> HeldBack<'p> {
     }
 }
 
-/// The free room on the classes where a user can run, within the limits on them.
+/// The tasks that fit on the classes where a user can run, within the limits on them.
 struct ByClass {
     /// The number of tasks over `g_n`.
     more: Rational,
@@ -262,16 +263,16 @@ struct ByClass {
     short: Vec<u32>,
     /// The classes where a limit allows fewer tasks, and these limits.
     limits: Vec<(usize, ClassMark)>,
-    /// The class with the most room, if there is any.
+    /// The class on which most tasks fit, if any fit.
     place: Option<Room>,
 }
 
-/// Returns what is left of an amount, at least 0.
+/// Returns the unused part of an amount, at least 0.
 fn unused(of: &Rational, used: &Rational) -> Rational {
     Rational::from(of - used).max(Rational::new())
 }
 
-/// Writes what stops each user.
+/// Writes the reason that stops each user.
 pub(super) fn write(names: &Names<'_>, stopped: &[(usize, Stop)]) -> Json {
     let mark = |mark: &ClassMark| {
         let on = mark.on.iter().map(|i| names.server_name(*i)).collect();

@@ -31,9 +31,9 @@ pub fn applies(instance: &Instance<'_>) -> Result<(), Inapplicable> {
     singles(instance).map(|_| ())
 }
 
-/// Returns the tightest limit with its slack and margin, or `None` if nothing is limited. Among equal limits, the
-/// first server counts, on it rows before entries, and users come last. If `whole` is true, fractional tasks violate
-/// a limit.
+/// Returns the tightest limit with its slack and margin, or `None` if there is no limit. Among equal limits, limits of
+/// servers come before limits of users, lower servers before higher ones, and on one server rows before entries. If
+/// `whole` is true, fractional tasks violate a limit.
 ///
 /// # Errors
 /// Returns the reason why the axiom does not apply, in words.
@@ -89,7 +89,7 @@ fn singles<'i>(instance: &'i Instance<'_>) -> Result<Cow<'i, [Placement]>, Inapp
     Ok(Cow::Owned(singles))
 }
 
-/// Returns the slack and margin of a row on one server, or `None` if it limits nothing.
+/// Returns the slack and margin of a row on one server, or `None` if the row has no effect.
 fn of_row(instance: &Instance<'_>, single: &Placement, row: usize) -> Option<(Rational, Rational)> {
     let constraints = instance.constraints();
     let servers = instance.problem().servers()[single.server].count();

@@ -4,12 +4,11 @@
 //! The margin is 0, or -1 if some user could have a whole task more. No tolerance reaches -1.
 //!
 //! The evidence that the axiom holds are [`Prices`] as for [`pareto_optimal`]. Their gap bounds the gain of any
-//! allocation, whole or not. A whole task of user `n` contributes `l_n` to it, so if the gap is less than every
-//! `l_n`, there is no room for a whole task. Not every optimum has such prices. If dividing tasks would gain as much
-//! as a whole task, prices prove nothing.
+//! allocation, whole or not. A whole task of user `n` contributes `l_n` to it, so if the gap is less than every `l_n`,
+//! no further whole task fits. Not every optimum has such prices. If dividing tasks would gain as much as a whole task,
+//! prices prove nothing.
 //!
-//! The evidence that the axiom is violated are placements of whole tasks that dominate, and that are exactly integer
-//! feasible.
+//! The evidence that the axiom is violated is an integer feasible placement of whole tasks that dominates.
 
 use evenhand_problem::{Placement, Rational};
 

@@ -63,7 +63,7 @@ struct ClassUse<'p> {
     /// The classes, ascending.
     servers: &'p [usize],
     most: &'p Rational,
-    /// The usage by each group at or below `group` whose users run tasks on these classes.
+    /// The usage by each group that is `group` or below it and whose users run tasks on these classes.
     of: BTreeMap<usize, Held>,
 }
 
@@ -72,7 +72,7 @@ struct ClassUse<'p> {
 struct Held {
     /// The whole usage of all users below the group.
     all: Rational,
-    /// The sum of the promised usage of the child groups.
+    /// The sum over the child groups of the usage that guarantees cover.
     below: Rational,
 }
 
@@ -133,7 +133,7 @@ impl<'p> Lacks<'p> {
         at(&self.promises.kept[v], r).cloned().unwrap_or_default()
     }
 
-    /// Returns the promised usage, `P_v`.
+    /// Returns the usage that guarantees cover, `P_v`.
     fn promised_use(&self, v: usize, r: usize) -> Rational {
         match &self.problem.groups().list()[v].guarantee {
             Some(stated) => {
@@ -184,8 +184,8 @@ impl<'p> Lacks<'p> {
         }
     }
 
-    /// Returns the promised part of a group's usage of a limit on classes. The group has to be below the group of the
-    /// limit.
+    /// Returns the part of a group's usage of a limit on classes that guarantees cover. The group has to be below the
+    /// group of the limit.
     fn promised_on(&self, limit: &ClassUse<'_>, v: usize) -> Rational {
         let Some(held) = limit.of.get(&v) else { return Rational::new() };
         let Some(stated) = &self.problem.groups().list()[v].guarantee else { return held.below.clone() };

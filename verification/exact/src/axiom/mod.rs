@@ -1,10 +1,10 @@
 //! The axioms of fairness, one file each: functions that build and check claims.
 //!
-//! Every axiom has a margin without a unit: the least slack of its inequalities. Users are measured in
-//! `g_n = min(T_n, gamma_n)`, rows as a fraction of their capacity, and proportional fairness as a fraction of
-//! `sum_n w_n x_n^(1 - alpha)`. An axiom holds if its margin is at least 0. It holds within the tolerance if the
-//! margin is at least minus the tolerance, and is violated otherwise. If there is nothing to compare (no user, no
-//! pair) the axiom holds, and the margin is absent.
+//! Every axiom has a margin without a unit: the least slack of its inequalities. Users are measured in `g_n = min(T_n,
+//! gamma_n)`, rows as a fraction of their capacity, and proportional fairness as a fraction of `sum_n w_n x_n^(1 -
+//! alpha)`. An axiom holds if its margin is at least 0. It holds within the tolerance if the margin is at least minus
+//! the tolerance, and is violated otherwise. If there is no user or no pair to compare, the axiom holds, and the margin
+//! is absent.
 
 mod bottleneck;
 mod class_limits;
@@ -42,8 +42,8 @@ pub enum Axiom {
     Feasible,
     /// Every placed task is whole and runs on one server.
     IntegerFeasible,
-    /// No user holds resources that do not serve a task. This holds by construction, because an allocation consists
-    /// of tasks. The margin is 0.
+    /// No user has resources that do not serve a task. This holds by construction, because an allocation consists of
+    /// tasks. The margin is 0.
     NonWasteful,
     /// No user could run more tasks in the free capacity.
     WorkConserving,
@@ -55,7 +55,7 @@ pub enum Axiom {
     EnvyFree,
     /// Envy-free up to one task of the envied user.
     Ef1,
-    /// Every user has at least what its own fraction of every server would give it.
+    /// Every user has at least the tasks that its own fraction of every server would give it.
     SharingIncentive,
     /// Weighted max-min on the resource that is the bottleneck of every user on every class.
     BottleneckFair,
@@ -73,11 +73,11 @@ pub enum Axiom {
     Proportional,
     /// No group of users has more than its limits allow.
     Limits,
-    /// No user that could use it lacks capacity to which the guarantees of the groups above it entitle it.
+    /// No user lacks tasks to which the guarantees of the groups above it entitle it.
     Guarantees,
     /// No group could have more for each of its users with its own fraction of the cluster.
     GroupSharingIncentive,
-    /// No group could have more for each of its users with the holdings of a sibling, scaled by their weights.
+    /// No group could have more for each of its users with the usage of a sibling, scaled by their weights.
     GroupEnvyFree,
     /// Every user has the tasks that hierarchical filling gives it.
     Tree,
@@ -149,7 +149,7 @@ impl Axiom {
         self.rule().needs_evidence()
     }
 
-    /// Returns every axiom that makes sense for a problem: those about groups only if there are groups.
+    /// Returns every axiom that makes sense for a problem. Axioms about groups are included only if there are groups.
     pub fn questions(problem: &Problem) -> impl Iterator<Item = Self> + use<> {
         let has_groups = !problem.groups().list().is_empty();
         Self::ALL.into_iter().filter(move |axiom| has_groups || !axiom.is_about_groups())
@@ -180,10 +180,10 @@ impl Axiom {
         )
     }
 
-    /// Returns the resources that one of the three bottleneck axioms is about, ascending. There is at least one.
+    /// Returns the bottleneck resources of one of the three bottleneck axioms, ascending. There is at least one.
     ///
     /// # Errors
-    /// Returns the reason why the axiom does not apply. Axioms that are not about a bottleneck never apply.
+    /// Returns the reason why the axiom does not apply. For any other axiom the result is always an error.
     pub fn bottlenecks(self, problem: &Problem) -> Result<Vec<usize>, Inapplicable> {
         match self {
             Self::BottleneckFair => bottleneck::BOTTLENECK_FAIR.resources(problem),

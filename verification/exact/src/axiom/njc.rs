@@ -1,7 +1,7 @@
-//! No justified complaints (NJC, section 3; on clusters THEORY, section 3). Every active user has `x_n = T_n`, or
-//! there is a saturated row `(i, r)` that it uses, `d_nir > 0`, and of which it holds its entitlement,
-//! `x_ni d_nir >= e_n k_i c_ir`. Where time is shared, the row of time takes the place of the resources, with
-//! `1 / gamma_ni` for `d_nir` and the capacity 1.
+//! No justified complaints (NJC, section 3; on clusters docs/theory.md, section 3). Every active user has `x_n = T_n`,
+//! or there is a saturated row `(i, r)` that it uses, `d_nir > 0`, and of which it has its entitlement, `x_ni d_nir >=
+//! e_n k_i c_ir`. Where time is shared, the row of time takes the place of the resources, with `1 / gamma_ni` for
+//! `d_nir` and the capacity 1.
 //!
 //! Each of these is a [`Witness`], with a margin for the user:
 //! - satisfied: `(x_n - T_n) / g_n`;
@@ -9,7 +9,7 @@
 //!
 //! A user has the best margin of its witnesses, and the margin of the axiom is the least over the active users. Here
 //! `e_n = w_n / sum of the weights of the active users`. On a cluster the axiom is weak: a single saturated class,
-//! however small, answers the complaint of every user that holds its share of that class.
+//! however small, is enough to remove the complaint of every user that has its share of that class.
 //!
 //! The evidence that the axiom holds is a witness for every active user. The evidence that it is violated is the user
 //! with the least margin, its entitlement, and its share of every saturated row that it could use.
@@ -30,10 +30,10 @@ use crate::refusal::Refusal;
 pub struct Examined {
     /// The margin of the axiom, as a fraction of `g_n` or of a capacity.
     pub margin: Rational,
-    /// The first user that has it.
+    /// The first user with this margin.
     pub user: usize,
-    /// The best witness of every active user, by user. Among equal witnesses, being satisfied comes first, then the
-    /// first row.
+    /// The best witness of every active user, by user. Among equally good witnesses, having all tasks comes first, then
+    /// the first row.
     pub witnesses: Vec<Option<Witness>>,
 }
 
@@ -85,8 +85,7 @@ pub fn margin(instance: &Instance<'_>, n: usize) -> Option<Rational> {
     Some(margin.to_rational())
 }
 
-/// Returns the fractions of saturated rows that user `n` holds, and its entitlement. Returns `None` if it is not
-/// active.
+/// Returns the fractions of saturated rows that user `n` uses, and its entitlement. Returns `None` if it is not active.
 #[must_use]
 pub fn complaint(instance: &Instance<'_>, n: usize) -> Option<Complaint> {
     if n >= instance.problem().n_users() || !instance.is_active(n) {

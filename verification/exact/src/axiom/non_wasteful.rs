@@ -1,5 +1,5 @@
-//! Non-wasteful: no user holds resources that do not serve a task. An allocation consists of tasks, so the axiom
-//! holds by construction, with a margin of 0 and without evidence.
+//! Non-wasteful: no user has resources that do not serve a task. An allocation consists of tasks, so the axiom holds by
+//! construction, with a margin of 0 and without evidence.
 
 use evenhand_problem::Rational;
 

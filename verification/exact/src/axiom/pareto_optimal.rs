@@ -46,8 +46,8 @@ pub fn margin_of_prices(instance: &Instance<'_>, prices: &Prices) -> Result<Opti
     Ok(active().next().is_some().then_some(-gap))
 }
 
-/// Returns minus the sum of the gains in `dominating`, each over `g_n`. No user may lose anything, not even within
-/// the tolerance. Such a loss could buy any gain of another user whose tasks are smaller.
+/// Returns minus the sum of the gains in `dominating`, each over `g_n`. No user may lose anything, not even within the
+/// tolerance. Otherwise a tiny loss could allow an arbitrary gain of another user with smaller tasks.
 ///
 /// # Errors
 /// Returns [`Refusal`] if the allocation is not feasible, or does not dominate.

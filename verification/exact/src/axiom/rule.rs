@@ -13,8 +13,8 @@ use crate::refusal::{Inapplicable, Refusal};
 /// An axiom: its name and parameters, when it applies, and how its evidence is computed, judged, read and written.
 ///
 /// There are two kinds of axioms. For the first kind, [`Rule::derive`] computes everything from the allocation alone.
-/// The evidence is then written for people, and never read. The second kind [needs evidence](Rule::needs_evidence)
-/// that only a solver finds, which [`Rule::judge`] judges.
+/// The evidence is then written for people, and never read. The second kind [needs evidence](Rule::needs_evidence) that
+/// only a solver can compute. [`Rule::judge`] judges this evidence.
 pub(crate) trait Rule: Sync {
     /// Returns the name in files and on the command line.
     fn name(&self) -> &'static str;
@@ -56,7 +56,7 @@ pub(crate) trait Rule: Sync {
         Ok(())
     }
 
-    /// Returns whether no tolerance is allowed for tasks on single servers, which fit or do not fit.
+    /// Returns whether no tolerance is allowed for tasks on single servers. There a task either fits or does not fit.
     fn is_exact_on_servers(&self) -> bool {
         false
     }
@@ -66,8 +66,8 @@ pub(crate) trait Rule: Sync {
         false
     }
 
-    /// Returns whether evidence from a solver shows the margin itself. The tolerance then decides whether the axiom
-    /// holds.
+    /// Returns whether evidence from a solver proves the margin itself. In this case the tolerance decides whether the
+    /// axiom holds.
     fn shows_both(&self) -> bool {
         false
     }
@@ -81,8 +81,8 @@ pub(crate) trait Rule: Sync {
         Err(Refusal::new(format!("`{}` needs evidence", self.name())))
     }
 
-    /// Returns the verdict and the margin that evidence from a solver shows. The verdict counts if there is nothing
-    /// to compare, or if the evidence does not show [both](Rule::shows_both).
+    /// Returns the verdict and the margin that evidence from a solver shows. The verdict counts if there is no margin,
+    /// or if the evidence does not prove [both](Rule::shows_both).
     ///
     /// # Errors
     /// Returns [`Refusal`] if the evidence proves nothing.
@@ -95,7 +95,7 @@ pub(crate) trait Rule: Sync {
         Err(wrong_form())
     }
 
-    /// Removes from the evidence what the axiom does not use, and adds what follows from the allocation.
+    /// Removes the data that the axiom does not use from the evidence, and adds data that follows from the allocation.
     ///
     /// # Errors
     /// Returns [`Refusal`] if this would exceed the budget.
@@ -108,7 +108,8 @@ pub(crate) trait Rule: Sync {
         Ok(evidence)
     }
 
-    /// Converts a margin to tasks of the user that it is about, or returns `None` if it is not about a single user.
+    /// Converts a margin to tasks of the user that has this margin. Returns `None` if the margin does not belong to a
+    /// single user.
     fn in_tasks(
         &self,
         instance: &Instance<'_>,
@@ -139,7 +140,7 @@ pub(crate) struct Found {
     pub margin: Rational,
     /// The evidence that the axiom holds.
     pub yes: Evidence,
-    /// The evidence that it is violated, for a margin beyond the tolerance; absent if both are the same.
+    /// The evidence that it is violated, for a margin beyond the tolerance. `None` if it is the same as `yes`.
     pub no: Option<Evidence>,
 }
 

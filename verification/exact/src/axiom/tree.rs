@@ -1,12 +1,12 @@
-//! `tree`: every user has the tasks that hierarchical filling gives it (theory, section 9).
+//! `tree`: every user has the tasks that hierarchical filling gives it (docs/theory.md, section 9).
 //!
 //! The margin is minus the largest $|x_n - x^*_n| / g_n$, where $x^*$ is the final allocation of the filling, whose
 //! totals are unique.
 //!
 //! The evidence is the same in both cases: a placement of $x^*$, and prices of rows and of limits on server classes,
-//! which the mechanism computes. The kernel repeats the filling. In it, a lack of free capacity stops users only by
-//! the bounds that the prices prove. A user that they stop has no room for more tasks. A user that they do not stop
-//! has room, because usage only grows and the final allocation can be placed.
+//! which the mechanism computes. The kernel repeats the filling. In it, a lack of free capacity stops users only by the
+//! bounds that the prices prove. If the bounds stop a user, no further task of the user fits. If they do not stop it,
+//! its tasks fit, because usage only grows and the final allocation can be placed.
 
 use evenhand_problem::format::{FormatError, Object};
 use evenhand_problem::{Problem, Rational, User};

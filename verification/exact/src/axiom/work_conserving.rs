@@ -7,17 +7,17 @@
 //!
 //! over the active users (where time is shared, its row takes the place of the resources).
 //!
-//! With placements the axiom is about gangs (a user that states none has a gang of one task). A user is pending if
-//! `T_n - x_n` is at least its gang. Either all tasks of the gang fit on single servers at the same time, or they do
-//! not, whatever the tolerance. All tasks of a gang are identical, so a gang fits exactly if the servers together
-//! have room for that many whole tasks. The margin is 0 if no gang of a pending user fits, and -1 otherwise.
+//! With placements, the axiom applies to gangs (a user that states no gang has a gang of one task). A user is pending
+//! if `T_n - x_n` is at least its gang. Either all tasks of the gang fit on single servers at the same time, or they do
+//! not, whatever the tolerance. All tasks of a gang are identical, so a gang fits exactly if at least so many whole
+//! tasks fit on all servers together. The margin is 0 if no gang of a pending user fits, and -1 otherwise.
 //!
-//! The evidence that the axiom holds states what is short, for every pending user and every class where it can run.
-//! This is a row that is (nearly) full. With placements these are rows, of which every server of the class lacks at
-//! least one for the next task, once the tasks of the gang that fit are on it. The evidence that the axiom is
-//! violated is a user and a class, or the first single server where a task fits. For a gang of several tasks it also
-//! states how many of them run on each class. If groups hold something back (`held_back`), a user may also be stopped
-//! by that.
+//! The evidence that the axiom holds states, for every pending user and every class where it can run, a row that is
+//! (nearly) full. Such a row is called *short*. With placements it states several rows per class. After the tasks of
+//! the gang that fit have been added, every server of the class lacks capacity in at least one of these rows for the
+//! next task. The evidence that the axiom is violated is a user and a class, or the first single server where a task
+//! fits. For a gang of several tasks it also states how many of them run on each class. If groups keep capacity back
+//! (`held_back`), a user may also be stopped for this reason.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -46,10 +46,10 @@ const BYTES_OF_A_PLACE: usize = 16;
 pub struct Examined {
     /// The margin, in units of `g_n`.
     pub margin: Rational,
-    /// The user with this margin, and a place where its tasks fit; `None` if no user could run more.
+    /// The user with this margin, and a place where its tasks fit. `None` if no user could run more tasks.
     pub room: Option<Room>,
-    /// For each user with pending tasks: what is short. For divisible tasks only the first user of each shape is
-    /// listed.
+    /// For each user with pending tasks: the rows that are short. For divisible tasks only the first user of each shape
+    /// is listed.
     pub short: Vec<(usize, Short)>,
 }
 
@@ -68,8 +68,7 @@ pub fn examine(instance: &Instance<'_>) -> Result<Option<Examined>, TooLarge> {
     }
 }
 
-/// Returns whether user `n` is active and has fewer than its tasks. With placements at least a gang has to be
-/// missing.
+/// Returns whether user `n` is active and lacks tasks. With placements, at least a gang has to be lacking.
 pub(super) fn is_pending(instance: &Instance<'_>, n: usize) -> bool {
     if !instance.is_active(n) {
         return false;
@@ -110,8 +109,8 @@ fn divisible(instance: &Instance<'_>, users: &[usize]) -> Result<Examined, TooLa
     Ok(examined)
 }
 
-/// Returns the tasks that user `n` could run in addition, over `g_n`; the first class with the most room, if there is
-/// any; and the scarcest row of every class. Returns `None` if the user has no pending tasks.
+/// Returns the tasks that user `n` could run in addition, over `g_n`; the first class on which most of them fit, if any
+/// fit; and the scarcest row of every class. Returns `None` if the user has no pending tasks.
 pub(super) fn divisible_room(instance: &Instance<'_>, n: usize) -> Option<(Rational, Option<usize>, Short)> {
     let room = || ShapeRoom::new(instance, n).map(|room| room.of_user(instance, n));
     if is_pending(instance, n) { room() } else { None }
@@ -121,13 +120,13 @@ pub(super) fn divisible_room(instance: &Instance<'_>, n: usize) -> Option<(Ratio
 struct ShapeRoom {
     /// The free capacity in tasks.
     sum: Rational,
-    /// The first class with the most room, if there is any.
+    /// The first class on which most tasks fit, if any fit.
     best: Option<usize>,
     /// The scarcest row of every class.
     short: Short,
 }
 
-/// Computes the room for each shape that some of these users have.
+/// Computes the free capacity for each shape of these users.
 fn rooms(instance: &Instance<'_>, users: &[usize]) -> Result<Vec<Option<ShapeRoom>>, TooLarge> {
     let mut asked = vec![None; instance.scaled.first_of_shapes().len()];
     for &n in users {
@@ -138,7 +137,7 @@ fn rooms(instance: &Instance<'_>, users: &[usize]) -> Result<Vec<Option<ShapeRoo
 }
 
 impl ShapeRoom {
-    /// Computes the room for the shape of user `n`.
+    /// Computes the free capacity for the shape of user `n`.
     fn new(instance: &Instance<'_>, n: usize) -> Option<Self> {
         let mut sum = Rational::new();
         let mut best: Option<(Rational, usize)> = None;
@@ -146,7 +145,7 @@ impl ShapeRoom {
         for i in instance.scaled.classes(n) {
             let rows = instance.constraints().class_rows(i);
             let usage = instance.constraints().usage(n, i)?;
-            // A full row leaves nothing, so no number has to be divided.
+            // A full row leaves no capacity, so no number has to be divided.
             let used = || usage.entries().map(|(at, d)| (rows.start + at, d));
             if let Some((row, _)) = used().find(|(row, _)| instance.scaled_slack(*row).is_zero()) {
                 short.push(row as u32);
@@ -163,7 +162,7 @@ impl ShapeRoom {
         Some(Self { sum, best: best.map(|(_, i)| i), short: short.into() })
     }
 
-    /// Returns the room over `g_n`, the class with the most room, and what is short.
+    /// Returns the tasks that fit, over `g_n`, the class on which most of them fit, and the rows that are short.
     fn of_user(&self, instance: &Instance<'_>, n: usize) -> (Rational, Option<usize>, Short) {
         let left = instance.problem().users()[n].tasks().map(|tasks| tasks - instance.total(n));
         let room = left.filter(|left| *left < self.sum).unwrap_or_else(|| self.sum.clone());
@@ -219,7 +218,7 @@ pub(super) struct Servers {
     of_class: Vec<Vec<Identical>>,
 }
 
-/// Room for tasks of one user on a class.
+/// The tasks of one user that fit on a class.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Fitting {
     pub class: usize,
@@ -233,7 +232,7 @@ pub(super) struct Fitting {
 pub(super) struct FreeTo {
     /// The rows that are short, by class.
     pub short: ByClass,
-    /// The room on each class where the user can run.
+    /// The tasks that fit on each class where the user can run.
     pub fitting: Vec<Fitting>,
 }
 
@@ -320,8 +319,8 @@ impl Servers {
         Ok(free_to)
     }
 
-    /// Returns the amounts that a task of user `n` takes of the rows of a single server where it can run. Charges for
-    /// all distinct servers of the class. Their numbers are divided only if a gang has several tasks.
+    /// Returns the amounts that a task of user `n` uses of the rows of a single server where it can run. Charges the
+    /// work for all distinct servers of the class. Divisions are charged only if a gang has several tasks.
     fn usage(
         &self,
         instance: &Instance<'_>,
@@ -353,8 +352,8 @@ pub(super) fn whole_tasks(tasks: Rational) -> u64 {
     tasks.floor().numer().to_u64().unwrap_or(u64::MAX)
 }
 
-/// Returns the amounts that a task of user `n` takes of the rows of one server of class `i`, where it can run. Of the
-/// time of one server it takes `k_i` times as much as of the time of the class.
+/// Returns the amounts that a task of user `n` takes of the rows of one server of class `i`, where it can run. As a
+/// fraction of the time of one server, a task takes `k_i` times as much as of the time of the class.
 fn single_usage(instance: &Instance<'_>, n: usize, i: usize) -> Vec<Rational> {
     let constraints = instance.constraints();
     let factor = if constraints.is_time_shared(i) { instance.problem().servers()[i].count() } else { 1 };
@@ -384,7 +383,7 @@ pub(super) fn charge(instance: &Instance<'_>, users: &[usize]) -> Result<(), Too
     let places: usize = users.iter().map(|n| instance.scaled.n_classes(*n)).sum();
     evenhand_budget::table(places, 1, size_of::<u32>(), "what is short for every user on every class");
     let rows = instance.constraints().rows().len() as u64;
-    // Only rows with some capacity left are divided by a demand.
+    // Only the free capacity of rows that are not full is divided by a demand.
     let free = (0..instance.constraints().rows().len()).filter(|&row| !instance.scaled_slack(row).is_zero());
     let steps = rows + (free.count() as u64).saturating_mul(instance.steps());
     instance.budget().charge(steps.saturating_mul(users.len() as u64))
@@ -443,7 +442,7 @@ impl Rule for WorkConserving {
     }
 }
 
-/// Writes what is short, by user.
+/// Writes the rows that are short, by user.
 fn write_all(names: &Names<'_>, short: &[(usize, Short)]) -> Json {
     let places = short.iter().map(|(_, short)| short.len()).sum();
     evenhand_budget::table(

@@ -1,4 +1,4 @@
-//! Reads evidence: users, servers, resources and rows by name, numbers exactly.
+//! Reads evidence: users, servers, resources and rows are given by name, and numbers are read exactly.
 
 use std::collections::{HashMap, HashSet};
 

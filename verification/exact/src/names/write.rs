@@ -96,8 +96,8 @@ fn quote(out: &mut String, text: &str) {
     }
 }
 
-/// Writes a number like [`number`]. Numbers that fit into machine integers are written without the memory that GMP
-/// would allocate.
+/// Writes a number like [`number`]. Numbers that fit into machine integers are written without GMP, which would
+/// allocate memory.
 fn put_number(out: &mut String, value: &Rational) {
     let words = (value.numer().to_i128(), value.denom().to_u128());
     // Writing to a string cannot fail.
@@ -120,8 +120,8 @@ pub(crate) fn fields<const N: usize>(fields: [(&str, Json); N]) -> Json {
     Json::object(fields)
 }
 
-/// A writer of names for indices. An index that is out of range gives an empty name, so that nothing panics and the
-/// file is refused.
+/// A writer of names for indices. An index that is out of range gives an empty name, so that the writer does not panic
+/// and readers reject the file.
 pub(crate) struct Names<'a> {
     pub problem: &'a Problem,
     constraints: Constraints<'a>,

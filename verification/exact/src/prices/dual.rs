@@ -19,7 +19,7 @@ pub(super) struct Dual<'a, 'b> {
     worths: Sparse<Worth>,
     pub costs: Costs<'a, 'b>,
     /// The least cost of a task on any class, for each shape of users, times `M common_scale`. Empty if users of one
-    /// shape can pay different costs, or if there are too few users for it to save work.
+    /// shape can pay different costs, or if there are so few users that the list would not save work.
     cheapest: Vec<Integer>,
 }
 

@@ -1,4 +1,4 @@
-//! Prices: the dual evidence that no allocation does better.
+//! Prices: the dual evidence that no allocation is better.
 //!
 //! Let `a_ni` be coefficients: the contribution of a task of user `n` on class `i` to a sum that is to be bounded.
 //! Prices `p >= 0` of the capacity rows and `q >= 0` of the users' task limits prove a bound if
@@ -63,8 +63,8 @@ impl Prices {
     /// share.
     ///
     /// # Errors
-    /// Returns [`Refusal`] if something is negative, an inequality fails, or a user with unlimited tasks has a price
-    /// on them.
+    /// Returns [`Refusal`] if a number is negative, an inequality fails, or a user with unlimited tasks has a price on
+    /// them.
     pub fn gap(
         &self,
         instance: &Instance<'_>,

@@ -47,8 +47,8 @@ impl PriceVector {
     /// problem.
     ///
     /// # Errors
-    /// Returns [`Refusal`] if the prices have another shape than the problem, something is negative, an inequality
-    /// fails, or a user with unlimited tasks has a price on them.
+    /// Returns [`Refusal`] if the lists have the wrong length, a number is negative, an inequality fails, or a user
+    /// with unlimited tasks has a price on them.
     pub fn bound(
         &self,
         instance: &Instance<'_>,

@@ -2,8 +2,8 @@
 //!
 //! # No configuration is worth more than a bound
 //! The claim, for one pool, is `sum_j beta_j k_j <= pi` for every feasible `k`, with `beta >= 0` ([`PricingProof`]).
-//! Let `unit` be the greatest rational number of which all `beta_j` are multiples (1 if all are 0). Every value is a
-//! multiple of it. So a bound `B` on the values proves the claim if `floor(B / unit) <= floor(pi / unit)`.
+//! Let `unit` be the greatest rational number such that all `beta_j` are multiples of it (1 if all are 0). Every value
+//! is a multiple of `unit`. So a bound `B` on the values proves the claim if `floor(B / unit) <= floor(pi / unit)`.
 //!
 //! The nodes of a tree are listed in preorder. A node is a box `l_j <= k_j <= u_j`; the first node has `l = 0` and no
 //! upper bound. [`TreeNode::Split`] is followed by the subtree of `k_job >= at`, and then by that of
@@ -38,7 +38,8 @@
 
 use rug::Rational;
 
-/// The most cells of a dynamic programme that the checker runs. With 16 bytes for each cell this is at most 160 MB.
+/// The maximum number of cells of a dynamic programme that the checker runs. With 16 bytes for each cell this is at
+/// most 160 MB.
 pub const MOST_CELLS: usize = 10_000_000;
 
 /// The multipliers `(resource of the problem, multiplier)` that are not 0, ascending by resource.
@@ -106,7 +107,7 @@ pub struct Tree {
     pub nodes: Vec<TreeNode>,
 }
 
-/// A proof that a configuration is the first of those of the open types.
+/// A proof that a configuration is the first of all configurations of the open types.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FirstProof {
     /// Two branch trees.

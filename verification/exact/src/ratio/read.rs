@@ -14,7 +14,8 @@ use super::proof::{FirstProof, PricingProof, Tree, TreeNode};
 use super::{Assignment, Configuration, Greedy, Optimum, PackingPrices, Step};
 
 /// The number of prices that a certificate may have, zeros included, in addition to one for each byte of the file. So
-/// the memory that the reader allocates is linear in the file, and a short file may still be about many types.
+/// the memory that the reader allocates is linear in the length of the file, and a short file may still have many
+/// types.
 const FREE_NUMBERS: usize = 1 << 16;
 
 impl RatioCertificate {

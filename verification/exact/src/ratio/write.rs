@@ -73,7 +73,7 @@ impl Writer<'_> {
         }
     }
 
-    // An index that is out of range gives an empty name. So the writer cannot panic, and the file is refused.
+    // An index that is out of range gives an empty name. So the writer cannot panic, and readers reject the file.
     fn pool(&self, i: usize) -> String {
         self.problem.pools().get(i).map_or_else(String::new, |pool| pool.name().to_owned())
     }

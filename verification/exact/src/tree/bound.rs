@@ -1,13 +1,12 @@
-//! Bounds, which prove that users have no room for more tasks: prices, by weak duality.
+//! Bounds, which prove that no further tasks of some users fit. They follow from prices by weak duality.
 //!
 //! Let `p >= 0` be prices of the capacity rows and of limits on server classes. Let `worth_n` be the least cost of a
-//! task of user `n` on any class where it can run and no limit of 0 bars it. Then all totals `T` that can be placed
-//! satisfy
+//! task of user `n` on any class where it can run and no limit of 0 applies to it. Then all totals `T` that can be
+//! placed satisfy
 //!
 //! $$\sum_n worth_n T_n \le \sum_{ir} p_{ir} C_{ir} + \sum_l p_l L_l.$$
 //!
-//! If there is equality, no user whose tasks have a positive worth has room for more while all other users keep
-//! theirs.
+//! If there is equality, no further task of a user with a positive worth fits while all other users keep their tasks.
 
 use evenhand_problem::{Constraints, Rational};
 use rug::Integer;
@@ -20,14 +19,14 @@ pub struct Bound {
     /// The prices `(row, price of a unit)` that prove it, ascending by row and positive. Limits on server classes
     /// follow the rows.
     pub prices: Vec<(usize, Integer)>,
-    /// The least costs `(user, cost of one of its tasks)`, ascending by user and positive, in a unit of their own.
+    /// The least costs `(user, cost of one of its tasks)`, ascending by user and positive, in an arbitrary common unit.
     pub worth: Vec<(usize, Integer)>,
     /// The value of all rows, in the same unit.
     pub most: Rational,
 }
 
 impl Bound {
-    /// Returns what totals leave of the bound. It is negative if they violate it.
+    /// Returns the slack of the bound for some totals. It is negative if they violate the bound.
     #[must_use]
     pub fn left(&self, totals: &[Rational]) -> Rational {
         let held: Rational = self.worth.iter().map(|(n, worth)| Rational::from(worth * &totals[*n])).sum();

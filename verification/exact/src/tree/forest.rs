@@ -1,12 +1,12 @@
-//! The fixed data of the tree of a problem, which do not change while it is filled (theory, section 9).
+//! The fixed data of the tree of a problem, which do not change while it is filled (docs/theory.md, section 9).
 
 use std::collections::HashMap;
 
 use evenhand_problem::groups::{GroupShare, Guarantees, ShareOf, ShareOver};
 use evenhand_problem::{Problem, Promises, Rational};
 
-/// The operations of a segment on each resource of a node, in addition to the pairs of resources: holdings and
-/// growth, of two kinds each.
+/// The operations of a segment on each resource of a node, in addition to the pairs of resources: two kinds of amounts
+/// and their growth.
 const PASSES: usize = 4;
 
 /// The root, the groups and the users of a problem.
@@ -16,7 +16,7 @@ const PASSES: usize = 4;
 pub struct Forest<'p> {
     /// The problem.
     pub problem: &'p Problem,
-    /// The settings by which siblings are compared.
+    /// The settings for the comparison of siblings.
     pub share: GroupShare,
     /// Whether guarantees come first.
     pub guarantees_first: bool,
@@ -24,8 +24,8 @@ pub struct Forest<'p> {
     pub resources: Vec<usize>,
     /// The capacity of all servers together, `C_r > 0`.
     pub capacity: Vec<Rational>,
-    /// For each resource: whether every task takes as much of it as its base demand says, on every class where it can
-    /// run. Then the sum of the running tasks is the usage of the groups.
+    /// For each resource: whether the demand of every task equals its base demand on every class where it can run. Then
+    /// the sum of the running tasks is the usage of the groups.
     pub is_plain: Vec<bool>,
     /// For each resource: whether the capacity bounds the usage of the root. This is so if the resource is plain, or
     /// if some of it is kept back.
@@ -49,7 +49,7 @@ pub struct Node {
     pub weight: Rational,
     /// The priority `p_v`.
     pub priority: i64,
-    /// The guarantee `G_v` of each resource that it names; absent if nothing is promised.
+    /// The guarantee `G_v` of each resource that it names; absent if no guarantee is stated for the group or below it.
     pub guarantee: Option<Vec<Option<Rational>>>,
     /// The limit of each resource that has one.
     pub limit: Vec<Option<Rational>>,
@@ -69,9 +69,9 @@ pub struct Leaf {
     pub demand: Vec<(usize, Rational)>,
     /// The number of tasks, `T_n`; absent if unlimited.
     pub tasks: Option<Rational>,
-    /// Whether the user can run at all.
+    /// Whether the user can run on any class.
     pub is_able: bool,
-    /// Whether limits of 0 bar the user from every class where it can run.
+    /// Whether limits of 0 apply to the user on every class where it can run.
     pub is_barred: bool,
 }
 
@@ -221,7 +221,7 @@ impl<'p> Forest<'p> {
             (ShareOver::Cluster, _) => cluster(),
             (ShareOver::Lendable, _) => family.iter().map(|(r, _)| &lendable[*r]).sum(),
             (ShareOver::Guarantee, ShareOf::Surplus) => promised(),
-            // If nothing is promised, usage is compared with the capacity of the cluster.
+            // Without a guarantee, usage is compared with the capacity of the cluster.
             (ShareOver::Guarantee, ShareOf::Usage) => {
                 Some(promised()).filter(|promised| *promised > 0).unwrap_or_else(cluster)
             }
@@ -311,7 +311,7 @@ fn families(problem: &Problem, share: &GroupShare, resources: &[usize]) -> Vec<V
     families
 }
 
-/// The most that some users together may hold of a resource on some server classes.
+/// A limit on the usage of a resource by some users together, on some server classes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClassLimit {
     /// The group that has the limit.
@@ -339,7 +339,7 @@ impl ClassLimits {
         self.of_user.get(n).into_iter().flatten().map(|at| (*at, &self.list[*at]))
     }
 
-    /// Returns the amounts that a task of user `n` on class `i` takes of limits, each with the position of the limit.
+    /// Returns the amounts of limits that a task of user `n` on class `i` uses, each with the position of the limit.
     pub fn counts<'l>(
         &'l self,
         problem: &'l Problem,
@@ -351,7 +351,7 @@ impl ClassLimits {
         counted.filter(|(_, d)| !d.is_zero())
     }
 
-    /// Returns the classes where a user can run and no limit of 0 bars it.
+    /// Returns the classes where a user can run and to which no limit of 0 applies.
     pub fn allowed<'l>(&'l self, problem: &'l Problem, n: usize) -> impl Iterator<Item = usize> + 'l {
         let bars = move |i: usize| self.counts(problem, n, i).any(|(at, _)| self.list[at].most.is_zero());
         problem.classes_of(n).filter(move |i| !bars(*i))

@@ -17,9 +17,9 @@ pub struct Holdings<N = Rational> {
     pub capacity: Vec<Rational>,
     /// The tasks of each user.
     pub tasks: Vec<N>,
-    /// The holdings `X_v` of the users below each node, by their base demands.
+    /// The usage `X_v` of the users below each node, by their base demands.
     pub running: Amounts<N>,
-    /// The usage `U_v` of each node: the holdings of its users, and the further amounts that are kept back for its
+    /// The usage `U_v` of each node: the usage of its users, and the further amounts that are kept back for its
     /// children.
     pub used: Amounts<N>,
 }
@@ -64,16 +64,16 @@ impl<N: Amount> Holdings<N> {
         Self { capacity: forest.capacity.clone(), tasks, running, used }
     }
 
-    /// Returns whether more usage of a node raises the usage of its parent. It does not while the node is within the
+    /// Returns whether more usage of a node raises the usage of its parent. It does not if the node stays within the
     /// amount kept back for it.
     pub fn passes(&self, forest: &Forest<'_>, v: usize, r: usize) -> bool {
         let kept = &forest.nodes[v].kept[r];
         kept.is_zero() || self.used[v][r].cmp_to(kept).is_ge()
     }
 
-    /// Returns the nodes above a user, each with whether the user is below its guarantee, and whether something stops
-    /// the user. This can be a limit, a guarantee beyond which it gets nothing, or a resource that is used up.
-    /// Returns `None` for a user that has all its tasks or can run nowhere.
+    /// Returns the nodes above a user, each with whether the user is below its guarantee. Also returns whether the user
+    /// is stopped: by a limit, by a guarantee that it may not exceed, or by a resource that is used up. Returns `None`
+    /// for a user that has all its tasks or can run on no class.
     pub fn way(&self, forest: &Forest<'_>, leaf: &Leaf) -> Option<Way> {
         let has_all = leaf.tasks.as_ref().is_some_and(|tasks| self.tasks[leaf.user].cmp_to(tasks).is_ge());
         if has_all || !leaf.is_able {
@@ -92,7 +92,7 @@ impl<N: Amount> Holdings<N> {
             let is_full = |(r, _): &(usize, Rational)| {
                 most(*r).is_some_and(|most| self.used[v][*r].cmp_to(most).is_ge())
             };
-            // The amounts kept back alone may exceed the capacity. Running tasks never do.
+            // The amounts kept back can exceed the capacity, but running tasks cannot.
             let no_room = |(r, _): &(usize, Rational)| {
                 v == 0 && forest.is_plain[*r] && self.running[0][*r].cmp_to(&self.capacity[*r]).is_ge()
             };
@@ -112,8 +112,9 @@ impl<N: Amount> Holdings<N> {
         Some(Way { nodes: way, is_stopped })
     }
 
-    /// Returns whether a user may grow within the guarantee of a node. Each demanded resource that the guarantee
-    /// names has to be used less than promised, or be promised and not used more when the user grows.
+    /// Returns whether a user may grow within the guarantee of a node. Each demanded resource that the guarantee names
+    /// must satisfy one of two conditions. Either its usage is below the guarantee, or the guarantee is positive and
+    /// the growth of the user does not raise the usage.
     fn is_below(&self, forest: &Forest<'_>, v: usize, leaf: &Leaf, grows: &[bool]) -> bool {
         let Some(guarantee) = &forest.nodes[v].guarantee else { return false };
         let mut names_any = false;
@@ -142,7 +143,7 @@ impl Holdings {
                 self.running[v][*r] += &more;
                 let kept = &forest.nodes[v].kept[*r];
                 let used = &mut self.used[v][*r];
-                // An amount kept back for a node counts for its parent, used or not.
+                // An amount kept back for a node counts as usage of its parent, even if the node does not use it.
                 let was_past = *used >= *kept;
                 *used += &held;
                 held = match (was_past, *used >= *kept) {

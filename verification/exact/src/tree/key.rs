@@ -122,7 +122,7 @@ pub fn weight(forest: &Forest<'_>, v: usize, is_above_guarantee: bool) -> Ration
 pub type Ways = Vec<Option<Vec<(usize, bool)>>>;
 
 /// Returns the children of a node with users that may grow, in the order of these users. For each child it lists all
-/// these users, and those that are below the guarantee of the child.
+/// these users, and the users among them that are below the guarantee of the child.
 pub fn by_child(
     forest: &Forest<'_>,
     ways: &Ways,

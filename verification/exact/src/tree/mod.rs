@@ -1,5 +1,5 @@
-//! Hierarchical filling by its definition (theory, section 9): the tree of a problem, the usage of its nodes, the
-//! keys by which siblings are compared, and the users that may grow.
+//! Hierarchical filling by its definition (docs/theory.md, section 9): the tree of a problem, the usage of its nodes,
+//! the keys by which siblings are compared, and the users that may grow.
 //!
 //! The mechanism `tree` runs the filling. The kernel runs its own, which shares no code with it. A lack of free
 //! capacity stops the filling by [`Bound`]s. The mechanism computes them with a solver, and a certificate states the

@@ -3,7 +3,7 @@
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-/// A value that is copied in constant time. A holder that changes a shared value first gets its own copy.
+/// A value that is copied in constant time. A copy that is changed first gets its own value.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Shared<T>(Arc<T>);
 

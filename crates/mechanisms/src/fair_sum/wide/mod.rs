@@ -1,7 +1,7 @@
 //! The maximum of `sum_n w_n g_a(U_n)` in numbers of 640 bits, for small problems on which doubles are too short.
 //!
-//! Marginal utilities that differ by a factor of `10^100`, or class costs with a relative difference of `10^-12`,
-//! need more digits than a double has, but no other method. This is the interior point method of
+//! Marginal utilities that differ by a factor of `10^100`, or class costs with a relative difference of `10^-12`, need
+//! more digits than a double has, but they do not need another method. This is the interior point method of
 //! `evenhand_ode::cluster` without its measures against rounding errors. A task limit is an ordinary row, users are
 //! eliminated directly, and the numbers of the problem are not rounded to doubles first. The method ends when every
 //! single user, and not only the sum, is at its optimum.
@@ -36,7 +36,7 @@ const STEPS: usize = 2000;
 const SOLVED: f64 = -76.0;
 /// The number of consecutive steps that do not halve the residual after which the method ends.
 const IDLE: usize = 60;
-/// The fraction of the distance to the boundary that a step covers.
+/// The fraction of the distance to the boundary that a step may cover.
 const FRACTION_TO_BOUNDARY: f64 = 0.999;
 /// The length of a step below which a step towards the middle of the path is tried instead.
 const SHORT: f64 = 0.3;
@@ -89,7 +89,7 @@ fn run(objective: &Objective<'_>) -> End {
             break;
         }
         let rows = objective.model.rows.len() as u64;
-        // An operation on long numbers takes some hundred nanoseconds.
+        // One operation on long numbers takes some hundred nanoseconds.
         let n_numbers = rows.saturating_pow(3) / 6 + 200 * objective.model.pairs() as u64;
         evenhand_budget::charge(n_numbers.saturating_mul(20), "a path in long numbers");
         let Some(newton) = Newton::new(objective, &point) else { break };

@@ -12,7 +12,7 @@ pub struct Newton {
     inverse: Vec<Wide>,
     /// `inverse v`, by place.
     direction: Vec<Wide>,
-    /// `U / (a lambda) + v' inverse v`, by user.
+    /// The pivot by which each user is eliminated: `U / (a lambda) + v' inverse v`.
     scale: Vec<Wide>,
     /// The lower Cholesky factor of the rows' matrix, row by row.
     factor: Vec<Vec<Wide>>,

@@ -1,8 +1,8 @@
 //! The starting point of the method: near the point that maximises the barrier alone.
 //!
-//! There the barrier outweighs every utility, however different they are, and the central path leads from there to
-//! the optimum without another guess. The optimum of a smaller exponent, or the prices of a similar problem, would be
-//! poor starts if some users are worth `10^100` times as much as others.
+//! There the barrier outweighs every utility, however much the utilities differ, and the central path leads from there
+//! to the optimum without another guess. The optimum of a smaller exponent, or the prices of a similar problem, would
+//! be poor starts if some users are worth `10^100` times as much as others.
 
 use super::model::{Model, User};
 use super::number::Wide;

@@ -13,7 +13,7 @@ use super::start::Objective;
 const MOST_CHANGE: f64 = 3.0;
 /// The smallest product of a complementary pair, as a fraction of their mean.
 const LEAST_PRODUCT: f64 = 1e-4;
-/// The factor by which a step is shortened if a product would become smaller than that.
+/// The factor by which a step is shortened if a product would become smaller than [`LEAST_PRODUCT`].
 const SHORTER: f64 = 0.7;
 /// The maximum number of such shortenings.
 const SHORTENINGS: usize = 12;
@@ -21,7 +21,7 @@ const SHORTENINGS: usize = 12;
 const NEARLY: f64 = 1e-3;
 /// The natural logarithm of the smallest scale for residuals, as a fraction of the worth of all tasks.
 const LEAST_PAID: f64 = -140.0;
-/// The length up to which steps are computed; longer ones are cut to it.
+/// The length up to which steps are computed. Longer steps are cut to it.
 const LONGEST: f64 = 1e3;
 
 /// A point of the interior point method.
@@ -180,7 +180,7 @@ impl Residuals {
     }
 }
 
-/// A Newton step. The step of marginal utilities is that of their logarithms.
+/// A Newton step. For marginal utilities it contains the changes of their logarithms.
 pub struct Direction {
     amount: Vec<Wide>,
     reduced: Vec<Wide>,

@@ -54,7 +54,7 @@ impl ActiveSet {
         self.support[scaled.pairs[p].user].retain(|q| *q != p);
     }
 
-    /// Makes `row` full, at the highest level. It then blocks users that no other row blocks.
+    /// Makes `row` full, at the highest level. The row then blocks users that no other row blocks.
     pub fn fill(&mut self, scaled: &ScaledModel, row: usize) {
         self.full[row] = true;
         for p in scaled.of_class[scaled.class_of_row[row]].clone() {

@@ -54,8 +54,8 @@ fn in_units((mut entries, constant): Equation, size: &[f64]) -> Equation {
     (entries, constant / factor)
 }
 
-/// Eliminates in place in `n` columns by Gauss. The shortest equation comes next (Markowitz' rule by rows), with its
-/// largest coefficient as the pivot. Returns the pairs `(equation, column)` of the pivots in order.
+/// Eliminates `n` columns in place by Gaussian elimination. The next equation is always the shortest (Markowitz' rule
+/// by rows), and its largest coefficient is the pivot. Returns the pairs `(equation, column)` of the pivots in order.
 ///
 /// # Errors
 /// Returns an equation that depends on those before it.

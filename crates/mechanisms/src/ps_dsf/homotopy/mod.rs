@@ -2,8 +2,8 @@
 //!
 //! The conditions of Theorem 1 (docs/theory.md, section 4) are perturbed in proportion to a parameter `t`: users get
 //! additional tasks, and rows additional capacity. With suitable perturbations, any point is a solution at `t = 1`. A
-//! solution at `t = 0` is needed. The conditions are continuous and piecewise linear, so the solutions in `t` and the
-//! tasks form paths of straight pieces, each with its own active set.
+//! solution at `t = 0` is needed. The conditions are continuous and piecewise linear. Their solutions, as points of `t`
+//! and the tasks, therefore form paths of straight pieces, each with its own active set.
 //!
 //! As in Lemke's method, one condition changes at the end of a piece (`pivoting`). The path continues in the only
 //! direction in which the complementary quantity can grow; meanwhile `t` may rise. Random perturbations prevent two

@@ -68,7 +68,8 @@ impl Mul<f64> for Affine {
     }
 }
 
-/// All quantities along a piece of the path, the line of solutions of an active set.
+/// A piece of the path: the line of solutions that belong to one active set. Every quantity is an affine function along
+/// the line.
 #[derive(Debug, Clone)]
 pub struct Piece {
     /// The parameter `t`.
@@ -79,7 +80,7 @@ pub struct Piece {
     pub tasks: Vec<Affine>,
     /// The total by user.
     pub totals: Vec<Affine>,
-    /// The additional tasks that each satisfied user could have at the level of its main class.
+    /// By user: the additional tasks that a satisfied user could have at the level of its main class.
     pub beyond: Vec<Affine>,
 }
 
@@ -225,7 +226,7 @@ impl Perturbed<'_> {
         self.offer(set, forest, main)
     }
 
-    /// Returns the total of the user that follows from the level at pair `p`, on which the user runs.
+    /// Returns the total of the user according to the level at pair `p`, on which the user runs.
     fn offer(self, set: &ActiveSet, forest: &Forest, p: usize) -> Combination {
         self.level(set, forest, p).times(self.scaled.pairs[p].tasks_per_level, -self.perturbation.pairs[p])
     }
@@ -238,7 +239,8 @@ impl Perturbed<'_> {
         }
     }
 
-    /// Computes the forest of ties of an active set.
+    /// Computes the forest that an active set defines. Its nodes are bottlenecks, and an edge joins two bottlenecks of
+    /// one user.
     fn forest(self, set: &ActiveSet) -> Forest {
         let Self { scaled, perturbation } = self;
         let n_rows = set.full.len();

@@ -24,7 +24,7 @@ pub enum Pivot {
     Free(usize),
     /// A user reaches its task limit.
     Satisfy(usize),
-    /// A user with all its tasks would have no more without its task limit.
+    /// A user with all its tasks would not have more without its task limit.
     Release(usize),
     /// The level of the second row falls below that of the first row of the same class.
     Cross(usize, usize),
@@ -99,17 +99,17 @@ impl Perturbed<'_> {
         }
     }
 
-    /// Returns the tasks of the user of `p` as the perturbed condition of the pair counts them.
+    /// Returns the tasks of the user of `p`, as counted by the perturbed condition of the pair.
     fn has(self, piece: &Piece, p: usize) -> Affine {
         let user = self.scaled.pairs[p].user;
         piece.totals[user] + piece.beyond[user] + piece.t * self.perturbation.pairs[p]
     }
 
-    /// Returns how far along the piece the user of `p`, which does not run there, has no reason to run there. It has
-    /// none while some row of the class offers it no more than it has.
+    /// Returns the distance along the piece up to which the user of `p`, which does not run there, has no reason to
+    /// start there. The user has no reason while some row of the class offers it no more tasks than it has.
     ///
-    /// This distance is the largest at which a falling surplus becomes 0. Returns `None` if some surplus never
-    /// becomes negative, or if another one becomes positive before.
+    /// This distance is the largest at which a falling surplus becomes 0. Returns `None` if some surplus never becomes
+    /// negative, or if another surplus becomes positive before.
     fn content_until(self, piece: &Piece, p: usize, sign: f64) -> Option<f64> {
         let pair = &self.scaled.pairs[p];
         let has = self.has(piece, p);

@@ -1,9 +1,9 @@
 //! The exact PS-DSF allocation of an active set, in rationals.
 //!
-//! At the end of a path, where `t = 0`, the equations of an active set are those of Theorem 1 (docs/theory.md,
-//! section 4). Full rows are full, and the level of a user's bottleneck gives it the same total on every class on
-//! which it runs. They are solved exactly. Placements that the equations leave free, because moving them changes no
-//! level, are rounded from floating point to the simplest rational nearby.
+//! At the end of a path, where `t = 0`, the equations of an active set are those of Theorem 1 (docs/theory.md, section
+//! 4). Full rows are full, and the level of a user's bottleneck gives the user the same total on every class on which
+//! it runs. These equations are solved exactly. Placements that the equations leave free, because moving them changes
+//! no level, are rounded from floating point to the simplest rational nearby.
 
 use evenhand_lp::linear::{Lu, SparseRow};
 use evenhand_problem::Rational;
@@ -94,7 +94,7 @@ fn merge(entries: &mut Vec<(usize, Rational)>) {
     *entries = merged;
 }
 
-/// The relative distance within which a double stands for a rational. Rounding errors of doubles are smaller.
+/// The relative distance within which a double is taken for a rational. Rounding errors of doubles are smaller.
 const NEAR: f64 = 1e-9;
 
 /// Solves the equations for `values`. Entries that the equations leave free keep their values. Equations that depend

@@ -18,7 +18,7 @@ pub struct ScaledPair {
     /// The total of the user for each unit of the level; at most 1, and exactly 1 for one user of the class.
     pub tasks_per_level: f64,
     /// The pairs `(row, d_nir gamma_ni / c_r)`: the fraction of the row that the user takes if it has as many tasks
-    /// as possible.
+    /// there as possible.
     pub usage: Vec<(usize, f64)>,
 }
 

@@ -19,7 +19,7 @@ pub struct PathStart {
     pub now: Piece,
 }
 
-/// The parameters by which a starting point is read from a point.
+/// The thresholds and perturbations by which a starting point is derived from a point.
 #[derive(Debug, Clone, Copy)]
 pub struct Reading {
     /// The relative size up to which free fractions of rows and missing tasks count as 0.
@@ -78,8 +78,8 @@ pub fn start(
 /// Chooses the pairs on which users run, and returns whether the choice must be repeated.
 ///
 /// Every user runs on its main class, where it has most tasks. It also runs on another class if this ties two levels
-/// that are not tied yet; pairs with the largest fractions come first. A full row that is tied to no user that wants
-/// more tasks is then made not full. If there are such rows, the choice must be repeated.
+/// that are not tied yet; pairs with the largest fractions come first. A full row is then made not full if no user that
+/// wants more tasks is tied to it. If there are such rows, the choice must be repeated.
 fn supports(scaled: &ScaledModel, tasks: &[f64], levels: &[f64], set: &mut ActiveSet) -> bool {
     set.support.iter_mut().for_each(Vec::clear);
     set.bottleneck.fill(None);

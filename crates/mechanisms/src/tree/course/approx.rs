@@ -13,7 +13,7 @@ use super::pair::Pair;
 
 /// The relative error of a few operations in doubles.
 pub(super) const ROUNDED: f64 = 8.0 * f64::EPSILON;
-/// Doubles larger than this, or smaller than its inverse, are not trusted.
+/// Doubles larger than this, or smaller than its inverse, count as unknown, because they may overflow or underflow.
 pub(super) const LARGE: f64 = 1e250;
 
 /// A pair of doubles near a number.

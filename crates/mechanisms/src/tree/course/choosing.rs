@@ -19,8 +19,8 @@ pub(super) struct Chosen {
     children: Vec<Child>,
     /// The key of the children that grow, with their level minus the clock of the node.
     pub key: Key<Number>,
-    /// The value of the node's clock at which that level is 1, if it is the used fraction of a guarantee. Many
-    /// children reach their guarantees at this same number.
+    /// The value of the node's clock at which the level of these children is 1, if the level is the used fraction of a
+    /// guarantee. Many children reach their guarantees at this same value.
     pub full: Option<Number>,
 }
 
@@ -50,8 +50,9 @@ impl Chosen {
 impl Course<'_> {
     /// Tries to continue the last choice, and returns whether this is possible.
     ///
-    /// It is if there was no event at the node itself, and all changes concern children at the common level. Children
-    /// without users that may grow are then stopped, and the growth of the others is recomputed where it changed.
+    /// It is possible if there was no event at the node itself, and all changes concern children at the common level.
+    /// Children without users that may grow are then stopped, and the growth of the others is recomputed where it
+    /// changed.
     pub(super) fn continue_choice(&mut self, v: usize, children: &[Child], before: Option<&Chosen>) -> bool {
         let Some(chosen) = before.filter(|_| !self.moving[v].is_over) else { return false };
         let goes_on = |old: &Child| children.binary_search_by_key(&old.0, |new| new.0).is_ok();
@@ -104,8 +105,8 @@ impl Course<'_> {
 
     /// Returns whether a child that was at the common level is still at it.
     ///
-    /// Below the guarantee, the level is the largest used fraction over the resources that growing users demand.
-    /// Users can be added if a node above passes its guarantee, and can stop.
+    /// Below the guarantee, the level is the largest used fraction over the resources that growing users demand. The
+    /// set of growing users can change: users join if a node above passes its guarantee, and users stop.
     fn has_same_level(&self, k: usize, old: &Standing, new: &Standing) -> bool {
         let asked = |stands: &Standing, r: usize| stands.below.iter().any(|n| asks(self.forest, *n, r));
         let mut resources = 0..self.forest.resources.len();
@@ -160,8 +161,8 @@ impl Course<'_> {
         let least = keys.iter().map(|of| &of.0).min().cloned();
         let Some(least) = least else { return grew.iter().for_each(|k| self.stop_child(v, *k)) };
         let mut ahead = Vec::new();
-        // The children with the least key are in `rising_ones` if their level rises in their own direction, and in
-        // `flat` if it does not.
+        // `rising_ones` are the children with the least key whose level rises when they grow, and `flat` are those
+        // whose level does not.
         let (mut rising_ones, mut flat) = (Vec::new(), Vec::new());
         let (mut tied, mut still, mut parts) = (Vec::new(), Vec::new(), Vec::new());
         for (at, ((k, stands), (key, terms))) in children.iter().zip(keys).enumerate() {
@@ -178,8 +179,8 @@ impl Course<'_> {
                 ahead.push((key.level, *k));
             }
         }
-        // If some level does not rise, only children with such levels grow. Otherwise all with the least key grow, up
-        // to the next level.
+        // If some of these levels do not rise, only the children with such levels grow. Otherwise all children with the
+        // least key grow, up to the next level.
         let clock = self.moving[v].clock.clone();
         let ahead = if flat.is_empty() {
             let common = common.filter(|(_, common)| common.level.is(&least.level));

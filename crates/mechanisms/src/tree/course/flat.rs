@@ -1,5 +1,5 @@
-//! The choice among children whose level does not rise. Those grow that run the least of the resources that their
-//! growing users demand.
+//! The choice among children whose level does not rise. The children that grow are those that run the least of the
+//! resources that their growing users demand.
 
 use evenhand_exact::tree::{Amount, Term, rising};
 use evenhand_problem::Rational;
@@ -21,15 +21,15 @@ pub(super) struct Parts {
 pub(super) struct Flat {
     /// The children that grow.
     pub grow: Vec<(usize, Pace)>,
-    /// The value of the node's clock at which they reach the level of another child, and that child.
+    /// The value of the node's clock at which these children reach the level of another child, and that child.
     pub ahead: Option<(Number, Option<usize>)>,
-    /// The levels by which all of them were compared.
+    /// The levels by which all these children were compared.
     pub parts: Vec<(usize, Parts)>,
 }
 
 impl Course<'_> {
-    /// Chooses among children whose level does not rise, each given with its weight. Those grow that run the least,
-    /// by weight, of the resources that their growing users demand.
+    /// Chooses among children whose level does not rise, each given with its weight. The children that grow are those
+    /// that run the least, relative to their weight, of the resources that their growing users demand.
     pub(super) fn flat(
         &mut self,
         v: usize,

@@ -1,8 +1,9 @@
 //! Long fractions that are not kept in lowest terms.
 //!
-//! The greatest common divisor of long numbers takes a hundred times as long as their sum. It is rarely needed for
-//! the denominators of a course. Each of them is an earlier one times a short factor, so one of two denominators
-//! divides a short multiple of the other. Their leading digits show which multiple, and one multiplication proves it.
+//! The greatest common divisor of long numbers takes a hundred times as long as their sum. It is rarely needed for the
+//! denominators of a course. Each denominator is an earlier denominator times a short factor, so one of two
+//! denominators divides a short multiple of the other. Their leading digits show which multiple, and one multiplication
+//! proves it.
 
 use std::cmp::Ordering;
 

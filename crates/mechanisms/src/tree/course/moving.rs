@@ -25,7 +25,7 @@ use super::step::{AmountKind, Mark, MarkValue, first_event};
 pub(super) struct Growth {
     /// The amounts that its users run, by resource.
     pub running: Vec<Number>,
-    /// The amounts that it uses, by resource. They are the same numbers as `running` if nothing is kept back below
+    /// The amounts that it uses, by resource. They are the same numbers as `running` if no amount is kept back below
     /// it.
     pub used: Vec<Number>,
 }
@@ -37,8 +37,8 @@ impl Growth {
         Self { running: nothing.clone(), used: nothing }
     }
 
-    /// Combines the running and the used amounts of two values by resource. Where they are the same numbers in both,
-    /// the result is computed once and shared.
+    /// Combines the running and the used amounts of two values by resource. If running and used amounts are the same
+    /// numbers in both values, the result is computed once and shared.
     fn each(&self, with: &Self, of: impl Fn(&Number, &Number) -> Number) -> Self {
         let (mut running, mut used) = (Vec::new(), Vec::new());
         for r in 0..self.running.len() {
@@ -63,14 +63,15 @@ pub(super) struct Moving {
     adds: Growth,
     /// The children that grow when the node grows.
     pub growing: Vec<usize>,
-    /// The nodes for which the growth was last computed: only users below the guarantees of all of them grow. `None`
-    /// if something has happened since.
+    /// The nodes for which the growth was last computed: only users below the guarantees of all of them grow. `None` if
+    /// an event has changed the node since.
     pub found_for: Option<Rc<[usize]>>,
     /// The last choice of children, or `None` if it is unknown or made among levels that do not rise.
     pub chosen: Option<Chosen>,
     /// Whether an event has happened at the node itself since that choice.
     pub is_over: bool,
-    /// The value of its clock at which the growing children reach the level of another child, and that child.
+    /// The value of its clock at which the growing children reach the level of another child, and the index of that
+    /// child.
     pub ahead: Option<(Number, Option<usize>)>,
     /// The child whose level has just been reached.
     pub joins: Option<usize>,
@@ -192,7 +193,7 @@ impl Course<'_> {
         node.clock = when;
     }
 
-    /// Replaces the contribution of a child to the growth of its parent.
+    /// Sets the contribution of a child to the growth of its parent, instead of the previous one.
     fn adds(&mut self, parent: usize, k: usize, adds: Growth) {
         let more = adds.each(&self.moving[k].adds, |new, old| new - old);
         let old = std::mem::replace(&mut self.moving[k].adds, adds);

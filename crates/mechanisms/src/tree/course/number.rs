@@ -1,7 +1,7 @@
 //! Numbers of the course: pairs of doubles, with the exact values only where they are needed.
 //!
-//! The numbers of a long course have thousands of digits, and few of them decide anything. Doubles usually show which
-//! event is next, and a number on which no decision depends is never computed exactly. Until then, it stores its
+//! The numbers of a long course have thousands of digits, and few decisions depend on all of them. Doubles usually show
+//! which event is next, and a number on which no decision depends is never computed exactly. Until then, it stores its
 //! operation and the two operands.
 
 use std::borrow::Cow;
@@ -17,8 +17,8 @@ use evenhand_problem::Rational;
 use super::approx::Approx;
 use super::fraction::Fraction;
 
-/// The budget steps of an operation for each word of its operands. This was measured with some hundred words on
-/// products, which search for common factors; sums take less.
+/// The budget steps of an operation for each word of its operands. This was measured on products of some hundred words.
+/// Products search for common factors, and sums take less.
 const STEPS_OF_A_WORD: u64 = 30;
 /// The total bits of numerator and denominator up to which results are computed at once, because storing the operands
 /// would take as long. The value is small in tests, which have few long numbers.
@@ -208,7 +208,7 @@ impl Number {
         }
     }
 
-    /// Returns whether two numbers share their value. Equal numbers need not.
+    /// Returns whether two numbers share their value. Equal numbers need not share it.
     pub fn is(&self, other: &Self) -> bool {
         Rc::ptr_eq(&self.0, &other.0)
     }
@@ -218,7 +218,7 @@ impl Number {
         self.approx().cmp0().unwrap_or_else(|| self.exact().cmp0())
     }
 
-    /// Returns whether the exact value is already known and 0.
+    /// Returns whether the exact value is already known to be 0.
     pub fn is_nothing(&self) -> bool {
         self.short().is_some_and(Rational::is_zero)
     }

@@ -12,8 +12,8 @@ use super::Course;
 pub(super) struct Standing {
     /// The nodes that restrict the growth below the child: only users below the guarantees of all of them grow.
     pub within: Rc<[usize]>,
-    /// Users below the child's own guarantee: for each resource that such users demand, one of them. Empty if the
-    /// child is above its guarantee.
+    /// One user below the child's own guarantee for each resource that such users demand. Empty if the child is above
+    /// its guarantee.
     pub below: Vec<usize>,
 }
 
@@ -41,7 +41,8 @@ impl KnownStanding {
 /// The users below a node that demand each resource. The last user of each list may grow and is below the guarantees
 /// of all nodes in `within`.
 ///
-/// Users are only ever removed: used amounts only grow, so no user comes to be below a guarantee, or may grow again.
+/// Users are only removed and never added. Used amounts only grow, so no user falls below a guarantee again or may grow
+/// again.
 #[derive(Default, Clone)]
 pub(super) struct RequestingUsers {
     within: Rc<[usize]>,
@@ -77,8 +78,8 @@ impl Course<'_> {
         is_any.then(|| Standing { within: within.clone(), below: Vec::new() })
     }
 
-    /// Returns users below a node that may grow and are below the guarantees of all nodes in `within`: for each
-    /// resource that such users demand, one of them.
+    /// Returns one user for each resource that users below the node demand, among the users that may grow and are below
+    /// the guarantees of all nodes in `within`.
     fn requesting_users(&mut self, k: usize, within: &Rc<[usize]>, which: usize) -> Vec<usize> {
         let forest = self.forest;
         let requesting = &mut self.requesting[k][which];

@@ -147,7 +147,7 @@ enum LineOf<'a> {
     Mark(Rational),
     /// An amount.
     Amount(Held<'a>),
-    /// An amount as a fraction of a whole, with the fraction that one unit is.
+    /// An amount as a fraction of a whole, with the fraction that corresponds to one unit.
     Part(Held<'a>, Rational),
     /// A term of the share of a node.
     Term(&'a Term<Number>, &'a Moving),
@@ -229,7 +229,7 @@ struct Pair<'a> {
 struct Events<'a>(Vec<Pair<'a>>);
 
 impl<'a> Events<'a> {
-    /// Adds the event that `lower` reaches `higher`, unless doubles show that it does not happen.
+    /// Adds the event that `lower` reaches `higher`, unless doubles show that this does not happen.
     fn offer(&mut self, lower: &Line<'a>, higher: &Line<'a>) {
         let (way, speed) = ((higher.now - lower.now).range(), (lower.rate - higher.rate).range());
         if way.1 < 0.0 || speed.1 < 0.0 {
@@ -259,8 +259,8 @@ impl<'a> Events<'a> {
         }
     }
 
-    /// Returns the first event and the mark that it reaches. Events that are later by their doubles are not computed
-    /// exactly.
+    /// Returns the first event and the mark that it reaches. An event is not computed exactly if doubles show that it
+    /// is later than another one.
     fn first(&self) -> Option<(Number, Option<Mark>)> {
         let surely = self.0.iter().filter(|pair| pair.way.0 > 0.0 && pair.speed.0 > 0.0);
         let latest = surely.map(|pair| pair.way.1 / pair.speed.0).fold(f64::INFINITY, f64::min);

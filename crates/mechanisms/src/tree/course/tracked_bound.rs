@@ -1,8 +1,8 @@
 //! The bounds during the filling: their slack, and the event at which the first of them is reached.
 //!
-//! Every event changes the rates of nearly all bounds, but few events are the last before a bound is reached. The
-//! slack of a bound is therefore tracked between two doubles. It is computed exactly only if these do not show
-//! whether the bound is the next event.
+//! Every event changes the rates of nearly all bounds, but few events are the last before a bound is reached. The slack
+//! of a bound is therefore tracked between two doubles. The slack is computed exactly only if the two doubles do not
+//! show whether the bound is the next event.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;

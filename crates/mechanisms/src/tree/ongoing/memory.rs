@@ -37,8 +37,8 @@ struct BranchState {
 
 /// The subtree of one child of the root.
 ///
-/// Its ways and keys depend only on the tasks of its users. Gangs are often stopped on trial and put back, which
-/// restores an earlier state. The results are therefore cached by state.
+/// The ways and keys in a branch depend only on the tasks of its users. Gangs are often stopped on trial and put back,
+/// which restores an earlier state. The results are therefore cached by state.
 struct Branch {
     /// The number of tasks of each user of the branch.
     tasks: Vec<u64>,
@@ -152,8 +152,8 @@ impl Memory {
         (&mut branch.states[branch.now], place)
     }
 
-    /// Returns the key of node `l` above user `m` without the user's youngest gang. It must be known, see
-    /// [`Queues::update_stopped_keys`].
+    /// Returns the key of node `l` above user `m` without the user's youngest gang. [`Queues::update_stopped_keys`]
+    /// must have computed it.
     pub fn stopped(&self, m: usize, l: usize) -> &Key {
         let (state, place) = self.state(self.of_user[m]);
         &state.stopped[place].1[self.depth[l] - 1]
@@ -183,8 +183,8 @@ impl Queues<'_> {
         memory.ways_at[n] = number;
     }
 
-    /// Returns the keys from the root to user `n` after one of its gangs has started. The list is empty if only
-    /// guarantees count and the user is below none.
+    /// Returns the keys from the root to user `n` after one of its gangs has started. The list is empty if preemption
+    /// is only for guarantees and the user is below no guarantee.
     pub(super) fn started(&mut self, n: usize) -> Rc<Vec<WhenStarted>> {
         let of_user = self.memory.of_user[n];
         let (state, place) = self.memory.state(of_user);

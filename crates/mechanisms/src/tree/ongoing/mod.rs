@@ -1,4 +1,4 @@
-//! Whole tasks scheduled by the tree while tasks arrive and finish (theory, section 9).
+//! Whole tasks scheduled by the tree while tasks arrive and finish (docs/theory.md, section 9).
 //!
 //! After every change, gangs start as in [`fill_whole`](super::fill_whole): from the root, the child with the least
 //! key is chosen, down to a user, which starts a gang on the first servers with room for it. If no gang can start any
@@ -31,9 +31,10 @@ pub enum Preemption {
     /// No running task is stopped.
     #[default]
     Never,
-    /// Users below the guarantee of a group may stop tasks of users that are not below their guarantee without them.
+    /// Users below the guarantee of a group may stop tasks of other users, if those users reach their own guarantees
+    /// even without these tasks.
     Guarantees,
-    /// In addition, tasks are stopped wherever the shares stay in the order of the tree.
+    /// In addition, a task may be stopped if the order of the shares in the tree then stays correct.
     Shares,
 }
 
@@ -151,7 +152,7 @@ impl<'f> Queues<'f> {
         }
     }
 
-    /// Returns whether a gang of a user waits.
+    /// Returns whether at least one gang of a user waits.
     fn waits(&self, n: usize) -> bool {
         self.is_able[n] && self.waiting[n] >= gang(self.forest, n)
     }
@@ -320,7 +321,8 @@ impl Scheduler for Queues<'_> {
     }
 
     fn is_at_rest(&mut self) -> Result<bool, MechanismError> {
-        // A gang that has just started cannot be stopped for others now, but could be later. This is not considered.
+        // A gang that has just started cannot be stopped for others in this call, but could be stopped in a later call.
+        // This case is not considered.
         Ok(!(0..self.waiting.len()).any(|n| self.waits(n) && self.can_start(n)))
     }
 

@@ -1,9 +1,9 @@
-//! Preemption: gangs that are stopped for others (docs/scenarios.md, "Preemption").
+//! Preemption: running gangs are stopped so that others can start (docs/scenarios.md, "Preemption").
 //!
 //! A gang of user `m` may be stopped for a gang of user `n` if the tree would rather serve `n`. Consider the lowest
-//! node above both users, and let `k` and `l` be its children towards `n` and `m`. The key of `k` after the start
-//! must be at most the key of `l` after the stop. A node counts as below its guarantee if its user is: before the
-//! start, and after the stop.
+//! node above both users, and let `k` and `l` be its children towards `n` and `m`. The key of `k` after the start must
+//! be at most the key of `l` after the stop. Node `k` counts as below its guarantee if user `n` is below it before the
+//! start. Node `l` counts as below its guarantee if user `m` is below it after the stop.
 
 use evenhand_problem::Rational;
 
@@ -96,13 +96,13 @@ impl Queues<'_> {
         hopeful
     }
 
-    /// Returns the key of node `l` above user `m` without the user's youngest gang. It must be known.
+    /// Returns the key of node `l` above user `m` without the user's youngest gang. The key must be known already.
     fn key_without(&self, m: usize, l: usize) -> &Key {
         self.memory.stopped(m, l)
     }
 
     /// Stops gangs until a gang of user `n` can start, and returns the stopped ones. Gangs that need not stop are put
-    /// back. Returns `None` and changes nothing if the gang cannot start even so.
+    /// back. If the gang cannot start even then, returns `None` and leaves the state unchanged.
     fn make_room(&mut self, n: usize) -> Option<Vec<Taken>> {
         let mut taken = Vec::new();
         while !self.can_start(n) {
@@ -141,8 +141,8 @@ impl Queues<'_> {
         self.runs[m].insert(run, servers);
     }
 
-    /// Returns the gang to be stopped next for user `n`, if one may be. It is taken under the highest possible node,
-    /// from the child whose key beyond its guarantee is largest, and is the youngest there.
+    /// Returns the gang that is stopped next for user `n`, if any gang may be stopped. The search prefers the highest
+    /// possible node, then its child with the largest key beyond the guarantee, then the youngest gang there.
     fn victim(&mut self, n: usize) -> Option<(usize, u32)> {
         let keys = self.started(n);
         keys.iter().find_map(|of| self.victim_under(of.parent, of.child, &of.key))
@@ -185,8 +185,8 @@ impl Queues<'_> {
         first.map(|(_, run, m)| (m, run))
     }
 
-    /// Returns the youngest gang of a user that started before the current call of `fill`. Returns `None` if its user
-    /// would be left with fewer tasks than are pinned.
+    /// Returns the youngest gang of a user that started before the current call of `fill`. Returns `None` if the user
+    /// would then have fewer tasks than are pinned.
     pub(super) fn youngest(&self, m: usize) -> Option<u32> {
         let (run, servers) = self.runs[m].range(..self.fresh).next_back()?;
         let pinned = self.forest.problem.groups().member(m).pinned.as_ref();

@@ -98,7 +98,7 @@ impl<'p> Rooms<'p> {
         false
     }
 
-    /// Places tasks of user `n`, each on the first server with room for it, until there is no more room. Returns the
+    /// Places tasks of user `n`, each on the first server where it fits, until no further task fits. Returns the
     /// servers with the number of tasks on each.
     pub fn place(&mut self, n: usize, tasks: u64) -> Vec<(u32, u64)> {
         let (mut servers, mut wanted) = (Vec::new(), tasks);
@@ -170,7 +170,7 @@ impl<'p> Rooms<'p> {
         self.problem.servers()[self.class[j]].capacity()
     }
 
-    /// Opens or closes server `j`, on which no task may run. A closed server has no free capacity.
+    /// Opens or closes server `j`. No task may run there at that time. A closed server has no free capacity.
     pub fn set_there(&mut self, j: usize, is_there: bool) {
         let capacity = self.problem.servers()[self.class[j]].capacity();
         for (r, left) in self.left[j].iter_mut().enumerate() {

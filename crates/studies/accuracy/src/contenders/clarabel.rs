@@ -1,5 +1,5 @@
-//! Clarabel, an interior point method for cones. Logarithms need exponential cones, other exponents power cones, and
-//! linear programmes none of these.
+//! Clarabel, an interior point method for conic programmes. Sums of logarithms need exponential cones, sums of other
+//! powers need power cones, and linear programmes need neither.
 
 use std::time::Duration;
 
@@ -172,7 +172,7 @@ impl Clarabel {
             SolverStatus::PrimalInfeasible | SolverStatus::AlmostPrimalInfeasible => {
                 ProgrammeStatus::Infeasible
             }
-            // The objective improves along a ray, but perhaps no point is feasible.
+            // The objective improves along a ray, but a feasible point need not exist.
             SolverStatus::DualInfeasible | SolverStatus::AlmostDualInfeasible => ProgrammeStatus::NoOptimum,
             SolverStatus::MaxTime => return Err(NoAnswer::Timeout),
             _ => return Err(NoAnswer::Failed(format!("Clarabel ends with {status}"))),
@@ -184,7 +184,8 @@ impl Clarabel {
 impl Linear for Clarabel {
     fn minimise(&self, programme: &GeneralProgramme, time: Duration) -> Result<Solved, NoAnswer> {
         let mut conic = Conic { costs: programme.costs.clone(), ..Conic::default() };
-        // For each row of the cones: the row of the programme and the sign of its price, or nothing for a column.
+        // For each row of the cones: the row of the programme and the sign of its price. `None` for a row that is a
+        // bound of a column.
         let mut priced: Vec<Option<(usize, f64)>> = Vec::new();
         let is_fixed = |(lower, upper): &(f64, f64)| lower == upper;
         let rows = || programme.rows.iter().enumerate();
@@ -227,7 +228,7 @@ impl Linear for Clarabel {
         }
         let solved = self.run(&conic, time)?;
         let mut duals = vec![0.0; programme.rows.len()];
-        // The prices of the other columns come last, and have no entry in `priced`.
+        // The prices of the remaining columns come last and are not needed.
         for (of_row, dual) in priced.iter().zip(&solved.duals) {
             if let Some((row, sign)) = of_row {
                 duals[*row] += sign * dual;

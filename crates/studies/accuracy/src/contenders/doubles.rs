@@ -1,4 +1,4 @@
-//! This project's own answers in doubles, as written by `solve --float`.
+//! The answers of this project's own mechanisms in doubles, as `solve --float` writes them.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ pub(super) fn all() -> Vec<Box<dyn Contender>> {
 #[derive(Debug, Clone, Copy)]
 struct Doubles {
     name: &'static str,
-    /// The method, unless it is the usual one.
+    /// The method, unless it is the default method.
     method: Option<&'static str>,
 }
 
@@ -48,7 +48,7 @@ impl Contender for Doubles {
             kind => kind.mechanism().ok_or(NoAnswer::Kind)?,
         };
         let mechanism = registry::find(name).ok_or(NoAnswer::Kind)?;
-        // Whole tasks are exact in any case.
+        // The allocation of whole tasks is always computed exactly.
         let arithmetic = if case.kind == Kind::Whole { Arithmetic::Exact } else { Arithmetic::Float };
         let mut flags = Flags::new(arithmetic);
         if case.kind == Kind::Alpha {

@@ -12,8 +12,8 @@ use crate::programmes::ProgrammeStatus;
 /// The tolerances of PDLP that are tested in addition to the default, which is 1e-7.
 const PDLP_TOLERANCES: [f64; 2] = [1e-4, 1e-9];
 
-/// The tolerance of the other methods that is tested in addition to the default, which is 1e-7, on linear programmes of
-/// any kind.
+/// The tolerance of the other methods that is tested in addition to the default, which is 1e-7. Only general linear
+/// programmes are tested with it.
 const TIGHT: f64 = 1e-9;
 
 pub(super) fn all() -> Vec<Box<dyn Contender>> {
@@ -77,7 +77,7 @@ impl Linear for Highs {
         let mut set = |name: &str, value: f64| model.try_set_option(name, value).map_err(refused);
         set("time_limit", time.as_secs_f64())?;
         if let Some(tolerance) = self.tolerance {
-            // This sets all its tolerances.
+            // This option sets all tolerances of PDLP.
             set("kkt_tolerance", tolerance)?;
         }
         for (name, value) in [("solver", self.solver), ("run_crossover", self.crossover), ("parallel", "off")]

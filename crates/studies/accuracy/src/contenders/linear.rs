@@ -1,4 +1,4 @@
-//! Kinds that any solver of linear programmes can solve, with one programme or several in a row.
+//! Kinds of cases that any solver of linear programmes can solve, with one programme or with several in sequence.
 
 use std::time::{Duration, Instant};
 
@@ -83,7 +83,7 @@ pub struct Solved {
     pub duals: Vec<f64>,
     /// The solver's own status.
     pub status: String,
-    /// The status of the programme that this means, if the solver states one.
+    /// The status of the programme that the solver states, if the solver states one.
     pub says: Option<ProgrammeStatus>,
     /// The solver's own value of the objective.
     pub objective: Option<f64>,
@@ -93,7 +93,7 @@ pub struct Solved {
 
 /// A solver of linear programmes.
 pub trait Linear {
-    /// Solves a programme of any kind within this time. The result may be that there is no optimum.
+    /// Solves any linear programme within this time. The result may say that there is no optimum.
     ///
     /// # Errors
     /// [`NoAnswer`] if the solver fails or the time is up.
@@ -117,11 +117,11 @@ pub trait Linear {
     }
 }
 
-/// The tolerance for inexact solvers. A dual below this fraction of the largest counts as 0. A user whose level
+/// The tolerance for inexact solvers. A dual below this fraction of the largest dual counts as 0. A user whose level
 /// exceeds the least level by more than this fraction is not fixed at that level.
 const NOTHING: f64 = 1e-6;
 
-/// Returns the answer to a linear case.
+/// Returns the answer to a case that linear programmes can solve.
 ///
 /// # Errors
 /// [`NoAnswer`] if the solver has none, or if the case is not linear.
@@ -151,7 +151,7 @@ fn of_programme(model: &lp::Model, solver: &dyn Linear, time: Duration) -> Resul
     })
 }
 
-/// Returns the rows of the classes, then those of the users with a limit.
+/// Returns the rows of the classes, followed by the rows of the users with a limit.
 fn rows(model: &Model) -> Vec<(Vec<(usize, f64)>, f64)> {
     let mut rows: Vec<(Vec<(usize, f64)>, f64)> =
         model.capacity.iter().map(|capacity| (Vec::new(), *capacity)).collect();
@@ -179,7 +179,8 @@ fn utilitarian(model: &Model, solver: &dyn Linear, time: Duration) -> Result<Ans
     Ok(Answer { steps, objective, ..model.answer(&solved.x, solved.status) })
 }
 
-/// Linear programmes for levels. Their columns are the tasks, and last the least level of some users.
+/// Linear programmes for levels. Their columns are the tasks. The last column is the least level of the users that are
+/// not fixed yet.
 struct Levels {
     model: Model,
     /// The rows of classes and limits.
@@ -211,8 +212,8 @@ impl Levels {
         self.model.n_columns()
     }
 
-    /// Returns the programme that maximises the least level of the `open` users while the others keep theirs. The
-    /// rows of the open users are after the fixed rows.
+    /// Returns the programme that maximises the least level of the `open` users while the other users keep their
+    /// levels. The rows of the open users come after the fixed rows.
     fn programme(&self, open: &[usize], held: &[(usize, f64)]) -> Programme {
         let mut costs = vec![0.0; self.level_column()];
         costs.push(1.0);
@@ -237,8 +238,8 @@ pub fn least_share(case: &Case, problem: &Problem) -> Result<Programme, NoAnswer
     Ok(levels.programme(&levels.open_users(), &[]))
 }
 
-/// Computes the max-min allocation. It maximises the least level, fixes the users that cannot have more at this
-/// level, and continues with the rest. A user with a positive dual at the least level cannot have more.
+/// Computes the max-min allocation. It maximises the least level, fixes the users that cannot exceed this level, and
+/// repeats this for the other users. A positive dual at the least level shows that a user cannot exceed it.
 fn levels(case: &Case, problem: &Problem, solver: &dyn Linear, time: Duration) -> Result<Answer, NoAnswer> {
     let end = Instant::now() + time;
     let levels = Levels::new(case, problem)?;
@@ -271,7 +272,7 @@ fn levels(case: &Case, problem: &Problem, solver: &dyn Linear, time: Duration) -
     }
     let mut answer = levels.model.answer(last.x.get(..levels.level_column()).unwrap_or(&[]), last.status);
     if case.kind == Kind::Whole {
-        // The remaining capacity is not used, since this is the answer of plain rounding.
+        // The remaining capacity stays unused, because this answer is meant to be plain rounding.
         for (_, tasks) in answer.tasks.iter_mut().flatten() {
             *tasks = tasks.max(0.0).floor();
         }
@@ -279,7 +280,8 @@ fn levels(case: &Case, problem: &Problem, solver: &dyn Linear, time: Duration) -
     Ok(Answer { steps: Some(steps), objective: first, ..answer })
 }
 
-/// Interprets the columns of a programme of [`least_share`] or of configurations as an answer.
+/// Converts the columns of a programme to an answer. The programme is that of [`least_share`] or that of the
+/// configurations.
 ///
 /// # Errors
 /// [`NoAnswer`] if the case has no such programme.

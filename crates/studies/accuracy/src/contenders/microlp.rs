@@ -62,7 +62,7 @@ impl Linear for Microlp {
     }
 }
 
-/// A solver of both programmes, one after the other.
+/// A solver that solves the programme and then its dual programme.
 struct WithDuals;
 
 impl Linear for WithDuals {

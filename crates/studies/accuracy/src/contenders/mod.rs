@@ -1,4 +1,4 @@
-//! The solvers that are measured, each in its own file. A new solver needs a file and a line of [`all`].
+//! The solvers that are measured, each in its own file. A new solver needs a file and a line in [`all`].
 //!
 //! A contender receives a case in exact numbers, converts it as needed, and returns doubles. [`judge`](crate::judge)
 //! measures the quality of the answer. The contender's own claims are recorded next to it.
@@ -27,7 +27,7 @@ pub trait Contender: Send + Sync {
     /// Returns a name that no other contender has.
     fn name(&self) -> String;
 
-    /// Returns the method without settings. Contenders of one method form one line of a plot.
+    /// Returns the method without settings. A plot connects the contenders of one method by a line.
     fn method(&self) -> String {
         self.name()
     }
@@ -35,22 +35,23 @@ pub trait Contender: Send + Sync {
     /// Returns a description in one line.
     fn about(&self) -> String;
 
-    /// Returns whether it takes problems of this kind.
+    /// Returns whether the contender can solve problems of this kind.
     fn takes(&self, kind: Kind) -> bool;
 
-    /// Returns whether it takes this problem of such a kind. There are no records of other problems.
+    /// Returns whether the contender can solve this problem, given that it can solve problems of this kind. There are
+    /// no records of other problems.
     fn applies(&self, case: &Case) -> bool {
         self.takes(case.kind)
     }
 
-    /// Returns its answer, in about this time.
+    /// Returns the answer, after at most about this time.
     ///
     /// # Errors
     /// [`NoAnswer`]
     fn solve(&self, case: &Case, time: Duration) -> Result<Answer, NoAnswer>;
 }
 
-/// The answer of a contender. Its numbers may be anything; they are checked later.
+/// The answer of a contender. It may contain any numbers. They are checked later.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Answer {
     /// The tasks by user, as `(class, tasks)`.
@@ -94,15 +95,15 @@ pub enum NoAnswer {
     /// The time was up.
     #[error("the time was up")]
     Timeout,
-    /// Some quantity is too large.
+    /// A number or a size is too large.
     #[error("too many {0}")]
     TooLarge(&'static str),
-    /// The contender does not take such problems.
+    /// The contender cannot solve problems of this kind.
     #[error("it does not take problems of this kind")]
     Kind,
 }
 
-/// Returns all contenders that are compiled in.
+/// Returns all contenders that are compiled into this program.
 #[must_use]
 pub fn all() -> Vec<Box<dyn Contender>> {
     let mut all: Vec<Box<dyn Contender>> = Vec::new();

@@ -1,4 +1,4 @@
-//! Problems in doubles for solvers: every number is rounded to the nearest double, and nothing is scaled.
+//! Problems in doubles for solvers. Every number is rounded to the nearest double, and nothing is scaled.
 
 use evenhand_problem::number::to_f64;
 use evenhand_problem::{Constraints, Problem, Sharing};
@@ -56,7 +56,7 @@ impl Model {
         Self { capacity, users: (0..problem.n_users()).map(user).collect() }
     }
 
-    /// Returns the user and the place of every variable, in the order of the variables.
+    /// Returns the user and the class of every variable, in the order of the variables.
     pub fn columns(&self) -> impl Iterator<Item = (usize, &ModelPlace)> + '_ {
         self.users.iter().enumerate().flat_map(|(n, user)| user.places.iter().map(move |place| (n, place)))
     }
@@ -67,7 +67,7 @@ impl Model {
         self.users.iter().map(|user| user.places.len()).sum()
     }
 
-    /// Returns the tasks for these values of the variables.
+    /// Returns the tasks by user, given the values of the variables.
     #[must_use]
     pub fn tasks(&self, values: &[f64]) -> Vec<Vec<(usize, f64)>> {
         let mut tasks = vec![Vec::new(); self.users.len()];
@@ -79,7 +79,7 @@ impl Model {
         tasks
     }
 
-    /// Returns the answer for these values of the variables.
+    /// Returns the answer, given the values of the variables.
     #[must_use]
     pub fn answer(&self, values: &[f64], status: impl Into<String>) -> Answer {
         Answer { tasks: self.tasks(values), status: status.into(), ..Answer::default() }

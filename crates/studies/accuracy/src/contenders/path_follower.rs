@@ -24,7 +24,7 @@ struct PathFollower {
     most: Option<usize>,
 }
 
-/// One server as a pool, with every user in units of what it would have alone.
+/// One server as a pool. The unit of each user is the number of tasks that it would have alone.
 pub(super) struct OnePool {
     pub pool: Pool,
     model: Model,
@@ -47,7 +47,7 @@ impl OnePool {
             let usage = &user.places[0].usage;
             let fits =
                 usage.iter().map(|(row, amount)| model.capacity[*row] / amount).fold(f64::INFINITY, f64::min);
-            // The unit is the number of tasks that fit. It is at most the user's limit.
+            // The unit is the number of tasks that fit on the server, but at most the user's limit.
             let unit = fits.min(user.limit);
             let mut row = vec![0.0; rows];
             usage.iter().for_each(|(at, amount)| row[*at] = amount * unit / model.capacity[*at]);
@@ -61,7 +61,7 @@ impl OnePool {
         Ok(Self { pool, model, active, alone })
     }
 
-    /// Returns the answer for these fractions of what users would have alone.
+    /// Returns the answer. `x` has each user's fraction of the tasks that it would have alone.
     pub fn answer(&self, x: &[f64], status: &str) -> Answer {
         let mut tasks = vec![Vec::new(); self.model.users.len()];
         for ((n, x), alone) in self.active.iter().zip(x).zip(&self.alone) {

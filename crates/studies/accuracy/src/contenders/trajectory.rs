@@ -1,5 +1,5 @@
-//! The trajectory of No Justified Complaints, integrated by explicit Runge-Kutta methods up to some `c`. Its limit is
-//! the answer, and its distance to the limit falls as `1 / c`.
+//! The trajectory of No Justified Complaints, integrated by explicit Runge-Kutta methods up to a large value of its
+//! parameter `c`. The answer is the limit of the trajectory. The distance to the limit falls as `1 / c`.
 
 use std::time::Duration;
 
@@ -9,15 +9,15 @@ use super::path_follower::{OnePool, is_one_pool};
 use super::{Answer, Contender, NoAnswer, named};
 use crate::case::{Case, Kind};
 
-/// The end of the trajectory.
+/// The value of `c` at which the integration ends by default.
 const END: f64 = 1e12;
-/// Earlier ends, which show how the trajectory approaches its limit.
+/// Smaller values of `c` at which the integration ends. They show how the trajectory approaches its limit.
 const EARLIER: [f64; 2] = [1e4, 1e8];
 /// The largest error of a step.
 const TOLERANCE: f64 = 1e-8;
 /// The largest number of steps of an integration.
 const MOST_STEPS: u32 = 200_000;
-/// A tolerance so small that an integration stops only at its end.
+/// A tolerance that is so small that an integration never stops before its end.
 const NEVER: f64 = 1e-300;
 
 pub(super) fn all() -> Vec<Box<dyn Contender>> {
@@ -34,7 +34,7 @@ pub(super) fn all() -> Vec<Box<dyn Contender>> {
 struct Trajectory {
     method: RungeKutta,
     name: &'static str,
-    /// The end of the trajectory; `None` for the default.
+    /// The value of `c` at which the integration ends; `None` for the default.
     end: Option<f64>,
 }
 

@@ -1,5 +1,5 @@
-//! Bounds that prices prove, in plain rationals: the largest distance of the sum of utilities from the optimum, and
-//! of every level.
+//! Bounds that prices prove, in plain rationals. They bound the distance of the sum of utilities from the optimum, and
+//! the distance of every level from its optimal value.
 //!
 //! Let the value of a task of user `n` be `v_n = w_n / x_n^a`, and let its cost be at least `v_n` on every class.
 //! Utilities are concave. So for feasible `y` the sum grows by at most `sum_n v_n (y_n - x_n) <= gap = sum_r p_r C_r +
@@ -31,7 +31,7 @@ pub(super) fn worth(weight: &Rational, level: &Rational, alpha: &Rational) -> [R
         return [Rational::from(weight / level), Rational::from(weight / level)];
     }
     let least = rounded(&(weight * power(level, &Rational::from(-alpha), BITS)));
-    // Power and product are cut off after this number of bits, with a reserve.
+    // The power and the product are cut off after this number of bits. A few more bits are kept as a reserve.
     let most = Rational::from(1) + Rational::from((1, Integer::from(1) << (BITS - 8)));
     [least.clone(), least * most]
 }
@@ -39,7 +39,7 @@ pub(super) fn worth(weight: &Rational, level: &Rational, alpha: &Rational) -> [R
 /// Computes the bounds that prices (by row, and by user with a limit) prove for the tasks.
 ///
 /// # Errors
-/// The reason why they prove nothing.
+/// The reason why the prices prove no bound.
 pub fn prove(
     problem: &Problem,
     sharing: Sharing,
@@ -60,8 +60,8 @@ pub fn prove(
     if prices.rows.iter().chain(&prices.users).any(|price| *price < 0) {
         return Err("a price is negative");
     }
-    // The gap starts with the value of all capacities at their prices. For each user below, the value of its limit is
-    // added and its payment subtracted.
+    // The gap starts with the value of all capacities at their prices. The loop below adds the value of each user's
+    // limit and subtracts the user's payment.
     let mut used = vec![Rational::new(); rows.len()];
     let mut gap: Rational =
         rows.iter().zip(&prices.rows).map(|(row, p)| Rational::from(&row.capacity * p)).sum();
@@ -92,14 +92,16 @@ pub fn prove(
             return Err("a user has nothing");
         }
         let ends = worth(user.weight(), &total, alpha);
-        // Checks the interval independently of how it was computed, by comparing `q`-th powers.
+        // This checks the interval by comparing `q`-th powers. The check does not use the way in which the interval was
+        // computed.
         let level = Rational::from((&total).pow(s));
         let weight = Rational::from(user.weight().pow(q));
         let [below, above] = ends.each_ref().map(|end| Rational::from(end.pow(q)) * &level);
         if below > weight || above < weight {
             return Err("what a task is worth is not enclosed");
         }
-        // A task must cost at least its value on every class on which the user can run, or the prices prove nothing.
+        // A task must cost at least its value on every class on which the user can run. Otherwise the prices prove no
+        // bound.
         for i in problem.classes_of(n) {
             let start = constraints.class_rows(i).start;
             let usage = constraints.usage(n, i);
@@ -139,7 +141,7 @@ fn distance(alpha: &Rational, part: &Rational) -> f64 {
     to_f64(&(root + part)) * (1.0 + f64::EPSILON) + f64::MIN_POSITIVE
 }
 
-/// The number of decimals of a root, more than the exponent of the smallest double.
+/// The number of decimals of a root. It is larger than the exponent of the smallest double.
 const ROOT_DIGITS: u32 = 400;
 
 #[cfg(test)]

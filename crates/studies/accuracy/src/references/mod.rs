@@ -1,4 +1,4 @@
-//! References: the exact answers to cases, with which answers are compared.
+//! References: the exact answers to cases. The answers of contenders are compared with them.
 //!
 //! | kinds | how it is computed | what proves it |
 //! |---|---|---|
@@ -38,14 +38,14 @@ use newton::NewtonError;
 /// The exact answer to a case.
 #[derive(Debug, Clone, Default)]
 pub struct Reference {
-    /// The tasks by user, for kinds whose answer determines them.
+    /// The tasks by user, for kinds of cases in which they are unique.
     pub levels: Option<Vec<Rational>>,
     /// The least share, the weighted sum of tasks, or the reward. `None` if the objective is a sum of utilities,
     /// which is a function of the levels.
     pub objective: Option<Rational>,
     /// A proven bound on the relative error of every level, rounded up; 0 if levels are exact.
     pub error_bound: f64,
-    /// An allocation that is the answer, or one of several answers.
+    /// An exact allocation. There may be others that are equally good.
     pub allocation: Option<Allocation>,
     /// The prices of a sum of utilities, with the bounds that they prove.
     pub proof: Option<(Prices, Bound)>,
@@ -84,7 +84,7 @@ pub enum ReferenceError {
     /// A linear programme of any kind has no exact answer.
     #[error(transparent)]
     Programme(#[from] LpError),
-    /// The time was up before the exact answer to a linear programme was proven.
+    /// The time was up before the optimality of the exact answer to a linear programme was proven.
     #[error("the time was up before the exact answer was proven (--exact-seconds raises the limit)")]
     Late,
     /// The certificate does not prove the answer.
@@ -132,7 +132,8 @@ pub fn of(case: &Case) -> Result<Reference, ReferenceError> {
     if !case.kind.is_sum() || case.kind == Kind::Market {
         return of_mechanism(case, problem);
     }
-    // For more users an exact mechanism takes long, and random problems have no rational answer anyway.
+    // An exact mechanism takes long for many users. It would rarely help, because random problems seldom have a
+    // rational answer.
     let is_small = problem.n_users() <= MOST_USERS;
     let near = is_small.then(|| of_mechanism(case, problem)).and_then(Result::ok);
     if let Some(found) = near.as_ref().filter(|found| found.error_bound == 0.0) {
@@ -140,7 +141,7 @@ pub fn of(case: &Case) -> Result<Reference, ReferenceError> {
     }
     match newton::solve(problem, &case.alpha) {
         Ok(found) => Ok(of_proof(case, made(case, found.tasks), found.prices, found.bound)),
-        // For a user's own problem a bound that is not as small is better than none.
+        // If Newton's method fails, an answer with a larger proven bound is better than no reference.
         Err(error) => near.ok_or_else(|| error.into()),
     }
 }
@@ -208,8 +209,8 @@ fn of_mechanism(case: &Case, problem: &Problem) -> Result<Reference, ReferenceEr
     Ok(reference)
 }
 
-/// Returns the rational objective of a kind: the least share, divided by the weight, of the users that can have one;
-/// or the weighted sum of tasks.
+/// Returns the objective of kinds with a rational objective. It is the least weighted share of the users that can have
+/// tasks, or the weighted sum of tasks.
 ///
 /// # Errors
 /// [`ReferenceError::Undefined`] if the share is not defined for the problem.
@@ -231,12 +232,14 @@ pub fn objective(
     Ok(active.map(level).min())
 }
 
-/// The largest number of users for which levels are certified, and for which rational levels are searched for.
+/// The largest number of users for which the tasks by user are certified. For more users, rational tasks are not
+/// searched for either.
 const MOST_USERS: usize = 2_000;
 /// The exponent of the tolerance of certificates for irrational answers, as a negative power of ten. It bounds the
 /// gap; the error of a level is at most about the square root of the gap.
 const IRRATIONAL: u32 = 2 * newton::DIGITS;
-/// The same exponent for rational answers with irrational values of tasks. The kernel's numbers have 50 digits.
+/// The same exponent for rational answers with irrational values of tasks. The kernel computes these values with 50
+/// digits.
 const ENCLOSED: u32 = 40;
 
 /// Returns the certificate of a reference as text, or `None` if it would be too large.
@@ -257,7 +260,7 @@ pub fn certificate(case: &Case, reference: &Reference) -> Result<Option<String>,
     let own = own_axioms(case);
     let mut requests = vec![Request::of(Axiom::Feasible)];
     let Some((prices, bound)) = &reference.proof else {
-        // A planted answer may have irrational utilities.
+        // A planted answer may have irrational utilities, so its certificate needs a tolerance.
         let tolerance = match case.alpha.is_integer() {
             true => Rational::new(),
             false => Rational::from((1, Integer::from(10).pow(ENCLOSED))),
@@ -305,7 +308,7 @@ pub fn own_axioms(case: &Case) -> Vec<(Axiom, Parameters)> {
 }
 
 impl Reference {
-    /// Returns the reference that is the exact answer to a linear programme.
+    /// Creates the reference from the exact answer to a linear programme.
     #[must_use]
     pub fn of_programme(answer: Answer) -> Self {
         let objective = match &answer.status {
@@ -321,7 +324,7 @@ impl Reference {
         self.programme.as_ref().and_then(|answer| ProgrammeStatus::of_exact(&answer.status))
     }
 
-    /// Returns the data about the answer to a case that `references.json` contains.
+    /// Returns the part of `references.json` about the answer to a case.
     #[must_use]
     pub fn summary(&self, case: &Case) -> Value {
         json!({
@@ -335,7 +338,7 @@ impl Reference {
         })
     }
 
-    /// Returns the objective: exact if it is rational, else to a hundred digits.
+    /// Returns the objective. It is exact if it is rational, and otherwise has a hundred digits.
     fn value(&self, case: &Case) -> Option<String> {
         if let Some(objective) = &self.objective {
             return Some(format(objective));
@@ -350,12 +353,13 @@ impl Reference {
         Some(significant(&sum))
     }
 
-    /// Returns a hash of levels and objective, by which a suite identifies its references.
+    /// Returns a hash of levels and objective. The suite stores this hash to recognise its references.
     #[must_use]
     pub fn sha256(&self) -> String {
         let mut text = String::new();
         for level in self.levels.iter().flatten() {
-            // Irrational levels agree in this number of digits, whatever method computed them.
+            // Irrational levels are hashed with this number of digits. They agree in these digits, whatever method
+            // computed them.
             text += &if self.error_bound == 0.0 { format(level) } else { significant(level) };
             text.push('\n');
         }
@@ -381,7 +385,7 @@ fn significant(value: &Rational) -> String {
         if exponent < 0 { power } else { power.recip() }
     };
     let mut whole = (value * power(exponent)).round().into_numer_denom().0;
-    // The exponent from the logarithm may be off by one.
+    // The logarithm may give an exponent that is wrong by one.
     let top = Integer::from(10).pow(DIGITS + 1);
     if *whole.as_abs() >= top {
         exponent += 1;
@@ -390,8 +394,8 @@ fn significant(value: &Rational) -> String {
     format!("{whole}e{exponent}")
 }
 
-/// Returns the reference in a certificate, for kinds that a mechanism or Newton's method solves. Its hash must be
-/// checked. The bounds that its prices prove are computed again.
+/// Returns the reference in a certificate, for kinds that a mechanism or Newton's method solves. The caller must check
+/// its hash. This function computes the bounds that its prices prove again.
 #[must_use]
 pub fn of_certificate(case: &Case, certificate: &Certificate) -> Option<Reference> {
     let problem = case.problem()?;

@@ -1,12 +1,12 @@
-//! Computes the largest sum of utilities of any cluster, to as many digits as a comparison can need.
+//! Computes the largest sum of utilities of any cluster, to more digits than any comparison needs.
 //!
-//! The optimum is algebraic but in general irrational (THEORY, fact 4). So the reference is a rational point with a
-//! proof of its distance. An approximate answer in doubles, or in slightly higher precision, determines the classes
-//! on which a user runs. Newton's method then solves the conditions of this pattern in rationals, rounded to `BITS`
-//! bits after every step. The conditions are that every bottleneck is full, and that all classes on which a user runs
-//! have the same cost for it. At the cost `c_n` of a task a user takes `x_n = min(T_n, (w_n / c_n)^(1/a))`. The
-//! result is scaled until it is feasible, and its prices are raised until they prove a bound, which [`bound::prove`]
-//! computes. The steps before need not be trusted.
+//! The optimum is algebraic but in general irrational (docs/theory.md, fact 4). So the reference is a rational point
+//! with a proof of its distance. An approximate answer in doubles, or in slightly higher precision, determines the
+//! classes on which a user runs. Newton's method then solves the conditions of this pattern in rationals, rounded to
+//! `BITS` bits after every step. The conditions are that every bottleneck is full, and that a task of a user costs the
+//! same on all classes on which the user runs. At the cost `c_n` of a task a user takes `x_n = min(T_n, (w_n /
+//! c_n)^(1/a))`. The result is scaled until it is feasible, and its prices are raised until they prove a bound, which
+//! [`bound::prove`] computes. The steps before need not be trusted.
 
 use evenhand_exact::{Prices, Tasks};
 use evenhand_mechanisms::{Flags, MechanismError, registry};
@@ -21,7 +21,7 @@ use super::bound::{self, Bound};
 use super::rounding::{BITS, eliminate, rounded};
 use crate::utility::power;
 
-/// The number of bits of accuracy after which the method stops: a step with smaller relative changes is the last.
+/// The method stops after a step whose relative changes are below 2 to the power of minus this number.
 const LAST_CHANGE: u32 = 800;
 /// The number of digits of a level that are proven: the largest error is this negative power of ten.
 pub const DIGITS: u32 = 100;
@@ -46,10 +46,10 @@ pub enum NewtonError {
     /// Newton's method did not converge.
     #[error("Newton's method did not converge in {MOST_STEPS} steps")]
     NoConvergence,
-    /// A user pays nothing and has no limit, or the equations give it negative tasks on a class.
+    /// A user pays nothing and has no limit, or the equations give a user negative tasks on a class.
     #[error("the equations of the bottlenecks have no solution")]
     Singular,
-    /// Numbers are out of the range of doubles, with which the method starts.
+    /// Numbers are out of the range of doubles. The method starts with doubles.
     #[error("there is no start: {0}")]
     Start(String),
     /// There is no approximate answer to start from.
@@ -91,16 +91,17 @@ struct User {
     weight: Rational,
     limit: Option<Rational>,
     places: Vec<Place>,
-    /// The index of the place where the user runs most.
+    /// The index of the class on which the user runs the most tasks.
     home: usize,
 }
 
-/// The equations. The unknowns are the prices of whole rows, and the tasks of users outside their homes.
+/// The equations. The unknowns are the prices of whole rows, and the tasks of users on classes other than their main
+/// class (`home`).
 struct System<'c> {
     constraints: &'c Constraints<'c>,
     alpha: &'c Rational,
     users: Vec<User>,
-    /// The places outside homes as `(user, place)`, each with the unit of its tasks.
+    /// The classes other than the main class as `(user, place)`, each with the unit of its tasks.
     off_home: Vec<(usize, usize, Rational)>,
 }
 
@@ -108,7 +109,7 @@ struct System<'c> {
 struct Values {
     /// The prices of whole rows.
     prices: Vec<Rational>,
-    /// The tasks outside homes, in their units.
+    /// The tasks on classes other than the main class, in their units.
     off_home: Vec<Rational>,
 }
 
@@ -143,7 +144,7 @@ impl<'c> System<'c> {
         };
         let users = (0..problem.n_users()).filter(|n| problem.is_active(*n)).map(user).collect();
         let mut system = Self { constraints, alpha, users, off_home: Vec::new() };
-        // Without a choice of classes the problem splits into pools, which have a faster start.
+        // If every user has only one class, the problem splits into pools, which have a faster start.
         let one_class = |user: &User| user.places.len() == 1;
         if *alpha == 1 && system.users.iter().all(one_class) {
             let prices = system.prices_of_pools()?;
@@ -166,8 +167,8 @@ impl<'c> System<'c> {
         Ok((system, Values { prices, off_home }))
     }
 
-    /// Determines where users run: on classes where the fraction of their tasks exceeds the relative extra cost of
-    /// the class over their cheapest class. Returns the tasks outside homes.
+    /// Determines on which classes users run: those where the fraction of the user's tasks exceeds the relative extra
+    /// cost over its cheapest class. Returns the tasks on classes other than the main class.
     fn read(&mut self, tasks: &Tasks, prices: &[Rational]) -> Vec<Rational> {
         let mut start = Vec::new();
         for (k, user) in self.users.iter_mut().enumerate() {
@@ -190,7 +191,7 @@ impl<'c> System<'c> {
         start
     }
 
-    /// Computes the prices of pools side by side in doubles, for logarithms.
+    /// Computes the prices of all pools in doubles, for sums of logarithms.
     fn prices_of_pools(&self) -> Result<Vec<Rational>, NewtonError> {
         let mut prices = vec![Rational::new(); self.constraints.rows().len()];
         for class in 0..self.constraints.problem().n_servers() {
@@ -233,8 +234,8 @@ impl<'c> System<'c> {
         for user in &self.users {
             let uses = &user.places[user.home].uses;
             let paid = cost(&user.places[user.home], prices);
-            // A user takes all its tasks if even the last one is worth its cost. What it pays is then the value of
-            // its tasks, which does not depend on prices.
+            // A user takes all its tasks if even its last task is worth the cost. Its payment is then the value of its
+            // tasks, which does not depend on prices.
             if let Some(limit) = &user.limit {
                 let worth = &user.weight * power(limit, &Rational::from(-self.alpha), BITS);
                 if paid <= worth {
@@ -263,7 +264,7 @@ impl<'c> System<'c> {
         Ok(Response { levels, slopes, spent })
     }
 
-    /// Returns the tasks by user and place.
+    /// Returns the tasks by user and class.
     fn tasks(&self, levels: &[Rational], off_home: &[Rational]) -> Vec<Vec<(usize, Rational)>> {
         let mut tasks: Vec<Vec<(usize, Rational)>> =
             self.users.iter().zip(levels).map(|(user, level)| vec![(user.home, level.clone())]).collect();
@@ -288,7 +289,7 @@ impl<'c> System<'c> {
         excess
     }
 
-    /// Returns the change of the use of each row by a unit of tasks outside the home of its user.
+    /// Returns the change of the use of each row for one more unit of tasks outside the main class of its user.
     fn use_changes(&self, prices: usize) -> Vec<Vec<Rational>> {
         let of = |(k, at, unit): &(usize, usize, Rational)| {
             let user = &self.users[*k];
@@ -311,7 +312,7 @@ impl<'c> System<'c> {
         for _ in 0..MOST_STEPS {
             let Response { levels, slopes, spent } = self.respond(&values.prices)?;
             let excess = self.excess(&self.tasks(&levels, &values.off_home));
-            // The active rows are those where price and slack compare as at a bottleneck. Only their prices are
+            // A row is active if its price exceeds its slack, as at a bottleneck. Only the prices of active rows are
             // unknown.
             let is_active: Vec<bool> =
                 values.prices.iter().zip(&excess).map(|(p, e)| Rational::from(p / &spent) + e > 0).collect();
@@ -327,7 +328,8 @@ impl<'c> System<'c> {
                 row.push(rounded(&right));
                 row
             });
-            // Costs on the other classes of a user must equal that at home. These equations contain no tasks.
+            // The cost on each other class of a user must equal the cost on its main class. These equations do not
+            // contain tasks.
             let of_costs = moves.iter().map(|change| {
                 let mut row: Vec<Rational> = active.iter().map(|&j| change[j].clone()).collect();
                 row.extend(vec![Rational::new(); moves.len()]);

@@ -1,9 +1,10 @@
-//! Checks that planted tasks are the optimum of a sum of utilities. Every condition is checked exactly, in a few
-//! lines that share no code with the certificates.
+//! Checks that planted tasks are the optimum of a sum of utilities. Every condition is checked exactly. The code is
+//! short and independent of the code for certificates.
 //!
 //! With `a = s / q`, `x` maximises `sum_n w_n g_a(x_n)` under the following conditions. It is feasible. Every row with
 //! a price is full, and every limit with a price is reached. A task costs a user at least `w_n / x_n^a` on every class,
-//! and exactly this where the user runs. The last two conditions are compared as `q`-th powers, which are rational.
+//! and exactly this on the classes on which the user runs. The last two conditions are compared as `q`-th powers, which
+//! are rational.
 
 use evenhand_problem::{Constraints, Problem, Rational, Sharing};
 use rug::ops::Pow;

@@ -4,11 +4,12 @@ use evenhand_problem::Rational;
 use rug::Integer;
 use rug::ops::Pow;
 
-/// The number of bits to which iterates are rounded, relative to each number. They are some 300 digits. The square
-/// root of a gap leaves half of them, and 100 are needed.
+/// The number of bits to which iterates are rounded, relative to each number. This gives some 300 digits. The error of
+/// a level is the square root of the gap, so half of these digits remain. 100 are needed.
 pub(super) const BITS: u32 = 1024;
-/// The number of cancelled bits from which on an equation counts as dependent on others. Dependence is decided by
-/// where users run, not by the iterate. So the remainder of a dependent equation is only rounding.
+/// If an equation loses this number of bits by cancellation, it counts as dependent on other equations. An equation is
+/// dependent because of the classes on which users run, whatever the iterate is. The remainder of a dependent equation
+/// is only rounding error.
 const DEPENDENT: f64 = 300.0;
 
 /// Rounds a number towards 0 to `BITS` bits.
@@ -27,11 +28,13 @@ pub(super) fn rounded(value: &Rational) -> Rational {
     if shift >= 0 { Rational::from(scaled) / power } else { Rational::from(scaled) * power }
 }
 
-/// Solves a linear system with the right-hand sides in the last column. Unknowns that the equations do not determine are 0. Such
-/// unknowns are the prices of dependent bottlenecks, and the places of users that have a choice; any values are equally good.
+/// Solves a linear system with the right-hand sides in the last column. Unknowns that the equations do not determine
+/// are 0. These are prices of dependent bottlenecks, or tasks of users that have a choice of classes. Any values are
+/// equally good.
 pub(super) fn eliminate(mut rows: Vec<Vec<Rational>>) -> Vec<Rational> {
     let size = rows.len();
-    // Logarithms of the largest entry of every row, and of every column after rows are divided by theirs.
+    // The logarithm of the largest entry of every row, and of every column after each row was divided by its largest
+    // entry.
     let largest = |entries: &mut dyn Iterator<Item = f64>| entries.fold(f64::MIN, f64::max);
     let of_rows: Vec<f64> = rows.iter().map(|row| largest(&mut row[..size].iter().map(log2))).collect();
     let of_column =
@@ -71,7 +74,7 @@ pub(super) fn eliminate(mut rows: Vec<Vec<Rational>>) -> Vec<Rational> {
     solution
 }
 
-/// Returns the binary logarithm of the absolute value within 1, or a very small number for 0.
+/// Returns the binary logarithm of the absolute value, with an error of at most 1. Returns a very small number for 0.
 fn log2(value: &Rational) -> f64 {
     if value.is_zero() {
         return f64::MIN / 4.0;

@@ -1,4 +1,4 @@
-//! Clusters whose exact answer has to be computed: random ones of many shapes, and imitations of two traces.
+//! Clusters whose exact answer has to be computed. Some are random and of many shapes. Others imitate two traces.
 
 use evenhand_problem::{Problem, ProblemError, ProblemSpec, Rational, ServerSpec, UserSpec};
 
@@ -13,7 +13,7 @@ pub struct Traits {
     pub allowed: usize,
     /// Whether a third of the users have a limited number of tasks.
     pub limits: bool,
-    /// Whether the first resource is counted in units of a billionth of the others, like bytes.
+    /// Whether the first resource has a unit that is a billionth of the unit of the others, like bytes.
     pub bytes: bool,
     /// Whether a quarter of the users demand `10^12` times less than the others.
     pub far: bool,
@@ -21,11 +21,11 @@ pub struct Traits {
     pub tiny_weights: bool,
     /// Whether every second user equals the user before it up to a billionth of its demand.
     pub near_ties: bool,
-    /// Whether all classes are identical, and users in groups of four as well.
+    /// Whether all classes are identical, and users are identical in groups of four.
     pub degenerate: bool,
     /// Whether the first class has a billionth of the capacity of the others, and a third of the users may use no other class.
     pub nearly_nothing: bool,
-    /// Whether only few whole tasks fit.
+    /// Whether only a few whole tasks fit.
     pub whole: bool,
 }
 
@@ -86,11 +86,11 @@ pub(super) fn recipes(all: &mut Vec<Recipe>) {
 /// The exponents other than 1, with their names.
 const EXPONENTS: [((u32, u32), &str); 3] = [((1, 2), "half"), ((2, 1), "2"), ((3, 1), "3")];
 
-/// The number of users of the largest cluster with an irrational optimum. The work of steps with a thousand bits
-/// grows as the cube of the number of unknowns.
+/// The number of users of the largest cluster with an irrational optimum. The work of a step with a thousand bits grows
+/// with the cube of the number of unknowns.
 const MOST_IRRATIONAL: usize = 60;
 
-/// Adds sums of utilities on the same clusters. Their optima are irrational.
+/// Adds sums of utilities for the same clusters. Their optima are irrational.
 fn irrational(all: &mut Vec<Recipe>, shapes: &[(&'static str, Size, Shape)]) {
     use Size::{Large, Small};
     for &(name, size, shape) in shapes.iter().filter(|(.., shape)| shape.0 <= MOST_IRRATIONAL) {
@@ -199,7 +199,8 @@ fn case(note: &'static str, spec: ProblemSpec) -> Result<Case, ProblemError> {
 /// The count of a server class, and its CPU and memory as fractions.
 type Servers = (u32, (u32, u32), (u32, u32));
 
-/// The server configurations of the Google cluster (DRFH, Table I: count, CPU, memory). The users are made up.
+/// The server configurations of the Google cluster (DRFH, Table I: count, CPU, memory). The users are not from the
+/// trace.
 const GOOGLE: [Servers; 10] = [
     (6732, (1, 2), (1, 2)),
     (3863, (1, 2), (1, 4)),

@@ -1,4 +1,5 @@
-//! Suites of cases: made from a seed, the same on every machine, with committed hashes (`suite.txt`).
+//! Suites of cases. They are generated from a seed and are the same on every machine. Their hashes are committed
+//! (`suite.txt`).
 
 mod clusters;
 mod draw;
@@ -15,7 +16,7 @@ pub use clusters::{Traits, cluster};
 pub use planted::planted;
 pub use pools::{pool, random};
 
-/// The version of the suites. It changes with any of their problems and references.
+/// The version of the suites. It changes when any of their problems or references changes.
 pub const VERSION: u32 = 2;
 /// The seed of the suites whose hashes are committed.
 pub const SEED: u64 = 0;
@@ -29,7 +30,7 @@ pub enum Suite {
     Small,
     /// All cases.
     Full,
-    /// The linear programmes of a folder of MPS files, which are not made here.
+    /// The linear programmes in a folder of MPS files. They are not generated here.
     Netlib,
 }
 
@@ -46,7 +47,7 @@ enum Size {
     Large,
 }
 
-/// A case that is made on demand.
+/// A recipe for a case, which is generated on demand.
 struct Recipe {
     name: String,
     kind: Kind,
@@ -64,7 +65,7 @@ impl Suite {
     }
 }
 
-/// Returns the cases of a suite, each of which is made on demand. There are none for [`Suite::Netlib`].
+/// Returns the cases of a suite. Each case is generated on demand. [`Suite::Netlib`] has no cases here.
 ///
 /// # Errors
 /// Each item may be [`BenchError::Instance`] if numbers do not form a valid problem.
@@ -72,7 +73,7 @@ pub fn cases(suite: Suite, seed: u64) -> impl Iterator<Item = Result<Case, Bench
     cases_of(suite, seed, &Kind::ALL)
 }
 
-/// Returns the cases of a suite of these kinds.
+/// Returns the cases of a suite that are of one of these kinds.
 pub fn cases_of(
     suite: Suite,
     seed: u64,
@@ -93,7 +94,7 @@ pub fn n_cases(suite: Suite) -> usize {
     n_cases_of(suite, &Kind::ALL)
 }
 
-/// Returns the number of cases of a suite of these kinds.
+/// Returns the number of cases of a suite that are of one of these kinds.
 #[must_use]
 pub fn n_cases_of(suite: Suite, kinds: &[Kind]) -> usize {
     recipes().iter().filter(|recipe| suite.has(recipe) && kinds.contains(&recipe.kind)).count()
@@ -109,7 +110,7 @@ pub fn hashes(kind: Kind, name: &str) -> Option<(&'static str, &'static str)> {
     })
 }
 
-/// Returns the cases of a user's own problem: one for every kind that applies.
+/// Returns the cases of a problem that the user provides: one for every kind that applies.
 #[must_use]
 pub fn own(name: &str, input: &Input) -> Vec<Case> {
     let case = |kind: Kind| Case {

@@ -1,5 +1,5 @@
-//! Clusters made around an optimum. Tasks, prices and demands are drawn first. Then capacities and weights are chosen
-//! for which the tasks are optimal.
+//! Clusters that are constructed from an optimum. Tasks, prices and demands are drawn first. Then capacities and
+//! weights are chosen so that the tasks are optimal.
 //!
 //! Row `r` of class `i` has the price `p_r m_i` with a markup `m_i`, so classes with the same markup have the same
 //! cost. Every user has a home class, and may also use classes that are not cheaper. It runs on its home and on other
@@ -21,17 +21,17 @@ use crate::case::{Case, Input, Kind, Planted};
 pub struct Like {
     /// The largest number of classes that a user may use in addition to its home.
     pub beside: usize,
-    /// Whether all markups are equal. Then it is not determined at all where users run.
+    /// Whether all markups are equal. In this case all placements of the tasks are equally good.
     pub degenerate: bool,
     /// Whether markups differ by a billionth.
     pub near_ties: bool,
-    /// Whether the last resource is used up everywhere but has no price.
+    /// Whether the last resource is used up on every class but has no price.
     pub free: bool,
     /// Whether levels differ by a factor of `10^12`.
     pub far: bool,
-    /// Whether the first resource is counted in units of a billionth of the others, like bytes.
+    /// Whether the first resource has a unit that is a billionth of the unit of the others, like bytes.
     pub bytes: bool,
-    /// Whether a third of the users have all their tasks.
+    /// Whether a third of the users run as many tasks as they have.
     pub limits: bool,
 }
 
@@ -91,7 +91,7 @@ pub fn planted(
             false => scaled(draw.between(1, 40), -unit(r)),
         })
         .collect();
-    // Markups repeat every few classes, so that classes share them.
+    // Markups repeat every few classes, so that several classes have the same markup.
     let markups: Vec<Rational> = (0..n_classes)
         .map(|i| match (like.degenerate, like.near_ties) {
             (true, _) => Rational::from(1),
@@ -138,7 +138,8 @@ pub fn planted(
         tasks.push(placed);
         let cost: Rational = demand.iter().zip(&prices).map(|(d, p)| Rational::from(d * p)).sum();
         let cost = cost * &markups[home];
-        // A user that demands only free resources needs a limit; the price of the limit gives its tasks a value.
+        // A user that demands only resources without a price needs a limit. The price of the limit gives its tasks a
+        // value.
         let is_limited = cost.is_zero() || (like.limits && draw.one_in(3));
         let price = if is_limited { Rational::from(draw.between(1, 30)) } else { Rational::new() };
         let weight = root.pow(s) * Rational::from(&cost + &price);

@@ -1,4 +1,4 @@
-//! Cases with one pool: those of the papers, and random ones. Resources have capacity 1, and a user can be granted at
+//! Cases with one pool. Some are those of the papers, others are random. Resources have capacity 1, and a user gets at
 //! most its whole request.
 
 use evenhand_problem::{Problem, ProblemError, ProblemSpec, Rational, ServerSpec, UserSpec};
@@ -115,8 +115,9 @@ fn free_bottleneck() -> Result<Case, ProblemError> {
 
 type Requests = (Vec<Vec<Rational>>, Vec<Rational>);
 
-/// Draws random users of different sizes. The range of sizes grows with the number of users, so that some users get their whole
-/// request. All numbers are multiples of a power of two. Doubles hold them exactly, so errors are only those of a method.
+/// Draws random users of different sizes. The range of sizes grows with the number of users, so that some users get
+/// their whole request. All numbers are multiples of a power of two, so doubles represent them exactly. All errors are
+/// therefore those of the method.
 fn requests(n_users: usize, n_resources: usize, draw: &mut Draw) -> Requests {
     let sizes = u64::from(n_users.max(2).ilog2());
     let (mut requests, mut weights) = (Vec::with_capacity(n_users), Vec::with_capacity(n_users));
@@ -166,7 +167,7 @@ fn near_tie(n_users: usize, n_resources: usize, seed: u64) -> Result<Case, Probl
     let mut draw = Draw::new(seed, "near tie");
     let (mut requests, weights) = requests(n_users, n_resources, &mut draw);
     for request in &mut requests {
-        // The last resource equals the first one up to a billionth.
+        // The last resource equals the first resource up to a billionth.
         let first = request[0].clone();
         let off = scaled(draw.between(1, 9), -9);
         if let Some(last) = request.last_mut() {

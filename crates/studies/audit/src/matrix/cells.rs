@@ -1,4 +1,4 @@
-//! The result of a matrix: its cells, and the papers' claims about them.
+//! The cells of a matrix, and the claims of papers about these cells.
 
 use evenhand_certify::{Examination, Request, certify};
 use evenhand_exact::{Axiom, Parameters, Share};
@@ -19,11 +19,11 @@ use crate::subject::Subject;
 /// The state of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StateOf {
-    /// A theorem proves it.
+    /// A theorem proves that the mechanism has the property.
     Proven,
     /// A problem refutes it.
     Refuted,
-    /// No problem that was examined refutes it, and no theorem proves it.
+    /// No examined problem refutes it, and no theorem proves it.
     Open,
     /// The axiom or property does not apply to the mechanism.
     NotApplicable,
@@ -53,9 +53,10 @@ pub struct Cell {
     pub state: StateOf,
     /// The place of the proof, the search that was made, or the reason why the column does not apply.
     pub reference: String,
-    /// The problems on which it is proven and the place of the proof, if it is not proven on all problems.
+    /// The problems for which a theorem proves the cell, and the place of the proof. `None` if it is proven for all
+    /// problems or for none.
     pub proven_where: Option<(String, String)>,
-    /// The number of problems for which it was decided.
+    /// The number of problems on which the cell was decided.
     pub instances: u64,
     /// The counterexample.
     pub shown: Option<Box<Shown>>,
@@ -68,12 +69,12 @@ pub struct Shown {
     pub problem: Problem,
     /// The allocation of the mechanism.
     pub allocation: Allocation,
-    /// The amount by which an axiom is violated, or for a property the difference of the user's tasks.
+    /// The amount by which an axiom is violated. For a property it is the difference of the user's tasks.
     pub margin: Option<Rational>,
-    /// The certificate of the allocation. It proves that the allocation violates the axiom. For a property of two
-    /// problems it proves instead that the allocation is one of the mechanism.
+    /// The certificate of the allocation. For an axiom it proves that the allocation violates the axiom. For a property
+    /// of two problems it proves that the allocation is an answer of the mechanism.
     pub examination: Examination,
-    /// The second problem, for a property that compares two.
+    /// The second problem, for a property that compares two problems.
     pub pair: Option<Pair>,
 }
 
@@ -103,15 +104,16 @@ pub struct Pair {
 pub enum Compared {
     /// The mechanism gives these tasks and no others.
     Unique,
-    /// Both allocations are answers of the mechanism, which has others. The property is refuted whichever answers are
-    /// selected. The completeness of the list of answers is not certified.
+    /// Both allocations are answers of the mechanism, which has other answers too. The property is refuted whichever
+    /// answers are selected. No certificate proves that the list of answers is complete.
     Every,
-    /// Both allocations are answers of the mechanism. To the lie it has other answers, in which every user has the
-    /// same tasks on other servers. Some of these refute the property. Others keep it, because the liar loses tasks.
+    /// Both allocations are answers of the mechanism. For the changed problem it has other answers, in which every user
+    /// has the same tasks on other servers. Some of these answers refute the property. In others the liar loses tasks,
+    /// so they do not refute it.
     Ties,
-    /// Both allocations are answers of the mechanism, which may have others. The engine selects these.
+    /// Both allocations are answers of the mechanism, which may have other answers. The engine selects these two.
     Selected,
-    /// Both allocations are feasible. That they are the mechanism's is not certified.
+    /// Both allocations are feasible. No certificate proves that they are answers of the mechanism.
     Computed,
 }
 
@@ -152,7 +154,7 @@ impl Compared {
     }
 }
 
-/// The verdict on a claim about lies that some answers to a lie contradict and others do not.
+/// The verdict on a claim about lies if some answers to a lie contradict the claim and other answers do not.
 pub const UNLESS_TIES: &str = "fails unless ties between placements go against the liar";
 
 /// A claim of a paper with its verdict.
@@ -195,7 +197,8 @@ pub struct Matrix {
     pub settings: Settings,
     /// Whether the search is complete.
     pub complete: bool,
-    /// By mechanism: the number of problems for which it is defined, and the number of problems without an answer.
+    /// For each mechanism: the number of problems for which it is defined, and the number of problems without an
+    /// answer.
     pub looked: Vec<(&'static Mechanism, u64, u64)>,
     /// The cells, mechanism by mechanism.
     pub cells: Vec<Cell>,
@@ -249,7 +252,7 @@ impl Progress {
         let search = match (own, claim.select.is_none() && is_answered) {
             (_, true) => main.clone(),
             (Some(own), false) => own.clone(),
-            // The claim is proven, or not searched yet.
+            // The claim is proven, or its search has not begun.
             (None, false) => Search::new(mechanism, claim.select, premises, [claim.column]),
         };
         Some(Judged { claim, cell: cell(&search, claim.column, premises) })
@@ -302,8 +305,8 @@ fn refuted_by(found: &Found) -> String {
     format!("{}: {how}", crate::render::size(&found.problem))
 }
 
-/// Returns the problem, the mechanism's allocation and the certificates. Returns `None` if they do not refute the
-/// cell, as may happen with a file that was edited.
+/// Returns the problem, the mechanism's allocation and the certificates. Returns `None` if they do not refute the cell.
+/// This can happen if the file of a saved search was edited.
 fn counterexample(subject: &Subject, column: Column, found: &Found) -> Option<Shown> {
     match column {
         Column::Axiom(axiom) => of_axiom(subject, axiom, found.problem.clone()),
@@ -317,7 +320,8 @@ fn of_axiom(subject: &Subject, axiom: Axiom, problem: Problem) -> Option<Shown> 
     violated(problem, allocation, request, &tolerance)
 }
 
-/// Certifies that the allocation violates the request and, if possible, that it satisfies the axiom that defines the mechanism.
+/// Certifies that the allocation violates the request. If possible, it also certifies that the allocation satisfies the
+/// axiom that defines the mechanism.
 fn violated(
     problem: Problem,
     allocation: Allocation,
@@ -333,7 +337,7 @@ fn violated(
     (claim.holds == Some(false)).then_some(Shown { problem, allocation, margin, examination, pair: None })
 }
 
-/// Returns the axiom that an allocation of the mechanism satisfies by definition.
+/// Returns the axiom that defines the mechanism of an allocation.
 fn defining_request(allocation: &Allocation) -> Option<Request> {
     registry::axiom_of(allocation).map(|(axiom, parameters)| Request { axiom, parameters })
 }
@@ -342,7 +346,7 @@ fn of_property(subject: &Subject, property: Property, problem: &Problem) -> Opti
     let refuted = property.refuted(subject, &Stated::from(problem))?;
     let (given, tolerance) = subject.certifiable(&refuted.problem)?;
     if property == Property::SingleServerDrf {
-        // DRF is the only max-min allocation of dominant shares.
+        // The allocation of DRF is the only max-min allocation of dominant shares.
         let parameters = Parameters::from(Some(Share::Dominant));
         let request = Request { axiom: Axiom::MaxMin, parameters };
         return violated(refuted.problem, given, request, &tolerance);
@@ -373,8 +377,8 @@ fn of_property(subject: &Subject, property: Property, problem: &Problem) -> Opti
     Some(Shown { problem: refuted.problem, allocation: given, margin, examination, pair: Some(pair) })
 }
 
-/// Returns whether the property is refuted whichever answers the mechanism selects on the two problems. Tasks are
-/// linear in the allocation, so the extreme answers suffice.
+/// Returns whether every pair of answers to the two problems refutes the property. Tasks are linear in the allocation,
+/// so it suffices to test the extreme answers.
 fn every_answer(subject: &Subject, property: Property, refuted: &Refutation) -> bool {
     let Some((before, after)) = subject.answers(&refuted.problem).zip(subject.answers(&refuted.changed))
     else {
@@ -412,8 +416,8 @@ fn every_answer(subject: &Subject, property: Property, refuted: &Refutation) -> 
     }
 }
 
-/// Returns whether ties between placements decide. Then the mechanism has one answer to the truth, all its answers to
-/// the lie give every user the same tasks, and some answer to the lie costs the liar tasks.
+/// Returns whether the selection among placements decides. In that case the mechanism has one answer to the true
+/// problem. All its answers to the lie give every user the same tasks, and some of them cost the liar tasks.
 fn ties_decide(subject: &Subject, property: Property, refuted: &Refutation) -> bool {
     let (Property::NoFreeHarm, Some(liar)) = (property, refuted.kind.liar()) else { return false };
     let Some((before, after)) = subject.answers(&refuted.problem).zip(subject.answers(&refuted.changed))
@@ -429,10 +433,10 @@ fn ties_decide(subject: &Subject, property: Property, refuted: &Refutation) -> b
     is_one(&before) && is_one(&after) && after.iter().any(loses)
 }
 
-/// Returns what the certificate of an allocation proves about it.
+/// Returns what the certificate of an allocation proves about the mechanism.
 fn compared(examination: &Examination) -> Compared {
     let certificate = &examination.certificate;
-    // An allocation with a gap is only close to that of the mechanism.
+    // If the allocation has a gap, it is only close to that of the mechanism.
     let is_proven = |holds: Option<bool>| holds == Some(true) && certificate.tolerance == 0;
     let Some(claim) = certificate.claims.first().filter(|claim| is_proven(claim.holds)) else {
         return Compared::Computed;
@@ -440,7 +444,7 @@ fn compared(examination: &Examination) -> Compared {
     let criteria = certificate.problem.users().iter().map(|user| user.criterion());
     let one_criterion = criteria.clone().all(|list| list.windows(2).all(|pair| pair[0].1 == pair[1].1));
     match claim.axiom {
-        // Levels are unique. If the criterion does not depend on the class, so are the tasks.
+        // Levels are unique. If the criterion does not depend on the class, tasks are unique too.
         Axiom::MaxMin if one_criterion => Compared::Unique,
         Axiom::Proportional | Axiom::Tree => Compared::Unique,
         Axiom::PsDsf if certificate.allocation.sharing == Sharing::Tdm => Compared::Unique,

@@ -11,17 +11,17 @@ use crate::Property::{self, InTime, NoFreeHarm, PopulationMonotone, SingleServer
 /// A claim of a paper.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Claim {
-    /// The short name of the paper, and the place in it.
+    /// The short name of the paper, and the section or table of the claim.
     pub paper: &'static str,
     /// The mechanism.
     pub mechanism: &'static str,
     /// The axiom or property that the claim is about.
     pub column: Column,
-    /// The rule that selects among several answers of the mechanism, unless it is the usual one.
+    /// The rule that selects among several answers of the mechanism, unless it is the default rule.
     pub select: Option<&'static str>,
-    /// The premises of the paper about every problem.
+    /// The premises that the paper makes about every problem.
     pub premises: Premises,
-    /// Whether the paper says that the mechanism satisfies the column.
+    /// Whether the paper claims that the mechanism has the property or satisfies the axiom.
     pub says: bool,
 }
 
@@ -33,7 +33,7 @@ const LEMMA_1: Premises = Premises { positive: true, ..PS_DSF };
 const DRFH: Premises = Premises { positive: true, unlimited: true, everywhere: true, one_server: false };
 /// The premises of CDRF as PS-DSF describes it: no placement constraints, all resources on every server.
 const CDRF: Premises = Premises { unlimited: true, everywhere: true, ..Premises::NONE };
-/// The premises of NJC: one server. A user has a request, which may be granted completely.
+/// The premises of NJC: there is one server. A user has a limited request, which may be granted completely.
 const NJC: Premises = Premises { one_server: true, ..Premises::NONE };
 
 const TABLE_I: &str = "PS-DSF, Table I";
@@ -101,6 +101,7 @@ pub const CLAIMS: &[Claim] = &[
     axiom("NJC, section 4", "njc", ParetoOptimal, NJC, true),
     property("NJC, section 4", "njc", StrategyProof, NJC, true),
     axiom("NJC, section 4", "njc", EnvyFree, NJC, true),
-    // The paper speaks of every allocation without justified complaints. One such allocation with envy contradicts it.
+    // The paper claims this of every allocation without justified complaints. So one such allocation with envy
+    // contradicts the claim.
     Claim { select: Some("max-tasks"), ..axiom("NJC, section 4, most tasks", "njc", EnvyFree, NJC, true) },
 ];

@@ -10,9 +10,9 @@ use crate::Property;
 /// A column: an axiom or a property.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Column {
-    /// An axiom, which single allocations satisfy.
+    /// An axiom. Single allocations satisfy or violate it.
     Axiom(Axiom),
-    /// A property, which the mechanism has.
+    /// A property. The mechanism as a whole has it or does not have it.
     Property(Property),
 }
 
@@ -40,8 +40,8 @@ impl Column {
     }
 }
 
-/// Returns the request for an axiom. Its share or exponent is the mechanism's own, or else the dominant share and the
-/// exponent 1.
+/// Returns the request for an axiom. Its share or exponent is that of the mechanism. If the mechanism has none, it is
+/// the dominant share or the exponent 1.
 pub(super) fn request(axiom: Axiom, allocation: &Allocation) -> Request {
     let own = registry::axiom_of(allocation).filter(|(own, _)| *own == axiom);
     let parameters = match (own, axiom) {

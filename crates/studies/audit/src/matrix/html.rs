@@ -1,4 +1,4 @@
-//! Writes a matrix as an HTML page whose cells can be opened for details.
+//! Writes a matrix as an HTML page. A click on a cell shows its details.
 
 use evenhand_problem::format::problem_to_json;
 use evenhand_problem::printable;
@@ -9,7 +9,7 @@ use super::cells::{Cell, Judged, Matrix, Shown, StateOf};
 use super::column::Column;
 use super::render::{certificates, claim_name, describe, sentence};
 
-/// Returns the CSS class, sign and word of a cell.
+/// Returns the CSS class, the sign and the word for a cell.
 fn sign(cell: &Cell) -> (&'static str, &'static str, &'static str) {
     match cell.state {
         StateOf::Proven => ("holds", "✓", "proven"),
@@ -21,7 +21,7 @@ fn sign(cell: &Cell) -> (&'static str, &'static str, &'static str) {
     }
 }
 
-/// Returns the whole document. `with_files` says whether the files of the certificates are next to it.
+/// Returns the whole document. `with_files` says whether the certificates are stored in the same folder.
 #[must_use]
 pub fn document(matrix: &Matrix, with_files: bool) -> String {
     let states = [StateOf::Proven, StateOf::Refuted, StateOf::Open, StateOf::NotApplicable];

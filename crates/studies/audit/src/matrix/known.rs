@@ -12,15 +12,16 @@ use crate::Property;
 /// The knowledge about a cell before any search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Known {
-    /// A theorem proves the cell; with the place of the theorem.
+    /// A theorem proves the cell. The text names the place of the proof.
     Proven(String),
-    /// The column does not apply to the mechanism; with the reason.
+    /// The column does not apply to the mechanism. The text gives the reason.
     NotApplicable(String),
-    /// Nothing is proven, or a theorem proves it only for some problems: the problems, and the place of the theorem.
+    /// No theorem proves the cell for all problems. If a theorem proves it for some problems, the texts name these
+    /// problems and the place of the proof.
     Open(Option<(String, String)>),
 }
 
-/// The place of the proofs of the axioms' guarantees.
+/// The place of the proofs of the guarantees.
 const GUARANTEES: &str = "docs/proofs.md#guarantees";
 const THEOREM_B: &str = "verification/proof/theories/TheoremB.v";
 const THEOREM_D: &str = "docs/proofs.md#theorem-d";
@@ -32,7 +33,7 @@ const FACT_1: &str = "docs/theory.md, section 3, Fact 1";
 const LIES_ABOUT_CLASSES: &str = "docs/proofs.md#lies-about-classes";
 const ON_ONE_SERVER: &str = "docs/proofs.md#on-one-server";
 
-/// Returns what is known about the cell in a search whose problems satisfy `premises`.
+/// Returns what is known about the cell before a search whose problems satisfy `premises`.
 #[must_use]
 pub fn known(mechanism: &Mechanism, column: Column, premises: Premises) -> Known {
     match column {
@@ -73,7 +74,7 @@ fn known_axiom(mechanism: &Mechanism, axiom: Axiom, premises: Premises) -> Known
     }
 }
 
-/// The axioms that are proven for the proportional optimum, which `njc` returns if it is rational.
+/// The axioms that are proven for the proportional optimum. `njc` returns this optimum if it is rational.
 const OF_THE_OPTIMUM: [Axiom; 7] = [
     Axiom::WorkConserving,
     Axiom::ParetoOptimal,
@@ -88,7 +89,8 @@ fn guarantee_applies(guarantee: Guarantee, premises: Premises) -> bool {
     matches!(guarantee, Guarantee::When(condition) if premises.imply_condition(condition))
 }
 
-/// Returns the place of a theorem about an axiom, in addition to the guarantees. It assumes that every user has one demand.
+/// Returns the place of a theorem about an axiom, if one exists besides the guarantees. The theorem assumes that every
+/// user has the same demand on all classes.
 fn theorem_of_axiom(mechanism: &Mechanism, axiom: Axiom) -> Option<&'static str> {
     let share = share_of_tasks(mechanism);
     let is_proportional = mechanism.info.id == "proportional" || is_time_shared(mechanism);
@@ -124,13 +126,13 @@ fn not_applicable(mechanism: &Mechanism, property: Property) -> Option<String> {
     }
 }
 
-/// Returns whether the mechanism always shares the time of servers, whatever the problem states.
+/// Returns whether the mechanism always shares servers by time, whatever the problem states.
 fn is_time_shared(mechanism: &Mechanism) -> bool {
     mechanism.info.id == "ps-dsf-tdm"
 }
 
-/// Returns the share whose lexicographic maximum the mechanism computes, if a user's level is its tasks divided by a
-/// reference that depends only on its demand.
+/// Returns the share whose levels the mechanism makes lexicographically maximal. Returns `None` unless a user's level
+/// is its tasks divided by a reference that depends only on its demand.
 fn share_of_tasks(mechanism: &Mechanism) -> Option<Share> {
     let (axiom, parameters) = (mechanism.axiom)(&Allocation::default())?;
     parameters.share.filter(|share| axiom == Axiom::MaxMin && *share != Share::Generic)

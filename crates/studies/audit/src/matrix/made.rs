@@ -1,4 +1,5 @@
-//! Problems beyond the small ones: random ones, slightly changed ones, ones with groups, and known ones.
+//! Problems other than the small ones: random problems, slightly changed problems, problems with groups, and problems
+//! that are known to be difficult.
 
 use evenhand_problem::Rational;
 use evenhand_problem::format::Source;
@@ -12,20 +13,20 @@ use crate::{Size, draw};
 
 /// The size of the largest random problems of a matrix.
 const SIZE: Size = Size { users: 3, classes: 3, resources: 3 };
-/// The largest number that changes may produce.
+/// The largest number that a change may produce.
 const LARGEST: u32 = 9;
 
 /// Problems that are known to be difficult:
 ///
 /// - a problem found for Table I of PS-DSF (`evenhand reproduce`), on which a lie pays under PS-DSF with divided
 ///   resources;
-/// - for `tree`: more kept back than a limit above it allows, a group that may get nothing, and a share that is not
-///   the dominant one;
-/// - a user that gains under proportional fairness by refusing one of two equal servers, since another user then
+/// - for `tree`: a guarantee above the limit of a parent group, a group that may get nothing, and a share that is not
+///   the dominant share;
+/// - a user that gains under proportional fairness by refusing one of two equal servers, because another user then
 ///   moves;
-/// - a gang of which only one task fits;
+/// - a gang of several tasks, of which only one task fits;
 /// - three users whose proportional optimum is irrational (NJC, section 3);
-/// - users with limited tasks, at whose expense PS-DSF leaves others unequal.
+/// - users with limited tasks, because of which PS-DSF leaves other users unequal.
 const KNOWN: &[&str] = &[
     r#"{"kind": "allocation-problem", "resources": ["r1", "r2"],
         "servers": [{"name": "s1", "capacity": {"r1": 7, "r2": 5}}, {"name": "s2", "capacity": {"r1": 3, "r2": 2}}],
@@ -59,10 +60,10 @@ const KNOWN: &[&str] = &[
                   {"name": "u3", "demand": {"r1": 1, "r2": 2}, "tasks": 1}, {"name": "u4", "demand": {"r2": 1}}]}"#,
 ];
 
-/// The number of known problems.
+/// The number of problems in `KNOWN`.
 pub const N_KNOWN: u64 = KNOWN.len() as u64;
 
-/// Returns the known problem with this number.
+/// Returns the difficult problem with this number.
 pub fn known(number: u64, premises: Premises) -> Option<Stated> {
     let text = KNOWN.get(usize::try_from(number).ok()?)?;
     let mut stated = Stated::from(&Source { name: "a known problem", text }.problem().ok()?);
@@ -70,7 +71,7 @@ pub fn known(number: u64, premises: Premises) -> Option<Stated> {
     Some(stated)
 }
 
-/// Returns a random problem. It has a criterion exactly if the mechanism takes one.
+/// Returns a random problem. It has a criterion exactly if the mechanism uses one.
 pub fn fresh(seed: u64, number: u64, with_criterion: bool, premises: Premises) -> Stated {
     let random = &mut Pcg64::new(u128::from(seed) | 1 << 64, u128::from(number));
     let mut stated = Stated::from(draw(seed, number, SIZE));
@@ -88,7 +89,7 @@ pub fn fresh(seed: u64, number: u64, with_criterion: bool, premises: Premises) -
     stated
 }
 
-/// Returns the problem with one or two numbers, limits or constraints changed.
+/// Returns the problem after one or two random changes of numbers, limits or constraints.
 pub fn changed(random: &mut Pcg64, from: &Stated, premises: Premises) -> Stated {
     let mut stated = from.clone();
     for _ in 0..random.random_range(1..=2) {
@@ -127,7 +128,7 @@ fn change(random: &mut Pcg64, stated: &mut Stated) {
     }
 }
 
-/// Increases or decreases an amount by 1, within 0 and [`LARGEST`].
+/// Increases or decreases an amount by 1. The result is at least 0 and at most [`LARGEST`].
 fn step(random: &mut Pcg64, amount: &mut Rational) {
     let next = amount.clone() + if random.random_bool(0.5) { 1_i32 } else { -1 };
     *amount = next.max(Rational::new()).min(Rational::from(LARGEST));

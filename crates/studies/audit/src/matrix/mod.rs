@@ -1,9 +1,10 @@
-//! Audits as a matrix of all mechanisms by all axioms and properties, in which each cell is explained.
+//! Audits as a matrix. Its rows are all mechanisms and its columns are all axioms and properties. Each cell has an
+//! explanation.
 //!
-//! A cell is proven by a theorem, refuted by a problem, open after a number of problems, or not applicable. Cells
-//! that are not known beforehand are searched. The search first tries every problem in small whole numbers, up to the
-//! order of users, classes and resources. Then it tries random problems, and slightly changed near misses. A search
-//! can be stopped, saved and resumed. Its result does not depend on the number of threads.
+//! A cell is proven by a theorem, refuted by a problem, open, or not applicable. A search examines problems for all
+//! cells that are not known beforehand. It first tries every problem in small whole numbers, up to the order of users,
+//! classes and resources. Then it tries random problems, and small changes of problems that nearly refute a cell. A
+//! search can be stopped, saved and resumed. Its result does not depend on the number of threads.
 //!
 //! # Examples
 //! ```
@@ -45,7 +46,7 @@ pub use state::StateError;
 
 use search::Search;
 
-/// Returns all small problems that satisfy the premises, in the order of the search.
+/// Returns all small problems that satisfy the premises, in the order in which the search examines them.
 #[must_use]
 pub fn small_problems(premises: Premises) -> Vec<evenhand_problem::Problem> {
     let universe = small::Universe::of(false, premises);
@@ -60,7 +61,7 @@ pub const INSTANCES: u64 = 1_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// The seed by which problems are drawn.
+    /// The seed of the random problems.
     pub seed: u64,
     /// The number of problems that are drawn for every mechanism, after the small ones.
     pub instances: u64,
@@ -74,14 +75,14 @@ impl Default for Settings {
     }
 }
 
-/// The progress of a matrix: a search for every mechanism, and further searches for the claims of papers that have
-/// premises of their own.
+/// The progress of a matrix. There is a search for every mechanism, and a further search for each claim whose premises
+/// are not those of the matrix.
 #[derive(Clone)]
 pub struct Progress {
     settings: Settings,
     /// The searches by mechanism, in the order of the registry.
     main: Vec<Search>,
-    /// The searches by mechanism and premises. Their columns are determined after the first part.
+    /// The searches by mechanism and premises. Their columns are known only after the searches of the first part.
     of_claims: Vec<Search>,
 }
 
@@ -111,7 +112,7 @@ impl Progress {
         self.main.iter().chain(&self.of_claims).all(|search| search.is_complete(self.settings.instances))
     }
 
-    /// Returns the number of problems that were examined or need not be, and the number of all problems.
+    /// Returns the number of problems that were examined or skipped as unnecessary, and the number of all problems.
     #[must_use]
     pub fn steps(&self) -> (u64, u64) {
         let all = |search: &Search| search.numbers(self.settings.instances);
@@ -122,7 +123,7 @@ impl Progress {
         (searches().map(done).sum(), searches().map(all).sum())
     }
 
-    /// Returns the mechanism that is searched now.
+    /// Returns the mechanism of the current search.
     #[must_use]
     pub fn current(&self) -> Option<&'static str> {
         let mut searches = self.main.iter().chain(&self.of_claims);
@@ -141,7 +142,8 @@ impl Progress {
         }
     }
 
-    /// Begins the searches for claims that the main searches do not answer, once the main searches are complete.
+    /// Begins the searches for claims that the main searches do not answer. It does nothing before the main searches
+    /// are complete.
     fn begin_claims(&mut self) {
         let instances = self.settings.instances;
         if !self.of_claims.is_empty() || !self.main.iter().all(|search| search.is_complete(instances)) {
@@ -167,8 +169,8 @@ impl Progress {
         }
     }
 
-    /// Returns whether the main search of the mechanism answers the claim: it has the same premises, or its
-    /// counterexample satisfies them.
+    /// Returns whether the main search of the mechanism answers the claim. It does so if it has the same premises, or
+    /// if its counterexample satisfies the premises of the claim.
     fn answers(&self, claim: &Claim, premises: Premises) -> bool {
         let found = self.found(&self.main, claim).filter(|_| claim.select.is_none());
         claim.select.is_none() && premises == self.settings.premises

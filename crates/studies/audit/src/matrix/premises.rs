@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::stated::Stated;
 
-/// The premises of a search. In addition, every user always has one demand, the same on all classes, and can run
-/// somewhere; and no class is shared by stated rates. All papers assume this.
+/// The premises of a search. Three further premises always apply, as in all papers. A user has the same demand on all
+/// classes. It can run on at least one class. No class has stated rates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Premises {
@@ -25,7 +25,7 @@ impl Premises {
     /// No premises.
     pub const NONE: Self = Self { positive: false, unlimited: false, everywhere: false, one_server: false };
 
-    /// Returns the conjunction of the premises.
+    /// Returns premises that require both `self` and the other premises.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
         Self {
@@ -42,13 +42,13 @@ impl Premises {
         self.and(other) == self
     }
 
-    /// Returns whether `problem` satisfies the premises and every user can run.
+    /// Returns whether `problem` satisfies the premises and every user can run on some class.
     #[must_use]
     pub fn hold(self, problem: &Problem) -> bool {
         self.allow(problem) && (0..problem.n_users()).all(|n| problem.is_active(n))
     }
 
-    /// Returns whether `problem` satisfies the premises. Users may be unable to run.
+    /// Returns whether `problem` satisfies the premises. There may be users that can run on no class.
     pub(crate) fn allow(self, problem: &Problem) -> bool {
         let is_positive = |d: &Rational| *d > 0;
         let mut users = problem.users().iter();
@@ -90,14 +90,15 @@ impl Premises {
             Condition::Always | Condition::OneDemand | Condition::Resources => true,
             Condition::OneServer => self.one_server,
             Condition::OneDemandWithoutEnd => self.unlimited,
-            // A server that lacks a demanded resource also bars a user.
+            // A user may also be unable to run on a server because the server lacks a demanded resource.
             Condition::OneDemandEverywhere => self.one_server,
             Condition::OneCriterion => self.one_server,
             Condition::FirstFit | Condition::KeptWithinLimits | Condition::NothingHeldBack => false,
         }
     }
 
-    /// Returns the premises in words, such as `where all demands are positive`, or an empty text if there are none.
+    /// Returns the premises as a phrase, such as `where all demands are positive`. The phrase is empty if there are no
+    /// premises.
     #[must_use]
     pub fn words(self) -> String {
         let said = [

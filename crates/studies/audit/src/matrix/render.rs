@@ -10,7 +10,7 @@ use super::cells::{Cell, Judged, Matrix, Pair, Shown, StateOf};
 use super::column::Column;
 use crate::render::problem_value;
 
-/// The states in the order in which they are reported.
+/// The states, in the order of the report.
 const STATES: [StateOf; 4] = [StateOf::Proven, StateOf::Refuted, StateOf::Open, StateOf::NotApplicable];
 
 impl Cell {
@@ -21,7 +21,8 @@ impl Cell {
     }
 }
 
-/// Returns the files of the certificates of a counterexample: that of the allocation, and that on the changed problem.
+/// Returns the certificate files of a counterexample: the certificate of the allocation, and that of the allocation on
+/// the changed problem.
 #[must_use]
 pub fn certificates(name: &str, shown: &Shown) -> Vec<(String, String)> {
     let text = |examination: &evenhand_certify::Examination| examination.certificate.to_json();
@@ -206,8 +207,8 @@ fn contradictions(matrix: &Matrix) -> Vec<String> {
     lines.flatten().collect()
 }
 
-/// Returns the tables of the documentation, with a row for every axiom and property and a column for every mechanism.
-/// Rows that apply to fewer than half of the mechanisms are in a separate table with only the mechanisms concerned.
+/// Returns the tables of the documentation. They have a row for every axiom and property, and a column for every
+/// mechanism. Rows that apply to fewer than half of the mechanisms are in a separate table with fewer columns.
 #[must_use]
 pub fn table(matrix: &Matrix) -> String {
     let ids: Vec<&str> = matrix.looked.iter().map(|(mechanism, _, _)| mechanism.info.id).collect();
@@ -235,7 +236,8 @@ fn signs_of(matrix: &Matrix, mechanisms: &[&str], columns: &[Column]) -> String 
     text
 }
 
-/// Returns the sign of a cell: proven, refuted, refuted but proven on some problems, open, or not applicable.
+/// Returns the sign of a cell: proven, refuted, refuted in general but proven for some problems, open, or not
+/// applicable.
 fn sign(cell: &Cell) -> &'static str {
     match (cell.state, &cell.proven_where) {
         (StateOf::Proven, _) => "✓",

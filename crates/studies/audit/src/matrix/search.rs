@@ -1,4 +1,5 @@
-//! The search for one mechanism: all small problems first, then random problems and slightly changed near misses.
+//! The search for one mechanism. It examines all small problems first, then random problems and small changes of
+//! problems that nearly refute a column.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -25,14 +26,15 @@ use crate::{Property, TOLERANCE};
 
 /// The number of problems that are examined together.
 const BATCH: u64 = 64;
-/// The number of near misses that are kept for a column.
+/// The number of problems that are kept for a column because they nearly refute it.
 const MOST_NEAR: usize = 8;
-/// The largest work for one problem in elementary steps, for all columns together: a few seconds.
+/// The largest amount of work for one problem, in elementary steps, for all columns together. It takes a few seconds.
 const WORK: u64 = 500_000_000;
-/// Random problems are tested for properties only at multiples of this number, since each property requires many solutions.
+/// Of the random problems, only every second one is tested for properties, because each property requires many
+/// solutions.
 const PROPERTIES_EVERY: u64 = 2;
-/// The largest deviation that does not count as a violation. Irrational answers are given within a proven gap. This
-/// number is far above the square root of the gap.
+/// The largest deviation that does not count as a violation. An irrational answer is given within a proven gap, and its
+/// error is about the square root of the gap. This number is far above that error.
 const COARSE: (u32, u32) = (1, 1_000);
 /// The values of flags that mechanisms require.
 const FLAGS: [(&str, &str); 2] = [("alpha", "2"), ("slots", "4")];
@@ -42,7 +44,7 @@ const FLAGS: [(&str, &str); 2] = [("alpha", "2"), ("slots", "4")];
 pub struct Search {
     /// The mechanism with its flags.
     pub(super) subject: Subject,
-    /// The rule that selects among several answers, unless it is the usual one.
+    /// The rule that selects among several answers, unless it is the default rule.
     pub(super) select: Option<&'static str>,
     /// The premises that every problem satisfies.
     pub(super) premises: Premises,
@@ -61,11 +63,11 @@ pub struct Search {
 pub struct Cell {
     /// The column.
     pub(super) column: Column,
-    /// The number of problems for which it was decided.
+    /// The number of problems on which the column was decided.
     pub(super) decided: u64,
-    /// The first problem that refutes it, made smaller.
+    /// The first problem that refutes the column, reduced to a small one.
     pub(super) found: Option<Found>,
-    /// The problems that come nearest to refuting it, the nearest first.
+    /// The problems that come closest to refuting the column, the closest first.
     pub(super) near: Vec<Near>,
 }
 
@@ -74,14 +76,14 @@ pub struct Cell {
 pub struct Found {
     /// The problem.
     pub(super) problem: Problem,
-    /// Whether it came from the exhaustive search of small problems, before it was made smaller.
+    /// Whether the exhaustive search of small problems produced it, before it was reduced.
     pub(super) exhaustive: bool,
 }
 
 /// A problem that nearly refutes a column.
 #[derive(Clone, PartialEq)]
 pub struct Near {
-    /// The distance from refuting it, as a fraction of what a user has.
+    /// The distance from a refutation, as a fraction of the user's tasks.
     pub(super) by: Rational,
     /// The problem.
     pub(super) stated: Stated,
@@ -89,9 +91,9 @@ pub struct Near {
 
 /// The result of a problem for a column.
 enum ColumnResult {
-    /// The column is not decided.
+    /// The column is not decided on this problem.
     Nothing,
-    /// The column is satisfied; with the distance from a violation, if it is small.
+    /// The problem satisfies the column. If it nearly violates it, the number is the distance from a violation.
     Kept(Option<Rational>),
     Refuted,
 }
@@ -104,7 +106,7 @@ enum ProblemResult {
     Examined(Stated, Vec<ColumnResult>),
 }
 
-/// Returns the flags with which a mechanism is searched.
+/// Returns the flags with which a mechanism runs in a search.
 #[must_use]
 pub fn flags(mechanism: &Mechanism) -> Flags {
     let needed = FLAGS.into_iter().filter(|(name, _)| mechanism.takes(name));
@@ -137,7 +139,7 @@ impl Search {
     pub(super) fn ask(&mut self, column: Column) {
         if self.cells.iter().all(|cell| cell.column != column) {
             self.cells.push(Cell::new(column));
-            // The results of a problem are in this order.
+            // The results of a problem are in this order, axioms first.
             self.cells.sort_by_key(|cell| matches!(cell.column, Column::Property(_)));
         }
     }
@@ -163,7 +165,7 @@ impl Search {
         self.parts(instances).iter().sum()
     }
 
-    /// Returns whether all columns are refuted or all problems have been examined.
+    /// Returns whether the search has ended: all columns are refuted, or all problems have been examined.
     #[must_use]
     pub fn is_complete(&self, instances: u64) -> bool {
         self.at >= self.numbers(instances) || self.cells.iter().all(|cell| cell.found.is_some())
@@ -240,7 +242,8 @@ impl Search {
                 ProblemResult::Examined(stated, results) => (stated, results),
             };
             self.problems += 1;
-            // Axioms come first. If properties are not tested, the list of results is shorter than `open`.
+            // Axioms come first. If properties are not tested, the list of results ends before the properties in
+            // `open`.
             for (c, result) in open.iter().zip(results) {
                 if firsts.iter().any(|(known, _)| known == c) {
                     continue;
@@ -265,7 +268,7 @@ impl Search {
         }
     }
 
-    /// Makes a problem smaller as long as it refutes the column and satisfies the premises.
+    /// Reduces a problem as long as it refutes the column and satisfies the premises.
     fn smallest(&self, column: Column, stated: Stated) -> Option<Problem> {
         let shows = |stated: &Stated| {
             stated.problem().is_some_and(|problem| self.premises.hold(&problem))
@@ -289,7 +292,8 @@ impl Cell {
         if at >= MOST_NEAR {
             return;
         }
-        // The problem is kept in the form in which it would be read from a file, so that a resumed search takes the same course.
+        // The problem is kept as a file would state it. A search that is resumed from a file then takes the same
+        // course.
         let Some(problem) = stated.problem() else { return };
         let near = Near { by, stated: Stated::from(&problem) };
         if !self.near.contains(&near) {
@@ -299,7 +303,7 @@ impl Cell {
     }
 }
 
-/// Returns the proven columns that the problem refutes. The result is empty unless a theorem is wrong.
+/// Returns the proven columns that the problem refutes. The list is empty unless a theorem or the code is wrong.
 #[must_use]
 pub fn contradicted(mechanism: &'static Mechanism, premises: Premises, problem: &Problem) -> Vec<Column> {
     let is_proven = |column: &Column| matches!(known(mechanism, *column, premises), Known::Proven(_));
@@ -324,7 +328,8 @@ fn examine(subject: &Subject, premises: Premises, stated: Stated, columns: &[Col
     }
 }
 
-/// Returns `None` if the mechanism is not defined, and an error if it has no answer.
+/// Returns the results for each column. Returns `None` if the mechanism is not defined for the problem, and an error if
+/// it has no answer.
 fn column_results(
     subject: &Subject,
     premises: Premises,
@@ -366,8 +371,8 @@ fn of_axioms(
         Column::Property(_) => None,
     });
     let requests: Vec<Request> = axioms.map(|axiom| request(axiom, allocation)).collect();
-    // By definition `njc` returns the optimum only if it is rational. An approximation of an irrational optimum is
-    // not the optimum.
+    // By definition `njc` returns the optimum only if it is rational. So this axiom is examined without a tolerance. An
+    // approximation of an irrational optimum does not satisfy it.
     let is_exact =
         |request: &Request| subject.mechanism.info.id == "njc" && request.axiom == Axiom::Proportional;
     let examined = |of: bool, tolerance: Rational| {

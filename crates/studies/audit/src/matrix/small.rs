@@ -1,4 +1,5 @@
-//! All problems in small whole numbers, each once up to the order of users, classes and resources.
+//! All problems in small whole numbers. Problems that differ only in the order of users, classes and resources occur
+//! once.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -9,7 +10,7 @@ use rayon::prelude::*;
 use super::premises::Premises;
 use crate::stated::Stated;
 
-/// The problems of one size, with all combinations of these numbers.
+/// The problems of one size. They combine all values of the following lists.
 struct Layer {
     users: usize,
     classes: usize,
@@ -20,11 +21,11 @@ struct Layer {
     /// The numbers of tasks of a user; 0 stands for unlimited tasks.
     tasks: &'static [u8],
     constrained: bool,
-    /// The rates on a class, for the criterion.
+    /// The rates of a user on a class, for mechanisms that use a criterion.
     rate: &'static [u8],
 }
 
-/// A layer without special features.
+/// A layer whose problems have no special features.
 const PLAIN: Layer = Layer {
     users: 1,
     classes: 1,
@@ -76,7 +77,7 @@ const LAYERS: &[Layer] = &[
     },
 ];
 
-/// The layers for a mechanism that takes a criterion.
+/// The layers for a mechanism that uses a criterion.
 const WITH_CRITERION: &[Layer] = &[
     Layer { resources: 2, tasks: &[0, 1], rate: &[1, 2], ..PLAIN },
     Layer { users: 2, demand: &[1, 2], weight: &[1, 2], tasks: &[0, 1], rate: &[1, 2], ..PLAIN },
@@ -112,22 +113,22 @@ struct Small {
     users: Vec<SmallUser>,
 }
 
-/// All problems of the layers that satisfy some premises, in their order.
+/// All problems of the layers that satisfy the premises, in the order of the search.
 pub struct Universe {
     layers: &'static [Layer],
     premises: Premises,
-    /// By layer: the numbers of its problems, each once up to order.
+    /// For each layer: the numbers of its problems. Problems that differ only in order occur once.
     firsts: Vec<Vec<u64>>,
 }
 
-/// Universes with or without a criterion, by their premises.
+/// The universes that were built, by whether they have a criterion and by their premises.
 type Made = HashMap<(bool, Premises), Arc<Universe>>;
 
-/// A cache of the universes. All mechanisms share them, except those with a criterion.
+/// A cache of the universes. All mechanisms without a criterion share them.
 static MADE: LazyLock<Mutex<Made>> = LazyLock::new(Mutex::default);
 
 impl Universe {
-    /// Returns the problems with a criterion, or those without.
+    /// Returns the problems with a criterion, or the problems without one.
     #[must_use]
     pub fn of(with_criterion: bool, premises: Premises) -> Arc<Self> {
         let key = (with_criterion, premises);
@@ -161,7 +162,7 @@ impl Universe {
     }
 }
 
-/// A number whose digits are taken one by one.
+/// A number whose digits are read one after the other.
 struct Digits(u64);
 
 impl Digits {
@@ -201,7 +202,8 @@ impl Layer {
         power(self.capacity.len(), self.classes * self.resources) * user.pow(self.users as u32)
     }
 
-    /// Returns the numbers of problems for which no smaller number gives the same problem up to order.
+    /// Returns the numbers of the problems that represent all problems up to order: no smaller number gives the same
+    /// problem in another order.
     fn firsts(&self, premises: Premises) -> Vec<u64> {
         let is_first = |number: &u64| {
             let small = self.decode(*number, premises);
@@ -236,7 +238,7 @@ impl Small {
             && self.users.iter().all(|user| is_something(&user.demand) && user.may_use.contains(&true))
     }
 
-    /// Returns whether no reordering of its users, classes and resources is smaller.
+    /// Returns whether no other order of users, classes and resources gives a smaller number.
     fn is_first(&self, layer: &Layer) -> bool {
         if !self.users.is_sorted() {
             return false;
@@ -294,7 +296,7 @@ impl Small {
     }
 }
 
-/// Returns the orders of a few things.
+/// Returns all permutations of `many` items.
 fn orders(many: usize) -> Vec<Vec<usize>> {
     let mut all = vec![Vec::new()];
     for thing in 0..many {

@@ -109,7 +109,8 @@ impl Progress {
             searches: self.main.iter().map(SearchFile::of).collect(),
             of_claims: self.of_claims.iter().map(SearchFile::of).collect(),
         };
-        // Serialisation cannot fail, since all keys of maps are strings. Every search and every cell begins a line.
+        // Serialisation cannot fail, because all keys of maps are strings. Every search and every cell starts on a new
+        // line.
         let text = serde_json::to_string(&file).unwrap_or_default();
         ["{\"mechanism\":", "{\"axiom\":"]
             .into_iter()
@@ -161,15 +162,15 @@ impl SearchFile {
         }
     }
 
-    /// Returns whether this is the stored form of a search, by name.
+    /// Returns whether the file's search has the same name, premises and selection as `search`.
     fn is_of(&self, search: &Search) -> bool {
         registry::find(&self.mechanism).is_some_and(|of| of.info.id == search.subject.mechanism.info.id)
             && self.select.as_deref() == search.select
             && self.premises == search.premises
     }
 
-    /// Restores the stored results into a search. A search with a column that the file does not have starts again, with the
-    /// results of the other columns: no problem was examined for the new one.
+    /// Restores the stored results of a search. If the search has a column that the file does not have, it starts
+    /// again, because no problem was examined for this column. It keeps the results of the other columns.
     fn restore(&self, search: &mut Search) -> Result<(), StateError> {
         let id = search.subject.mechanism.info.id;
         let mut is_whole = true;
@@ -203,7 +204,7 @@ impl SearchFile {
 }
 
 /// Restores searches by name. A search that the file does not have starts from the beginning. A stored search that this
-/// version does not make, for instance since a theorem has answered its last column, is left out.
+/// version no longer needs is ignored. For instance, a theorem may have answered its last column.
 fn restore(searches: &mut [Search], stored: &[SearchFile]) -> Result<(), StateError> {
     if let Some(unknown) = stored.iter().find(|stored| registry::find(&stored.mechanism).is_none()) {
         return damaged(format!("there is no mechanism `{}`", unknown.mechanism));

@@ -1,10 +1,10 @@
-//! Preemption by shares in Kueue: cases in small whole numbers in which preemption repeats in a cycle.
+//! Preemption by shares in Kueue: a search for small cases in which preemption repeats in a cycle.
 //!
-//! The rules are those of `fairPreemptions` (pkg/scheduler/preemption/preemption.go, v0.19.2). The queues belong to
-//! one cohort and have no quota of their own, so they borrow all that they use. The settings are
-//! `reclaimWithinCohort: Any`, `withinClusterQueue: Never`, equal priorities, and both strategies. Workloads are
-//! scheduled one by one. Each queue proposes its oldest workload that fits or may preempt. The proposal that leaves
-//! its queue with the smallest share is started.
+//! The rules are those of `fairPreemptions` (pkg/scheduler/preemption/preemption.go, v0.19.2). The queues belong to one
+//! cohort and have no quota of their own, so they borrow all that they use. The settings are `reclaimWithinCohort:
+//! Any`, `withinClusterQueue: Never`, equal priorities, and both strategies. Workloads are scheduled one by one. Each
+//! queue proposes its oldest workload that fits or may preempt. The workload that leaves its queue with the smallest
+//! share starts.
 
 mod render;
 
@@ -39,7 +39,7 @@ pub struct Bounds {
     pub weight: u64,
 }
 
-/// A workload: its queue, and its request by resource.
+/// A workload: the index of its queue, and its request of each resource.
 pub type Job = (usize, Vec<u64>);
 
 /// The queues of a cohort and their workloads, in the order of arrival.
@@ -73,7 +73,7 @@ pub struct Step {
     pub running: Vec<usize>,
 }
 
-/// The cases with these numbers of queues, resources and workloads, in which every queue has at least one workload.
+/// The numbers of queues, resources and workloads of a case. Every queue has at least one workload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
     /// The number of queues.
@@ -84,14 +84,14 @@ pub struct Shape {
     pub workloads: u64,
 }
 
-/// The search of a shape.
+/// The result of searching the cases of one shape.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Searched {
     /// The shape.
     pub shape: Shape,
     /// The number of cases that were tried.
     pub cases: u64,
-    /// The number of cases that repeat in a cycle.
+    /// The number of cases in which preemption repeats in a cycle.
     pub round: u64,
 }
 
@@ -102,8 +102,8 @@ pub struct Found {
     pub searched: Vec<Searched>,
     /// Whether every case within the bounds was tried.
     pub is_all: bool,
-    /// The smallest case that repeats in a cycle: with the fewest workloads, then resources, then queues, then the
-    /// smallest amounts.
+    /// The smallest case in which preemption repeats in a cycle. It has the fewest workloads, then the fewest
+    /// resources, then the fewest queues, then the smallest amounts.
     pub smallest: Option<Case>,
 }
 
@@ -118,7 +118,7 @@ impl Case {
         parts.max().unwrap_or(0)
     }
 
-    /// Returns the resources that do not suffice for a workload next to the running ones.
+    /// Returns the resources of which too little is free for a workload while the given workloads run.
     fn lacking(&self, job: usize, running: &[usize]) -> Vec<usize> {
         let used = |r: usize| running.iter().map(|j| self.jobs[*j].1[r]).sum::<u64>();
         let lacks = |r: &usize| used(*r) + self.jobs[job].1[*r] > self.lendable[*r];
@@ -129,7 +129,8 @@ impl Case {
         self.share(self.jobs[job].0, &[running, &[job]].concat())
     }
 
-    /// Returns the workloads that stop for a workload that does not fit. Returns `None` if it may not preempt enough of them.
+    /// Returns the workloads that stop so that a workload can start. Returns `None` if it may not preempt enough
+    /// workloads.
     fn targets(&self, job: usize, running: &[usize]) -> Option<Vec<usize>> {
         let needed = self.lacking(job, running);
         let asks = |j: &usize| needed.iter().any(|r| self.jobs[*j].1[*r] > 0);
@@ -147,7 +148,8 @@ impl Case {
         let without =
             |left: &[usize], j: usize| left.iter().copied().filter(|of| *of != j).collect::<Vec<_>>();
         let mut fits = false;
-        // First strategy: the new share may be at most the share that the other queue is left with.
+        // First strategy: the share of the preempting queue after the start may be at most the share that the other
+        // queue keeps.
         while let Some(queue) = highest(&candidates, &left).filter(|_| !fits) {
             while let Some(at) = candidates.iter().position(|j| self.jobs[*j].0 == queue) {
                 let j = candidates.remove(at);
@@ -161,7 +163,8 @@ impl Case {
                 retry.push(j);
             }
         }
-        // Second strategy: the new share must be below the present share of the other queue. It applies once for each queue.
+        // Second strategy: the share of the preempting queue after the start must be below the present share of the
+        // other queue. It applies once for each queue.
         while let Some(queue) = highest(&retry, &left).filter(|_| !fits) {
             let j = retry.iter().copied().find(|j| self.jobs[*j].0 == queue)?;
             if new < self.share(queue, &left) {
@@ -174,7 +177,7 @@ impl Case {
         if !fits {
             return None;
         }
-        // Targets that fit after all, because later ones freed enough, are put back.
+        // A target may fit after all, because later targets freed enough. Such targets keep running.
         for at in (0..targets.len().saturating_sub(1)).rev() {
             let back = [&left[..], &[targets[at]]].concat();
             if self.lacking(job, &back).is_empty() {
@@ -212,7 +215,7 @@ impl Case {
         Some((next, step))
     }
 
-    /// Returns the steps that repeat forever, if the case returns to an earlier state.
+    /// Returns the steps of the cycle, if the case returns to an earlier state.
     #[must_use]
     pub fn round(&self) -> Option<Vec<Step>> {
         let mut state = State { running: Vec::new(), waiting: (0..self.jobs.len()).collect() };
@@ -251,7 +254,7 @@ impl Found {
         self.searched.iter().map(|of| of.cases).sum()
     }
 
-    /// Returns the number of cases that repeat in a cycle.
+    /// Returns the number of cases in which preemption repeats in a cycle.
     #[must_use]
     pub fn round(&self) -> u64 {
         self.searched.iter().map(|of| of.round).sum()
@@ -264,19 +267,22 @@ fn power(base: u64, times: u64) -> Option<u64> {
 }
 
 impl Shape {
-    /// Returns the number of different workloads, by queue and amounts. The limits of the bounds keep it small.
+    /// Returns the number of different workloads. A workload is a queue and its amounts. The bounds keep the number
+    /// small.
     fn kinds(self, bounds: Bounds) -> u64 {
         power(bounds.amount + 1, self.resources).map_or(u64::MAX, |all| (all - 1) * self.queues)
     }
 
-    /// Returns the number of cases, including those in which a queue has no workload. Returns `None` if it is too large.
+    /// Returns the number of cases. It also counts cases in which some queue has no workload. Returns `None` if the
+    /// number does not fit into 64 bits.
     fn count(self, bounds: Bounds) -> Option<u64> {
         let jobs = power(self.kinds(bounds), self.workloads)?;
         let lends = power(bounds.lendable, self.resources)?;
         jobs.checked_mul(lends)?.checked_mul(power(bounds.weight, self.queues)?)
     }
 
-    /// Returns the case with some digits, each of which is below its base. Returns `None` if a queue has no workload.
+    /// Returns the case that the digits describe. `digit` is called with a base and returns a digit below it. Returns
+    /// `None` if a queue has no workload.
     fn case(self, bounds: Bounds, mut digit: impl FnMut(u64) -> u64) -> Option<Case> {
         let weights: Vec<u64> = (0..self.queues).map(|_| digit(bounds.weight) + 1).collect();
         let lendable = (0..self.resources).map(|_| digit(bounds.lendable) + 1).collect();
@@ -296,7 +302,8 @@ impl Shape {
     }
 }
 
-/// Tries all cases within bounds. If there are more than `instances`, the seed draws that number of cases.
+/// Tries all cases within the bounds. If there are more than `instances` cases, it draws that number of cases at random
+/// from the seed.
 ///
 /// # Errors
 /// [`AuditError::Setting`] if a bound is out of range.
@@ -331,7 +338,8 @@ pub fn search(bounds: Bounds, instances: u64, seed: u64) -> Result<Found, AuditE
     let mut searched = Vec::new();
     let mut smallest: Option<Case> = None;
     let part = instances.div_ceil(shapes.len() as u64);
-    // Shapes with no more cases than the number of tries are enumerated by digits. Others are sampled.
+    // Shapes with few cases are enumerated digit by digit. Of shapes with more cases than tries, random cases are
+    // drawn.
     for (at, (shape, count)) in shapes.into_iter().zip(counts).enumerate() {
         let tries = if is_all { count.unwrap_or(part) } else { part.min(count.unwrap_or(part)) };
         let is_whole = count == Some(tries);

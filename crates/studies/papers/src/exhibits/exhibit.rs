@@ -12,7 +12,7 @@ type Draw = fn() -> Result<String, PaperError>;
 pub struct Exhibit {
     /// The name, such as `drfh.figure-2`.
     pub id: &'static str,
-    /// A title that says what it shows.
+    /// A title that says what the table or figure shows.
     pub title: &'static str,
     /// The prefixes of the ids of its entries.
     values: &'static [&'static str],
@@ -52,7 +52,7 @@ impl Exhibit {
         self.values
     }
 
-    /// Returns whether there are computed values for it.
+    /// Returns whether it has computed values.
     #[must_use]
     pub const fn has_values(&self) -> bool {
         !self.values.is_empty()

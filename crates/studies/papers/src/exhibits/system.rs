@@ -1,4 +1,4 @@
-//! Pictures of problems and allocations: the servers that users may use, and the resources that they have.
+//! Pictures of problems and allocations. They show which servers users may use, and which resources they get.
 
 use crate::error::PaperError;
 use evenhand_problem::{Allocation, Problem, Rational};
@@ -22,7 +22,7 @@ pub fn diagram(problem: &Problem, words: &Words<'_>, with_gamma: bool) -> Result
         said.collect::<Vec<_>>().join(", ")
     };
     let left = problem.users().iter().enumerate().map(|(n, user)| {
-        // A user that fits nowhere is shown with its demand on the first class.
+        // A user whose task fits on no class is shown with its demand on the first class.
         let class = problem.classes_of(n).next().unwrap_or(0);
         let weight =
             if *user.weight() == 1 { String::new() } else { format!(", weight {}", decimal(user.weight())) };

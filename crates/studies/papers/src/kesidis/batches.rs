@@ -1,5 +1,5 @@
-//! Random fillings: their exact distribution, and batches with the paper's number of trials. The batches show which
-//! values such a batch prints, and how much they scatter.
+//! Random fillings. This file computes the distribution of their exact results. It also runs batches with the paper's
+//! number of trials, which show what values such a batch prints and how much they scatter.
 
 use crate::error::PaperError;
 use evenhand_mechanisms::filling::{Rule, Statistic, law, sample};
@@ -9,14 +9,14 @@ use evenhand_problem::{Problem, Rational};
 pub const TRIALS: u64 = 200;
 /// The number of trials of all batches together.
 pub const ALL_TRIALS: u64 = 100_000;
-/// The fraction of batches outside the range of [`Quantity::is_usual`], at each end.
+/// The fraction of batches, at each end, that [`Quantity::is_usual`] does not count as usual.
 const TAIL: f64 = 0.005;
 
-/// The four numbers of a trial.
+/// Four results of one trial.
 pub type Four = [f64; 4];
 
-/// One number of a trial: its exact distribution, its statistics in the first batch and over all trials, and those of
-/// every batch.
+/// A result of a trial over many trials: its exact mean and deviation, its statistics in the first batch and over all
+/// trials, and those of every batch.
 pub struct Quantity {
     /// The mean of the exact distribution, rounded once.
     pub mean: f64,
@@ -32,7 +32,7 @@ pub struct Quantity {
     deviations: Vec<f64>,
 }
 
-/// The statistic of a batch that the paper prints.
+/// The statistic of a batch that the paper prints: the mean or the deviation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Printed {
     Mean,
@@ -65,8 +65,8 @@ impl Quantity {
         }
     }
 
-    /// Returns whether the printed value lies in the range of the middle 99 % of the batches. The value is rounded to
-    /// `unit`.
+    /// Returns whether the printed value lies in the range of the middle 99 % of the batches. `unit` is the unit to
+    /// which the paper rounds.
     pub fn is_usual(&self, printed: Printed, value: f64, unit: f64) -> bool {
         let of_batches = match printed {
             Printed::Mean => &self.means,
@@ -80,9 +80,9 @@ impl Quantity {
     }
 }
 
-/// The results of a rule over all trials.
+/// The results of one rule over all trials.
 pub struct Batches {
-    /// `x_11, x_12, x_21, x_22`
+    /// The tasks `x_11, x_12, x_21, x_22`.
     pub tasks: Vec<Quantity>,
     /// The tasks of both users.
     pub total: Quantity,

@@ -1,4 +1,4 @@
-//! The example (19), (20).
+//! The example of equations (19) and (20).
 
 use evenhand_problem::Problem;
 

@@ -1,4 +1,4 @@
-//! Section II: the definition of max-min fairness, its Proposition 1, and the optimisation (5) compared with (15).
+//! Section II: the definition of max-min fairness, Proposition 1, and optimisation (5) compared with optimisation (15).
 
 use evenhand_mechanisms::alpha::{self, Settings};
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational, Sharing, number::to_f64};
@@ -12,19 +12,20 @@ use crate::ps_dsf::random::Law;
 
 /// The number of random problems on which the definition is compared with lexicographic max-min.
 const PROBLEMS: usize = 400;
-/// The largest unused fraction of its fullest resource with which a server counts as booked. Answers of (5) may be irrational.
+/// A server counts as booked if the unused fraction of its fullest resource is at most this. It is not 0, because
+/// answers of (5) may be irrational.
 const UNBOOKED: f64 = 1e-6;
-/// The largest gain over a solution that rounding may cause, as a fraction of the worth of the solution.
+/// The largest gain over a solution that rounding may cause, as a fraction of the objective of the solution.
 const ROUNDING: f64 = 1e-6;
 
-/// The two readings of Definition 1.
+/// The two ways to read Definition 1.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Reading {
-    /// As printed: if a server has a booked resource, no user has tasks there while its level is above that of
+    /// The definition as printed: if a server has a booked resource, no user with tasks there has a higher level than
     /// another user with tasks there.
     Printed,
-    /// As proven of (5) in Appendix A: every server has a booked resource, and no user has tasks on a server while
-    /// its level is above that of another user that may run there.
+    /// The property that Appendix A proves for (5): every server has a booked resource, and no user with tasks on a
+    /// server has a higher level than another user that may run there.
     Proven,
 }
 
@@ -87,7 +88,7 @@ fn yes(is_so: bool) -> &'static str {
     if is_so { "yes" } else { "no" }
 }
 
-/// Returns the entry that Definition 1 requires nothing if no server is booked.
+/// Returns the entry which shows that Definition 1 requires nothing if no server is booked.
 fn nothing_at_all() -> Result<Entry, PaperError> {
     let problem = example(["1", "1"])?;
     let nothing = Allocation::empty(2, Sharing::Rdm);
@@ -105,7 +106,7 @@ fn nothing_at_all() -> Result<Entry, PaperError> {
     })
 }
 
-/// Returns the entry that the stronger reading does not imply lexicographic max-min either.
+/// Returns the entry which shows that the stronger reading does not imply lexicographic max-min either.
 fn every_server_booked() -> Result<Entry, PaperError> {
     let problem = crate::drfh::two_servers()?;
     let apart = solve(&problem, "per-server-drf")?;
@@ -130,8 +131,8 @@ fn every_server_booked() -> Result<Entry, PaperError> {
     })
 }
 
-/// Returns those of `count` random problems to which the definition applies: all demands are positive, and every
-/// server can run tasks of some user.
+/// Returns the problems among `count` random ones to which the definition applies. All demands are positive, and on
+/// every server some user can run tasks.
 fn of_the_definition(seed: u64, count: usize) -> Result<Vec<Problem>, PaperError> {
     let mut problems = Law { seed, one_bottleneck: false }.problems(count)?;
     let demands_all = |problem: &Problem| {
@@ -142,7 +143,7 @@ fn of_the_definition(seed: u64, count: usize) -> Result<Vec<Problem>, PaperError
     Ok(problems)
 }
 
-/// Returns the entry that lexicographic max-min satisfies the definition.
+/// Returns the entry which shows that lexicographic max-min satisfies the definition.
 fn lexicographic() -> Result<Entry, PaperError> {
     let problems = of_the_definition(31, PROBLEMS)?;
     let mut fair = 0;
@@ -162,7 +163,7 @@ fn lexicographic() -> Result<Entry, PaperError> {
     })
 }
 
-/// Returns the entry on Proposition 1, first part.
+/// Returns the entry on the first part of Proposition 1.
 fn fully_booked() -> Result<Entry, PaperError> {
     let problems = of_the_definition(32, PROBLEMS / 4)?;
     let half = Rational::from((1, 2));
@@ -193,7 +194,7 @@ fn fully_booked() -> Result<Entry, PaperError> {
     })
 }
 
-/// Returns the entry on Proposition 1, second part: uniqueness.
+/// Returns the entry on the second part of Proposition 1, which states uniqueness.
 fn not_unique() -> Result<Entry, PaperError> {
     let equal = [TableUser::new(&["1"]), TableUser::new(&["1"])];
     let problem = problem_of(&[(1, &["2"]), (1, &["2"])], &equal)?;
@@ -284,13 +285,14 @@ fn without_14() -> Result<Entry, PaperError> {
     })
 }
 
-/// Returns the largest first-order gain of an allocation over `x` on the server of 20 units, as a fraction of the worth of `x`.
+/// Returns the largest first-order gain over `x` that any allocation on the server of 20 units has, as a fraction of
+/// the first-order value of `x`.
 ///
 /// This is the largest `sum c_n (y_n - x_n) / sum c_n x_n` over all feasible `y`, where `c_n` is the derivative of
 /// the objective by `x_n`.
 fn gain(priorities: [u32; 2], x: &[f64], derivative: impl Fn(f64, f64) -> f64) -> Result<f64, PaperError> {
     let slopes: Vec<f64> = priorities.iter().zip(x).map(|(phi, x)| derivative(f64::from(*phi), *x)).collect();
-    // This is a linear programme in exact numbers, with the slopes as decimals.
+    // The largest gain is a linear programme. It is solved in exact numbers, with the derivatives as decimals.
     let texts: Vec<String> = slopes.iter().map(|slope| format!("{slope:.12}")).collect();
     let best = solve(&one_server([&texts[0], &texts[1]], ["1", "1"])?, "utilitarian")?.totals();
     let worth = |x: &[f64]| slopes.iter().zip(x).map(|(c, x)| c * x).sum::<f64>();
@@ -298,7 +300,7 @@ fn gain(priorities: [u32; 2], x: &[f64], derivative: impl Fn(f64, f64) -> f64) -
     Ok(worth(&best) / worth(x) - 1.0)
 }
 
-/// Returns the entry that (5) divides by the priority within `g`, while (15) does not.
+/// Returns the entry which shows that (5) divides by the priority within `g`, while (15) does not.
 fn beside_15() -> Result<Entry, PaperError> {
     const PRIORITIES: [u32; 2] = [4, 1];
     let (_, x) = solution_of_5(["4", "1"], ["1", "1"])?;

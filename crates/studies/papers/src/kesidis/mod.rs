@@ -1,4 +1,5 @@
-//! Kesidis: the definition of max-min fairness, and the example (19), (20) under proportional fairness and progressive filling.
+//! The paper Kesidis: the definition of max-min fairness, and the example (19), (20) under proportional fairness and
+//! progressive filling.
 
 mod batches;
 pub(super) mod example;

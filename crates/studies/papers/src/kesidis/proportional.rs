@@ -1,4 +1,4 @@
-//! Proportional fairness, optimisation (5)/(15), on the example (19), (20).
+//! Proportional fairness, optimisations (5) and (15), on the example (19), (20).
 
 use evenhand_problem::number::to_f64;
 use evenhand_problem::{Problem, Rational};
@@ -31,7 +31,8 @@ pub fn entries() -> Result<Vec<Entry>, PaperError> {
     Ok(entries)
 }
 
-/// Returns the entry that for equal priorities the allocation with the most tasks is proportionally fair for every exponent.
+/// Returns the entry which shows that for equal priorities the allocation with the most tasks is proportionally fair
+/// for every exponent.
 fn equal_priorities() -> Result<Entry, PaperError> {
     let problem = example(["1", "1"])?;
     let most = solve(&problem, "utilitarian")?;
@@ -89,7 +90,7 @@ fn optimum(
     })
 }
 
-/// Returns the entry that proportional fairness need not maximise the weighted number of tasks.
+/// Returns the entry which shows that proportional fairness need not maximise the weighted number of tasks.
 fn efficiency() -> Result<Entry, PaperError> {
     let problem = example(["10", "1"])?;
     let weighted = |totals: &[Rational]| {

@@ -9,12 +9,12 @@ use crate::error::PaperError;
 use crate::instance::solve;
 use crate::ps_dsf::random::Law;
 
-/// The reciprocals of the fractions of a task that are placed at a time.
+/// The sizes of a step, as reciprocals of a fraction of a task.
 const STEPS: [u32; 3] = [1, 16, 256];
 /// The number of random problems.
 const PROBLEMS: usize = 200;
-/// The largest deviation of a user that counts as converged, as a fraction of its ideal amount. It is in addition to
-/// [`ARRIVED_STEPS`] of the smallest steps.
+/// The largest deviation of a user that counts as converged, as a fraction of its ideal amount. A deviation of
+/// [`ARRIVED_STEPS`] of the smallest steps is allowed in addition.
 const ARRIVED: f64 = 0.05;
 const ARRIVED_STEPS: u32 = 8;
 const SEED: u64 = 4;
@@ -32,7 +32,8 @@ const FIRST_FIT: Rule = Rule {
     unfiltered: false,
 };
 
-/// Returns the largest relative deviation of a user from its ideal amount, beyond [`ARRIVED_STEPS`] of the smallest steps.
+/// Returns the largest relative deviation of a user from its ideal amount, after [`ARRIVED_STEPS`] of the smallest
+/// steps are subtracted.
 fn distance(x: &[Rational], ideal: &[Rational]) -> f64 {
     let rounding = Rational::from((ARRIVED_STEPS, STEPS[STEPS.len() - 1]));
     let apart = x.iter().zip(ideal).map(|(x, ideal)| {

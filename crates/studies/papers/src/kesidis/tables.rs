@@ -11,7 +11,7 @@ use crate::error::PaperError;
 /// The seed of all trials.
 const SEED: u64 = 2018;
 
-/// A row that is averaged over trials, with the printed values.
+/// A row of the tables whose values are means over random trials, with the printed values.
 struct RandomRow {
     id: &'static str,
     score: Score,
@@ -52,7 +52,7 @@ const RANDOM: [RandomRow; 3] = [
     },
 ];
 
-/// A row whose values are not random.
+/// A row of the tables whose values are not random.
 struct FixedRow {
     id: &'static str,
     rule: Rule,
@@ -133,7 +133,7 @@ fn fixed(problem: &Problem, row: &FixedRow) -> Result<[Entry; 2], PaperError> {
     ])
 }
 
-/// Returns the entry on how much the row of PS-DSF depends on tie-breaking.
+/// Returns the entry on how much the row of PS-DSF depends on how ties are broken.
 fn ties(problem: &Problem) -> Result<Entry, PaperError> {
     const RUNS: u64 = 20_000;
     let mut counts = std::collections::BTreeMap::new();
@@ -238,7 +238,8 @@ fn scattered(
     }
 }
 
-/// Returns the entry for servers in random order round by round, as in the text, instead of a random server for every task.
+/// Returns the entry for the rule in the text: each round takes the servers in random order. The other entries draw a
+/// random server for every task.
 fn permuted_rounds(problem: &Problem) -> Result<Entry, PaperError> {
     let rule = Rule { server: ServerRule::Rrr, ..Rule::default() };
     let batches = run(problem, rule, SEED)?;
@@ -259,7 +260,7 @@ fn permuted_rounds(problem: &Problem) -> Result<Entry, PaperError> {
     })
 }
 
-/// Returns the entry on the unused amounts that follow from the printed means of Table II by the definition of Table IV.
+/// Returns the entry on Table IV. It computes the unused amounts from the printed means of Table II.
 fn unused_of_printed_means() -> Result<Entry, PaperError> {
     let row = &RANDOM[2];
     let x: Vec<Rational> = row.tasks[..4].iter().map(|text| number::parse(text)).collect::<Result<_, _>>()?;

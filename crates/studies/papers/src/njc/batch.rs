@@ -1,4 +1,4 @@
-//! Properties of random pools.
+//! The properties that the paper claims, on random pools.
 
 use evenhand_ode::path::{PathSettings, follow};
 use evenhand_ode::trajectory::{TrajectorySettings, TrajectoryStatus, integrate};

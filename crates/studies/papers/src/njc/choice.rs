@@ -1,4 +1,4 @@
-//! Section 5.5: there may be several answers, among which one can choose.
+//! Section 5.5: there may be several answers, and a rule must choose one.
 
 use evenhand_levels::njc::Goal;
 use evenhand_mechanisms::{Bound, njc};
@@ -14,7 +14,7 @@ use super::trajectory::{at, largest_difference};
 use crate::entry::{Entry, list};
 use crate::error::PaperError;
 
-/// The weights of the two resources of the family in the barrier.
+/// The weights of the two resources of the family of section 5.5 in the barrier function.
 const BARRIERS: [[u32; 2]; 4] = [[1, 1], [4, 1], [1, 5], [9, 2]];
 
 pub fn entries() -> Result<Vec<Entry>, PaperError> {
@@ -44,8 +44,8 @@ fn family_ends() -> Result<Entry, PaperError> {
     })
 }
 
-/// Returns the problem with resource `r` repeated `times[r]` times. A resource that is repeated `b` times has the
-/// weight `b` in the barrier (5). So the paper's own equations apply to all integer weights.
+/// Returns the problem with resource `r` repeated `times[r]` times. A resource that is repeated `b` times has weight
+/// `b` in the barrier (5). So integer weights need no other equations than those of the paper.
 fn repeated(problem: &Problem, times: &[u32]) -> Result<Problem, PaperError> {
     let users = 0..problem.n_users();
     let request = |n: usize| {
@@ -93,8 +93,8 @@ fn barrier_weights() -> Result<Entry, PaperError> {
     })
 }
 
-/// Returns the entry that a point is the limit of the trajectory for the entitlements `x_i sum_j l_j r_ij`, with `l`
-/// on its bottlenecks.
+/// Returns the entry which shows that a point is the limit of the trajectory for the entitlements `x_i sum_j l_j r_ij`.
+/// `l` is positive only on bottlenecks of the point.
 fn entitlements_of(id: &str, problem: &Problem, x: &str, prices: &str) -> Result<Entry, PaperError> {
     let (x, prices) = (row(x)?, row(prices)?);
     let users = 0..problem.n_users();
@@ -164,9 +164,9 @@ fn seven_points() -> Result<Entry, PaperError> {
     })
 }
 
-/// Returns the bottlenecks that the paper prints for a solution. If two adjacent users have more than the others,
-/// they are the resources of these two. If two opposite users do, they are the resources of the other two. If all
-/// users have the same, they are all resources.
+/// Returns the bottlenecks that the paper prints for a solution. If two adjacent users have more than the other users,
+/// they are the resources of these two. If two opposite users have more, they are the resources of the other two. If
+/// all users have the same, they are all resources.
 fn printed_bottlenecks(x: &[Rational]) -> Vec<usize> {
     let least = x.iter().min();
     let larger: Vec<usize> = (0..4).filter(|&n| Some(&x[n]) != least).collect();

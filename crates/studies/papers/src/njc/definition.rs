@@ -1,4 +1,4 @@
-//! Section 3: the definition, and the example in which serving users one after the other fails.
+//! Section 3: the definition, and the example in which serving the users one after the other fails.
 
 use evenhand_exact::Axiom;
 use evenhand_problem::number::to_f64;
@@ -46,7 +46,8 @@ pub fn entries() -> Result<Vec<Entry>, PaperError> {
     ])
 }
 
-/// Returns the entry that exactly the `expected` users complain about a feasible allocation.
+/// Returns the entry which shows that exactly the `expected` users complain about a feasible
+/// allocation.
 fn served_one_after_the_other(
     problem: &Problem,
     id: &str,

@@ -38,7 +38,7 @@ pub fn entries() -> Result<Vec<Entry>, PaperError> {
     Ok(entries)
 }
 
-/// Returns the entry on the asset share and the dominant share of a user that has these amounts of three resources.
+/// Returns the entry on the asset share and the dominant share of a user with these amounts of three resources.
 fn percentages() -> Result<Entry, PaperError> {
     let problem = pool(&["20/100 7/100 37/100"], "1")?;
     let all = granted(&[Rational::from(1)]);
@@ -53,7 +53,7 @@ fn percentages() -> Result<Entry, PaperError> {
     })
 }
 
-/// Returns by user the amount of each resource that it has.
+/// Returns the amount of each resource that each user gets.
 fn amounts(problem: &Problem, x: &[Rational]) -> Vec<Vec<Rational>> {
     let of =
         |(n, x): (usize, &Rational)| problem.demand(n, 0).iter().map(|d| Rational::from(d * x)).collect();
@@ -132,7 +132,7 @@ fn mean(problem: &Problem, allocation: &Allocation) -> Rational {
     sum / u32::try_from(used.len()).unwrap_or(u32::MAX)
 }
 
-/// Returns the mean utilisations of the NJC answer and of DRF.
+/// Returns the mean utilisation of the NJC answer and that of DRF.
 fn means(middle: usize) -> Result<(Rational, Rational), PaperError> {
     let problem = middle_resources(middle)?;
     Ok((mean(&problem, &solve(&problem, "njc")?), mean(&problem, &solve(&problem, "drf")?)))
@@ -155,7 +155,7 @@ fn utilisation() -> Result<Vec<Entry>, PaperError> {
         }
         table.push(format!("{middle}: {njc} against {drf}"));
     }
-    // Every middle resource adds the same amount to the sum over resources. This amount is the limit of the mean.
+    // Every middle resource adds the same amount to the sum of utilisations. This amount is the limit of the mean.
     let sum = |middle: usize| {
         let (njc, drf) = means(middle)?;
         let n = Rational::from(middle + 2);
@@ -214,7 +214,7 @@ fn utilisation() -> Result<Vec<Entry>, PaperError> {
     ])
 }
 
-/// Returns the exact answer of a mechanism, which has not been judged yet.
+/// Returns the exact answer of a mechanism. No axiom of it has been checked.
 pub fn allocate(problem: &Problem, mechanism: &str) -> Result<Vec<Rational>, PaperError> {
     let mechanism = registry::find(mechanism).ok_or("no such mechanism")?;
     Ok(mechanism.allocate(problem, Arithmetic::Exact)?.allocation.totals())

@@ -1,5 +1,5 @@
-//! The limit of the paper's trajectory: the weighted proportionally fair allocation, with a proof of how close the
-//! computed allocation is.
+//! The limit of the paper's trajectory: the weighted proportionally fair allocation. A proof bounds the distance of the
+//! computed allocation from it.
 
 use evenhand_certify::{Request, certify};
 use evenhand_exact::axiom::proportional;
@@ -10,7 +10,8 @@ use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
 use super::setting::granted;
 use crate::error::PaperError;
 
-/// An allocation with a proven and checked bound on the gain of any other allocation, in units of the weights.
+/// An allocation and a bound on the gain of any other allocation, in units of the weights. The bound is proven, and the
+/// proof has been checked.
 pub struct ProvenOptimum {
     pub allocation: Allocation,
     pub gap: Rational,
@@ -50,7 +51,8 @@ pub fn alpha_fair(problem: &Problem, alpha: &Rational) -> Result<ProvenOptimum, 
     }
 }
 
-/// Returns whether the allocation maximises `sum_n w_n g_a(x_n)` without any gap, which is proven and checked.
+/// Returns whether the allocation maximises `sum_n w_n g_a(x_n)` exactly. The answer is proven, and the proof has been
+/// checked.
 pub fn certified_without_gap(
     problem: &Problem,
     allocation: &Allocation,

@@ -1,4 +1,5 @@
-//! Section 4: claimed properties of allocations without justified complaints; and entitlements of zero in section 5.
+//! Section 4: properties that the paper claims of allocations without justified complaints. Section 5: entitlements of
+//! zero.
 
 use evenhand_exact::Axiom;
 use evenhand_exact::axiom::envy_free;
@@ -28,7 +29,7 @@ pub fn family() -> Result<Problem, PaperError> {
     pool(&["1 1", "0 1", "1 0"], "1/2 3/10 1/5")
 }
 
-/// Returns the users and resources in a circle of section 5.5.
+/// Returns the example of section 5.5 with users and resources in a circle.
 pub fn circle() -> Result<Problem, PaperError> {
     pool(&["1 1 0 1", "1 1 1 0", "0 1 1 1", "1 0 1 1"], "1/4 1/4 1/4 1/4")
 }
@@ -62,7 +63,7 @@ pub fn entries() -> Result<Vec<Entry>, PaperError> {
     ])
 }
 
-/// Returns the entry on whether an axiom holds at every vertex of all answers of the examples.
+/// Returns the entry on an axiom, which is tested at every vertex of the sets of all answers of the examples.
 fn everywhere(
     examples: &[Problem],
     axiom: Axiom,
@@ -119,15 +120,16 @@ fn envy() -> Result<Entry, PaperError> {
     })
 }
 
-/// Returns the part of its request `truth` that user 1 can run with the fraction `granted` of its stated request.
+/// Returns the fraction of its true request that user 1 can run if it gets the fraction `granted` of its stated
+/// request.
 fn useful(problem: &Problem, granted: &Rational, truth: &[Rational]) -> Rational {
     let bundle = problem.demand(0, 0).iter().map(|d| Rational::from(d * granted));
     let runs = bundle.zip(truth).filter(|(_, d)| !d.is_zero()).map(|(amount, d)| amount / d);
     runs.min().unwrap_or_default().min(Rational::from(1))
 }
 
-/// Returns the fraction that the limit of the trajectory grants to user 1, with its proven gap. The gap is 0 if the
-/// exact answer on the same face is the limit itself.
+/// Returns the fraction that the limit of the trajectory grants to user 1, and its proven gap. The gap is 0 if the
+/// limit is rational and the exact answer is the limit itself.
 fn limit(problem: &Problem) -> Result<(Rational, Rational), PaperError> {
     let exact = allocate(problem, "njc")?;
     if is_fair(problem, &exact)? && is_optimum(problem, &exact)? {
@@ -176,13 +178,13 @@ fn lie() -> Result<Entry, PaperError> {
     })
 }
 
-/// The part of its true request that user 1 can run.
+/// The fraction of its true request that user 1 can run.
 struct Run {
     /// The value at the limit of the trajectory, proven within `gap`.
     limit: Rational,
     gap: Rational,
-    /// The smallest value over all allocations without complaints. The value grows with the fraction granted to user
-    /// 1, so the vertices have the extremes.
+    /// The smallest value over all allocations without complaints. The value grows with the fraction that user 1 gets,
+    /// so it is extreme at a vertex.
     least: Rational,
     most: Rational,
 }
@@ -211,7 +213,7 @@ fn zero_entitlement() -> Result<Entry, PaperError> {
     let end = integrate(&pool, &TrajectorySettings::default());
     let limit = follow(&pool, &PathSettings::default()).x;
     let x: Vec<Rational> = limit.iter().filter_map(|x| from_f64(*x)).collect();
-    // Pareto optimality does not depend on entitlements, so the problem may have any.
+    // Pareto optimality does not depend on entitlements, so any entitlements will do.
     let one = Rational::from(1);
     let problem = pool_of(&requests, &[one.clone(), one.clone()])?;
     let claim = judge(&problem, &x, Axiom::ParetoOptimal)?;

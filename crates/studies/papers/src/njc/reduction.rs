@@ -1,4 +1,5 @@
-//! Section 5.1: users that request less than their entitlement of every resource are served first. The rest is scaled to 1.
+//! Section 5.1: users that request less than their entitlement of every resource are served first. The remaining
+//! capacities are scaled to 1.
 
 use evenhand_problem::{Problem, Rational};
 use rand::SeedableRng;
@@ -14,7 +15,7 @@ use crate::error::PaperError;
 pub struct Reduced {
     pub requests: Vec<Vec<Rational>>,
     pub entitlements: Vec<Rational>,
-    /// The factors by which the requests of each resource were multiplied.
+    /// The factor for each resource by which the requests of the remaining users were multiplied.
     pub factors: Vec<Rational>,
 }
 
@@ -35,7 +36,7 @@ pub fn without(requests: &[Vec<Rational>], entitlements: &[Rational], user: usiz
     })
 }
 
-/// Serves every user that requests less than its entitlement of every resource, one after the other. Returns the
+/// Serves every user that requests less than its entitlement of every resource, one user after the other. Returns the
 /// remaining users in their order, and the remaining problem.
 fn reduce(requests: &[Vec<Rational>], entitlements: &[Rational]) -> (Vec<usize>, Reduced) {
     let mut left: Vec<usize> = (0..requests.len()).collect();
@@ -54,7 +55,7 @@ fn reduce(requests: &[Vec<Rational>], entitlements: &[Rational]) -> (Vec<usize>,
 }
 
 pub fn entries() -> Result<Vec<Entry>, PaperError> {
-    // The text gives only one request of user 1, and none of the others.
+    // The text gives only one request of user 1, and no requests of the other users.
     let reduced = without(&[row("2/5")?, row("1")?, row("1")?], &row("0.5 0.2 0.3")?, 0)
         .ok_or("user 1 leaves nothing")?;
     let source = "NJC, section 5.1, users 1, 2, 3 entitled to 0.5, 0.2, 0.3";
@@ -79,7 +80,8 @@ pub fn entries() -> Result<Vec<Entry>, PaperError> {
     ])
 }
 
-/// Returns the entry on whether answers of the remaining problem, with the served users added, are answers of the whole problem.
+/// Returns the entry on the answers of the remaining problem. It tests whether they are answers of the whole problem
+/// once the served users are added.
 fn lifted() -> Result<Entry, PaperError> {
     let mut random = Pcg64Mcg::seed_from_u64(51);
     let (mut reduced, mut fair, mut above_1) = (0, 0, 0);

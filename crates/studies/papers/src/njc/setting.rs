@@ -18,7 +18,7 @@ pub fn row(text: &str) -> Result<Vec<Rational>, PaperError> {
     text.split_whitespace().map(|number| Ok(parse(number)?)).collect()
 }
 
-/// Returns a pool, given one text of requests for each user and one text of all entitlements.
+/// Returns a pool. `requests` has a text for each user, and `entitlements` is one text with all entitlements.
 pub fn pool(requests: &[&str], entitlements: &str) -> Result<Problem, PaperError> {
     let requests = requests.iter().map(|text| row(text)).collect::<Result<Vec<_>, _>>()?;
     pool_of(&requests, &row(entitlements)?)
@@ -61,7 +61,7 @@ pub fn granted(x: &[Rational]) -> Allocation {
     Allocation { arithmetic: Arithmetic::Exact, tasks: tasks.collect(), ..Allocation::default() }
 }
 
-/// Returns the claim of the exact crate about one axiom, after its certificate has been checked.
+/// Returns the claim of the exact crate about one axiom, after the certificate of the claim has been checked.
 pub fn judge(problem: &Problem, x: &[Rational], axiom: Axiom) -> Result<Claim, PaperError> {
     let examination = certify(problem, &granted(x), &[Request::of(axiom)], &Rational::new())?;
     if let Some((_, why)) = examination.undecided.first() {
@@ -166,7 +166,7 @@ pub fn show_floats(point: &[f64], digits: usize) -> String {
     format!("({})", values.join(", "))
 }
 
-/// Returns `yes` or `no`, for claims about all cases.
+/// Returns `yes` or `no`.
 pub(super) fn yes(holds: bool) -> String {
     if holds { "yes" } else { "no" }.to_owned()
 }

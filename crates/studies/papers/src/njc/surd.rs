@@ -1,4 +1,5 @@
-//! Numbers `a + b sqrt(d)`, and the Eisenberg-Gale point of three users with two bottlenecks, which has such coordinates.
+//! Numbers `a + b sqrt(d)`, and the Eisenberg-Gale optimum of three users with two bottlenecks, whose coordinates are
+//! such numbers.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -74,10 +75,11 @@ impl fmt::Display for Surd {
     }
 }
 
-/// Returns the Eisenberg-Gale point of three users for two of the resources, with prices `p` and `1 - p`.
+/// Returns the Eisenberg-Gale optimum of three users, if two given resources are the bottlenecks. Their prices are `p`
+/// and `1 - p`.
 ///
-/// The point is `x_n = e_n / (p r_nj + (1 - p) r_nk)`. That the first resource is saturated is a cubic equation in
-/// `p`. It always has the root 1, which leaves a quadratic equation.
+/// The point is `x_n = e_n / (p r_nj + (1 - p) r_nk)`. The first resource is used up if `p` solves a cubic equation.
+/// The equation always has the root 1, which leaves a quadratic equation.
 ///
 /// Entitlements must have the sum 1. The point satisfies every condition of the optimum exactly. Returns `None` if
 /// the point is rational or has other bottlenecks.
@@ -100,7 +102,8 @@ fn prices(problem: &Problem, [j, k]: [usize; 2]) -> Option<[Surd; 2]> {
             [demand[k].clone(), Rational::from(&demand[j] - &demand[k])]
         })
         .collect();
-    // Saturation of resource j is `sum_n e_n r_nj / paid_n = 1`. Multiplied by all payments it is a cubic in p.
+    // Resource j is used up if `sum_n e_n r_nj / paid_n = 1`. Multiplied by all payments, this is a cubic equation in
+    // p.
     let product = |without: Option<usize>| {
         let factors = (0..n_users).filter(|n| Some(*n) != without);
         factors.fold(vec![Rational::from(1)], |product, n| times(&product, &paid[n]))
@@ -119,7 +122,7 @@ fn prices(problem: &Problem, [j, k]: [usize; 2]) -> Option<[Surd; 2]> {
         return None;
     }
     let discriminant = Rational::from(&b * &b) - Rational::from(&a * &c) * 4u32;
-    // This uses sqrt(n/m) = sqrt(n m) / m.
+    // The root of a quotient is a root of an integer divided by an integer: sqrt(n/m) = sqrt(n m) / m.
     let (square, d) = without_squares(Integer::from(discriminant.numer() * discriminant.denom()));
     if discriminant <= 0 || d.is_perfect_square() {
         return None;

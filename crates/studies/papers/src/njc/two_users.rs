@@ -93,7 +93,8 @@ fn figure_3() -> Result<Vec<Entry>, PaperError> {
     ])
 }
 
-/// Returns the corners of the region of feasible allocations of two users: the points where two bounds meet and all others hold.
+/// Returns the corners of the region of feasible allocations of two users. At a corner two bounds hold with equality,
+/// and all others hold.
 pub fn corners_of_d(problem: &Problem) -> Result<Vec<Vec<Rational>>, PaperError> {
     let number = |value: i32| Rational::from(value);
     // The bounds a x1 + b x2 = c.

@@ -30,8 +30,8 @@ pub(crate) fn figure_2() -> Result<Problem, PaperError> {
 /// The rates of two users on three channels, `users x channels`; 0 if a channel is out of reach.
 type Rates = [[&'static str; 3]; 2];
 
-/// Two examples of rates that fit the text. The paper gives rates only in the picture. Its text implies `gamma_11 +
-/// gamma_12 / 2 = 3/2`, `gamma_23 + gamma_22 / 2 = 1` and `gamma_12 / gamma_22 = 3/2`.
+/// Two examples of rates that agree with the text. The paper shows the rates only in the picture. Its text implies
+/// `gamma_11 + gamma_12 / 2 = 3/2`, `gamma_23 + gamma_22 / 2 = 1` and `gamma_12 / gamma_22 = 3/2`.
 const FITTING: [(&str, Rates); 2] =
     [("a", [["3/4", "3/2", "0"], ["0", "1", "1/2"]]), ("b", [["1", "1", "0"], ["0", "2/3", "2/3"]])];
 
@@ -67,7 +67,7 @@ fn channels(rates: &Rates) -> Result<Problem, PaperError> {
     .map_err(PaperError::from)
 }
 
-/// Returns Figure 4 with the first of the fitting rates.
+/// Returns the problem of Figure 4 with the first example of rates.
 pub(crate) fn some_channels() -> Result<Problem, PaperError> {
     channels(&FITTING[0].1)
 }
@@ -79,7 +79,7 @@ pub fn entries() -> Result<Vec<Entry>, PaperError> {
     Ok(entries)
 }
 
-/// Returns an entry about tasks, formatted as in the text.
+/// Returns an entry about numbers of tasks, formatted as in the text.
 fn tasks(id: &str, source: &'static str, printed: &[&str], ours: &[Rational], note: &str) -> Entry {
     let whole = ours.iter().all(Rational::is_integer);
     Entry {
@@ -92,7 +92,7 @@ fn tasks(id: &str, source: &'static str, printed: &[&str], ours: &[Rational], no
     }
 }
 
-/// Returns the tasks of each user on the class where the paper places the user.
+/// Returns the tasks of each user on the class on which the paper places the user.
 fn tasks_on_printed_class(allocation: &Allocation, classes: &[usize]) -> Vec<Rational> {
     classes.iter().enumerate().map(|(n, &i)| allocation.on(n, i)).collect()
 }

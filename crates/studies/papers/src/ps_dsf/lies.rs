@@ -1,8 +1,9 @@
 //! Strategy-proofness: whether a user can run more of its tasks by stating other demands or fewer servers than it has.
 //!
 //! A liar gets `x'_ni` tasks of its stated demand `d'`, which is `x'_ni d'_r` of every resource. With these resources
-//! it runs `min_r x'_ni d'_r / d_nr` of its true tasks on every class. If servers are shared by time there is another
-//! reading: it gets the time `x'_ni / gamma'_ni`, in which it runs `gamma_ni` true tasks per unit of time.
+//! it runs `min_r x'_ni d'_r / d_nr` of its true tasks on every class. If servers are shared by time, there is a second
+//! interpretation. The liar gets the server time `x'_ni / gamma'_ni`, in which it runs `gamma_ni` true tasks per unit
+//! of time.
 
 use evenhand_mechanisms::{Flags, Mechanism, registry};
 use evenhand_problem::{Arithmetic, Problem, ProblemSpec, Rational, ServerSpec, UserSpec, number};
@@ -12,7 +13,7 @@ use crate::entry::Entry;
 use crate::error::PaperError;
 use crate::instance::{ProblemTable, TableUser};
 
-/// The number of random problems on which every lie of [`lies`] is tried.
+/// The number of random problems on which all lies of [`lies`] are tried.
 const PROBLEMS: usize = 60;
 /// The amounts of the demands that are tried.
 const DEMANDS: [i32; 5] = [0, 1, 2, 4, 7];
@@ -28,7 +29,7 @@ struct Statement {
     allowed: Vec<bool>,
 }
 
-/// What a liar gets: resources, or server time.
+/// What a liar gets on a server.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Given {
     Resources,
@@ -57,7 +58,7 @@ fn honest(problem: &Problem, n: usize) -> Statement {
     }
 }
 
-/// Returns the problem in which user `liar` makes this statement.
+/// Returns the problem in which the user `liar` makes this statement.
 fn stated(problem: &Problem, liar: usize, statement: &Statement) -> Result<Problem, PaperError> {
     let named =
         |values: &[Rational]| problem.resources().iter().cloned().zip(values.iter().cloned()).collect();
@@ -108,7 +109,7 @@ fn true_tasks(
     Ok(run.sum())
 }
 
-/// Returns the entry on a profitable lie that a search found.
+/// Returns the entry on a lie that pays, which a search found.
 fn refutation() -> Result<Entry, PaperError> {
     let problem = ProblemTable {
         servers: &[(1, &["7", "5"]), (1, &["3", "2"])],
@@ -135,7 +136,7 @@ fn refutation() -> Result<Entry, PaperError> {
     })
 }
 
-/// Returns the entry on Lemma 1 with two equal servers: every answer to a lie, by the extreme ones.
+/// Returns the entry on Lemma 1 with two equal servers. It tests every answer to a lie. The extreme answers suffice.
 fn lemma_1() -> Result<Entry, PaperError> {
     let one: &[&str] = &["1"];
     let problem = ProblemTable {
@@ -185,7 +186,8 @@ fn lemma_1() -> Result<Entry, PaperError> {
     })
 }
 
-/// Returns every demand vector over [`DEMANDS`] on all servers, and the true demand on every subset of the servers.
+/// Returns the lies of a user: every demand with amounts in [`DEMANDS`] on all servers, and the true demand on every
+/// subset of the servers.
 fn lies(problem: &Problem, n: usize) -> Vec<Statement> {
     let truth = honest(problem, n);
     let mut demands: Vec<Vec<Rational>> = vec![Vec::new()];

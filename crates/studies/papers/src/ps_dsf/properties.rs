@@ -81,7 +81,7 @@ fn allocate(problem: &Problem, mechanism: &str) -> Result<Allocation, PaperError
     Ok(outcome.allocation)
 }
 
-/// Returns the entry on how often the axiom is violated. All verdicts are exact.
+/// Returns the entry that counts how often the axiom is violated. All verdicts are exact.
 fn count(
     row: &Row,
     column: &Column,
@@ -126,8 +126,8 @@ fn note(axiom: Axiom, promised: bool, violated: usize) -> &'static str {
     }
 }
 
-/// Returns the entry on envy as the paper words it: bundles are added up over all servers, including those on which
-/// the envious user may not run.
+/// Returns the entry on envy in the words of the paper: bundles are added up over all servers, including servers on
+/// which the envious user may not run.
 fn aggregated(column: &Column, problems: &[Problem], allocations: &[Allocation]) -> Entry {
     let envied =
         problems.iter().zip(allocations).filter(|(problem, allocation)| has_envy(problem, allocation));

@@ -37,7 +37,8 @@ impl Law {
             let first = random.random_range(1..=9);
             let mut capacity = vec![(resources[0].clone(), Rational::from(first))];
             for name in &resources[1..] {
-                // If the first resource is to be dominant, every other resource is at least as large, or absent.
+                // If the first resource must be dominant, the capacity of every other resource is at least as large, or
+                // the resource is absent.
                 let absent = self.one_bottleneck && random.random_bool(0.3);
                 let least = if self.one_bottleneck { first } else { 1 };
                 let amount = if absent { 0 } else { random.random_range(least..=9) };

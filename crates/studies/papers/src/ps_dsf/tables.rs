@@ -9,7 +9,7 @@ use evenhand_problem::{Allocation, Problem, Rational, Sharing};
 
 /// The demand of user 2 for CPU and memory that Table III implies.
 const CPU_OF_TABLE_3: &[&str] = &["2/15", "0.2"];
-/// The demand of user 2 for CPU and memory that the text on utilisation needs.
+/// The demand of user 2 for CPU and memory that the statements on utilisation in the text require.
 const CPU_OF_TEXT: &[&str] = &["0.2", "0.2"];
 
 /// Returns the problem of Figure 5. The text gives neither class sizes nor demands; Table III implies these.
@@ -69,7 +69,7 @@ fn totals(problem: &Problem) -> Result<Entry, PaperError> {
     })
 }
 
-/// Returns the entry on the printed placement, judged as it is.
+/// Returns the entry on the printed placement. The placement is judged without any correction.
 fn printed_placement(problem: &Problem) -> Result<Entry, PaperError> {
     let exact = |text: &str| evenhand_problem::number::parse(text).map_err(PaperError::from);
     let table =

@@ -42,7 +42,8 @@ pub(crate) fn with_loads(types: &[Type], loads: &[Rational]) -> Vec<Type> {
     types.iter().zip(loads).map(|(each, load)| Type { load: load.clone(), ..each.clone() }).collect()
 }
 
-/// Returns proven values of greedy, the optimum and their ratio. An optimum that is not exact is an error.
+/// Returns the proven values of greedy, of the optimum, and of their ratio. Returns an error if the optimum is not
+/// exact.
 pub(crate) fn certified(problem: &Reservation) -> Result<RatioCertificate, PaperError> {
     let certificate = ratio::certificate(problem)?;
     if certificate.optimum.bound != certificate.optimum.assignment.reward {
@@ -51,7 +52,7 @@ pub(crate) fn certified(problem: &Reservation) -> Result<RatioCertificate, Paper
     Ok(certificate)
 }
 
-/// Returns the worst loads of the types. It is an error if their ratio is not proven from both sides.
+/// Returns the worst loads of the types. Returns an error if their ratio is not proven to be the smallest.
 pub(crate) fn worst(problem: &Reservation) -> Result<WorstLoad, PaperError> {
     let mut best = MaxReward::new(problem);
     let found = worst_load::worst_load(&mut best, &mut |_, _| {})?;

@@ -1,4 +1,4 @@
-//! Guarantees of greedy packing for real price lists, whatever the demand.
+//! Guarantees of greedy packing for real price lists, for any demand.
 
 use evenhand_import::{Input, MachineType, catalogue};
 use evenhand_problem::Rational;
@@ -18,7 +18,7 @@ const REGION: &str = "us-central1";
 const SERVER: [u32; 2] = [80, 640];
 /// The number of random sets of 3 to 6 types.
 const SETS: usize = 20;
-/// The number of types of the last set.
+/// The number of types of the last set, which is larger.
 const LARGE: usize = 8;
 
 pub fn entries() -> Result<Vec<Entry>, PaperError> {

@@ -1,4 +1,4 @@
-//! Definition 3.8: whether greedy may earn less with more load.
+//! Definition 3.8, monotonicity: whether greedy may earn less when the load grows.
 
 use evenhand_packing::MaxReward;
 use evenhand_packing::monotone::{Monotone, monotone};
@@ -69,7 +69,8 @@ fn worst_types() -> Result<Entry, PaperError> {
     })
 }
 
-/// Returns the entry on three types on a server (16, 10) that are not monotone.
+/// Returns the entry on three types on a server (16, 10). With these types greedy may earn less
+/// when the load grows.
 fn three_types() -> Result<Entry, PaperError> {
     let types: Vec<Type> = [("9 3", 18), ("9 1", 16), ("1 3", 5)]
         .iter()

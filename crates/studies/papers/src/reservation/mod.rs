@@ -1,4 +1,4 @@
-//! Reservation: greedy and optimal packing of job types into identical servers.
+//! The paper Reservation: greedy and optimal packing of job types into identical servers.
 
 mod appendix_c;
 pub(super) mod cases;

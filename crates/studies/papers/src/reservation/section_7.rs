@@ -14,7 +14,7 @@ use crate::error::PaperError;
 
 /// The number of random collections for each range of loads.
 const COLLECTIONS: usize = 500;
-/// The number of steps of a range of loads. Loads are multiples of a step.
+/// The number of steps of a range of loads. All loads are multiples of a step.
 const GRID: u32 = 1000;
 /// The vCPU and GB of a server.
 pub(super) const SERVER: [u32; 2] = [80, 640];
@@ -44,8 +44,8 @@ pub fn entries() -> Result<Vec<Entry>, PaperError> {
     Ok(entries)
 }
 
-/// Returns three small and three large types. Of each size, one type has much memory per vCPU, one has little, and
-/// one has 4 GB. Types that do not fit are drawn again.
+/// Returns three small and three large types. Among the three types of a size, one has much memory per vCPU, one has
+/// little, and one has 4 GB. Types that do not fit on a server are drawn again.
 fn collection(random: &mut Pcg64Mcg) -> Vec<Type> {
     let mut types: Vec<Type> = Vec::new();
     for sizes in [&[2, 4, 8][..], &[32, 64]] {
@@ -63,8 +63,8 @@ fn collection(random: &mut Pcg64Mcg) -> Vec<Type> {
     types
 }
 
-/// Returns the entry on how far greedy is from the optimum on random collections. `range` gives the range of a load
-/// from the number of jobs of the type that fit on a server.
+/// Returns the entry on how far greedy is below the optimum on random collections. `range` returns the largest load of
+/// a type, given the number of its jobs that fit on a server.
 fn statistics(id: &str, loads: &str, range: fn(u64) -> Rational) -> Result<Entry, PaperError> {
     let mut random = Pcg64Mcg::seed_from_u64(71);
     let (mut optimal, mut sum, mut least) = (0, 0.0, Rational::from(1));

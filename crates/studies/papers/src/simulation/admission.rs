@@ -29,11 +29,12 @@ const SERVERS: [usize; 4] = [20, 50, 100, 200];
 const TO_THE_LIMIT: [usize; 4] = [100, 400, 1600, 6400];
 /// The time at which the runs with [`TO_THE_LIMIT`] servers end.
 const LIMIT_HORIZON: f64 = 30.0;
-/// The factor by which a mean must fall from the fewest servers to the most, 64 times as many. The bound falls by 12.
+/// The factor by which a mean must fall when the number of servers grows from the smallest to the largest, which is 64
+/// times as many. The bound falls by the factor 12.
 const FALLS: f64 = 4.0;
 const BOUND: &str = "It agrees where the mean falls to less than a quarter from the fewest servers to the most, and each is at \
     most (g(L) + L^(1/2)) / L, which tends to 0: the reserve and the random numbers of jobs, in parts of the servers";
-/// The times at which the convergence is read, in mean running times.
+/// The times at which the convergence is measured, in mean running times.
 const TIMES: [usize; 5] = [1, 2, 5, 10, 30];
 const HORIZON: f64 = 60.0;
 /// The time from which on rewards are averaged.
@@ -228,8 +229,8 @@ pub fn entries() -> Result<Vec<Entry>, PaperError> {
     ])
 }
 
-/// Returns the distance of the effective servers from the global greedy assignment: half the sum of the differences,
-/// as a fraction of all servers.
+/// Returns the distance of the effective servers from the global greedy assignment. It is half the sum of the
+/// differences, as a fraction of all servers.
 fn distance(fluid: &Fluid, effective: &[(Vec<u64>, usize)], servers: usize) -> f64 {
     let mut apart: f64 = 0.0;
     for step in &fluid.steps {
@@ -244,10 +245,12 @@ fn distance(fluid: &Fluid, effective: &[(Vec<u64>, usize)], servers: usize) -> f
     apart / 2.0
 }
 
-/// A value that approaches a limit for many servers: its mean along the run from [`FROM`] on, by the number of servers.
+/// A value that should approach a limit as the number of servers grows. For each number of servers it has the mean of
+/// the value from [`FROM`] to the end of the run.
 struct Limit {
     words: String,
-    /// Whether every mean is within the bound for its number of servers, and the last mean is below the first by [`FALLS`].
+    /// Whether every mean is within the bound for its number of servers, and the mean for the most servers is below the
+    /// first mean divided by [`FALLS`].
     arrives: bool,
 }
 
@@ -270,7 +273,7 @@ impl Limit {
         for (servers, run) in runs {
             let late = run.effective.get(FROM as usize..).unwrap_or_default();
             let mean = late.iter().map(|there| value(there, *servers)).sum::<f64>() / late.len() as f64;
-            // A run that is too short has a mean of NaN, and does not satisfy the bound.
+            // The mean of a run that is too short is NaN, which does not satisfy the bound.
             let bound = scale * bound(*servers);
             arrives &= mean <= bound;
             means.push(mean);
@@ -281,7 +284,7 @@ impl Limit {
     }
 }
 
-/// Returns the runs with which the limit is tested.
+/// Returns the runs that test the limit.
 fn to_the_limit(problem: &Reservation) -> Result<Vec<(usize, Admission)>, PaperError> {
     let run_of = |servers| {
         let policy = Policy::Dra { reserve: reserve(servers) };

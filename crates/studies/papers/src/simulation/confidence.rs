@@ -5,7 +5,7 @@ use crate::error::PaperError;
 use evenhand_mechanisms::filling::{Rule, Score, ServerRule, Statistic, sample};
 use evenhand_problem::Rational;
 
-/// The number of trials of the paper, and a large number.
+/// The number of trials of the paper, and a much larger number.
 const TRIALS: [u64; 2] = [200, 100_000];
 /// The seed of all trials.
 const SEED: u64 = 2018;

@@ -1,4 +1,5 @@
-//! PS-DSF, Figure 6: utilisation while user 4 is absent, under PS-DSF by its distributed procedure, TSF and DRFH.
+//! PS-DSF, Figure 6: utilisation while user 4 is absent. PS-DSF runs by its distributed procedure, and is compared with
+//! TSF and DRFH.
 
 mod picture;
 
@@ -17,10 +18,11 @@ use crate::ps_dsf::figure_5;
 const HORIZON: f64 = 300.0;
 /// The times in seconds between which user 4 is absent.
 const AWAY: (f64, f64) = (100.0, 250.0);
-/// The largest distance from the exact allocation that counts as converged, as a fraction of what a user would have alone.
+/// The largest distance from the exact allocation that counts as converged, as a fraction of the tasks that a user
+/// would have alone.
 const ARRIVED: f64 = 1e-3;
 
-/// Returns the networks: id, description and settings.
+/// Returns the networks, each with its id, a description and its settings.
 fn networks() -> [(&'static str, &'static str, Network); 5] {
     let network = Network::default();
     [
@@ -110,7 +112,8 @@ fn without_user_4(problem: &Problem, mechanism: &str) -> Result<(Problem, Alloca
     Ok((problem, allocation))
 }
 
-/// Returns the entry on the time after each change from which on the totals stay at the exact allocation.
+/// Returns the entry on convergence. For each change it measures the time after which the totals stay at the exact
+/// allocation.
 fn convergence(id: &str, what: &str, states: &[State]) -> Entry {
     let phases = [(0.0, AWAY.0), (AWAY.0, AWAY.1), (AWAY.1, HORIZON)];
     let words = phases.map(|(from, to)| {

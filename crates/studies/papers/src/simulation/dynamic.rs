@@ -8,21 +8,22 @@ use super::{percent, resources, table_1, user};
 use crate::entry::Entry;
 use crate::error::PaperError;
 
-/// The number of draws that are simulated.
+/// The number of random draws of servers that are simulated.
 const DRAWS: usize = 20;
-/// The number of seeds that are tried for them.
+/// The number of seeds that are tried to find such draws.
 const SEEDS: u64 = 20_000;
 /// The total capacity of the paper's pool.
 const POOL: [f64; 2] = [52.75, 51.32];
-/// The largest difference between a total of a drawn pool and that of the paper. No 100 servers of Table I have
-/// exactly the paper's totals, because its amounts are rounded.
+/// The largest difference between a total of a drawn pool and that of the paper. No 100 servers of Table I have exactly
+/// the paper's totals, because the amounts in the table are rounded.
 const NEAR: f64 = 0.5;
-/// The mean running time in seconds. The figure does not state it; shares settle well within the phases.
+/// The mean running time in seconds. The figure does not state it. With this mean, shares settle well within the
+/// phases.
 const MEAN: f64 = 20.0;
-/// The number of tasks of a user, more than it can run before it leaves.
+/// The number of tasks of a user. A user cannot run all of them before it leaves.
 const TASKS: u64 = 1_000_000;
 
-/// The readings of the figure: id, time, and printed value.
+/// The values that are read from the figure: id, time, and printed value.
 const READINGS: [(&str, f64, &str); 3] =
     [("alone", 195.0, "0.62"), ("two-users", 495.0, "0.44"), ("three-users", 1075.0, "0.26")];
 
@@ -102,7 +103,7 @@ pub fn picture() -> Result<String, PaperError> {
     Ok(figure.to_svg()?)
 }
 
-/// Returns the mean, smallest and largest of a value at a time over the runs.
+/// Returns the mean, the smallest and the largest value at a time over the runs.
 fn over(
     courses: &[SeriesOfRun],
     value: impl Fn(&SeriesOfRun, usize) -> f64,
@@ -119,7 +120,8 @@ fn over(
     Ok((statistic.mean, least, most))
 }
 
-/// Returns the entry on the share of three users under other rules and running times, with the same draws.
+/// Returns the entry on the share of three users under other rules and other running times, with the same draws of
+/// servers.
 fn otherwise(seeds: &[u64]) -> Result<Entry, PaperError> {
     let (_, time, printed) = READINGS[2];
     let mut words = Vec::new();

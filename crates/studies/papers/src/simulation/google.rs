@@ -17,7 +17,8 @@ use crate::data::Data;
 use crate::entry::Entry;
 use crate::error::PaperError;
 
-/// The number of servers that are drawn. The paper has 2,000; with 300 the tasks of the sample have to wait.
+/// The number of servers that are drawn. The paper has 2,000 servers. With only 300 servers, the tasks of the sample
+/// have to wait, as in the paper.
 const SERVERS: u64 = 300;
 /// The end of the sample in seconds.
 const HORIZON: f64 = 5611.0;
@@ -71,7 +72,7 @@ impl Cloud<'_> {
     }
 }
 
-/// Computes a result on the sample, or returns an error if the sample is missing.
+/// Computes a result on the sample. Returns an error if the sample is missing.
 fn on_sample<T>(of: impl FnOnce(&Cloud<'_>) -> Result<T, PaperError>) -> Result<T, PaperError> {
     let folder = Data::Google.folder()?;
     let trace = sample(&folder)?;
@@ -139,7 +140,7 @@ fn first_fit() -> Policy {
     Policy::Fill(Rule::default())
 }
 
-/// Reads the tasks that arrived after the start and ended.
+/// Reads the tasks that arrived after the start and ended within the sample.
 fn sample(folder: &Path) -> Result<Trace, PaperError> {
     let events = Input::open(&folder.join("task_events.part-00000-of-00500.csv.gz"))?;
     let mut trace = google_stream(vec![events], GoogleUsers::ByUser)?.into_memory()?;
@@ -147,7 +148,7 @@ fn sample(folder: &Path) -> Result<Trace, PaperError> {
     if trace.tasks.is_empty() {
         return Err("no task of the trace comes after the start and ends".into());
     }
-    // The size of a job becomes the number of its remaining tasks.
+    // The size of a job is the number of its tasks that were read.
     let mut left: HashMap<u64, u64> = HashMap::new();
     trace.tasks.iter().for_each(|task| *left.entry(task.job).or_default() += 1);
     trace.tasks.iter_mut().for_each(|task| task.job_tasks = left[&task.job]);
@@ -187,7 +188,7 @@ fn utilisation(problem: &Problem, best: &Run, first: &Run, slots: &Run) -> Entry
     }
 }
 
-/// Returns the entries on jobs that finish under both policies, as the paper compares them.
+/// Returns the entries on jobs that finish under both policies. The paper compares these jobs.
 fn completion(best: &Run, slots: &Run) -> Vec<Entry> {
     let key = |run: &Run| -> HashMap<(u32, u64, u64), Vec<f64>> {
         let mut times: HashMap<_, Vec<f64>> = HashMap::new();
@@ -260,7 +261,7 @@ fn completion(best: &Run, slots: &Run) -> Vec<Entry> {
     ]
 }
 
-/// Returns completed tasks divided by submitted ones, or `None` for a user without tasks.
+/// Returns the number of completed tasks divided by that of submitted tasks. Returns `None` for a user without tasks.
 fn ratio(run: &Run, user: usize) -> Option<f64> {
     let tasks = run.tasks[user];
     (tasks.submitted > 0).then(|| tasks.completed as f64 / tasks.submitted as f64)
@@ -293,8 +294,9 @@ fn ratios(best: &Run, slots: &Run) -> Entry {
     }
 }
 
-/// Returns the number of servers that each user has in a dedicated cloud, and the ratios of every user in the
-/// dedicated and in the shared cloud. Dedicated clouds have equal sizes and are drawn from the same shapes.
+/// Returns the number of servers of each user's dedicated cloud. Also returns, for every user, the ratio in the
+/// dedicated cloud and the ratio in the shared cloud. Dedicated clouds have equal sizes, and their servers are drawn
+/// from the same shapes.
 fn dedicated_pairs(cloud: &Cloud<'_>, shared: &Run) -> Result<(u64, Vec<(f64, f64)>), PaperError> {
     let there: Vec<usize> = (0..shared.tasks.len()).filter(|&n| shared.tasks[n].submitted > 0).collect();
     let own = (SERVERS / there.len() as u64).max(1);
@@ -308,7 +310,7 @@ fn dedicated_pairs(cloud: &Cloud<'_>, shared: &Run) -> Result<(u64, Vec<(f64, f6
         let scenario = Scenario { draw_servers: Some(own), ..cloud.scenario.clone() };
         let simulated = run_on(&scenario, &trace, &[SEED + n as u64], &|_, _| {})?;
         let Some((_, alone)) = simulated.runs.first() else { continue };
-        // Tasks that fit on none of the user's own servers never complete there.
+        // Tasks that fit on none of the user's own servers never complete in the dedicated cloud.
         let submitted = shared.tasks[n].submitted as f64;
         let alone = alone.tasks[n].completed as f64 / submitted;
         let Some(together) = ratio(shared, n) else { continue };

@@ -1,9 +1,9 @@
 //! The Lyapunov function of Reservation, section 6, along a run.
 //!
 //! Let `eta_i` be the fraction of the servers in configuration `i` of the global greedy assignment, in its order. The
-//! function of equation (45) is a weighted sum of the servers minus a weighted sum of the slots that no load fills,
-//! `V = sum_i Z_i eta_i - sum_j Y_j max(0, sum_i k_ij eta_i - rho_j)`. The global greedy assignment is to be its only
-//! maximum. The text of the paper has lost the constants. This file uses `Z_i = (K + 2)^-(i-1)`, where `K` is the
+//! function of equation (45) is a weighted sum of the servers minus a weighted sum of the slots that no load fills, `V
+//! = sum_i Z_i eta_i - sum_j Y_j max(0, sum_i k_ij eta_i - rho_j)`. The global greedy assignment should be its only
+//! maximum. The constants are missing in the text of the paper. This file uses `Z_i = (K + 2)^-(i-1)`, where `K` is the
 //! largest number of slots of a configuration. It uses `Y_j = 2 / k_j`, where `k_j` is the smallest nonzero number of
 //! slots of type `j` in a configuration. Then the global greedy assignment is the only maximum:
 //!
@@ -49,8 +49,8 @@ impl Lyapunov {
         function
     }
 
-    /// Returns the largest fall of the function as a fraction of its maximum, if all servers are missing and every
-    /// server has one slot too many of every type.
+    /// Returns the largest possible fall of the function as a fraction of its maximum. It falls by this amount if all
+    /// servers are missing and every server has one slot too many of every type.
     pub fn steepness(&self) -> f64 {
         let slots: f64 = (0..self.loads.len()).map(|j| UNFILLED / self.fewest(j) as f64).sum();
         (1.0 + slots) / self.most
@@ -61,8 +61,8 @@ impl Lyapunov {
         self.configurations.iter().map(|(of, _)| of[j]).filter(|k| *k > 0).min().unwrap_or(1)
     }
 
-    /// Returns how far the function is below its maximum, as a fraction of the maximum. `parts` has the fractions of
-    /// the servers by configuration.
+    /// Returns how far the function is below its maximum, as a fraction of the maximum. `parts` gives the fraction of
+    /// the servers for each configuration.
     pub fn lack<'c>(&self, parts: impl Iterator<Item = (&'c [u64], f64)>) -> f64 {
         1.0 - self.value(parts) / self.most
     }

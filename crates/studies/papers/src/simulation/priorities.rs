@@ -1,5 +1,5 @@
-//! Reservation, Figures 5 and 6: DRA, DRA with preemption, power of d choices and the upper bound, along the
-//! available sample of the Google trace.
+//! Reservation, Figures 5 and 6: DRA, DRA with preemption, power of d choices and the upper bound, on the available
+//! sample of the Google trace.
 
 mod pictures;
 
@@ -19,10 +19,10 @@ use crate::data::Data;
 use crate::entry::Entry;
 use crate::error::PaperError;
 
-/// The numbers of servers, each as large as the largest machine. Without rejections the sample would use 307 servers
-/// on average and 693 at most.
+/// The numbers of servers. Each server is as large as the largest machine. Without rejections the sample would use 307
+/// servers on average and 693 at most.
 const SERVERS: [usize; 3] = [50, 150, 300];
-/// The time in seconds of the first event that does not describe the state at the start.
+/// The time in seconds of the first event that is not part of the state at the start.
 const FROM: f64 = 600.0;
 /// The end of the sample in seconds.
 const HORIZON: f64 = 5611.0;
@@ -68,7 +68,7 @@ fn courses(folder: &Path) -> Result<Vec<Course>, PaperError> {
     SERVERS.into_iter().map(|servers| course(&kinds, &jobs, servers)).collect()
 }
 
-/// Reads the types, and the jobs that arrived after the start and ended.
+/// Reads the types, and the jobs that arrived after the start and ended within the sample.
 fn sample(folder: &Path) -> Result<(Vec<Kind>, Vec<Job>), PaperError> {
     let events = Input::open(&folder.join("task_events.part-00000-of-00500.csv.gz"))?;
     let trace = google_stream(vec![events], GoogleUsers::ByShape)?.into_memory()?;
@@ -102,7 +102,7 @@ fn problem(kinds: &[Kind], jobs: &[Job], servers: usize) -> Result<Reservation, 
     let mut of_kinds = Vec::new();
     for (j, (priority, parts)) in kinds.iter().enumerate() {
         let seconds: f64 = jobs.iter().filter(|job| job.of_type == j).map(|job| job.lasts).sum();
-        // The load in thousandths of a job, on all servers together.
+        // The load is rounded to thousandths of a job. It is the load on all servers together.
         let load = (1000.0 * seconds / (HORIZON - FROM)).round() as u64;
         let size = Rational::from((*parts, PARTS));
         of_kinds.push(JobSpec {
@@ -141,7 +141,7 @@ fn course(kinds: &[Kind], jobs: &[Job], servers: usize) -> Result<Course, PaperE
     Ok(Course { servers, policies, bound })
 }
 
-/// Returns the mean of the bound from the first job on.
+/// Returns the mean of the bound from the first job to the end.
 fn mean(bound: &[(f64, f64)]) -> f64 {
     let there: Vec<f64> = bound.iter().filter(|(time, _)| *time >= FROM).map(|(_, value)| *value).collect();
     there.iter().sum::<f64>() / there.len().max(1) as f64

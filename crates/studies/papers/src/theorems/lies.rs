@@ -1,4 +1,4 @@
-//! Theorem B: users that lie when servers are shared by time.
+//! Theorem B: users that lie while servers are shared by time.
 
 use crate::entry::Entry;
 use crate::error::PaperError;
@@ -35,7 +35,7 @@ impl Said {
     }
 }
 
-/// Returns by user the tasks on each class, given the statements of all users.
+/// Returns the tasks of each user on each class, given the statements of all users.
 fn allocated(capacities: &[Vec<u32>], users: &[Said]) -> Result<Vec<Vec<Rational>>, PaperError> {
     let resources: Vec<String> = (1..=users[0].demand.len()).map(|r| format!("r{r}")).collect();
     let amounts = |values: &[u32]| {
@@ -63,18 +63,18 @@ fn allocated(capacities: &[Vec<u32>], users: &[Said]) -> Result<Vec<Vec<Rational
     Ok((0..n_users).map(|n| (0..capacities.len()).map(|i| allocation.on(n, i)).collect()).collect())
 }
 
-/// Returns the number of true tasks that a user runs with the bundles that it gets.
+/// Returns the number of true tasks that a user runs with the resources that it gets.
 fn true_tasks(truth: &Said, said: &Said, runs: &[Rational]) -> Rational {
     let needed = truth.demand.iter().zip(&said.demand).filter(|(d, _)| **d > 0);
-    // The number of true tasks for which a bundle of the lie suffices.
+    // The number of true tasks for which the resources of one stated task suffice.
     let worth = needed.map(|(d, said)| Rational::from((*said, *d))).min().unwrap_or_default();
     let of_use: Rational = runs.iter().zip(&truth.classes).filter(|(_, may)| **may).map(|(x, _)| x).sum();
     let tasks = of_use * worth;
     truth.tasks.map(Rational::from).map_or(tasks.clone(), |most| tasks.min(most))
 }
 
-/// Returns the entry on random lies about the demand of a task, the classes and the number of tasks. The stated
-/// demand is the same on all classes.
+/// Returns the entry on random lies about the demand of a task, the classes and the number of tasks. The stated demand
+/// is the same on all classes.
 pub(super) fn at_random() -> Result<Entry, PaperError> {
     let mut random = Pcg64Mcg::seed_from_u64(105);
     let (mut gains, mut equal) = (0, 0);
@@ -105,7 +105,8 @@ pub(super) fn at_random() -> Result<Entry, PaperError> {
     })
 }
 
-/// Returns the entry that Theorem B needs one demand on all classes: a user that states different demands by class may gain.
+/// Returns the entry which shows that Theorem B needs the same demand on all classes. A user that states different
+/// demands on different classes may gain.
 pub(super) fn by_class() -> Result<Entry, PaperError> {
     /// The amounts of the demands that are tried on each class.
     const TRIED: [u32; 4] = [0, 1, 2, 4];
@@ -175,7 +176,8 @@ fn two_classes(said: [Option<[u32; 2]>; 2]) -> Result<Problem, PaperError> {
         .map_err(PaperError::from)
 }
 
-/// Returns the number of true tasks, each of one unit of the first resource, that the first user runs with its stated bundles.
+/// Returns the number of true tasks that the first user runs with the resources of its stated tasks. A true task takes
+/// one unit of the first resource.
 fn tasks_of_first(problem: &Problem, said: [[u32; 2]; 2]) -> Result<Rational, PaperError> {
     let mechanism = registry::find("ps-dsf-tdm").ok_or("no such mechanism")?;
     let allocation = mechanism.allocate(problem, Arithmetic::Exact)?.allocation;

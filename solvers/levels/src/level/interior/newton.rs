@@ -2,8 +2,8 @@
 //!
 //! With `D = y / z`, `S = s / p`, `K = E D E'`, `U = A D E'` and `M = A D A' + S`:
 //!
-//! - by rows: `H = M - U K^-1 U'`. Its diagonal blocks are sums of positive terms, so nothing
-//!   cancels.
+//! - by rows: `H = M - U K^-1 U'`. Its diagonal blocks are sums of positive terms, so no digits
+//!   cancel.
 //! - by groups: `H = K - U' M^-1 U`, with one small Cholesky factor for each class.
 //!
 //! The change of the level follows from `a dl = 1 - a l`.
@@ -84,9 +84,9 @@ impl<'a> Newton<'a> {
 
     /// Computes `H^-1 v` by groups.
     ///
-    /// Cancellation in `H`, and the addition to its diagonal, cost digits towards the end.
-    /// Therefore the residual of the equations is computed from their factors and solved for once
-    /// more.
+    /// Cancellation in `H`, and the numbers added to its diagonal, cost digits in the last
+    /// iterations. Therefore the residual is computed from the factors, and the equations are
+    /// solved once more for this residual.
     fn solve_groups(&self, v: &[f64]) -> Vec<f64> {
         let mut solution = v.to_vec();
         self.factors.solve(&mut solution);
@@ -188,8 +188,8 @@ fn by_rows(programme: &Programme) -> bool {
 /// Computes `M - U K^-1 U'`, the lower triangle by row.
 fn rows_matrix(programme: &Programme, d: &[f64], s: &[f64], k: &[f64]) -> Vec<f64> {
     let n = programme.capacity.len();
-    // By column: the sum of `d` over the other columns of the group. For the largest column it is
-    // added up, since a difference would cancel.
+    // By column: the sum of `d` over the other columns of the group. For the largest column the
+    // other columns are added up, since a difference would lose digits.
     let mut others = Vec::with_capacity(d.len());
     for (ends, k) in programme.group_columns.windows(2).zip(k) {
         let columns = ends[0]..ends[1];
@@ -323,9 +323,9 @@ fn groups_matrix(programme: &Programme, d: &[f64], k: &[f64], blocks: &[Cholesky
     matrix
 }
 
-/// Factors a matrix, with more on the diagonal if rounding made it indefinite.
+/// Factors a matrix. If rounding made it indefinite, larger numbers are added to its diagonal.
 ///
-/// That is rare, and the matrix is large, so it is then built again.
+/// This is rare. The large matrix is built again in that case rather than copied every time.
 fn factor(matrix: impl Fn() -> Vec<f64>, n: usize) -> Option<Cholesky> {
     let mut more = INTERIOR.regular;
     for attempt in 0..=INTERIOR.attempts {

@@ -22,8 +22,8 @@ pub struct Point {
 }
 
 impl Point {
-    /// Returns a point from guessed prices: the tasks of every group are spread over its classes,
-    /// more where it is cheaper.
+    /// Returns a point computed from guessed prices. The tasks of every group are spread over its
+    /// classes, with more tasks on cheaper classes.
     pub fn start(programme: &Programme, prices: &[f64]) -> Option<Self> {
         let most = prices.iter().copied().fold(0.0, f64::max);
         let mut p: Vec<f64> = prices.iter().map(|price| price.max(INTERIOR.least_price * most)).collect();
@@ -72,7 +72,8 @@ impl Point {
         Some(Self { y, z, s, p, l, t })
     }
 
-    /// Returns the same point in a programme with more columns, which start near the centre.
+    /// Returns the same point in a programme with more columns. The new columns start near the
+    /// centre.
     pub fn with_columns(&self, programme: &Programme, wider: &Programme) -> Self {
         let n_products = (self.y.len() + self.s.len()) as f64;
         let sum = |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(a, b)| a * b).sum() };
@@ -88,8 +89,8 @@ impl Point {
                     old.start += 1;
                 } else {
                     let cost = (price - self.l[g]).max(INTERIOR.least_cost * self.l[g]);
-                    // Together they get no more than the group needs: cheap columns would overload
-                    // their class.
+                    // Together the new columns get no more than the group needs, since cheap
+                    // columns would overload their class.
                     let need = wider.multiple[g] * self.t + wider.fixed[g];
                     let share = (mu / cost)
                         .min((need / (ends[1] - ends[0]) as f64).max(INTERIOR.least_cost * mu / cost));

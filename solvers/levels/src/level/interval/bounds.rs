@@ -3,18 +3,19 @@
 //! Blocks are in order of their levels. `F` are the users whose level has a price in an earlier
 //! block, and `C` the classes on which users of `F` may run.
 //!
-//! *From below.* Let `z` be the allocation without the tasks of the other users (not in `F`) on
-//! `C`. Let `a` be the least level in `z` of any other user that lacks tasks. In the lexicographic
-//! maximum every other user has at least the level `a`, or all its tasks. For a proof, take the
-//! user with the lowest level among those that have less. On the classes outside `C`, a small step
-//! from the maximum towards `z` raises this user, lowers no user of its level or below, and does
-//! not touch `F`.
+//! *From below.* Let `z` be the given allocation, but with no tasks on `C` of users outside `F`.
+//! Let `a` be the least level in `z` of any user outside `F` that lacks tasks. In the lexicographic
+//! maximum, every user outside `F` has at least the level `a`, or all its tasks. For a proof,
+//! assume that some users outside `F` have less, and take the one with the lowest level. On the
+//! classes outside `C`, a small step from the maximum towards `z` raises this user, lowers no user
+//! of its level or below, and does not touch `F`.
 //!
 //! *From above.* Let `p` be prices of the rows, and `l_n` the cost of one unit of level of `n` on
-//! its cheapest class. Then `sum_n l_n level_n <= p c` in every allocation. With the others at
-//! their lower bounds, `level_n <= lo_n + (p c - sum_m l_m lo_m) / l_n`, also if the others are
-//! counted with a smaller `l_m` than their cost. The prices of a block say nothing about classes
-//! that its users left to earlier blocks, until enough of the prices of those blocks are added.
+//! its cheapest class. Then `sum_n l_n level_n <= p c` in every allocation. If all other users are
+//! at their lower bounds `lo_m`, then `level_n <= lo_n + (p c - sum_m l_m lo_m) / l_n`. This
+//! remains true with any `l_m` below the cost. The prices of a block say nothing about classes that
+//! its users left to earlier blocks, until large enough multiples of the prices of these earlier
+//! blocks are added.
 
 use std::collections::BTreeSet;
 
@@ -119,7 +120,7 @@ impl<'d, 'a> Bounds<'d, 'a> {
     fn bound_above(&mut self, high: &mut [Rational]) {
         let data = self.data;
         let n_rows = data.constraints.rows().len();
-        // By group: `(class, block)` of the classes that it left, and the block to which it left
+        // By group: `(class, block)` of the classes that it left, and the block for which it left
         // them.
         let mut left: Vec<Vec<(usize, usize)>> = vec![Vec::new(); data.groups.len()];
         let mut sums: Vec<Vec<(usize, Rational)>> = Vec::with_capacity(self.blocks.len());
@@ -178,14 +179,14 @@ impl<'d, 'a> Bounds<'d, 'a> {
         }
     }
 
-    /// Applies the bounds that these prices prove for the groups that are counted.
+    /// Lowers the upper bounds `high` of these groups to the bounds that the prices prove.
     fn bound(&self, prices: &[Rational], groups: &[usize], high: &mut [Rational]) {
         let data = self.data;
         let rows = prices.iter().zip(data.constraints.rows()).filter(|(price, _)| !price.is_zero());
         let mut rest: Rational = rows.map(|(price, row)| Rational::from(price * &row.capacity)).sum();
         let cheapest = |&g: &usize| {
             let each = data.groups[g].classes.iter().map(|&i| price(data, g, i, prices));
-            // A smaller number proves less, but it is short, and so is the sum.
+            // A smaller number proves a weaker bound, but it is short, and so is the sum.
             (g, below(&each.min().unwrap_or_default()))
         };
         let worth: Vec<(usize, Rational)> =

@@ -1,4 +1,4 @@
-//! The `L U` factors of a basis, and the values and prices that follow.
+//! The `L U` factors of a basis, and the values and prices that follow from them.
 
 use super::{Column, Keys};
 use crate::settings::KEYS;
@@ -68,7 +68,7 @@ impl Factors {
 
     /// Returns a row of the inverse, by row of the programme.
     ///
-    /// It is the change of the prices when a column of the basis is to cost more than its worth.
+    /// This row is the direction of the prices in which the cost of the column exceeds its worth.
     pub fn row(&self, at: usize) -> Vec<f64> {
         let mut one = vec![0.0; self.order.len()];
         one[at] = 1.0;

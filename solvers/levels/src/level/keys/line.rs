@@ -45,8 +45,8 @@ impl PartialOrd for Meeting {
 }
 
 impl Ord for Meeting {
-    /// The nearest one is the greatest, so that a heap has it on top. Among equals, the slowest one
-    /// is.
+    /// Orders meetings for a heap: the nearest is the greatest. Among equally near ones, the
+    /// slowest is the greatest.
     fn cmp(&self, other: &Self) -> Ordering {
         other.length.total_cmp(&self.length).then(other.rate.total_cmp(&self.rate))
     }
@@ -56,7 +56,7 @@ impl Ord for Meeting {
 struct Line {
     prices: Vec<f64>,
     change: Vec<f64>,
-    /// Rates below this fraction of a price are rounding.
+    /// Changes of a price below this fraction of the price are rounding.
     least: f64,
     /// Rates below this fraction of the cost of a group at prices of 1 for all rows are rounding.
     nothing: f64,
@@ -90,7 +90,7 @@ impl Keys<'_> {
             let along = |prices: &[f64]| prices.iter().enumerate().map(|(row, p)| p * of_row(row)).sum();
             Sum { value: along(&factors.prices), rate: along(&change) }
         };
-        // The bound on the level is `over / under`, and both are linear between meetings.
+        // The bound on the level is `over / under`. Both sums are linear between meetings.
         let mut over = sum(&|row| 1.0 - self.fixed_load[row]);
         over.value -= self.scale * self.fixed_cost;
         let mut under = sum(&|row| self.level_load[row]);
@@ -153,8 +153,8 @@ impl Keys<'_> {
 
     /// Returns the next point of the line at which a class becomes cheaper than the key.
     ///
-    /// A group that has `others` than the key in the basis cannot leave them all for one class, so
-    /// the line ends. `classes` is scratch memory for its prices.
+    /// If the basis has columns of the group other than its key (`others`), the group cannot move
+    /// to the new class alone, so the line ends. `classes` is scratch memory for its prices.
     fn meeting(
         &self,
         g: usize,

@@ -15,7 +15,8 @@ pub struct MasterSolution {
     pub placed: Vec<(GroupOnClass, f64)>,
     /// By capacity row: the price per unit of the row.
     pub prices: Vec<f64>,
-    /// By group: the price of one unit of its level column, which is [`MasterSolution::unit`].
+    /// By group: the price of one unit of the level in the model, which is
+    /// [`MasterSolution::unit`].
     pub group_prices: Vec<f64>,
     /// By group: the price per task of its task limit.
     pub task_prices: Vec<f64>,
@@ -37,7 +38,7 @@ pub struct MasterBasis {
 }
 
 impl MasterBasis {
-    /// Returns the basis of slacks, with all placements.
+    /// Returns the basis in which all slacks and no placements are basic.
     pub fn of_slacks(part: &Part<'_>) -> Self {
         let by_group = part.classes.iter().enumerate();
         Self {
@@ -130,9 +131,11 @@ impl Master<'_> {
         }
     }
 
-    /// Returns the columns that help most for every class, at most a few of each group.
+    /// Returns for every class the columns that would raise the level most, with at most a few for
+    /// each group.
     ///
-    /// Among classes that cost nothing yet, those that are cheap at the guessed prices come first.
+    /// Among classes whose price is still 0, classes that are cheap at the guessed prices come
+    /// first.
     pub(super) fn price(&self, solution: &MasterSolution, tolerance: f64) -> Vec<GroupOnClass> {
         let mut helpful: Vec<Vec<(f64, usize)>> = vec![Vec::new(); self.part.n_classes()];
         let prices: Vec<f64> =

@@ -11,7 +11,7 @@ use evenhand_lp::refine::{self, StartingPoint};
 /// A level that a user cannot pass.
 #[derive(Debug, Clone)]
 pub struct RiseBound {
-    /// No higher `U_n / w_n` is feasible.
+    /// The level: no higher `U_n / w_n` is feasible.
     pub level: Rational,
     /// The prices that prove it.
     pub prices: Prices,
@@ -20,8 +20,8 @@ pub struct RiseBound {
 impl Rises<'_> {
     /// Computes a bound of the rise of user `n`, proven by short prices.
     ///
-    /// It exceeds the rise only by rounding, and is much cheaper than [`Rises::greatest`]. Returns
-    /// `None` if the user takes no part, or if doubles prove no bound.
+    /// The bound exceeds the rise only by rounding. Computing it is much cheaper than
+    /// [`Rises::greatest`]. Returns `None` if the user takes no part, or if doubles prove no bound.
     ///
     /// # Errors
     /// [`LevelsError`] when HiGHS fails; the exact answer may still be found.
@@ -55,8 +55,8 @@ impl Rises<'_> {
         }
     }
 
-    /// Returns the level that user `n` cannot pass according to `prices`; at least its own level.
-    /// It solves
+    /// Returns the level that user `n` cannot pass according to `prices`. It is at least the user's
+    /// present level, and solves
     ///
     /// ```text
     /// l_n L + sum over the others of l_m min(level of m, L) = sum p k c + sum q T.

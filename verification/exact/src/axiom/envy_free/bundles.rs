@@ -1,25 +1,25 @@
-//! The search for the pair of users with the least margin. Few pairs are examined, and fewer are computed exactly.
+//! The search for the pair of users with the least margin. Few pairs are examined, and even fewer are computed exactly.
 //!
-//! Relative to its weight, every user of one shape values the bundle of user `m` at the same number `v_m`. So for a
-//! *kind*, the users of one shape, two bundles decide: the most valuable one, and for the user that holds this bundle
-//! the next one. Let `M` be the least margin so far. A bundle matters only if `v_m` exceeds the least
-//! `(x_n - M g_n) / w_n` of the kind, the *bound*. For most bundles integers show that it does not. Let
-//! `b_mir = x_mi d_mir / w_m`, let `top_r` be the largest of a row, `B_mir = b_mir / top_r` and
-//! `V_ir = top_r / (d_ir bound)`. Then the bundle is worth no more than the bound if `sum_i min_r B V <= 1`. Both `B`
-//! and `V` are rounded up to multiples of `2^-60`, so the computed sum is too large rather than too small. A number
-//! that does not fit into the type is replaced by the largest that does, which is far above `2^120`, the number that
-//! stands for 1. The remaining bundles are computed in rationals. Each of these raises the bound or was close to it.
+//! Relative to their weights, the bundle of user `m` is worth the same number `v_m` to all users of one shape. These
+//! users are called a *kind*. For a kind, two bundles decide: the most valuable bundle and, for the user that owns this
+//! bundle, the second most valuable one. Let `M` be the least margin so far. A bundle matters only if `v_m` exceeds the
+//! least `(x_n - M g_n) / w_n` of the kind, the *bound*. For most bundles, integers show that `v_m` is below the bound.
+//! Let `b_mir = x_mi d_mir / w_m`, let `top_r` be the largest of a row, `B_mir = b_mir / top_r` and `V_ir = top_r /
+//! (d_ir bound)`. Then the bundle is worth no more than the bound if `sum_i min_r B V <= 1`. Both `B` and `V` are
+//! rounded up to multiples of `2^-60`, so the computed sum is too large rather than too small. A number that does not
+//! fit into the type is replaced by the largest number of the type. It is far above `2^120`, which represents 1. The
+//! remaining bundles are computed in rationals. Each of them raises the bound or is close to it.
 //!
-//! Users of one level hold equal amounts, often exactly `top_r`. Then neither number is rounded, and ties are
-//! recognised immediately.
+//! Users of one level use equal amounts, often exactly `top_r`. Then neither number is rounded, and ties are recognised
+//! immediately.
 //!
-//! A bundle is *within* another one if it holds no more of any row. Then it is worth no more to any user, so users
-//! are compared only with a *front*: bundles such that every other bundle is within one of them. A user that excludes
-//! its own bundle is also compared with the bundles within that one. Envy up to one task examines all bundles within
-//! a bundle that may be worth too much. This is because one task less of a bundle may be worth less than one task
-//! less of another bundle within it. Similar bundles of the front are first examined together: if a bundle with the
-//! largest `B` of each row among them would be worth no more than the bound, neither is any of them. Bundles without
-//! tasks on a class where the kind can run are not examined.
+//! A bundle is *within* another one if it has no more of any row. Then it is worth no more to any user, so users are
+//! compared only with a *front*: bundles such that every other bundle is within one of them. A user is not compared
+//! with its own bundle, so it is compared with the bundles within its own bundle instead. Envy up to one task examines
+//! all bundles within a bundle that may be worth too much. The reason is that a bundle without one task may be worth
+//! less than another bundle within it without one task. Similar bundles of the front are first examined together: if a
+//! bundle with the largest `B` of each row among them would be worth no more than the bound, neither is any of them.
+//! Bundles without tasks on a class where the kind can run are not examined.
 //!
 //! All numbers of the allocation are multiplied by its common denominator `L`, so that none has a wide denominator.
 
@@ -39,15 +39,15 @@ use crate::sparse::at;
 const PLACES: u32 = 60;
 /// The sum of products of two rounded numbers that stands for 1.
 const ONE: u128 = 1 << (2 * PLACES);
-/// The number of bundles that are examined together, and of members of the front that are tried as one that contains
-/// a bundle.
+/// The number of bundles that are examined together. Also the number of members of the front for which it is tested
+/// whether they contain a bundle.
 const SECTION: usize = 64;
-/// The least number of users in a chunk, except in the last one. The kinds of a chunk are examined one after the
-/// other, each with the least margin of those before. Chunks of this size keep the number of pairs to compute small,
-/// and many processors busy.
+/// The least number of users in a chunk, except in the last one. The kinds of a chunk are examined one after the other,
+/// each with the least margin of those before. With chunks of this size, few pairs have to be computed, and many
+/// processors have work.
 const CHUNK: usize = 64;
 
-/// The tasks of a user on a class, and the amounts that they hold.
+/// The tasks of a user on a class, and the amounts that they use.
 struct Part {
     class: usize,
     /// The number of tasks, `x_mi L`.
@@ -63,7 +63,7 @@ type Rounded = Vec<(usize, u128)>;
 /// The bundles of all users.
 struct Bundles<'a, 'b> {
     instance: &'a Instance<'b>,
-    /// Whether a bundle counts without one of its tasks that are worth most.
+    /// Whether a bundle counts without the task that is worth most.
     one_less: bool,
     /// The bundle of each user.
     held: Vec<Vec<Part>>,
@@ -73,7 +73,7 @@ struct Bundles<'a, 'b> {
     top: Vec<Rational>,
     /// The front in sections of similar bundles, each with the largest amounts of its bundles.
     sections: Vec<(Rounded, Vec<Member>)>,
-    /// For each class: the sections of the front that hold some of it, ascending.
+    /// For each class: the sections of the front with tasks there, ascending.
     sections_of_class: Vec<Vec<usize>>,
 }
 
@@ -108,8 +108,8 @@ pub(in crate::axiom) fn tightest(
         least = found;
     }
     let (least, user) = least;
-    // Several users may be envied with this margin, and the lowest is returned. Bundles that are surely worth less
-    // than the bound are skipped.
+    // Several users may be envied with this margin. The one with the lowest index is returned. Bundles that are surely
+    // worth less than the bound are skipped.
     let bound = bundles.bound(user, &least);
     let rates = bundles.rates(user, &bound)?;
     for &envied in active.iter().filter(|&&m| m != user) {
@@ -217,7 +217,7 @@ impl<'a, 'b> Bundles<'a, 'b> {
         Ok(front)
     }
 
-    /// Returns whether user `m` holds no more of any row than user `f`, relative to their weights.
+    /// Returns whether user `m` has no more of any row than user `f`, relative to their weights.
     fn is_within(&self, m: usize, f: usize) -> bool {
         let exact = |n: usize, row: usize| {
             let amounts = self.held[n].iter().map(|part| &part.amounts);
@@ -247,7 +247,8 @@ impl<'a, 'b> Bundles<'a, 'b> {
         let instance = self.instance;
         instance.budget().charge(instance.steps().saturating_mul(8 * users.len() as u64))?;
         let weight = |n: usize| instance.problem().users()[n].weight();
-        // The users whose margin may be lower, each with the worth relative to its weight above which it is lower.
+        // The users whose margin may be lower. For each of them, the worth relative to its weight above which its
+        // margin is lower.
         let bound_of = |&n: &usize| {
             let bound = known.map_or_else(|| Rational::from(-1), |known| self.bound(n, known));
             let has_all = self.limit(n).is_some_and(|limit| limit <= bound);
@@ -295,8 +296,7 @@ impl<'a, 'b> Bundles<'a, 'b> {
             }
             for (f, within) in users {
                 steps += self.rounded[*f].len() + 1;
-                // The worth of this bundle bounds the worth of all bundles within it, also of those with one task
-                // less.
+                // The worth of this bundle bounds the worth of all bundles within it, also without one of their tasks.
                 if self.worth_at_most(&rates, &self.rounded[*f]) <= ONE {
                     continue;
                 }
@@ -327,13 +327,13 @@ impl<'a, 'b> Bundles<'a, 'b> {
         parts
     }
 
-    /// Returns `(x_n - M g_n) L`. If a bundle is worth more than this to the user, its margin is below `M`, which is
-    /// given times `L`.
+    /// Returns `(x_n - M g_n) L`. If a bundle is worth more than this to the user, its margin is below `M`. The
+    /// argument is `M L`.
     fn bound(&self, n: usize, margin: &Rational) -> Rational {
         self.total(n) - Rational::from(margin * self.instance.scale(n))
     }
 
-    /// Returns `V` of a user by row, for a bound of at least 0, given times `L`.
+    /// Returns `V` of a user by row, for a bound of at least 0. The argument is the bound times `L`.
     fn rates(&self, n: usize, bound: &Rational) -> Result<Rounded, TooLarge> {
         let instance = self.instance;
         let steps = instance.scaled.n_classes(n).saturating_mul(instance.problem().n_resources() + 1);
@@ -419,7 +419,7 @@ impl<'a, 'b> Bundles<'a, 'b> {
     }
 }
 
-/// Returns the entry of user `m` on class `i` with `x / L` tasks.
+/// Returns the part of the bundle of user `m` on class `i`, where the user has `x / L` tasks.
 fn part(instance: &Instance<'_>, m: usize, i: usize, x: &Integer) -> Part {
     let constraints = instance.constraints();
     let start = constraints.class_rows(i).start;

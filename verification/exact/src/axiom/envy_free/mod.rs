@@ -4,7 +4,7 @@
 //!   v_{nm} = \sum_i \min_{r: d_{nir} > 0} \frac{w_n}{w_m} \frac{x_{mi} d_{mir}}{d_{nir}}.$$
 //!
 //! The number `v_nm` is the worth of the bundle of `m` to `n`, scaled by the weights. Only classes where `n` can run
-//! count. Where time is shared, the row of time takes the place of the resources (theory, section 7).
+//! count. Where time is shared, the row of time takes the place of the resources (docs/theory.md, section 7).
 //!
 //! The margin is the least $(x_n - \min(T_n, v_{nm})) / g_n$ over the pairs $n \ne m$ of active users. It is absent
 //! if there is no pair. Inactive users take no part.
@@ -22,13 +22,13 @@ use crate::instance::Instance;
 use crate::names::write::{Json, Names, fields, number};
 use crate::refusal::Refusal;
 
-/// The pair with the least margin, and the margin. Among equal pairs the first user counts, where users of one shape
-/// take the position of the first of them, then the lowest envied user.
+/// The pair with the least margin, and the margin. Among pairs with equal margins, the first user counts, and then the
+/// lowest envied user. For this order, users of one shape have the position of the first of them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tightest {
-    /// The user that envies, or comes closest to it.
+    /// The user that envies, or the user that comes closest to envy.
     pub user: usize,
-    /// The user whose bundle it is compared with.
+    /// The user whose bundle is compared.
     pub envied: usize,
     /// For envy up to one task: the first class on which a task is worth most, and from which a task is removed.
     /// `None` if no task is worth anything.

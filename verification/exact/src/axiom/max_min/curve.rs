@@ -25,8 +25,8 @@ pub struct Curve<'l, 'a, 'b> {
     above: Vec<Integer>,
     /// The bound `sum p C + sum q T`, in the same integers.
     bound: Quotient,
-    /// The number of points so low that the curve is below the bound there. A user with at least the share of any
-    /// later point cannot rise.
+    /// The number of points at which the curve is below the bound. A user with at least the share of any later point
+    /// cannot rise.
     open: usize,
 }
 
@@ -91,8 +91,8 @@ impl<'l, 'a, 'b> Curve<'l, 'a, 'b> {
     }
 
     /// Returns whether the bound on the rise of user `n`, over `G_n`, is at most `most`, which has to be at least 0.
-    /// Returns `None` if the user has no weight. This needs only one value of the curve, while computing the bound
-    /// needs many.
+    /// Returns `None` if the user has no weight. This needs only one value of the curve, while the bound itself needs
+    /// many.
     #[must_use]
     pub fn is_within(&self, n: usize, most: &Rational) -> Option<bool> {
         let weight = at(&self.weights, n).filter(|weight| **weight > 0)?;

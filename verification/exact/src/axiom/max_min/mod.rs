@@ -2,16 +2,17 @@
 //!
 //! $$U_n = \frac{1}{w_n} \sum_i u_{ni} x_{ni}:$$
 //!
-//! No user can be given more without taking from a user that then has no more than it (THEORY, sections 2 and 7).
+//! No user can get more unless some user loses and then has at most as much as the first one (docs/theory.md, sections
+//! 2 and 7).
 //!
 //! The rise of user `n` is the largest `d` such that some feasible `y` has `U_n(y) >= L` with `L = U_n(x) + d`, and
 //! `U_m(y) >= min(U_m(x), L)` for every other `m`. So a user that is above the new level of `n` may come down to it,
-//! and no other user loses. The margin is minus the largest rise, divided by what the user would have alone,
+//! and no other user loses. The margin is minus the largest rise, divided by the share that the user would have alone,
 //! `G_n = max U_n` (`u_n g_n / w_n` if `u_ni = u_n` does not depend on the class).
 //!
-//! The evidence that the axiom holds are [`Level`]s. Each has weights `l`, prices `p, q >= 0` with
-//! `l_n u_ni / w_n <= sum_r p_ir d_nir + q_n` on every class where `n` can run, and the users that it covers, which
-//! have `l_n > 0`. For a feasible `y` as above
+//! The evidence that the axiom holds are [`Level`]s. Each has weights `l`, prices `p, q >= 0` with `l_n u_ni / w_n <=
+//! sum_r p_ir d_nir + q_n` on every class where `n` can run, and the list of users that it covers. These have `l_n >
+//! 0`. For a feasible `y` as above
 //!
 //! $$l_n L + \sum_{m \ne n} l_m \min(U_m(x), L) \le \sum_m l_m U_m(y) \le \sum_{ir} p_{ir} C_{ir} + \sum_m q_m T_m.$$
 //!
@@ -143,8 +144,8 @@ pub fn margin_of_levels(
 /// Returns minus the rise of `user` that `allocation` shows, over `G_n`.
 ///
 /// # Errors
-/// Returns [`Refusal`] if the allocation is not feasible, if the user does not rise, or if another user falls to the
-/// old level of `user` or below.
+/// Returns [`Refusal`] if the allocation is not feasible, if the user does not rise, or if another user loses and has
+/// at most the old level of `user`.
 pub fn margin_of_rise(
     instance: &Instance<'_>,
     share: &ShareCoefficients,

@@ -1,5 +1,5 @@
-//! Group forms of sharing incentive and of envy-freeness (theory, section 7). A party is a group with all users below
-//! it, or a user that belongs to no group. Only active users count.
+//! Group forms of sharing incentive and of envy-freeness (docs/theory.md, section 7). A party is a group with all users
+//! below it, or a user that belongs to no group. Only active users count.
 //!
 //! The *own part* of a party is a fraction of the own part of the group above it. The fraction is the weight $w_v$ of
 //! the party over the sum of its weight and those of its siblings. The own part of the root is the cluster. The gain
@@ -8,15 +8,16 @@
 //!
 //! $$\min(T_n, x_n + z g_n).$$
 //!
-//! It is at most the largest fraction of tasks that some user has left, $\max_n (T_n - x_n) / g_n$. It is
-//! negative if the users could not even have what they have. `group-sharing-incentive`: no party gains from its
-//! own part. `group-envy-free`: no party gains from the holdings of a sibling, times $w_v / w_h$, where both
-//! weights are above 0. The margins are minus the largest gain.
+//! It is at most the largest fraction of tasks that some user has left, $\max_n (T_n - x_n) / g_n$. It is negative if
+//! the users cannot even have their present tasks within `R`. `group-sharing-incentive`: no party gains from its own
+//! part. `group-envy-free`: no party gains from the usage of a sibling, times $w_v / w_h$, where both weights are
+//! above 0. The margins are minus the largest gain.
 //!
 //! The evidence that an axiom holds are weights `l` and prices `p` and `q` for every party (and for every other party
 //! that it is compared with). They satisfy $l_n \le \sum_r p_{ir} d_{nir} + q_n$ on every class where `n` can run. If
-//! the party gains `z`, then $\sum_n l_n \min(T_n, x_n + z g_n) \le \sum p R + \sum_n q_n T_n$. This bounds `z` where
-//! the left side grows. The evidence that an axiom is violated is an allocation of the users of a party within `R`.
+//! the party gains `z`, then $\sum_n l_n \min(T_n, x_n + z g_n) \le \sum p R + \sum_n q_n T_n$. This bounds `z`,
+//! because the left side grows with `z`. The evidence that an axiom is violated is an allocation of the users of a
+//! party within `R`.
 
 use evenhand_problem::Rational;
 
@@ -28,12 +29,12 @@ use crate::refusal::Refusal;
 
 pub(crate) mod rule;
 
-/// The most parties, or pairs of parties, that are judged. Each needs a bound of its own.
+/// The maximum number of parties, or pairs of parties, that are judged. Each needs a bound of its own.
 const MOST_COMPARED: u64 = 1_000_000;
 /// The memory for that number of comparisons, in bytes.
 const MOST_BYTES: u64 = 100_000_000;
 
-/// The parties of a problem, and their holdings in an allocation.
+/// The parties of a problem, and their usage in an allocation.
 pub struct Parties<'i, 'p> {
     instance: &'i Instance<'p>,
     /// The active users below each group.
@@ -130,8 +131,8 @@ impl<'i, 'p> Parties<'i, 'p> {
         }
     }
 
-    /// Returns the amounts of every row that a party could have: its own part, or the holdings of another party
-    /// scaled by their weights.
+    /// Returns the amounts of every row that a party could have: its own part, or the usage of another party scaled by
+    /// the weights.
     #[must_use]
     pub fn amounts(&self, party: Party, other: Option<Party>) -> Vec<Rational> {
         let constraints = self.instance.constraints();
@@ -145,7 +146,7 @@ impl<'i, 'p> Parties<'i, 'p> {
         held
     }
 
-    /// Returns the amounts of every row that tasks of these users hold.
+    /// Returns the amounts of every row that tasks of these users use.
     fn loads(&self, users: &[usize], tasks: &Tasks) -> Vec<Rational> {
         let constraints = self.instance.constraints();
         let mut loads = vec![Rational::new(); constraints.rows().len()];
@@ -271,7 +272,7 @@ impl<'i, 'p> Parties<'i, 'p> {
         self.instance.budget().charge(all.saturating_mul(self.instance.steps()))
     }
 
-    /// The margin that prices show of everything that is compared; `None` where that is nothing.
+    /// Returns the margin that prices prove for all comparisons. Returns `None` if there is no comparison.
     fn margin_of_prices(&self, proofs: &[PartyPrices]) -> Result<Option<Rational>, Refusal> {
         let mut most: Option<Rational> = None;
         for PartyPrices { party, envied, prices } in proofs {

@@ -23,14 +23,15 @@ const BITS: u32 = 128;
 ///
 /// All row prices are multiplied by one factor of at least 1. The price on the tasks of each user with finitely many
 /// tasks becomes what its inequalities still need. Of all factors (to 128 bits) the one with the least `eps` for a
-/// feasible allocation is chosen. If a few users fall far short, their own prices rise. If all users fall a little
-/// short, the factor rises. Prices that already prove something are returned unchanged.
+/// feasible allocation is chosen. If the prices are far too low for a few users, the prices of these users' tasks rise.
+/// If they are a little too low for all users, the factor rises. Prices that already prove a gap are returned
+/// unchanged.
 ///
 /// `row_prices` are by row of [`Constraints`](evenhand_problem::Constraints), then by limit of the groups.
 /// `user_prices` are by user.
 ///
-/// Returns `None` in these cases: something is negative or of another shape; an active user has nothing, or can run
-/// at no cost; `alpha` is out of bounds; or the numbers are too wide.
+/// Returns `None` in these cases: a number is negative or a list has the wrong length; an active user has no tasks, or
+/// can run at no cost; `alpha` is out of bounds; or the numbers are too wide.
 #[must_use]
 pub fn lift_prices(
     instance: &Instance<'_>,
@@ -122,7 +123,7 @@ impl Needs<'_, '_> {
                 (None, None) => return None,
                 (Some(factor), None) => least = least.max(factor),
                 (Some(factor), Some(cost)) => finite.push((factor, cost)),
-                // No factor helps here, only a price on the tasks.
+                // Here no factor suffices, only a price on the tasks.
                 (None, Some(_)) => {}
             }
         }
@@ -140,8 +141,8 @@ impl Needs<'_, '_> {
         Some(Rational::from((least, Integer::from(1) << BITS)))
     }
 
-    /// Returns `q_n` after the row prices are multiplied by `factor`. The given price is kept if it is enough and not
-    /// too much.
+    /// Returns `q_n` after the row prices are multiplied by `factor`. The given price is kept if it is sufficient and
+    /// not too high.
     fn user_price(&self, n: usize, factor: &Quotient, given: &Rational) -> Rational {
         if !self.instance.is_active(n) || self.instance.problem().users()[n].tasks().is_none() {
             return Rational::new();

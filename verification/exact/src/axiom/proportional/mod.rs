@@ -3,13 +3,13 @@
 //! $$\sum_{ni} a_{ni} (y_{ni} - x_{ni}) \le \varepsilon, \qquad
 //!   a_{ni} = \frac{w_n u_{ni}}{U_n^\alpha}, \quad U_n = \sum_i u_{ni} x_{ni}$$
 //!
-//! The sum is over the active users (THEORY, section 3). Without a share `u_ni = 1` and `U_n = x_n`; with a share
-//! this is the criterion of Kesidis, Corollary 1. For `eps = 0` it says that `x` maximises
-//! `sum_n w_n U_n^(1 - alpha) / (1 - alpha)` (`sum_n w_n log U_n` for `alpha = 1`).
+//! The sum is over the active users (docs/theory.md, section 3). Without a share `u_ni = 1` and `U_n = x_n`; with a
+//! share this is the criterion of Kesidis, Corollary 1. For `eps = 0` it says that `x` maximises `sum_n w_n U_n^(1 -
+//! alpha) / (1 - alpha)` (`sum_n w_n log U_n` for `alpha = 1`).
 //!
 //! The margin is `-eps / sum_n w_n U_n^(1 - alpha)`. The divisor is the worth of all tasks at the marginal value that
-//! each user gives them, so the margin has no unit, as elsewhere (THEORY, section 7). The number `eps` itself is in
-//! units of weight times `U^(1 - alpha)` (for `alpha = 1`, in units of weight).
+//! each user gives them, so the margin has no unit, as elsewhere (docs/theory.md, section 7). The number `eps` itself
+//! is in units of weight times `U^(1 - alpha)` (for `alpha = 1`, in units of weight).
 //!
 //! The evidence that the axiom holds are [`Prices`] with `a_ni <= sum_r p_ir d_nir + q_n` on every class where `n`
 //! can run. Only users with finite tasks have a `q_n`, and the weights of the prices are not used. They prove
@@ -58,8 +58,8 @@ use evenhand_problem::{Problem, number};
 /// Returns `eps`, the bound that `prices` prove.
 ///
 /// # Errors
-/// Returns [`Refusal`] if something is negative, an inequality fails, a user with unlimited tasks has a price on
-/// them, an active user has nothing, or the numbers are too wide.
+/// Returns [`Refusal`] if a number is negative, an inequality fails, a user with unlimited tasks has a price on them,
+/// an active user has no tasks, or the numbers are too wide.
 pub fn gap(
     instance: &Instance<'_>,
     alpha: &Rational,
@@ -197,7 +197,7 @@ fn gain_by_worths(
     })
 }
 
-/// Returns whether user `n` is active and has `U_n <= 0`. Such a user is given nothing, and no prices prove anything.
+/// Returns whether user `n` is active and has `U_n <= 0`. Such a user gets no tasks, and then no prices prove a gap.
 #[must_use]
 pub fn has_nothing(instance: &Instance<'_>, share: Option<&ShareCoefficients>, n: usize) -> bool {
     if n >= instance.problem().n_users() || !instance.is_active(n) {
@@ -229,7 +229,7 @@ pub fn worth(
     }))
 }
 
-/// The most claims in a certificate. Each claim involves all users, and there are a million exponents.
+/// The maximum number of claims in a certificate. Each claim involves all users, and there are a million exponents.
 const MOST_CLAIMS: usize = 32;
 
 /// The axiom.
@@ -300,7 +300,7 @@ impl Rule for Proportional {
         }
     }
 
-    /// Drops the weights of the users, which are those of the problem, and adds an enclosure of numbers that are
+    /// Drops the weights of the users, which are in the problem already, and adds enclosures of numbers that are
     /// irrational or too long.
     fn complete(
         &self,

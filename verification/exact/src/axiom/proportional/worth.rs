@@ -18,18 +18,18 @@ use crate::share::{ScaledShare, ShareCoefficients};
 /// for 50 digits (see the file `rounded`), and no exponent in use is larger.
 pub const MAX_ALPHA_TERM: u32 = 1000;
 
-/// The most bits that the powers of all users may take together for sums to be exact. Counted is the longer of
-/// numerator and denominator of `U_n` in lowest terms, summed over the active users, times the numerator of `alpha`
-/// (THEORY, section 7). This keeps the common denominator of a sum at a few kilobytes. Beyond it, summands are
-/// rounded to 192 bits in the safe direction.
+/// The maximum number of bits of the powers of all users together for sums to be exact. Each active user counts with
+/// the longer of the numerator and denominator of `U_n` in lowest terms. The sum is multiplied by the numerator of
+/// `alpha` (docs/theory.md, section 7). This keeps the common denominator of a sum at a few kilobytes. Beyond it,
+/// summands are rounded to 192 bits in the safe direction.
 const EXACT_BITS: u64 = 1 << 16;
 
-/// The largest number of users times the square of the denominator of `alpha`. This is roughly the cost of their
-/// roots, each of a number with 192 bits times the denominator. The kernel has the same limit (THEORY, section 7).
+/// The largest number of users times the square of the denominator of `alpha`. This is roughly the cost of their roots,
+/// each of a number with 192 bits times the denominator. The kernel has the same limit (docs/theory.md, section 7).
 const MAX_ROOTS: u64 = 1 << 28;
 
-/// The most bits before the point of `U_n^alpha`, or zeros after it. No sensible file comes near, and a number of
-/// this width is still cheap.
+/// The maximum number of bits of `U_n^alpha` before the point, or of zeros after it. No sensible file comes near this
+/// limit, and numbers of this width still take little time.
 const MAX_EXPONENT: u64 = 1 << 16;
 
 /// Checks that `alpha` is within the supported range.
@@ -66,7 +66,7 @@ pub(super) struct Worths<'a, 'b> {
     stated: HashMap<usize, [Rational; 2]>,
 }
 
-/// For some users, ascending: the two numbers that enclose `w_n / U_n^alpha`.
+/// The two numbers that enclose `w_n / U_n^alpha`, for some users, ascending.
 pub(crate) type Values = [(usize, [Rational; 2])];
 
 impl<'a, 'b> Worths<'a, 'b> {

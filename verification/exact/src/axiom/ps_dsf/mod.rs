@@ -1,7 +1,7 @@
-//! Per-server dominant-share fairness (PS-DSF, Theorems 1 and 2; THEORY, section 4): every active user has all its
-//! `T_n` tasks, or a bottleneck on every class where it can run. The level of user `n` on class `i` is
-//! `x_n / (w_n gamma_ni)`, its virtual dominant share by weight. A row of the class is a bottleneck of `n` if `n`
-//! uses it, it is saturated, and no user that holds some of it has a higher level on the class.
+//! Per-server dominant-share fairness (PS-DSF, Theorems 1 and 2; docs/theory.md, section 4): every active user has all
+//! its `T_n` tasks, or a bottleneck on every class where it can run. The level of user `n` on class `i` is `x_n / (w_n
+//! gamma_ni)`, its virtual dominant share by weight. A row of the class is a bottleneck of `n` if `n` uses it, it is
+//! saturated, and no user that uses it has a higher level on the class.
 //!
 //! The definition by rows covers both ways of sharing. Where resources are divided (Theorem 1), there is one row for
 //! each resource. Where time is shared, there is a single row of time, which every user that can run there uses. Time
@@ -12,8 +12,8 @@
 //! $$\frac{1}{d_{nir}} \Bigl( \mathrm{slack}_{ir} + \sum_{m \ne n} \min\bigl(x_{mi}, \max(0, x_m - x_n \frac{w_m
 //! \gamma_{mi}}{w_n \gamma_{ni}})\bigr) d_{mir} \Bigr).$$
 //!
-//! This is the free capacity, plus the holdings of users that are ahead of `n`, each at most by as much as it is
-//! ahead. A row is a bottleneck of `n` if this number is 0.
+//! This is the free capacity, plus the usage of users with a higher level than `n`. Of their tasks, only those above
+//! the level of `n` count. A row is a bottleneck of `n` if this number is 0.
 //!
 //! The margin of `n` on `i` is minus the least lack over the rows, or `x_n - T_n` if that is larger, over `g_n`. The
 //! margin of the axiom is the least over the active users and the classes where they can run.
@@ -41,17 +41,17 @@ use crate::refusal::Refusal;
 pub struct Examined {
     /// The margin of the axiom, in units of `g_n`.
     pub margin: Rational,
-    /// The first user that has it.
+    /// The first user with this margin.
     pub user: usize,
-    /// The first class on which that user has it.
+    /// The first class on which that user has this margin.
     pub server: usize,
-    /// The standing of every active user, by user: satisfied, if that is at least as good as its rows; otherwise the
-    /// best row of every class, the first among equals.
+    /// The standing of every active user, by user: satisfied, if this margin is at least as good as those of its rows.
+    /// Otherwise the best row of every class, or the first of equally good rows.
     pub standings: Vec<Option<Standing>>,
 }
 
 /// The number of users that a worker examines at a time. It is lower than for other axioms, because each user is
-/// compared with all holders of its classes.
+/// compared with all users of its classes.
 const CHUNK: usize = 1 << 6;
 
 /// Returns the margin, the user and class where it is least, and the standing of every user; `None` if no user is

@@ -1,7 +1,7 @@
-//! The holders of every class by level, and the lack of users for a row.
+//! The users of every class by level, and the lack of a user for a row.
 //!
-//! Holders are sorted once. If a row is full and no user that holds some of it is ahead, nothing is lacking. In an
-//! exact answer this is the case for all users. Otherwise the users that are ahead are summed up.
+//! The users of a class (*holders*) are sorted once. If a row is full and no user of it has a higher level, the lack is
+//! 0. In an exact answer this is so for all users. Otherwise the usage of users with a higher level is added up.
 
 use evenhand_problem::RowKind;
 use rayon::prelude::*;
@@ -23,7 +23,7 @@ struct Holder {
     tasks: Integer,
 }
 
-/// The holders of every class, in a form that serves all users.
+/// The users of every class, prepared once for all computations.
 pub(super) struct Rows<'a, 'b> {
     instance: &'a Instance<'b>,
     /// The holders of each class, by descending level.
@@ -142,8 +142,8 @@ impl<'a, 'b> Rows<'a, 'b> {
         let level =
             Quotient::new(Integer::from(&instance.totals[n] * &own.denominator), own.numerator.clone());
         let mut holders_seen = 1;
-        // The holdings at level 1 of the users that are ahead by less than all their tasks here. The level is a wide
-        // number, so it is multiplied once, with their sum.
+        // The usage at level 1 of the users with a higher level that would still have tasks here at the lower level.
+        // The level is a wide number, so it is multiplied once, with their sum.
         let mut at_level_one = Rational::new();
         for holder in &self.holders[i] {
             if holder.level <= level {
