@@ -83,6 +83,21 @@ pub struct Snapshot {
     pub preemption: Vec<Preemption>,
     /// The server classes on which the scheduler starts no task, and the reasons.
     pub closed: Vec<Closed>,
+    /// The time limits and priorities of single tasks, where the scheduler states them. At most one entry for each name.
+    pub times: Vec<TaskTime>,
+}
+
+/// The time limit and the priority of the tasks with one name. All tasks of a Slurm job have the name of the job.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TaskTime {
+    /// The name of the tasks, as in [`Waiting::names`] or [`Running::names`].
+    pub task: String,
+    /// The longest time in seconds for which the scheduler lets the tasks run. `None` where it is not known or there is none.
+    pub limit: Option<u64>,
+    /// The seconds that are left of the limit of running tasks. `None` where they are not known or there is no limit.
+    pub left: Option<u64>,
+    /// The scheduler's own priority of the job. Waiting jobs of a higher priority start first. `None` where it is not known.
+    pub priority: Option<i64>,
 }
 
 /// Rules for the tasks of one user that the problem itself cannot express (docs/verdict.md, "What could start").
@@ -282,6 +297,7 @@ impl Snapshot {
             constraints: Vec::new(),
             preemption: Vec::new(),
             closed: Vec::new(),
+            times: Vec::new(),
         }
     }
 

@@ -34,6 +34,7 @@ pub mod table;
 pub mod text;
 mod trajectory;
 mod usage;
+pub mod waits;
 pub mod why_not;
 
 pub use admission::{admission, admission_series};

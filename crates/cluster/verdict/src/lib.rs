@@ -22,6 +22,7 @@ mod starts;
 mod stops;
 mod task_rules;
 mod verdict;
+pub mod waits;
 pub mod why_not;
 
 pub use change::Changes;

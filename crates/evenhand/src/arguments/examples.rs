@@ -146,7 +146,9 @@ pub const SIMULATE: &str = "\
 Examples:
   evenhand simulate scenario.json
   evenhand simulate scenario.json --seed 7 -o results
-  evenhand simulate scenario.json --replications 200 --format json";
+  evenhand simulate scenario.json --replications 200 --format json
+  evenhand simulate snapshot.json --durations limits
+  evenhand simulate snapshot.json --durations exponential:2h --job training --horizon 24h";
 
 pub const REPRODUCE: &str = "\
 Examples:

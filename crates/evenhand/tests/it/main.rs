@@ -53,6 +53,7 @@ mod studies;
 mod sweep;
 mod typed_errors;
 mod usage;
+mod waits;
 mod watch;
 mod why_not;
 mod wrong_input;

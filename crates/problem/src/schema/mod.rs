@@ -55,6 +55,7 @@ schemas![
     "cluster-history",
     "watch-status",
     "migrations",
+    "waiting-times",
     "reproduction",
     "exhibits",
     "audit",

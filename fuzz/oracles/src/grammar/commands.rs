@@ -358,6 +358,11 @@ pub const COMMANDS: &[CommandLine] = &[
             ("--seconds", OneOf(&["0", "1", "-1", "x"])),
             ("--output", Output),
             ("--series", OneOf(&["csv", "parquet", "svg"])),
+            ("--durations", OneOf(&["limits", "fixed:1h", "exponential:2h", "30m", "fixed:x", "missing", ""])),
+            ("--job", Input),
+            ("--runs", Few),
+            ("--horizon", OneOf(&["1h", "0", "x"])),
+            ("--rule", OneOf(&["tree", "kai", "x"])),
         ],
     },
     CommandLine {

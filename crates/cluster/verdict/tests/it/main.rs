@@ -12,4 +12,5 @@ mod published;
 mod rules;
 mod starts;
 mod verdicts;
+mod waits;
 mod why_not;
