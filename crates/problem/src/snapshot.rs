@@ -85,6 +85,25 @@ pub struct Snapshot {
     pub closed: Vec<Closed>,
     /// The time limits and priorities of single tasks, where the scheduler states them. At most one entry for each name.
     pub times: Vec<TaskTime>,
+    /// The tasks that the scheduler stopped, as it reports itself. A task may have been stopped several times.
+    pub stopped: Vec<Stopped>,
+}
+
+/// A task, or all tasks of a job, that the scheduler stopped. A text is empty where it is not known.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Stopped {
+    /// The name of the task or the job, such as `namespace/workload`.
+    pub task: String,
+    /// The name of the task or the job for which it was stopped.
+    pub by: String,
+    /// The UID of that task or job, if its name is not known.
+    pub by_uid: String,
+    /// The scheduler's own word for the rule, such as `InCohortReclamation`.
+    pub rule: String,
+    /// The time.
+    pub time: String,
+    /// The scheduler's message.
+    pub message: String,
 }
 
 /// The time limit and the priority of the tasks with one name. All tasks of a Slurm job have the name of the job.
@@ -298,6 +317,7 @@ impl Snapshot {
             preemption: Vec::new(),
             closed: Vec::new(),
             times: Vec::new(),
+            stopped: Vec::new(),
         }
     }
 

@@ -29,6 +29,7 @@ mod polish;
 pub mod ratio;
 mod simulation;
 mod snapshot;
+pub mod stopped;
 mod sweep;
 pub mod table;
 pub mod text;

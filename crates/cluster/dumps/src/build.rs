@@ -107,6 +107,7 @@ pub(super) fn build(mut cluster: Cluster, allowed: &Allowed, part: &Part) -> Res
         });
         snapshot.running.extend(running);
     }
+    snapshot.stopped = std::mem::take(&mut cluster.stopped);
     if !cluster.times.is_empty() {
         let running = snapshot.running.iter().flat_map(|of| &of.names);
         let names: HashSet<&str> =

@@ -19,6 +19,7 @@ mod rooms;
 pub mod script;
 mod servers;
 mod starts;
+pub mod stopped;
 mod stops;
 mod task_rules;
 mod verdict;

@@ -47,7 +47,8 @@ pub const EXPLAIN: &str = "\
 Examples:
   evenhand explain problem.json allocation.json --user alice
   evenhand explain queues.json allocation.json --levels --rule kueue
-  evenhand explain snapshot.json --task research/train-3";
+  evenhand explain snapshot.json --task research/train-3
+  evenhand explain snapshot.json --stopped team/train";
 
 pub const VERDICT: &str = "\
 Examples:

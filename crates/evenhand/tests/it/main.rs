@@ -49,6 +49,7 @@ mod sessions;
 mod setup;
 mod shares;
 mod simulate;
+mod stopped;
 mod studies;
 mod sweep;
 mod typed_errors;

@@ -18,7 +18,7 @@ use crate::place::Place;
 use crate::problem::{MAX_COUNT, Problem, ServerClass, User};
 use crate::snapshot::{
     Closed, Constraint, MOST_NAMES, NotModelled, Origin, Preemption, Reported, Rounded, Running, Snapshot,
-    Subject, System, TaskTime, Victims, Waiting,
+    Stopped, Subject, System, TaskTime, Victims, Waiting,
 };
 
 /// Largest absolute value of a priority. The largest of Kubernetes is 2,000,001,000, and those of Slurm fit into 32
@@ -27,7 +27,7 @@ const MOST_PRIORITY: i64 = 1 << 40;
 /// Most texts about rules of one user that are not modelled.
 const MOST_UNKNOWN: usize = 20;
 
-const FIELDS: [&str; 16] = [
+const FIELDS: [&str; 17] = [
     "kind",
     "version",
     "system",
@@ -44,6 +44,7 @@ const FIELDS: [&str; 16] = [
     "preemption",
     "closed",
     "times",
+    "stopped",
 ];
 
 type Stated<T> = Result<T, FormatError>;
@@ -88,6 +89,7 @@ impl Source<'_> {
             preemption: parts.preemption,
             closed: parts.closed,
             times: parts.times,
+            stopped: parts.stopped,
             ..snapshot
         })
     }
@@ -116,6 +118,7 @@ struct Parts {
     preemption: Vec<Preemption>,
     closed: Vec<Closed>,
     times: Vec<TaskTime>,
+    stopped: Vec<Stopped>,
 }
 
 /// Fields of an entry of `constraints`.
@@ -232,6 +235,24 @@ impl<'r, 't> Reader<'r, 't> {
             preemption,
             closed,
             times,
+            stopped: self.each(
+                object,
+                "stopped",
+                &["task", "by", "by_uid", "rule", "time", "message"],
+                Self::stopped,
+            )?,
+        })
+    }
+
+    fn stopped(&self, object: &Object<'t>) -> Stated<Stopped> {
+        let text = |field| self.text_or_empty(object, field);
+        Ok(Stopped {
+            task: self.document.string(object.need(self.document, "task")?)?.into_owned(),
+            by: text("by")?,
+            by_uid: text("by_uid")?,
+            rule: text("rule")?,
+            time: text("time")?,
+            message: text("message")?,
         })
     }
 
@@ -746,6 +767,14 @@ pub fn snapshot_to_json(snapshot: &Snapshot) -> String {
         for (field, number) in numbers {
             number.iter().for_each(|number| line.plain(field, number));
         }
+    });
+    file.some_lines("stopped", &snapshot.stopped, |line, of| {
+        line.text("task", &of.task);
+        line.some_text("by", &of.by);
+        line.some_text("by_uid", &of.by_uid);
+        line.some_text("rule", &of.rule);
+        line.some_text("time", &of.time);
+        line.some_text("message", &of.message);
     });
     file.end();
     out

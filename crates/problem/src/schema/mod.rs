@@ -45,6 +45,7 @@ schemas![
     "explanation",
     "group-explanation",
     "task-explanation",
+    "stopped-explanation",
     "levels",
     "entitlements",
     "cluster-verdict",

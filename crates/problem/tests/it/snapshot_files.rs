@@ -37,7 +37,17 @@ fn good() -> Value {
         "rounded": [{"server": "gpu", "resource": "cpu", "most": "1/2", "in_all": "3/4",
                      "by_server": [{"index": 0, "amount": "1/4"}, {"index": 1, "amount": "1/2"}]}],
         "times": [{"task": "78", "limit": 3600, "left": 60}, {"task": "81_4", "limit": "7200", "priority": -5}],
+        "stopped": [{"task": "80", "by": "78", "rule": "PREEMPTED", "time": "now", "message": "for 78"}, {"task": "77", "by_uid": "u"}],
     })
+}
+
+#[test]
+fn stopped_tasks() {
+    let snapshot = read(&good()).unwrap();
+    let stopped: Vec<_> = snapshot.stopped.iter().map(|of| [&of.task, &of.by, &of.by_uid, &of.rule]).collect();
+    assert_eq!(stopped, [["80", "78", "", "PREEMPTED"], ["77", "", "u", ""]]);
+    let error = read(&changed("/stopped", &json!([{"by": "78"}]))).unwrap_err();
+    assert!(error.contains("the field `task` is missing"), "{error}");
 }
 
 #[test]

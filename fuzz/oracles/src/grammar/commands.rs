@@ -168,6 +168,7 @@ pub const COMMANDS: &[CommandLine] = &[
             ("--user", Name),
             ("--group", Name),
             ("--task", Name),
+            ("--stopped", Name),
             ("--levels", Nothing),
             ("--rule", Named(Rule::NAMES)),
             ("--no-nominal-first", Nothing),

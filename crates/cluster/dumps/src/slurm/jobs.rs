@@ -2,7 +2,7 @@
 
 use evenhand_problem::number;
 use evenhand_problem::problem::MAX_COUNT;
-use evenhand_problem::snapshot::TaskTime;
+use evenhand_problem::snapshot::{Stopped, TaskTime};
 use rug::Rational;
 
 use super::super::cluster::{Amounts, MOST_TASK_NAMES, Owned, Traits};
@@ -249,6 +249,13 @@ impl Slurm {
         let is_pending = job.is(&["PENDING"]);
         if job.is(&["SUSPENDED"]) {
             left_out.add("suspended jobs, which use memory and no processors", name);
+            return Ok(());
+        }
+        if job.is(&["PREEMPTED"]) && !is_pending {
+            // Slurm does not state for which job it stopped another one.
+            self.cluster.copies(1, name.len(), "stopped jobs");
+            let rule = "PREEMPTED".to_owned();
+            self.cluster.stopped.push(Stopped { task: name, rule, ..Stopped::default() });
             return Ok(());
         }
         let holds = ["RUNNING", "CONFIGURING", "COMPLETING", "STOPPED", "SIGNALING", "STAGE_OUT", "RESIZING"];

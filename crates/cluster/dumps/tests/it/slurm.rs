@@ -558,3 +558,11 @@ fn times_of_jobs_in_text_and_in_json() {
     // Without the time of the dump it is not known how much is left.
     assert_eq!(read(""), [("7".to_owned(), Some(2 * day), None, None), waits()]);
 }
+
+#[test]
+fn preempted_jobs_are_named() {
+    let gone = job("5", "").replace("JobState=PENDING", "JobState=PREEMPTED");
+    let snapshot = exactly(System::Slurm, &[("nodes", NODES), ("jobs", &[gone, job("6", "")].concat())]);
+    let stopped: Vec<_> = snapshot.stopped.iter().map(|of| (of.task.as_str(), of.rule.as_str())).collect();
+    assert_eq!(stopped, [("5", "PREEMPTED")]);
+}
