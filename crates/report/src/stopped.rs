@@ -109,11 +109,15 @@ fn level(snapshot: &Snapshot, of: &Explanation) -> Option<String> {
 /// Returns what a rule of Kueue, Kubernetes or Slurm means.
 pub(crate) fn meaning(rule: &str) -> Option<&'static str> {
     Some(match rule {
-        "InClusterQueue" => "a workload of the same cluster queue comes first, by its priority or by its age.",
+        "InClusterQueue" => {
+            "a workload of the same cluster queue comes first, by its priority or by its age."
+        }
         "InCohortReclamation" => {
             "the queue of the other workload takes back its nominal quota, which others borrowed."
         }
-        "InCohortFairSharing" => "the other queue has the lower weighted share of what is borrowed in the cohort.",
+        "InCohortFairSharing" => {
+            "the other queue has the lower weighted share of what is borrowed in the cohort."
+        }
         "InCohortReclaimWhileBorrowing" => {
             "the queue of the other workload takes back nominal quota while it borrows itself (borrowWithinCohort)."
         }
@@ -219,7 +223,9 @@ fn next(snapshot: &Snapshot, of: &Explanation) -> String {
     });
     match first {
         Some(name) => {
-            format!("Next: `evenhand explain SNAPSHOT --task \"{name}\"` says whether it could start again now.")
+            format!(
+                "Next: `evenhand explain SNAPSHOT --task \"{name}\"` says whether it could start again now."
+            )
         }
         None => "Next: `evenhand verdict SNAPSHOT` shows who is below its fair share.".to_owned(),
     }

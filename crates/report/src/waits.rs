@@ -67,7 +67,9 @@ pub fn answer(snapshot: &Snapshot, waits: &Waits, asked: &Asked<'_>) -> String {
         let started = thousands(row.starts.len() as u64);
         let of = format!("{started} of {} runs{within}", thousands(row.runs));
         match row.quantile(1, 2) {
-            Some(median) => format!("{job} starts within {} in half of the runs. It started in {of}.", time(median)),
+            Some(median) => {
+                format!("{job} starts within {} in half of the runs. It started in {of}.", time(median))
+            }
             None => format!("{job} starts in less than half of the runs. It started in {of}."),
         }
     };
@@ -84,7 +86,9 @@ pub fn answer(snapshot: &Snapshot, waits: &Waits, asked: &Asked<'_>) -> String {
     let in_runs = if waits.is_random { " in every run" } else { "" };
     match all == last.len() {
         true => format!("All waiting jobs of {users} start{within}{in_runs}."),
-        false => format!("All waiting jobs of {all} of {users} start{within}{in_runs}, and not those of the others."),
+        false => format!(
+            "All waiting jobs of {all} of {users} start{within}{in_runs}, and not those of the others."
+        ),
     }
 }
 
@@ -138,7 +142,8 @@ fn table(snapshot: &Snapshot, waits: &Waits, asked: &Asked<'_>) -> Table {
     };
     columns.extend(names.iter().map(|name| Column::numbers(name)));
     let mut table = Table::new(columns);
-    let cell = |at: Option<u64>| at.map_or_else(Cell::none, |at| Cell::text(time(at)).with_value(seconds(at)));
+    let cell =
+        |at: Option<u64>| at.map_or_else(Cell::none, |at| Cell::text(time(at)).with_value(seconds(at)));
     for row in &waits.rows {
         let user = snapshot.problem.users()[row.user].name();
         let mut cells = vec![Cell::text(user), Cell::text(which(row))];
@@ -197,15 +202,23 @@ fn conditions(snapshot: &Snapshot, waits: &Waits) -> Vec<String> {
     for (count, noun) in endless.into_iter().filter(|(count, _)| *count > 0) {
         let has = if count == 1 { "has" } else { "have" };
         let never = if noun == "running task" { "never ends" } else { "never ends once it has started" };
-        let never = if count == 1 { never.to_owned() } else { never.replace("ends", "end").replace("it has", "they have") };
+        let never = if count == 1 {
+            never.to_owned()
+        } else {
+            never.replace("ends", "end").replace("it has", "they have")
+        };
         lines.push(format!("{} {has} no time limit and {never}.", counted(count, noun)));
     }
     if waits.not_known > 0 {
-        let (decisions, ran) = (counted(waits.not_known, "decision"), "the search for servers reached its limit");
-        lines.push(format!("In {decisions} {ran}, and the job waited. The times are not exact because of that."));
+        let (decisions, ran) =
+            (counted(waits.not_known, "decision"), "the search for servers reached its limit");
+        lines.push(format!(
+            "In {decisions} {ran}, and the job waited. The times are not exact because of that."
+        ));
     }
     if waits.is_rounded {
-        lines.push("Servers count with the least capacity of their class, which can delay starts.".to_owned());
+        lines
+            .push("Servers count with the least capacity of their class, which can delay starts.".to_owned());
     }
     lines
 }
@@ -261,11 +274,14 @@ pub fn modelled(snapshot: &Snapshot, waits: &Waits, asked: &Asked<'_>) -> Vec<St
 #[must_use]
 pub fn not_modelled(snapshot: &Snapshot, waits: &Waits, asked: &Asked<'_>) -> Vec<String> {
     let mut lines = vec![
-        "New jobs: none arrive. Jobs that come later and are served first would delay these starts.".to_owned(),
+        "New jobs: none arrive. Jobs that come later and are served first would delay these starts."
+            .to_owned(),
         "Stops: no task is stopped or moved for another one. Servers stay as they are.".to_owned(),
     ];
     if asked.are_limits {
-        lines.push("Early ends: tasks often end before their limits, and then jobs mostly start earlier.".to_owned());
+        lines.push(
+            "Early ends: tasks often end before their limits, and then jobs mostly start earlier.".to_owned(),
+        );
     }
     match (snapshot.system, waits.policy) {
         (_, Policy::Backfill) => lines.push(
@@ -281,7 +297,9 @@ pub fn not_modelled(snapshot: &Snapshot, waits: &Waits, asked: &Asked<'_>) -> Ve
         ),
         _ => {}
     }
-    lines.push("So the times are estimates and no bounds. Only the column \"not before\" is a bound.".to_owned());
+    lines.push(
+        "So the times are estimates and no bounds. Only the column \"not before\" is a bound.".to_owned(),
+    );
     if waits.is_random {
         lines.pop();
         lines.push("So the times are estimates and no bounds.".to_owned());
@@ -291,14 +309,17 @@ pub fn not_modelled(snapshot: &Snapshot, waits: &Waits, asked: &Asked<'_>) -> Ve
 
 /// Returns the next command.
 fn next(snapshot: &Snapshot, waits: &Waits) -> String {
-    let waits_most = waits.rows.iter().max_by_key(|row| (row.runs - row.starts.len() as u64, row.starts.last()));
+    let waits_most =
+        waits.rows.iter().max_by_key(|row| (row.runs - row.starts.len() as u64, row.starts.last()));
     match waits_most {
         Some(row) => {
             let name = match &row.which {
                 Which::Task(task) => task,
                 _ => snapshot.problem.users()[row.user].name(),
             };
-            format!("Next: `evenhand explain SNAPSHOT --task {name}` says what stops it now, and what would make it start.")
+            format!(
+                "Next: `evenhand explain SNAPSHOT --task {name}` says what stops it now, and what would make it start."
+            )
         }
         None => "Next: `evenhand verdict SNAPSHOT` shows who is below its fair share.".to_owned(),
     }

@@ -84,8 +84,7 @@ pub fn explain(snapshot: &Snapshot, name: &str) -> Option<Explanation> {
     let victim = waiting(snapshot, &stop.task).into_keys().next();
     let preemptor = running(snapshot, &stop.by).first().map(|(user, ..)| *user);
     let is_same = |of: &&Stopped| {
-        of.task != stop.task
-            && if stop.by.is_empty() { of.by_uid == stop.by_uid } else { of.by == stop.by }
+        of.task != stop.task && if stop.by.is_empty() { of.by_uid == stop.by_uid } else { of.by == stop.by }
     };
     let mut others: Vec<String> = Vec::new();
     if !stop.by.is_empty() || !stop.by_uid.is_empty() {

@@ -99,11 +99,7 @@ fn certificate(
 
 /// Returns the user that an option names, by its own name or by the name of one of its waiting tasks. If there is none, the argument
 /// is a file of a user, which is submitted.
-pub(super) fn job_of(
-    option: &str,
-    path: &Path,
-    snapshot: Snapshot,
-) -> Result<(Snapshot, usize), Failure> {
+pub(super) fn job_of(option: &str, path: &Path, snapshot: Snapshot) -> Result<(Snapshot, usize), Failure> {
     let name = path.to_string_lossy();
     let of_task = || {
         let mut waiting = snapshot.waiting.iter();

@@ -31,8 +31,10 @@ pub fn run(call: &Simulate, common: &Common) -> Result<ExitCode, Failure> {
     }
     if call.waits.durations.is_some() || call.waits.rule_option.rule.is_some() {
         let option = if call.waits.durations.is_some() { "--durations" } else { "--rule" };
-        return Err(Failure::input(format!("{option}: {name} is a scenario, and this option is for snapshots"))
-            .tip("a scenario states the durations and the policy itself"));
+        return Err(Failure::input(format!(
+            "{option}: {name} is a scenario, and this option is for snapshots"
+        ))
+        .tip("a scenario states the durations and the policy itself"));
     }
     if simulate::reservation::is_admission(&document) {
         return super::admission::run(&document, call, until, common);

@@ -107,8 +107,12 @@ fn durations(stated: &str, snapshot: &Snapshot) -> Result<Durations, Failure> {
     }
     let path = Path::new(stated);
     if !path.exists() {
-        return Err(Failure::input(format!("--durations {stated}: this is no law, and there is no such file"))
-            .tip("--durations limits, --durations fixed:30m, --durations exponential:2h, or a file of durations"));
+        return Err(Failure::input(format!(
+            "--durations {stated}: this is no law, and there is no such file"
+        ))
+        .tip(
+            "--durations limits, --durations fixed:30m, --durations exponential:2h, or a file of durations",
+        ));
     }
     let entries = entries(stated, &read_text(path)?)?;
     let mut durations = Durations::default();
@@ -144,7 +148,9 @@ fn entries(stated: &str, text: &str) -> Result<Vec<(String, Entry)>, Failure> {
     let one = |name: &str, text: &str| -> Result<Law, Failure> {
         let option = format!("--durations {stated}: `{name}`");
         law(&option, text)?.ok_or_else(|| {
-            wrong(format!("`{name}`: `{text}` is no duration: expected one such as 30m, exponential:2h or limits"))
+            wrong(format!(
+                "`{name}`: `{text}` is no duration: expected one such as 30m, exponential:2h or limits"
+            ))
         })
     };
     let mut entries: Vec<(String, Entry)> = Vec::new();
@@ -155,7 +161,9 @@ fn entries(stated: &str, text: &str) -> Result<Vec<(String, Entry)>, Failure> {
             let text_of = |value: &Value| match value {
                 Value::String(text) => Ok(text.clone()),
                 Value::Number(number) => Ok(number.to_string()),
-                _ => Err(wrong(format!("`{name}`: expected a duration, or an object with `duration` and `left`"))),
+                _ => Err(wrong(format!(
+                    "`{name}`: expected a duration, or an object with `duration` and `left`"
+                ))),
             };
             let entry = match &value {
                 Value::Object(fields) => {
@@ -178,7 +186,10 @@ fn entries(stated: &str, text: &str) -> Result<Vec<(String, Entry)>, Failure> {
     let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     let header: Vec<&str> = lines.next().map_or("", |(_, line)| line).split(',').map(str::trim).collect();
     if header != ["name", "duration"] && header != ["name", "duration", "left"] {
-        return Err(wrong("expected a JSON object, or a table with the header name,duration or name,duration,left".to_owned()));
+        return Err(wrong(
+            "expected a JSON object, or a table with the header name,duration or name,duration,left"
+                .to_owned(),
+        ));
     }
     for (at, line) in lines {
         let cells: Vec<&str> = line.split(',').map(str::trim).collect();

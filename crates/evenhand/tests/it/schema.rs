@@ -139,7 +139,10 @@ fn every_kind_of_document_fits_its_schema() {
         (&cluster, "explain stopped.json --stopped team/web"),
         (&cluster, "explain stopped.json --stopped team/report-2"),
         (&cluster, "simulate snap.json --durations fixed:1h"),
-        (&cluster, "simulate snap.json --durations exponential:1h --runs 3 --horizon 2h --job research/train-3"),
+        (
+            &cluster,
+            "simulate snap.json --durations exponential:1h --runs 3 --horizon 2h --job research/train-3",
+        ),
         (&cluster, "report history.sqlite"),
         (&cluster, "moves jagged.json --for training"),
         (&cluster, "moves jagged.json --for training --pinned serving --pinned batch"),

@@ -25,7 +25,10 @@ fn for_whom_and_whether_fewer_are_enough() {
     assert_eq!((&replay["known"], &replay["stopped"]), (&json!(true), &json!(2)));
     assert_eq!(replay["none_needed"], json!(true));
     let text = folder.run(&["explain", "snap.json", "--stopped", "team/report-2"]).ends_with(0).stdout;
-    assert!(text.starts_with("team/report-2 was stopped at 2026-03-01T09:00:00Z for no other task"), "{text}");
+    assert!(
+        text.starts_with("team/report-2 was stopped at 2026-03-01T09:00:00Z for no other task"),
+        "{text}"
+    );
     // A smaller cluster: each node has 8 GPUs, and one is closed.
     let closed = STOPPED.replace(r#""count": 2"#, r#""count": 1"#).replace(r#"["n1", "n2"]"#, r#"["n1"]"#);
     let folder = with(&closed);

@@ -44,7 +44,8 @@ fn good() -> Value {
 #[test]
 fn stopped_tasks() {
     let snapshot = read(&good()).unwrap();
-    let stopped: Vec<_> = snapshot.stopped.iter().map(|of| [&of.task, &of.by, &of.by_uid, &of.rule]).collect();
+    let stopped: Vec<_> =
+        snapshot.stopped.iter().map(|of| [&of.task, &of.by, &of.by_uid, &of.rule]).collect();
     assert_eq!(stopped, [["80", "78", "", "PREEMPTED"], ["77", "", "u", ""]]);
     let error = read(&changed("/stopped", &json!([{"by": "78"}]))).unwrap_err();
     assert!(error.contains("the field `task` is missing"), "{error}");

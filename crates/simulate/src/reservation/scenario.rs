@@ -209,8 +209,7 @@ impl Coming {
         let first = self.initial.iter().sum::<u64>();
         charge(DRAW.saturating_mul(first), "the jobs that are there at time 0");
         let mut draw = Draw::new(seed, INITIAL);
-        let of_type =
-            |(count, mean): (&u64, &f64)| (0..*count).map(|_| draw.exponential(*mean)).collect();
+        let of_type = |(count, mean): (&u64, &f64)| (0..*count).map(|_| draw.exponential(*mean)).collect();
         self.initial.iter().zip(&self.mean_times).map(of_type).collect()
     }
 

@@ -114,9 +114,8 @@ pub fn judge(snapshot: &Snapshot, times: &Times, order: &Order, starts: &[Start]
 /// Returns the user that is next among users that could start.
 fn next(running: &Running<'_>, order: &Order, could: &[usize]) -> Option<usize> {
     let p = running.p();
-    let priority = |n: usize| {
-        running.together(n).into_iter().map(|m| running.constraint(m).priority).min().unwrap_or(0)
-    };
+    let priority =
+        |n: usize| running.together(n).into_iter().map(|m| running.constraint(m).priority).min().unwrap_or(0);
     let before = |a: usize, b: usize| (-priority(a), a) < (-priority(b), b);
     let group = |n: usize| p.groups().member(n).group;
     // Only the first user of each queue counts.
@@ -145,7 +144,12 @@ type QueueKey = (i64, bool, Rational, usize);
 
 /// Returns the user that is next below a group: among its subgroups and users, the highest priority, then the least fraction of
 /// the fair share, then the order of the file.
-fn by_fair_share(running: &Running<'_>, shares: &[Vec<Rational>], above: Option<usize>, heads: &[usize]) -> usize {
+fn by_fair_share(
+    running: &Running<'_>,
+    shares: &[Vec<Rational>],
+    above: Option<usize>,
+    heads: &[usize],
+) -> usize {
     let p = running.p();
     let groups = p.groups().list();
     let alone: Vec<usize> = (0..p.n_users()).filter(|n| p.groups().member(*n).group.is_none()).collect();

@@ -359,7 +359,10 @@ pub const COMMANDS: &[CommandLine] = &[
             ("--seconds", OneOf(&["0", "1", "-1", "x"])),
             ("--output", Output),
             ("--series", OneOf(&["csv", "parquet", "svg"])),
-            ("--durations", OneOf(&["limits", "fixed:1h", "exponential:2h", "30m", "fixed:x", "missing", ""])),
+            (
+                "--durations",
+                OneOf(&["limits", "fixed:1h", "exponential:2h", "30m", "fixed:x", "missing", ""]),
+            ),
             ("--job", Input),
             ("--runs", Few),
             ("--horizon", OneOf(&["1h", "0", "x"])),

@@ -40,9 +40,8 @@ fn condition(at: At<'_>, of: &str) -> Result<Option<Condition>, ImportError> {
     let Some(status) = at.get("status")? else { return Ok(None) };
     for condition in status.list_of("conditions")? {
         if condition.text_of("type")? == Some(of) {
-            let text = |field: &str| {
-                Ok::<_, ImportError>(condition.text_of(field)?.unwrap_or_default().to_owned())
-            };
+            let text =
+                |field: &str| Ok::<_, ImportError>(condition.text_of(field)?.unwrap_or_default().to_owned());
             let is_true = condition.text_of("status")? == Some("True");
             return Ok(Some((is_true, text("reason")?, text("message")?, text("lastTransitionTime")?)));
         }

@@ -403,7 +403,8 @@ fn events_of_stopped_pods() {
             "eventTime": null, "lastTimestamp": "2026-01-31T12:00:00Z"}}"#
         )
     };
-    let urgent = running("urgent", "a").replacen(r#""name": "urgent""#, r#""name": "urgent", "uid": "u-1""#, 1);
+    let urgent =
+        running("urgent", "a").replacen(r#""name": "urgent""#, r#""name": "urgent", "uid": "u-1""#, 1);
     let snapshot = one(&[
         node("a", "4", "1Gi", ""),
         urgent,

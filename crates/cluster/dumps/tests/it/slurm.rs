@@ -524,7 +524,8 @@ fn times_of_jobs_in_text_and_in_json() {
         .replace("JobState=PENDING Reason=Resources", "JobState=RUNNING Reason=None NodeList=a");
     let late = job("8", "RunTime=02:00:00 TimeLimit=01:00:00")
         .replace("JobState=PENDING Reason=Resources", "JobState=RUNNING Reason=None NodeList=b");
-    let text = [runs, late, job("9", "TimeLimit=00:30:00 Priority=4294901759"), job("10", "TimeLimit=UNLIMITED")];
+    let text =
+        [runs, late, job("9", "TimeLimit=00:30:00 Priority=4294901759"), job("10", "TimeLimit=UNLIMITED")];
     let by_text = exactly(System::Slurm, &[("nodes", NODES), ("jobs", &text.concat())]);
     let times = |of: &Snapshot| {
         let times = of.times.iter().map(|of| (of.task.clone(), of.limit, of.left, of.priority));

@@ -146,10 +146,7 @@ impl Jobs {
         let of_line = |at: usize| match self.lines[at].jobs {
             0 => Vec::new(),
             1 => vec![(Record::First(at), row(at, Which::Only))],
-            _ => vec![
-                (Record::First(at), row(at, Which::First)),
-                (Record::Last(at), row(at, Which::Last)),
-            ],
+            _ => vec![(Record::First(at), row(at, Which::First)), (Record::Last(at), row(at, Which::Last))],
         };
         let of_user = |n: usize| {
             let leader = rules.start(n)[0];

@@ -158,7 +158,18 @@ impl<'s, 'p> Simulation<'s, 'p> {
             }
             by_priority.sort_by_key(|(at, k)| (Reverse(jobs.lines[*at].priority_of(*k)), *at, *k));
         }
-        Self { initial, queues, jobs, settings, turns, due, rows, by_priority, not_known: 0, starts: Vec::new() }
+        Self {
+            initial,
+            queues,
+            jobs,
+            settings,
+            turns,
+            due,
+            rows,
+            by_priority,
+            not_known: 0,
+            starts: Vec::new(),
+        }
     }
 
     /// Returns how many decisions were taken without an answer of the search.
@@ -372,9 +383,10 @@ impl<'s, 'p> Simulation<'s, 'p> {
                     break;
                 };
                 tested += 1;
-                let planned = line.lengths(k).limit().or_else(|| {
-                    line.lengths(k).draw(&mut Draw::new(state.seed, stream(line.user, k)))
-                });
+                let planned = line
+                    .lengths(k)
+                    .limit()
+                    .or_else(|| line.lengths(k).draw(&mut Draw::new(state.seed, stream(line.user, k))));
                 let assignment = match &reservation {
                     None => Some(assignment),
                     Some(of) if planned.is_some_and(|time| state.now.saturating_add(time) <= of.time) => {

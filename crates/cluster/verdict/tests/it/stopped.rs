@@ -45,10 +45,8 @@ fn kueue_7067_the_level_and_the_workload() {
     let mut of = cluster(6, &groups, &users, &[json!({"a/1": 1, "b/1": 1, "c/1": 1})]);
     of.running = vec![runs(0, 0, &["ns/a0"]), runs(1, 0, &["ns/b0"]), runs(2, 0, &["ns/c0"])];
     of.waiting = vec![waits(0, &["ns/a1"]), waits(1, &["ns/b1"])];
-    of.stopped = vec![
-        stop("ns/a1", "ns/b0", "InCohortFairSharing"),
-        stop("ns/b1", "ns/c0", "InCohortFairSharing"),
-    ];
+    of.stopped =
+        vec![stop("ns/a1", "ns/b0", "InCohortFairSharing"), stop("ns/b1", "ns/c0", "InCohortFairSharing")];
     let name = |v: Option<usize>| v.map(|v| of.problem.groups().list()[v].name.as_str());
     let near = explain(&of, "ns/a1").unwrap();
     assert_eq!((near.stop.by.as_str(), name(near.level)), ("ns/b0", Some("left")));
@@ -76,10 +74,8 @@ fn kueue_6763_two_stops_where_one_is_enough() {
     let mut of = cluster(4, &groups, &users, &[json!({"c/1": 1}), json!({})]);
     of.running = vec![runs(2, 0, &["ns/c"])];
     of.waiting = vec![waits(0, &["ns/a"]), waits(1, &["ns/b"])];
-    of.stopped = vec![
-        stop("ns/a", "ns/c", "InCohortFairSharing"),
-        stop("ns/b", "ns/c", "InCohortFairSharing"),
-    ];
+    of.stopped =
+        vec![stop("ns/a", "ns/c", "InCohortFairSharing"), stop("ns/b", "ns/c", "InCohortFairSharing")];
     let found = explain(&of, "ns/a").unwrap();
     assert_eq!(found.others, ["ns/b"]);
     let replay = known(&found);
@@ -100,10 +96,8 @@ fn kueue_14122_others_would_have_been_enough() {
     let mut of = cluster(4, &groups, &users, &[json!({"a/2": 1, "b/1": 1})]);
     of.running = vec![runs(1, 0, &["ns/new"]), runs(2, 0, &["ns/b"])];
     of.waiting = vec![waits(0, &["ns/old-1", "ns/old-2"])];
-    of.stopped = vec![
-        stop("ns/old-1", "ns/new", "InClusterQueue"),
-        stop("ns/old-2", "ns/new", "InClusterQueue"),
-    ];
+    of.stopped =
+        vec![stop("ns/old-1", "ns/new", "InClusterQueue"), stop("ns/old-2", "ns/new", "InClusterQueue")];
     let found = explain(&of, "ns/old-2").unwrap();
     let replay = known(&found);
     assert_eq!((replay.stopped, found.level), (2, Some(1)));
@@ -152,10 +146,7 @@ fn missing_data_is_named() {
     assert_eq!(missing(by_uid, &same), Missing::Preemptor);
     assert_eq!(missing(stop("a0", "gone", "Preempted"), &same), Missing::NotRunning);
     let one_waits = |of: &mut Snapshot| of.waiting[0] = waits(0, &["a0 0"]);
-    assert_eq!(
-        missing(stop("a0", "b0", "Preempted"), &one_waits),
-        Missing::Victims(vec!["a0".to_owned()])
-    );
+    assert_eq!(missing(stop("a0", "b0", "Preempted"), &one_waits), Missing::Victims(vec!["a0".to_owned()]));
     let no_servers = |of: &mut Snapshot| of.allocation.placements = None;
     assert_eq!(missing(stop("a0", "b0", "Preempted"), &no_servers), Missing::Placements);
     // Another task runs on the capacity of the stopped one.
@@ -216,7 +207,8 @@ fn replays_find_the_fewest_stops() {
             dump.allocation = after.allocation();
             let (_, server, index) = started[0];
             let names = vec!["p".to_owned()];
-            dump.running = vec![Named { user: n, server, index, names, owners: Vec::new(), gangs: Vec::new() }];
+            dump.running =
+                vec![Named { user: n, server, index, names, owners: Vec::new(), gangs: Vec::new() }];
             let named = |(at, (m, ..)): (usize, &Task)| (format!("v{at}"), *m);
             let victims: Vec<(String, usize)> = set.iter().enumerate().map(named).collect();
             for (name, user) in &victims {

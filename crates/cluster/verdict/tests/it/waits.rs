@@ -56,7 +56,8 @@ fn row<'w>(waits: &'w Waits, of: &Snapshot, user: &str, which: &Which) -> &'w Ro
 #[test]
 fn fixed_times_give_the_starts_by_hand() {
     let of = small();
-    let waits = Waits::new(&of, &Settings { policy: Policy::Priority, ..settings(Law::Fixed(HOUR)) }).unwrap();
+    let waits =
+        Waits::new(&of, &Settings { policy: Policy::Priority, ..settings(Law::Fixed(HOUR)) }).unwrap();
     assert!(!waits.is_random);
     assert_eq!(waits.runs, 1);
     // The four tasks of `a` end after an hour. `b` comes first in the file, then `c` starts two tasks at once, and one later.
@@ -150,7 +151,8 @@ fn limits_come_from_the_snapshot() {
     assert!(row(&waits, &of, "c", &Which::Last).starts.is_empty());
     assert_eq!((waits.endless_running, waits.endless_waiting), (1, 4));
     // A time limit ends tasks that a law would let run longer.
-    let waits = Waits::new(&of, &Settings { policy: Policy::Priority, ..settings(Law::Fixed(HOUR)) }).unwrap();
+    let waits =
+        Waits::new(&of, &Settings { policy: Policy::Priority, ..settings(Law::Fixed(HOUR)) }).unwrap();
     assert_eq!(row(&waits, &of, "c", &Which::First).starts, [60 * SECOND]);
     assert_eq!(row(&waits, &of, "c", &Which::Last).starts, [HOUR + 60 * SECOND]);
     assert_eq!(row(&waits, &of, "b", &Which::Only).starts, [2 * HOUR + 60 * SECOND]);
@@ -164,7 +166,8 @@ fn admitted_tasks_hold_their_quota_and_get_servers_first() {
     ]);
     let groups = json!([{"name": "x", "limit": {"gpu": 4}}]);
     let mut of = cluster(4, &groups, &users, &[json!({"a": 4})]);
-    of.constraints = vec![evenhand_problem::snapshot::Constraint { user: 1, admitted: 1, ..Default::default() }];
+    of.constraints =
+        vec![evenhand_problem::snapshot::Constraint { user: 1, admitted: 1, ..Default::default() }];
     let waits = Waits::new(&of, &settings(Law::Fixed(HOUR))).unwrap();
     // The quota of 4 is exceeded by the admitted task until the tasks of `a` end. Then both tasks of `b` have room.
     assert_eq!(row(&waits, &of, "b", &Which::Only).starts, [HOUR]);
@@ -215,9 +218,8 @@ fn runs_are_as_the_plain_loops_say() {
             (times.left[n], times.duration[n]) = match pair {
                 Some(m) => (times.left[m], times.duration[m]),
                 None => {
-                    let mut draw = |least: u64| {
-                        rng.random_bool(0.9).then(|| rng.random_range(least..=5) * SECOND)
-                    };
+                    let mut draw =
+                        |least: u64| rng.random_bool(0.9).then(|| rng.random_range(least..=5) * SECOND);
                     (draw(0), draw(1))
                 }
             };
@@ -367,7 +369,11 @@ fn backfill_delays_no_first_blocked_job() {
         jobs.sort_unstable_by_key(|(priority, user, k, _)| (*priority, *user, *k));
         let nodes = of.problem.servers()[0].count();
         let free = |run: &[(u64, u64, u64)], now: u64, node: u64| {
-            8 - run.iter().filter(|(end, on, _)| *end > now && *on == node).map(|(.., gpus)| gpus).sum::<u64>()
+            8 - run
+                .iter()
+                .filter(|(end, on, _)| *end > now && *on == node)
+                .map(|(.., gpus)| gpus)
+                .sum::<u64>()
         };
         let could = |run: &[(u64, u64, u64)], now: u64, n: usize| {
             (0..nodes).any(|node| free(run, now, node) >= gpus(n))

@@ -296,7 +296,12 @@ pub fn after_stops<'s>(running: &Running<'s>, set: &[Task]) -> Running<'s> {
 }
 
 /// Calls a function with every set of so many running tasks, until it returns true. Identical tasks are exchanged only once.
-pub fn any_set(tasks: &[Task], size: usize, set: &mut Vec<Task>, is_it: &mut dyn FnMut(&[Task]) -> bool) -> bool {
+pub fn any_set(
+    tasks: &[Task],
+    size: usize,
+    set: &mut Vec<Task>,
+    is_it: &mut dyn FnMut(&[Task]) -> bool,
+) -> bool {
     if set.len() == size {
         return is_it(set);
     }
