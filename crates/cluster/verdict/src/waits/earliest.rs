@@ -36,7 +36,7 @@ pub(super) fn bound(standing: &Standing<'_>, jobs: &Jobs, rows: &mut [Row]) {
     let mut open: Vec<(usize, Blocked)> = (0..rows.len()).map(|at| (at, Blocked::Unknown)).collect();
     let mut now = 0;
     loop {
-        let mut released: Vec<Place> = Vec::new();
+        let mut released: Vec<(usize, Place)> = Vec::new();
         while let Some((_, ending)) = ends.next_if(|(time, _)| *time <= now) {
             match ending {
                 Ending::Admitted(at) => {
@@ -44,12 +44,14 @@ pub(super) fn bound(standing: &Standing<'_>, jobs: &Jobs, rows: &mut [Row]) {
                     for m in rules.start(line.user) {
                         let tasks = line.admitted * gang(problem, *m);
                         standing.rooms.admit(*m, &-Rational::from(tasks));
+                        // No server becomes free, but the usage of groups falls.
+                        released.push((*m, Place { class: 0, index: 0 }));
                     }
                 }
                 Ending::Running(at) => {
                     for (m, place, tasks) in &jobs.running[at].tasks {
                         standing.change(*m, *place, &-Rational::from(*tasks));
-                        released.push(*place);
+                        released.push((*m, *place));
                     }
                 }
             }

@@ -12,6 +12,7 @@ use super::jobs::{Jobs, Record};
 use super::{Policy, Settings, Start, order};
 use crate::due::Due;
 use crate::queues::Queues;
+use crate::rooms::Bound;
 use crate::servers::Place;
 use crate::starts::{Answer, Assignment, Standing};
 
@@ -21,12 +22,12 @@ const MOST_BACKFILLED: usize = 500;
 const EVENT: u64 = 200;
 
 /// The reason for which a job could not start when it was last tried.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Blocked {
     /// It was not tried, or could start.
     Unknown,
-    /// A bound of a group.
-    Bound,
+    /// This bound of a group.
+    Bound(Bound),
     /// Servers.
     Servers,
 }
@@ -34,19 +35,29 @@ pub(super) enum Blocked {
 impl Blocked {
     /// Returns the reason of a job that could not start.
     pub fn new(standing: &Standing<'_>, user: usize) -> Self {
-        if is_within_bounds(standing, user) { Self::Servers } else { Self::Bound }
+        broken_bound(standing, user).map_or(Self::Servers, Self::Bound)
     }
 
-    /// Returns whether the job certainly cannot start after tasks ended on these servers and others may have started anywhere.
-    pub fn is_certain(self, standing: &Standing<'_>, user: usize, released: &[Place]) -> bool {
+    /// Returns whether the job certainly cannot start after tasks of these users ended on these servers and others may have
+    /// started anywhere.
+    pub fn is_certain(&self, standing: &Standing<'_>, user: usize, released: &[(usize, Place)]) -> bool {
         let problem = standing.problem;
+        let groups = problem.groups();
         match self {
             Self::Unknown => false,
-            Self::Bound => !is_within_bounds(standing, user),
+            // The usage of a group falls only if a task below it ends.
+            Self::Bound(Bound::Limit(v, _) | Bound::Weight(v))
+                if !released
+                    .iter()
+                    .any(|(m, _)| groups.above(groups.member(*m).group).any(|of| of == *v)) =>
+            {
+                true
+            }
+            Self::Bound(_) => broken_bound(standing, user).is_some(),
             // Limits on server classes are part of the search for servers.
             Self::Servers if problem.groups().limit_classes() => false,
             // New servers for the job would include one of these, with room for one of its tasks.
-            Self::Servers => !released.iter().any(|place| {
+            Self::Servers => !released.iter().any(|(_, place)| {
                 let server = standing.servers.at(*place);
                 let has_room = |m: &usize| {
                     let may_run = standing.rules.classes_of(problem, *m).any(|class| class == place.class);
@@ -58,10 +69,11 @@ impl Blocked {
     }
 }
 
-fn is_within_bounds(standing: &Standing<'_>, user: usize) -> bool {
+/// Returns a bound that a start of a user would break; `None` if it would break none.
+fn broken_bound(standing: &Standing<'_>, user: usize) -> Option<Bound> {
     let amounts = standing.rules.amounts(standing.problem, user);
     let group = standing.problem.groups().member(user).group;
-    standing.rooms.broken_bounds(group, &amounts).is_empty()
+    standing.rooms.broken_bounds(group, &amounts).into_iter().next().map(|(bound, _)| bound)
 }
 
 /// A job that runs in a simulation.
@@ -247,7 +259,7 @@ impl<'s, 'p> Simulation<'s, 'p> {
             for (n, place, tasks) in state.active[at].take().into_iter().flat_map(|job| job.tasks) {
                 state.standing.change(n, place, &-Rational::from(tasks));
                 self.count(state, n, -(tasks as i64));
-                released.push(place);
+                released.push((n, place));
             }
         }
         for (at, line) in self.jobs.lines.iter().enumerate() {
@@ -423,7 +435,7 @@ impl<'s, 'p> Simulation<'s, 'p> {
             while let Some((_, job)) = ends.next_if(|(of, _)| *of == time) {
                 for (n, place, tasks) in state.active[job].iter().flat_map(|active| &active.tasks) {
                     later.change(*n, *place, &-Rational::from(*tasks));
-                    released.push(*place);
+                    released.push((*n, *place));
                 }
             }
             if Blocked::Servers.is_certain(&later, user, &released) {
