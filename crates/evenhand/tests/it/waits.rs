@@ -50,7 +50,7 @@ fn limits_of_slurm() {
     folder.write("job.json", job);
     let found = waits(&folder, "--durations limits --job job.json", 0);
     assert_eq!((&found["jobs"][0]["user"], &found["endless_waiting"]), (&json!("new"), &json!(1)));
-    assert_eq!(found["jobs"][0]["median_seconds"], json!(10_800.0));
+    assert_eq!(found["jobs"][0]["median_seconds"], json!(12_600.0));
     // Another rule is another order.
     let found = waits(&folder, "--durations limits --rule tree", 0);
     assert_eq!(found["order"], "tree");
