@@ -20,11 +20,11 @@ fn for_whom_and_whether_fewer_are_enough() {
     assert_eq!((&found["by"], &found["by_queue"]), (&json!("team/train"), &json!("research")));
     assert_eq!((&found["level"], &found["others"]), (&json!("company"), &json!(["team/report-1"])));
     assert_eq!((&found["priority"], &found["by_priority"]), (&json!(50), &json!(100)));
-    // 6 of 8 GPUs are in use before, so that 2 of the 4 GPUs of team/train are missing.
+    // 6 of 8 GPUs are in use before, so that 2 of the 4 GPUs of team/train are missing, and each of the two jobs has them.
     let replay = &found["replay"];
     assert_eq!((&replay["known"], &replay["stopped"]), (&json!(true), &json!(2)));
     assert_eq!((&replay["found"], &replay["least"]), (&json!(1), &json!(1)));
-    assert_eq!(replay["tasks"][0]["task"], json!("team/report-1"));
+    assert_eq!(replay["tasks"][0]["task"], json!("team/web"));
     let text = folder.run(&["explain", "snap.json", "--stopped", "team/report-2"]).ends_with(0).stdout;
     assert!(
         text.starts_with("team/report-2 was stopped at 2026-03-01T09:00:00Z for no other task"),
