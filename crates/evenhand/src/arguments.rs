@@ -13,6 +13,7 @@ pub mod names;
 mod places;
 pub mod plan;
 pub mod usage;
+pub mod waits;
 pub mod watch;
 
 use std::path::{Path, PathBuf};
@@ -429,7 +430,7 @@ pub struct Hunt {
 
 #[derive(Debug, Args)]
 pub struct Simulate {
-    /// Scenario file (JSON, docs/simulation.md)
+    /// Scenario file (JSON, docs/simulation.md), or snapshot of a running cluster (docs/waiting.md)
     pub scenario: PathBuf,
     /// Number of independent runs, which run in parallel with the seeds SEED, SEED + 1 and so on
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
@@ -457,6 +458,8 @@ pub struct Simulate {
     /// depends on the machine
     #[arg(long, value_name = "S", value_parser = seconds)]
     pub seconds: Option<f64>,
+    #[command(flatten)]
+    pub waits: waits::WaitOptions,
 }
 
 /// The formats of the series of a simulation, each with its help text.

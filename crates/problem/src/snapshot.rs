@@ -83,6 +83,40 @@ pub struct Snapshot {
     pub preemption: Vec<Preemption>,
     /// The server classes on which the scheduler starts no task, and the reasons.
     pub closed: Vec<Closed>,
+    /// The time limits and priorities of single tasks, where the scheduler states them. At most one entry for each name.
+    pub times: Vec<TaskTime>,
+    /// The tasks that the scheduler stopped, as it reports itself. A task may have been stopped several times.
+    pub stopped: Vec<Stopped>,
+}
+
+/// A task, or all tasks of a job, that the scheduler stopped. A text is empty where it is not known.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Stopped {
+    /// The name of the task or the job, such as `namespace/workload`.
+    pub task: String,
+    /// The name of the task or the job for which it was stopped.
+    pub by: String,
+    /// The UID of that task or job, if its name is not known.
+    pub by_uid: String,
+    /// The scheduler's own word for the rule, such as `InCohortReclamation`.
+    pub rule: String,
+    /// The time.
+    pub time: String,
+    /// The scheduler's message.
+    pub message: String,
+}
+
+/// The time limit and the priority of the tasks with one name. All tasks of a Slurm job have the name of the job.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TaskTime {
+    /// The name of the tasks, as in [`Waiting::names`] or [`Running::names`].
+    pub task: String,
+    /// The longest time in seconds for which the scheduler lets the tasks run. `None` where it is not known or there is none.
+    pub limit: Option<u64>,
+    /// The seconds that are left of the limit of running tasks. `None` where they are not known or there is no limit.
+    pub left: Option<u64>,
+    /// The scheduler's own priority of the job. Waiting jobs of a higher priority start first. `None` where it is not known.
+    pub priority: Option<i64>,
 }
 
 /// Rules for the tasks of one user that the problem itself cannot express (docs/verdict.md, "What could start").
@@ -284,6 +318,8 @@ impl Snapshot {
             constraints: Vec::new(),
             preemption: Vec::new(),
             closed: Vec::new(),
+            times: Vec::new(),
+            stopped: Vec::new(),
         }
     }
 

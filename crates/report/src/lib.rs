@@ -29,11 +29,13 @@ mod polish;
 pub mod ratio;
 mod simulation;
 mod snapshot;
+pub mod stopped;
 mod sweep;
 pub mod table;
 pub mod text;
 mod trajectory;
 mod usage;
+pub mod waits;
 pub mod why_not;
 
 pub use admission::{admission, admission_series};

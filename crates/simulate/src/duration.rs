@@ -22,8 +22,8 @@ impl Duration {
     pub fn draw(self, draw: &mut Draw) -> f64 {
         match self {
             Self::Constant(time) => time,
-            Self::Exponential(mean) => exponential(mean, draw),
-            Self::Uniform(from, to) => from + (to - from) * unit(draw),
+            Self::Exponential(mean) => draw.exponential(mean),
+            Self::Uniform(from, to) => from + (to - from) * draw.unit(),
         }
     }
 
@@ -54,23 +54,9 @@ impl Time {
     }
 }
 
-/// Draws a number from the exponential distribution with mean `mean`.
-#[must_use]
-pub fn exponential(mean: f64, draw: &mut Draw) -> f64 {
-    // 1 - u is never 0. `libm` computes the same bits on every machine.
-    -libm::log(1.0 - unit(draw)) * mean
-}
-
 /// Returns whether events at this rate are closer to each other than neighbouring doubles at the time `at`. The
 /// simulated time would then stop advancing.
 #[must_use]
 pub(crate) fn is_too_dense(rate: f64, at: f64) -> bool {
     rate * (at.next_up() - at) > 1.0
-}
-
-/// Draws a number that is at least 0 and below 1, with 53 random bits.
-fn unit(draw: &mut Draw) -> f64 {
-    /// 2^53: all multiples of 1 / 2^53 below 1 are exact doubles.
-    const STEPS: u64 = 1 << 53;
-    draw.below(STEPS) as f64 / STEPS as f64
 }

@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use evenhand_mechanisms::filling::Draw;
 
-use crate::duration::{Duration, Time, exponential};
+use crate::duration::{Duration, Time};
 use crate::error::SimulateError;
 use crate::scenario::{Arrivals, Job, Poisson};
 
@@ -102,7 +102,7 @@ impl Stated {
         stream.peeked = match &mut stream.jobs {
             Jobs::Listed(jobs) => jobs.next(),
             Jobs::Poisson { poisson, at, draw } => {
-                *at += exponential(poisson.rate.recip(), draw);
+                *at += draw.exponential(poisson.rate.recip());
                 let job = Job { at: *at, tasks: poisson.tasks, duration: poisson.duration };
                 poisson.until.is_none_or(|until| *at < until).then_some(job)
             }

@@ -1,6 +1,6 @@
 //! A snapshot of a cluster: classes, users, and what runs where.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use evenhand_budget::{charge, room};
 use evenhand_problem::groups::{MemberSpec, Named};
@@ -106,6 +106,14 @@ pub(super) fn build(mut cluster: Cluster, allowed: &Allowed, part: &Part) -> Res
             Running { user: n, server, index, names, owners: some(owners, is_known), gangs }
         });
         snapshot.running.extend(running);
+    }
+    snapshot.stopped = std::mem::take(&mut cluster.stopped);
+    if !cluster.times.is_empty() {
+        let running = snapshot.running.iter().flat_map(|of| &of.names);
+        let names: HashSet<&str> =
+            snapshot.waiting.iter().flat_map(|of| &of.names).chain(running).map(String::as_str).collect();
+        cluster.times.retain(|of| names.contains(of.task.as_str()));
+        snapshot.times = std::mem::take(&mut cluster.times);
     }
     Ok(snapshot)
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use evenhand_budget::{Held, charge, hold};
 use evenhand_problem::groups::{GroupShareSpec, GroupSpec, Named};
 use evenhand_problem::problem::MAX_COUNT;
-use evenhand_problem::snapshot::{MOST_NAMES, NotModelled, Origin, System, Victims};
+use evenhand_problem::snapshot::{MOST_NAMES, NotModelled, Origin, Stopped, System, TaskTime, Victims};
 use rug::Rational;
 
 use evenhand_import::Ordered;
@@ -35,6 +35,10 @@ pub(super) struct Cluster {
     /// By position of a group: which tasks of other groups may be stopped for it.
     pub preemption: Vec<(usize, Victims)>,
     pub reported: Vec<ReportedNumber>,
+    /// Time limits and priorities by the name of a task. Tasks that are left out may have some, too.
+    pub times: Vec<TaskTime>,
+    /// Tasks that the scheduler stopped.
+    pub stopped: Vec<Stopped>,
     pub sources: Vec<Origin>,
     pub left_out: LeftOut,
     /// The positions of entries in `servers` that stand for the quota of flavours, of which the dump has no node.
@@ -189,6 +193,8 @@ impl Cluster {
             owned: HashMap::new(),
             preemption: Vec::new(),
             reported: Vec::new(),
+            times: Vec::new(),
+            stopped: Vec::new(),
             sources: Vec::new(),
             left_out: LeftOut::default(),
             quotas: BTreeSet::new(),

@@ -20,6 +20,7 @@ pub(super) fn read(inputs: Vec<Bytes>, part: &Part) -> Result<Snapshot, ImportEr
             }
             Ok(())
         }
+        "Event" => kube.event(at),
         kind => kube.other(kind, at),
     })?;
     kube.needs(&[("Node", "nodes"), ("Pod", "pods")], "nodes,pods")?;

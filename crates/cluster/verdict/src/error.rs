@@ -45,6 +45,9 @@ pub enum ClusterError {
     /// A change that cannot be made, or that leads to an impossible snapshot.
     #[error("{0}")]
     Change(String),
+    /// A cluster cannot be simulated, for this reason.
+    #[error("{0}")]
+    Waits(String),
     /// The kernel refuses a certificate of this crate. This is a defect of the program.
     #[error("internal error: the kernel refuses the certificate that was made ({0}); nothing is written")]
     Refused(String),

@@ -19,9 +19,11 @@ mod rooms;
 pub mod script;
 mod servers;
 mod starts;
+pub mod stopped;
 mod stops;
 mod task_rules;
 mod verdict;
+pub mod waits;
 pub mod why_not;
 
 pub use change::Changes;

@@ -133,9 +133,9 @@ impl<'p> Rooms<'p> {
         rooms
     }
 
-    /// Adds admitted tasks of a user. They count for its groups, and for a limit on classes if all classes of the user are among
+    /// Adds admitted tasks of a user; removes tasks if the number is negative. They count for its groups, and for a limit on classes if all classes of the user are among
     /// them.
-    fn admit(&mut self, n: usize, x: &Rational) {
+    pub(crate) fn admit(&mut self, n: usize, x: &Rational) {
         self.add(n, x);
         if !self.counts_classes {
             return;

@@ -47,7 +47,8 @@ pub const EXPLAIN: &str = "\
 Examples:
   evenhand explain problem.json allocation.json --user alice
   evenhand explain queues.json allocation.json --levels --rule kueue
-  evenhand explain snapshot.json --task research/train-3";
+  evenhand explain snapshot.json --task research/train-3
+  evenhand explain snapshot.json --stopped team/train";
 
 pub const VERDICT: &str = "\
 Examples:
@@ -146,7 +147,9 @@ pub const SIMULATE: &str = "\
 Examples:
   evenhand simulate scenario.json
   evenhand simulate scenario.json --seed 7 -o results
-  evenhand simulate scenario.json --replications 200 --format json";
+  evenhand simulate scenario.json --replications 200 --format json
+  evenhand simulate snapshot.json --durations limits
+  evenhand simulate snapshot.json --durations exponential:2h --job training --horizon 24h";
 
 pub const REPRODUCE: &str = "\
 Examples:

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use evenhand::certify::explain::explain;
 use evenhand::mechanisms::tree::{self, Rule};
+use evenhand::problem::snapshot::System;
 use evenhand::problem::{Allocation, Problem, User};
 use evenhand::report;
 
@@ -14,6 +15,9 @@ use crate::{files, output};
 pub fn run(call: &Explain, common: &Common) -> Result<ExitCode, Failure> {
     if let Some(name) = &call.task {
         return super::cluster::explain_task(&call.problem, name, call.rule.as_deref(), common);
+    }
+    if let Some(name) = &call.stopped {
+        return stopped(call, name, common);
     }
     let (problem, allocation) = match &call.allocation {
         Some(path) => {
@@ -37,6 +41,29 @@ pub fn run(call: &Explain, common: &Common) -> Result<ExitCode, Failure> {
         common,
         || report::json::explanation(&problem, allocation.sharing, &explanation),
         || report::explanation(&problem, allocation.sharing, &explanation),
+    )
+}
+
+/// Explains why a task was stopped.
+fn stopped(call: &Explain, name: &str, common: &Common) -> Result<ExitCode, Failure> {
+    let snapshot = super::cluster::snapshot(&call.problem, common)?;
+    let Some(found) = evenhand::cluster::stopped::explain(&snapshot, name) else {
+        if snapshot.stopped.is_empty() {
+            let why = format!("--stopped {name}: the snapshot names no stopped task");
+            return Err(Failure::input(why).tip(match snapshot.system {
+                Some(System::Kueue) => "conditions of workloads name them: kubectl get workloads -A -o json",
+                Some(System::Kubernetes) => "events name them for an hour: kubectl get nodes,pods,events -A -o json",
+                Some(System::Slurm) => "jobs in the state PREEMPTED name them: squeue -t all --json",
+                _ => "the importers of Kueue, Kubernetes and Slurm read them; a snapshot states them in `stopped`",
+            }));
+        }
+        let known = snapshot.stopped.iter().map(|of| of.task.as_str());
+        return Err(unknown("stopped task", name, known));
+    };
+    output::result(
+        common,
+        || report::json::stopped_explanation(&snapshot, &found),
+        || report::stopped::page(&snapshot, &found),
     )
 }
 

@@ -31,7 +31,7 @@ pub fn run(call: &Moves, common: &Common) -> Result<ExitCode, Failure> {
     let rule = cluster::rule(&call.rule_option, &snapshot, common);
     let mut job = None;
     if let Some(path) = &call.migrations.job {
-        let (with_job, n) = job_of(path, snapshot)?;
+        let (with_job, n) = job_of("--for", path, snapshot)?;
         (snapshot, job) = (with_job, Some(n));
     }
     let settings = Settings {
@@ -97,9 +97,9 @@ fn certificate(
     Ok(of_migrations(&verdict, &moves, found.job, least, &snapshot.sources)?)
 }
 
-/// Returns the user that `--for` names, by its own name or by the name of one of its waiting tasks. If there is none, the argument
+/// Returns the user that an option names, by its own name or by the name of one of its waiting tasks. If there is none, the argument
 /// is a file of a user, which is submitted.
-fn job_of(path: &Path, snapshot: Snapshot) -> Result<(Snapshot, usize), Failure> {
+pub(super) fn job_of(option: &str, path: &Path, snapshot: Snapshot) -> Result<(Snapshot, usize), Failure> {
     let name = path.to_string_lossy();
     let of_task = || {
         let mut waiting = snapshot.waiting.iter();
@@ -122,11 +122,11 @@ fn job_of(path: &Path, snapshot: Snapshot) -> Result<(Snapshot, usize), Failure>
         changes.submit.iter().filter_map(|user| Some(user["name"].as_str()?.to_owned())).collect();
     let after = changes.apply(&snapshot)?;
     let [only] = &names[..] else {
-        return Err(Failure::input(format!("--for {name}: the file states {} users", names.len()))
+        return Err(Failure::input(format!("{option} {name}: the file states {} users", names.len()))
             .tip("state one user; `what-if --submit` adds several"));
     };
     let n = after.problem.user_named(only);
-    let n = n.ok_or_else(|| Failure::input(format!("--for {name}: the user `{only}` was not added")))?;
+    let n = n.ok_or_else(|| Failure::input(format!("{option} {name}: the user `{only}` was not added")))?;
     Ok((after, n))
 }
 

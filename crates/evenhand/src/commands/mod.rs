@@ -22,6 +22,7 @@ pub mod simulate;
 pub mod solve;
 pub mod sweep;
 pub mod usage;
+mod waits;
 pub mod watch;
 
 use std::path::Path;

@@ -22,6 +22,20 @@ pub fn run(call: &Simulate, common: &Common) -> Result<ExitCode, Failure> {
     let name = call.scenario.to_string_lossy();
     let of_format = |error| Failure::format(&error, &text);
     let document = Source { name: &name, text: &text }.document().map_err(of_format)?;
+    if is_snapshot(&document) {
+        let snapshot = document.source().snapshot().map_err(of_format)?;
+        for warning in snapshot.problem.warnings() {
+            output::warn(common, warning.to_string());
+        }
+        return super::waits::run(call, snapshot, common);
+    }
+    if call.waits.durations.is_some() || call.waits.rule_option.rule.is_some() {
+        let option = if call.waits.durations.is_some() { "--durations" } else { "--rule" };
+        return Err(Failure::input(format!(
+            "{option}: {name} is a scenario, and this option is for snapshots"
+        ))
+        .tip("a scenario states the durations and the policy itself"));
+    }
     if simulate::reservation::is_admission(&document) {
         return super::admission::run(&document, call, until, common);
     }
@@ -54,6 +68,15 @@ pub fn run(call: &Simulate, common: &Common) -> Result<ExitCode, Failure> {
         }
         None => stopped,
     }
+}
+
+/// Returns whether a document is a snapshot of a running cluster.
+fn is_snapshot(document: &Document<'_>) -> bool {
+    let kind = || {
+        let object = document.object(document.root()).ok()?;
+        Some(document.string(object.get("kind")?).ok()? == "snapshot")
+    };
+    kind() == Some(true)
 }
 
 /// Refuses options that only runs of whole tasks have: other runs save no state, and write their series as CSV only.

@@ -118,6 +118,7 @@ fn every_kind_of_document_fits_its_schema() {
     );
     let watched = ["watch", "--command", "cat snap.json", "--once", "--history", "history.sqlite"];
     let status = cluster.run(&[&watched[..], &["--format", "json"]].concat()).ends_with(1);
+    cluster.write("stopped.json", include_str!("../../../../examples/cluster-stopped.json"));
     cluster.write("jagged.json", include_str!("../../../../examples/cluster-jagged.json"));
     let programme = Folder::with("");
     programme.write("p.mps", include_str!("../../../../examples/linear-programme.mps"));
@@ -135,6 +136,13 @@ fn every_kind_of_document_fits_its_schema() {
         (&cluster, "moves snap.json"),
         (&cluster, "plan snap.json --offer gpu-node --until starts=training"),
         (&cluster, "plan snap.json --removable"),
+        (&cluster, "explain stopped.json --stopped team/web"),
+        (&cluster, "explain stopped.json --stopped team/report-2"),
+        (&cluster, "simulate snap.json --durations fixed:1h"),
+        (
+            &cluster,
+            "simulate snap.json --durations exponential:1h --runs 3 --horizon 2h --job research/train-3",
+        ),
         (&cluster, "report history.sqlite"),
         (&cluster, "moves jagged.json --for training"),
         (&cluster, "moves jagged.json --for training --pinned serving --pinned batch"),

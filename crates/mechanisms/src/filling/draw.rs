@@ -51,6 +51,19 @@ impl Draw {
         }
     }
 
+    /// Returns a number that is at least 0 and below 1, with 53 random bits.
+    pub fn unit(&mut self) -> f64 {
+        /// 2^53: all multiples of 1 / 2^53 below 1 are exact doubles.
+        const STEPS: u64 = 1 << 53;
+        self.below(STEPS) as f64 / STEPS as f64
+    }
+
+    /// Returns a number from the exponential distribution with mean `mean`.
+    pub fn exponential(&mut self, mean: f64) -> f64 {
+        // 1 - u is never 0. `libm` computes the same bits on every machine.
+        -libm::log(1.0 - self.unit()) * mean
+    }
+
     /// Returns a random position in a list of length `len`.
     pub fn position(&mut self, len: usize) -> usize {
         // A position is less than a length, so it fits into a usize.

@@ -22,6 +22,7 @@ mod servers;
 mod stops;
 mod trail;
 mod turn;
+mod turns;
 mod whole;
 mod why;
 
@@ -34,6 +35,7 @@ pub use ongoing::{Preemption, TreePolicy};
 pub use reported::Reported;
 pub use rule::{PerResource, Rule};
 pub use stops::stops_of_groups;
+pub use turns::Turns;
 pub(crate) use whole::fill_in_time;
 pub use whole::{Whole, fill_whole};
 pub use why::{Amount, Stop, StopKind, Wanting, Why, why};

@@ -18,7 +18,7 @@ use crate::place::Place;
 use crate::problem::{MAX_COUNT, Problem, ServerClass, User};
 use crate::snapshot::{
     Closed, Constraint, MOST_NAMES, NotModelled, Origin, Preemption, Reported, Rounded, Running, Snapshot,
-    Subject, System, Victims, Waiting,
+    Stopped, Subject, System, TaskTime, Victims, Waiting,
 };
 
 /// Largest absolute value of a priority. The largest priority of Kubernetes is 2,000,001,000, and priorities of Slurm
@@ -27,7 +27,7 @@ const MOST_PRIORITY: i64 = 1 << 40;
 /// The maximum number of texts about rules that are not modelled, for one user.
 const MOST_UNKNOWN: usize = 20;
 
-const FIELDS: [&str; 15] = [
+const FIELDS: [&str; 17] = [
     "kind",
     "version",
     "system",
@@ -43,6 +43,8 @@ const FIELDS: [&str; 15] = [
     "constraints",
     "preemption",
     "closed",
+    "times",
+    "stopped",
 ];
 
 type Stated<T> = Result<T, FormatError>;
@@ -86,6 +88,8 @@ impl Source<'_> {
             constraints: parts.constraints,
             preemption: parts.preemption,
             closed: parts.closed,
+            times: parts.times,
+            stopped: parts.stopped,
             ..snapshot
         })
     }
@@ -113,6 +117,8 @@ struct Parts {
     constraints: Vec<Constraint>,
     preemption: Vec<Preemption>,
     closed: Vec<Closed>,
+    times: Vec<TaskTime>,
+    stopped: Vec<Stopped>,
 }
 
 /// Fields of an entry of `constraints`.
@@ -196,6 +202,12 @@ impl<'r, 't> Reader<'r, 't> {
             "this class has two entries: expected at most one",
         )?;
         self.compare_sums(object, &waiting, &constraints)?;
+        let times = self.each(object, "times", &["task", "limit", "left", "priority"], Self::task_time)?;
+        let mut known: HashSet<&str> = HashSet::new();
+        if let Some(at) = times.iter().position(|of| !known.insert(&of.task)) {
+            let raw = self.document.locate(&Place::root().key("times").index(at));
+            return Err(self.document.error(raw, "this task has two entries: expected at most one"));
+        }
         Ok(Parts {
             servers: object.get("servers").map_or(Ok(Vec::new()), |raw| self.server_names(raw))?,
             waiting,
@@ -222,7 +234,42 @@ impl<'r, 't> Reader<'r, 't> {
             constraints,
             preemption,
             closed,
+            times,
+            stopped: self.each(
+                object,
+                "stopped",
+                &["task", "by", "by_uid", "rule", "time", "message"],
+                Self::stopped,
+            )?,
         })
+    }
+
+    fn stopped(&self, object: &Object<'t>) -> Stated<Stopped> {
+        let text = |field| self.text_or_empty(object, field);
+        Ok(Stopped {
+            task: self.document.string(object.need(self.document, "task")?)?.into_owned(),
+            by: text("by")?,
+            by_uid: text("by_uid")?,
+            rule: text("rule")?,
+            time: text("time")?,
+            message: text("message")?,
+        })
+    }
+
+    fn task_time(&self, object: &Object<'t>) -> Stated<TaskTime> {
+        let count = |field: &str| object.get(field).map(|raw| self.count(raw)).transpose();
+        let of = TaskTime {
+            task: self.document.string(object.need(self.document, "task")?)?.into_owned(),
+            limit: count("limit")?,
+            left: count("left")?,
+            priority: object.get("priority").map(|raw| self.priority(raw)).transpose()?,
+        };
+        match (of.left > of.limit && of.limit.is_some(), object.get("left")) {
+            (true, Some(raw)) => {
+                Err(self.document.error(raw, "more time is left than the limit: expected at most `limit`"))
+            }
+            _ => Ok(of),
+        }
     }
 
     /// Rejects a list with two entries about the same user, group or class.
@@ -709,6 +756,25 @@ pub fn snapshot_to_json(snapshot: &Snapshot) -> String {
     file.some_lines("closed", &snapshot.closed, |line, of| {
         line.text("server", server(of.server));
         line.some_text("reason", &of.reason);
+    });
+    file.some_lines("times", &snapshot.times, |line, of| {
+        line.text("task", &of.task);
+        let numbers = [
+            ("limit", of.limit.map(|seconds| seconds.to_string())),
+            ("left", of.left.map(|seconds| seconds.to_string())),
+            ("priority", of.priority.map(|priority| priority.to_string())),
+        ];
+        for (field, number) in numbers {
+            number.iter().for_each(|number| line.plain(field, number));
+        }
+    });
+    file.some_lines("stopped", &snapshot.stopped, |line, of| {
+        line.text("task", &of.task);
+        line.some_text("by", &of.by);
+        line.some_text("by_uid", &of.by_uid);
+        line.some_text("rule", &of.rule);
+        line.some_text("time", &of.time);
+        line.some_text("message", &of.message);
     });
     file.end();
     out

@@ -36,7 +36,38 @@ fn good() -> Value {
         "not_modelled": [{"what": "reservations", "count": 2, "names": ["maint", "demo"]}],
         "rounded": [{"server": "gpu", "resource": "cpu", "most": "1/2", "in_all": "3/4",
                      "by_server": [{"index": 0, "amount": "1/4"}, {"index": 1, "amount": "1/2"}]}],
+        "times": [{"task": "78", "limit": 3600, "left": 60}, {"task": "81_4", "limit": "7200", "priority": -5}],
+        "stopped": [{"task": "80", "by": "78", "rule": "PREEMPTED", "time": "now", "message": "for 78"}, {"task": "77", "by_uid": "u"}],
     })
+}
+
+#[test]
+fn stopped_tasks() {
+    let snapshot = read(&good()).unwrap();
+    let stopped: Vec<_> =
+        snapshot.stopped.iter().map(|of| [&of.task, &of.by, &of.by_uid, &of.rule]).collect();
+    assert_eq!(stopped, [["80", "78", "", "PREEMPTED"], ["77", "", "u", ""]]);
+    let error = read(&changed("/stopped", &json!([{"by": "78"}]))).unwrap_err();
+    assert!(error.contains("the field `task` is missing"), "{error}");
+}
+
+#[test]
+fn times_of_tasks() {
+    let snapshot = read(&good()).unwrap();
+    let times: Vec<_> =
+        snapshot.times.iter().map(|of| (of.task.as_str(), of.limit, of.left, of.priority)).collect();
+    assert_eq!(times, [("78", Some(3600), Some(60), None), ("81_4", Some(7200), None, Some(-5))]);
+    for (value, message) in [
+        (json!([{"limit": 1}]), "the field `task` is missing"),
+        (json!([{"task": "78", "limit": -1}]), "expected a whole number from 0 to 10^12"),
+        (json!([{"task": "78", "limit": 1, "left": 2}]), "more time is left than the limit"),
+        (json!([{"task": "78", "priority": 0.5}]), "expected a whole number from -2^40 to 2^40"),
+        (json!([{"task": "78"}, {"task": "78"}]), "this task has two entries"),
+        (json!([{"task": "78", "start": 1}]), "start"),
+    ] {
+        let error = read(&changed("/times", &value)).unwrap_err();
+        assert!(error.contains(message), "{value}: {error}");
+    }
 }
 
 fn read(document: &Value) -> Result<Snapshot, String> {

@@ -14,6 +14,8 @@ mod migrations;
 mod over_time;
 mod plan;
 mod ratio;
+mod stopped;
+mod waits;
 mod why_not;
 
 pub use crate::polish::document as polished;
@@ -27,6 +29,8 @@ pub use migrations::migrations;
 pub use over_time::over_time;
 pub use plan::{plan, removable};
 pub use ratio::{monotone, ratio, sweep, worst_load};
+pub use stopped::stopped_explanation;
+pub use waits::waits;
 pub use why_not::task_explanation;
 
 /// Returns an exact number as text.

@@ -3,7 +3,7 @@
 use evenhand_mechanisms::filling::Draw;
 
 use super::policy::AdmissionError;
-use crate::duration::{Duration, exponential};
+use crate::duration::Duration;
 
 /// A job that requests admission.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -58,7 +58,7 @@ impl Jobs for Poisson {
     fn next(&mut self) -> Option<Job> {
         loop {
             let all: f64 = self.pieces[self.piece].1.iter().sum();
-            let wait = if all > 0.0 { exponential(all.recip(), &mut self.draw) } else { f64::INFINITY };
+            let wait = if all > 0.0 { self.draw.exponential(all.recip()) } else { f64::INFINITY };
             match self.pieces.get(self.piece + 1) {
                 // The process is memoryless, so it starts again when the rates change.
                 Some((end, _)) if self.now + wait >= *end => {
@@ -69,7 +69,7 @@ impl Jobs for Poisson {
                 _ => {
                     self.now += wait;
                     let of_type = self.of_type(all);
-                    let lasts = exponential(self.means[of_type], &mut self.draw);
+                    let lasts = self.draw.exponential(self.means[of_type]);
                     return Some(Job { at: self.now, of_type, lasts });
                 }
             }

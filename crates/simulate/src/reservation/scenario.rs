@@ -7,7 +7,7 @@ use evenhand_problem::Reservation;
 use super::jobs::{Job, Jobs, Poisson};
 use super::policy::{AdmissionError, Policy};
 use crate::cost::DRAW;
-use crate::duration::{Duration, exponential, is_too_dense};
+use crate::duration::{Duration, is_too_dense};
 
 /// Numbers of the random streams: arrivals, choices of the policy, remaining running times of the jobs at time 0, and
 /// errors of estimates.
@@ -209,8 +209,7 @@ impl Coming {
         let first = self.initial.iter().sum::<u64>();
         charge(DRAW.saturating_mul(first), "the jobs that are there at time 0");
         let mut draw = Draw::new(seed, INITIAL);
-        let of_type =
-            |(count, mean): (&u64, &f64)| (0..*count).map(|_| exponential(*mean, &mut draw)).collect();
+        let of_type = |(count, mean): (&u64, &f64)| (0..*count).map(|_| draw.exponential(*mean)).collect();
         self.initial.iter().zip(&self.mean_times).map(of_type).collect()
     }
 

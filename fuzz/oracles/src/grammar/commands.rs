@@ -168,6 +168,7 @@ pub const COMMANDS: &[CommandLine] = &[
             ("--user", Name),
             ("--group", Name),
             ("--task", Name),
+            ("--stopped", Name),
             ("--levels", Nothing),
             ("--rule", Named(Rule::NAMES)),
             ("--no-nominal-first", Nothing),
@@ -358,6 +359,14 @@ pub const COMMANDS: &[CommandLine] = &[
             ("--seconds", OneOf(&["0", "1", "-1", "x"])),
             ("--output", Output),
             ("--series", OneOf(&["csv", "parquet", "svg"])),
+            (
+                "--durations",
+                OneOf(&["limits", "fixed:1h", "exponential:2h", "30m", "fixed:x", "missing", ""]),
+            ),
+            ("--job", Input),
+            ("--runs", Few),
+            ("--horizon", OneOf(&["1h", "0", "x"])),
+            ("--rule", OneOf(&["tree", "kai", "x"])),
         ],
     },
     CommandLine {

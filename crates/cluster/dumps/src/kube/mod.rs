@@ -7,7 +7,7 @@ mod select;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use evenhand_problem::groups::Named;
-use evenhand_problem::snapshot::{Origin, Snapshot, System};
+use evenhand_problem::snapshot::{Origin, Snapshot, Stopped, System};
 
 use super::build::build;
 use super::classes::Part;
@@ -76,6 +76,8 @@ pub(super) struct Kube {
     pods_on: HashMap<String, u64>,
     /// Whether queues have quotas of pods.
     pub quotas_of_pods: bool,
+    /// By UID of an object that may stop others: its name.
+    pub uids: HashMap<String, String>,
 }
 
 /// A pod that has not finished.
@@ -158,6 +160,7 @@ impl Kube {
             most_pods: HashMap::new(),
             pods_on: HashMap::new(),
             quotas_of_pods: false,
+            uids: HashMap::new(),
         }
     }
 
@@ -248,6 +251,41 @@ impl Kube {
         Ok(())
     }
 
+    /// Reads an event. The scheduler reports each pod that it stops for another one: `Preempted by pod UID on node NAME` since
+    /// Kubernetes 1.25, and `Preempted by NAMESPACE/NAME on node NAME` before (pkg/scheduler/framework/preemption).
+    pub fn event(&mut self, at: At<'_>) -> Result<(), ImportError> {
+        if at.text_of("reason")? != Some("Preempted") {
+            return Ok(());
+        }
+        let Some(object) = at.first(&["involvedObject", "regarding"])? else { return Ok(()) };
+        if object.text_of("kind")? != Some("Pod") {
+            return Ok(());
+        }
+        let namespace = object.text_of("namespace")?.unwrap_or("default");
+        let task = format!("{namespace}/{}", object.need("name")?.name()?);
+        let message = match at.text_of("message")? {
+            Some(message) => message,
+            None => at.text_of("note")?.unwrap_or_default(),
+        };
+        let by = message.strip_prefix("Preempted by ").and_then(|rest| rest.split_once(" on node "));
+        let (by, by_uid) = match by.map(|(by, _)| (by, by.strip_prefix("pod "))) {
+            Some((_, Some(uid))) => (String::new(), uid.to_owned()),
+            Some((name, None)) if name.contains('/') => (name.to_owned(), String::new()),
+            _ => Default::default(),
+        };
+        let mut time = String::new();
+        for field in ["lastTimestamp", "deprecatedLastTimestamp", "eventTime"] {
+            if time.is_empty() {
+                at.text_of(field)?.unwrap_or_default().clone_into(&mut time);
+            }
+        }
+        let rule = "Preempted".to_owned();
+        let message = message.to_owned();
+        self.cluster.copies(2, task.len() + message.len(), "stopped pods");
+        self.cluster.stopped.push(Stopped { task, by, by_uid, rule, time, message });
+        Ok(())
+    }
+
     pub fn node(&mut self, at: At<'_>) -> Result<(), ImportError> {
         let name = name(at)?;
         let status = at.need("status")?;
@@ -288,6 +326,9 @@ impl Kube {
     pub fn pod(&mut self, at: At<'_>) -> Result<Option<Pod>, ImportError> {
         let full = full_name(at)?;
         let metadata = at.need("metadata")?;
+        if let Some(uid) = metadata.text_of("uid")? {
+            self.uids.insert(uid.to_owned(), full.clone());
+        }
         let status = at.get("status")?;
         let phase = status.map_or(Ok(None), |status| status.text_of("phase"))?.unwrap_or("Pending");
         if matches!(phase, "Succeeded" | "Failed") {
@@ -528,6 +569,11 @@ impl Kube {
 
     /// Returns the snapshot of all objects that have been read.
     pub fn finish(mut self, part: &Part) -> Result<Snapshot, ImportError> {
+        for of in self.cluster.stopped.iter_mut().filter(|of| of.by.is_empty()) {
+            if let Some(name) = self.uids.get(&of.by_uid) {
+                of.by.clone_from(name);
+            }
+        }
         self.settle();
         self.count_pods();
         let rules = self.rules.into_entries();

@@ -11,6 +11,7 @@
 //! admitted tasks without a server. Pods that belong to no workload are subtracted from the capacity of their nodes.
 
 mod quotas;
+mod stopped;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -221,11 +222,16 @@ impl Kueue {
     }
 
     fn workload(&mut self, kube: &mut Kube, at: At<'_>) -> Result<(), ImportError> {
+        let full = full_name(at)?;
+        let (metadata, spec) = (at.need("metadata")?, at.need("spec")?);
+        stopped::uids(kube, at, &full)?;
         if condition(at, "Finished")? == Some(true) {
             return Ok(());
         }
-        let full = full_name(at)?;
-        let (metadata, spec) = (at.need("metadata")?, at.need("spec")?);
+        if let Some(stop) = stopped::stop(at, &full)? {
+            kube.cluster.copies(2, full.len() + stop.message.len(), "stopped workloads");
+            kube.cluster.stopped.push(stop);
+        }
         let namespace = metadata.text_of("namespace")?.unwrap_or("default").to_owned();
         let mut owners = Vec::new();
         for owner in metadata.list_of("ownerReferences")? {

@@ -2,6 +2,7 @@
 
 use evenhand_problem::number;
 use evenhand_problem::problem::MAX_COUNT;
+use evenhand_problem::snapshot::{Stopped, TaskTime};
 use rug::Rational;
 
 use super::super::cluster::{Amounts, MOST_TASK_NAMES, Owned, Traits};
@@ -39,7 +40,23 @@ pub(super) struct Job {
     is_heterogeneous: bool,
     /// A text by which running jobs sort by priority, the highest first, and then by start time, the oldest first.
     order: String,
+    times: Times,
 }
+
+/// The time limit, the times of a running job, and the priority.
+#[derive(Debug, Clone, Copy, Default)]
+struct Times {
+    /// The time limit in seconds; `None` if there is none or it is not known.
+    limit: Option<u64>,
+    /// The time in seconds for which the job has run, in text.
+    elapsed: Option<u64>,
+    /// The start in seconds since 1970, in JSON.
+    start: Option<u64>,
+    priority: Option<i64>,
+}
+
+/// The largest number of seconds of a time limit that is read, more than 30,000 years.
+const MOST_SECONDS: u64 = MAX_COUNT;
 
 /// The reasons of waiting jobs that would start if there were free capacity.
 const WAIT_FOR_ROOM: [&str; 7] =
@@ -106,6 +123,16 @@ impl Job {
                 let start = some("start_time")?.unwrap_or_default();
                 order(some("priority")?, &format!("{:0>20}", start.to_string()))
             },
+            times: {
+                let whole = |value: Option<Rational>| value.and_then(|value| value.floor().numer().to_u64());
+                let minutes = whole(some("time_limit")?);
+                Times {
+                    limit: minutes.map(|minutes| minutes.saturating_mul(60).min(MOST_SECONDS)),
+                    elapsed: None,
+                    start: whole(some("start_time")?).filter(|start| *start > 0),
+                    priority: some("priority")?.and_then(|priority| priority_of(&priority)),
+                }
+            },
         })
     }
 
@@ -153,6 +180,17 @@ impl Job {
                 let priority = record.get("Priority")?.and_then(|text| words::amount(text, 1).ok());
                 order(priority, record.get("StartTime")?.unwrap_or_default())
             },
+            times: {
+                // A limit that is no time, such as `UNLIMITED`, is none.
+                let time = |name: &str| Ok::<_, ImportError>(record.get(name)?.and_then(words::seconds));
+                let priority = record.get("Priority")?.and_then(|text| words::amount(text, 1).ok());
+                Times {
+                    limit: time("TimeLimit")?.map(|limit| limit.min(MOST_SECONDS)),
+                    elapsed: time("RunTime")?,
+                    start: None,
+                    priority: priority.and_then(|priority| priority_of(&priority)),
+                }
+            },
         })
     }
 
@@ -180,6 +218,12 @@ impl Job {
     }
 }
 
+/// Returns a priority, if it is a number of 32 bits, as Slurm's are.
+fn priority_of(priority: &Rational) -> Option<i64> {
+    let whole = if priority.is_integer() { priority.numer().to_u32() } else { None };
+    whole.map(i64::from)
+}
+
 /// Returns a text that sorts a higher priority before a lower one, and then an earlier start before a later one.
 fn order(priority: Option<Rational>, start: &str) -> String {
     let priority = priority.and_then(|priority| priority.numer().to_u64()).unwrap_or(0);
@@ -205,6 +249,13 @@ impl Slurm {
         let is_pending = job.is(&["PENDING"]);
         if job.is(&["SUSPENDED"]) {
             left_out.add("suspended jobs, which use memory and no processors", name);
+            return Ok(());
+        }
+        if job.is(&["PREEMPTED"]) && !is_pending {
+            // Slurm does not state for which job it stopped another one.
+            self.cluster.copies(1, name.len(), "stopped jobs");
+            let rule = "PREEMPTED".to_owned();
+            self.cluster.stopped.push(Stopped { task: name, rule, ..Stopped::default() });
             return Ok(());
         }
         let holds = ["RUNNING", "CONFIGURING", "COMPLETING", "STOPPED", "SIGNALING", "STAGE_OUT", "RESIZING"];
@@ -261,6 +312,7 @@ impl Slurm {
             let gang = if gang > 1 { format!("job {name}") } else { String::new() };
             let owned = Owned { owner: String::new(), since: job.order.clone(), gang };
             self.cluster.owned_by(&name, owned);
+            self.run_time(&name, job.times);
             return Ok(());
         }
         let (jobs, names, throttle) = match (&job.array, &job.tasks) {
@@ -279,6 +331,12 @@ impl Slurm {
             let what = format!("waiting tasks of jobs that may not start now: {}", job.reason());
             self.cluster.left_out.add_many(&what, count, names);
             return Ok(());
+        }
+        let Times { limit, priority, .. } = job.times;
+        if limit.or(priority.map(|_| 0)).is_some() {
+            self.cluster.copies(names.len() as u64, name.len(), "the time limits of jobs");
+            let times = names.iter().map(|task| TaskTime { task: task.clone(), limit, left: None, priority });
+            self.cluster.times.extend(times);
         }
         let reason = job.reason().to_owned();
         match (&job.array, throttle) {
@@ -302,6 +360,27 @@ impl Slurm {
             }
         }
         Ok(())
+    }
+
+    /// Records the time limit of a running job, and how much of it is left. JSON states the start, and the time of the dump may
+    /// come after the jobs.
+    fn run_time(&mut self, name: &str, times: Times) {
+        let Some(limit) = times.limit else { return };
+        let left = times.elapsed.map(|elapsed| limit.saturating_sub(elapsed));
+        if let Some(start) = times.start {
+            self.starts.push((self.cluster.times.len(), start));
+        }
+        let task = name.to_owned();
+        self.cluster.times.push(TaskTime { task, limit: Some(limit), left, priority: None });
+    }
+
+    /// Computes what is left of the limits of jobs whose start is stated.
+    pub(super) fn update_times_left(&mut self) {
+        let Some(now) = self.updated else { return };
+        for (at, start) in std::mem::take(&mut self.starts) {
+            let of = &mut self.cluster.times[at];
+            of.left = of.limit.map(|limit| limit.saturating_sub(now.saturating_sub(start)));
+        }
     }
 
     /// Counts tasks, and refuses the job if there are too many in all. Returns the number of counted tasks.

@@ -82,6 +82,10 @@ struct Slurm {
     throttled: Vec<Throttled>,
     /// The generic resources of which some node has several types.
     mixed: HashSet<String>,
+    /// The start in seconds since 1970 of running jobs, by the position of their entry in the times of the cluster.
+    starts: Vec<(usize, u64)>,
+    /// The time in seconds since 1970 at which Slurm last updated the jobs of the dump.
+    updated: Option<u64>,
     has_jobs: bool,
     has_nodes: bool,
 }
@@ -102,6 +106,8 @@ pub(super) fn read(inputs: Vec<Bytes>, part: &Part) -> Result<Snapshot, ImportEr
         running_of_arrays: HashMap::new(),
         throttled: Vec::new(),
         mixed: HashSet::new(),
+        starts: Vec::new(),
+        updated: None,
         has_jobs: false,
         has_nodes: false,
     };
@@ -167,6 +173,9 @@ impl Slurm {
             let number = if update.is_map() { update.get("number")? } else { Some(update) };
             if let Some(number) = number {
                 *time = number.scalar()?.to_owned();
+                if at.names("jobs") {
+                    self.updated = time.parse().ok().filter(|time| *time > 0);
+                }
             }
         }
         // A list proves that its objects were asked for, even if it is empty.
@@ -288,6 +297,7 @@ impl Slurm {
 
     fn finish(mut self, part: &Part) -> Result<Snapshot, ImportError> {
         self.start_throttled();
+        self.update_times_left();
         self.shares.finish(&mut self.cluster)?;
         self.leave_out_unknown_limits();
         self.leave_types_to_rules();

@@ -48,6 +48,18 @@ pub(super) fn amount(text: &str, unit: u64) -> Result<Rational, Unreadable> {
     }
 }
 
+/// Parses a time as `scontrol` prints it, such as `1-02:30:00` or `00:15:00`, as seconds; `None` for `UNLIMITED` and other texts.
+pub(super) fn seconds(text: &str) -> Option<u64> {
+    let (days, clock) = text.split_once('-').unwrap_or(("0", text));
+    let number = |text: &str| -> Option<u64> {
+        let is_number = !text.is_empty() && text.len() <= 9 && text.bytes().all(|byte| byte.is_ascii_digit());
+        is_number.then(|| text.parse().ok()).flatten()
+    };
+    let parts: Vec<u64> = clock.split(':').map(number).collect::<Option<_>>()?;
+    let [hours, minutes, seconds] = parts[..] else { return None };
+    Some(number(days)? * 86_400 + hours * 3_600 + minutes * 60 + seconds)
+}
+
 /// Trackable resources, from a text such as `cpu=8,mem=10G,gres/gpu=4,gres/gpu:a100=4`.
 pub(super) struct Tres {
     /// The amounts of resources of servers, by the names of the snapshot. A type of a generic resource (`gres/gpu:a100`) is a

@@ -392,3 +392,40 @@ fn published_dumps() {
     let found = snapshot(System::Kubernetes, vec![pods], &Options::default()).unwrap_err().to_string();
     assert!(found.contains("no file has nodes"), "{found}");
 }
+
+/// Events name the pods that were stopped, and the pod for which they were stopped by its UID or, in old versions, by its name.
+#[test]
+fn events_of_stopped_pods() {
+    let event = |name: &str, reason: &str, message: &str| {
+        format!(
+            r#"{{"kind": "Event", "metadata": {{"name": "{name}.1", "namespace": "ns"}}, "reason": "{reason}",
+            "involvedObject": {{"kind": "Pod", "name": "{name}", "namespace": "ns"}}, "message": "{message}",
+            "eventTime": null, "lastTimestamp": "2026-01-31T12:00:00Z"}}"#
+        )
+    };
+    let urgent =
+        running("urgent", "a").replacen(r#""name": "urgent""#, r#""name": "urgent", "uid": "u-1""#, 1);
+    let snapshot = one(&[
+        node("a", "4", "1Gi", ""),
+        urgent,
+        event("p1", "Preempted", "Preempted by pod u-1 on node a"),
+        event("p2", "Preempted", "Preempted by pod u-2 on node a"),
+        event("p3", "Preempted", "Preempted by ns/old on node a"),
+        event("p4", "Scheduled", "Successfully assigned ns/p4 to a"),
+    ]);
+    let shown: Vec<[&str; 5]> = snapshot
+        .stopped
+        .iter()
+        .map(|of| [&of.task, &of.by, &of.by_uid, &of.rule, &of.time].map(String::as_str))
+        .collect();
+    let time = "2026-01-31T12:00:00Z";
+    assert_eq!(
+        shown,
+        [
+            ["ns/p1", "ns/urgent", "u-1", "Preempted", time],
+            ["ns/p2", "", "u-2", "Preempted", time],
+            ["ns/p3", "ns/old", "", "Preempted", time],
+        ]
+    );
+    assert!(left_out(&snapshot).is_empty());
+}

@@ -316,3 +316,61 @@ fn errors_name_the_place() {
         import(System::Kueue, &[("dump", &text[..text.len() / 2])], "0").unwrap_err().contains("cut off")
     );
 }
+
+/// The conditions of stopped workloads, in the words of several versions.
+#[test]
+fn conditions_say_who_was_stopped_for_whom() {
+    let mut items = cluster("v1beta1");
+    let uid = |name: &str| format!("uid-of-{name}");
+    for item in items.iter_mut().filter(|item| item["kind"] == "Workload") {
+        let name = item["metadata"]["name"].as_str().unwrap().to_owned();
+        item["metadata"]["uid"] = json!(uid(&name));
+    }
+    let add = |item: &mut Value, conditions: Value| {
+        let status = item["status"].as_object_mut();
+        match status {
+            Some(status) => drop(status.insert("conditions".to_owned(), conditions)),
+            None => item["status"] = json!({"conditions": conditions}),
+        }
+    };
+    let message = format!(
+        "Preempted to accommodate a workload (UID: {}, JobUID: UNKNOWN) due to Fair Sharing within the cohort; preemptor path: /org/b; preemptee path: /org/a",
+        uid("w1")
+    );
+    let at = |name: &str, items: &[Value]| {
+        items.iter().position(|item| item["kind"] == "Workload" && item["metadata"]["name"] == name).unwrap()
+    };
+    let (w1, w2, w3) = (at("w1", &items), at("w2", &items), at("w3", &items));
+    let condition = |kind: &str, is_true: bool, reason: &str, message: &str| {
+        json!({"type": kind, "status": if is_true { "True" } else { "False" }, "reason": reason, "message": message,
+               "lastTransitionTime": "2025-09-29T20:49:34Z"})
+    };
+    add(
+        &mut items[w2],
+        json!([
+            condition("Evicted", true, "Preempted", &message),
+            condition("Preempted", true, "InCohortFairSharing", &message),
+        ]),
+    );
+    // An owner's UID finds the workload, too. The workload runs again.
+    let job = "Previously: Preempted to accommodate a workload (UID: UNKNOWN, JobUID: job-3) due to reclamation within the cohort while borrowing";
+    add(&mut items[w1], json!([condition("Preempted", false, "QuotaReserved", job)]));
+    items[w3]["metadata"]["ownerReferences"] = json!([{"kind": "Job", "name": "j", "uid": "job-3"}]);
+    add(&mut items[w3], json!([condition("Evicted", true, "PodsReadyTimeout", "Exceeded the timeout")]));
+    let snapshot = read(&items);
+    let mut shown: Vec<[&str; 5]> = snapshot
+        .stopped
+        .iter()
+        .map(|of| [&of.task, &of.by, &of.by_uid, &of.rule, &of.time].map(String::as_str))
+        .collect();
+    shown.sort_unstable();
+    let time = "2025-09-29T20:49:34Z";
+    assert_eq!(
+        shown,
+        [
+            ["ns/w1", "ns/w3", "job-3", "InCohortReclaimWhileBorrowing", time],
+            ["ns/w2", "ns/w1", "uid-of-w1", "InCohortFairSharing", time],
+            ["ns/w3", "", "", "PodsReadyTimeout", time],
+        ]
+    );
+}

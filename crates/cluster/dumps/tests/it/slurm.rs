@@ -517,3 +517,53 @@ fn published_dumps() {
     let cpu = &made.problem.total_capacity()[0];
     assert!(*cpu > 0 && *cpu < sum, "some nodes are down: {cpu} of {sum}");
 }
+
+#[test]
+fn times_of_jobs_in_text_and_in_json() {
+    let runs = job("7", "RunTime=1-00:00:10 TimeLimit=2-00:00:00 Priority=9")
+        .replace("JobState=PENDING Reason=Resources", "JobState=RUNNING Reason=None NodeList=a");
+    let late = job("8", "RunTime=02:00:00 TimeLimit=01:00:00")
+        .replace("JobState=PENDING Reason=Resources", "JobState=RUNNING Reason=None NodeList=b");
+    let text =
+        [runs, late, job("9", "TimeLimit=00:30:00 Priority=4294901759"), job("10", "TimeLimit=UNLIMITED")];
+    let by_text = exactly(System::Slurm, &[("nodes", NODES), ("jobs", &text.concat())]);
+    let times = |of: &Snapshot| {
+        let times = of.times.iter().map(|of| (of.task.clone(), of.limit, of.left, of.priority));
+        times.collect::<Vec<_>>()
+    };
+    let day = 86_400;
+    assert_eq!(
+        times(&by_text),
+        [
+            ("7".to_owned(), Some(2 * day), Some(day - 10), None),
+            ("8".to_owned(), Some(3_600), Some(0), None),
+            ("9".to_owned(), Some(1_800), None, Some(4_294_901_759)),
+        ]
+    );
+    let json = |update: &str| {
+        format!(
+            r#"{{"jobs": [
+                {{"job_id": 7, "account": "lab", "user_name": "ann", "job_state": ["RUNNING"], "partition": "p",
+                  "nodes": "a", "node_count": {{"set": true, "number": 1}}, "tres_alloc_str": "cpu=1,mem=10M,node=1",
+                  "time_limit": {{"set": true, "infinite": false, "number": 2880}},
+                  "start_time": {{"set": true, "number": 1000000}}}},
+                {{"job_id": 9, "account": "lab", "user_name": "ann", "job_state": ["PENDING"], "partition": "p",
+                  "state_reason": "Resources", "node_count": 1, "tres_req_str": "cpu=1,mem=10M,node=1",
+                  "time_limit": {{"set": false, "infinite": true, "number": 0}}, "priority": {{"set": true, "number": 5}}}}]{update}}}"#
+        )
+    };
+    let read = |update: &str| times(&exactly(System::Slurm, &[("nodes", NODES), ("jobs", &json(update))]));
+    let waits = || ("9".to_owned(), None, None, Some(5));
+    let update = r#", "last_update": {"set": true, "number": 1086410}"#;
+    assert_eq!(read(update), [("7".to_owned(), Some(2 * day), Some(day - 10), None), waits()]);
+    // Without the time of the dump it is not known how much is left.
+    assert_eq!(read(""), [("7".to_owned(), Some(2 * day), None, None), waits()]);
+}
+
+#[test]
+fn preempted_jobs_are_named() {
+    let gone = job("5", "").replace("JobState=PENDING", "JobState=PREEMPTED");
+    let snapshot = exactly(System::Slurm, &[("nodes", NODES), ("jobs", &[gone, job("6", "")].concat())]);
+    let stopped: Vec<_> = snapshot.stopped.iter().map(|of| (of.task.as_str(), of.rule.as_str())).collect();
+    assert_eq!(stopped, [("5", "PREEMPTED")]);
+}

@@ -11,5 +11,7 @@ mod promises;
 mod published;
 mod rules;
 mod starts;
+mod stopped;
 mod verdicts;
+mod waits;
 mod why_not;

@@ -257,7 +257,7 @@ fn to(raise: &[Raise]) -> Vec<(Obstacle, Rational)> {
 }
 
 /// Returns whether a set of tasks may be stopped for user `n`, written apart from the program.
-fn may_stop(of: &Snapshot, running: &Running<'_>, set: &[Task], n: usize) -> bool {
+pub fn may_stop(of: &Snapshot, running: &Running<'_>, set: &[Task], n: usize) -> bool {
     let own = running.together(n);
     let priority = own.iter().map(|k| running.constraint(*k).priority).min().unwrap();
     let group = |n: usize| of.problem.groups().member(n).group;
@@ -285,7 +285,7 @@ fn may_stop(of: &Snapshot, running: &Running<'_>, set: &[Task], n: usize) -> boo
 }
 
 /// Removes tasks; returns whether all of them ran.
-fn after_stops<'s>(running: &Running<'s>, set: &[Task]) -> Running<'s> {
+pub fn after_stops<'s>(running: &Running<'s>, set: &[Task]) -> Running<'s> {
     let mut after = running.clone();
     for task in set {
         let at =
@@ -296,7 +296,12 @@ fn after_stops<'s>(running: &Running<'s>, set: &[Task]) -> Running<'s> {
 }
 
 /// Calls a function with every set of so many running tasks, until it returns true. Identical tasks are exchanged only once.
-fn any_set(tasks: &[Task], size: usize, set: &mut Vec<Task>, is_it: &mut dyn FnMut(&[Task]) -> bool) -> bool {
+pub fn any_set(
+    tasks: &[Task],
+    size: usize,
+    set: &mut Vec<Task>,
+    is_it: &mut dyn FnMut(&[Task]) -> bool,
+) -> bool {
     if set.len() == size {
         return is_it(set);
     }
@@ -314,7 +319,7 @@ fn any_set(tasks: &[Task], size: usize, set: &mut Vec<Task>, is_it: &mut dyn FnM
     false
 }
 
-fn tasks_of(stops: &Stops) -> Vec<Task> {
+pub fn tasks_of(stops: &Stops) -> Vec<Task> {
     let mut all = Vec::new();
     for (n, tasks) in &stops.tasks {
         for (place, count) in tasks {
