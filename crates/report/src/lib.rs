@@ -35,6 +35,7 @@ pub mod text;
 mod trajectory;
 mod usage;
 pub mod why_not;
+pub mod window;
 
 pub use admission::{admission, admission_series};
 pub use allocation::outcome;

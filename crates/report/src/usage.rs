@@ -85,7 +85,7 @@ fn score_cell(queue: &QueueStanding) -> Cell {
 }
 
 /// Returns the sentence that answers the question who is served next, and why.
-fn next(settings: &Settings, standings: &Standings) -> String {
+pub(crate) fn next(settings: &Settings, standings: &Standings) -> String {
     let law = settings.law;
     let (what, of) = (score_name(law), if law == Law::Volcano { " resource-hours" } else { "" });
     let first = standings.next();
@@ -126,7 +126,7 @@ fn value_is_close(a: &QueueStanding, b: &QueueStanding) -> bool {
     }
 }
 
-fn table(settings: &Settings, standings: &Standings) -> Table {
+pub(crate) fn table(settings: &Settings, standings: &Standings) -> Table {
     let law = settings.law;
     let mut columns = vec![Column::numbers("rank"), Column::words("queue"), Column::numbers("weight")];
     let mut resources: Vec<&str> = Vec::new();
@@ -234,7 +234,7 @@ pub fn standings(history: &History, settings: &Settings, standings: &Standings) 
         .lines(notes(history, settings, standings))
 }
 
-fn bounds(value: &Enclosure) -> Value {
+pub(crate) fn bounds(value: &Enclosure) -> Value {
     json!({"least": value.low.to_string(), "most": value.high.to_string()})
 }
 

@@ -14,7 +14,7 @@ use crate::power::{Enclosure, Fixed, Powers};
 use crate::time::{NANOSECONDS, duration_text};
 
 /// The bits of the numbers: first a few, and more if two queues cannot be told apart.
-const BITS: [u32; 2] = [128, 768];
+pub(crate) const BITS: [u32; 2] = [128, 768];
 /// Intervals longer than this are refused, in nanoseconds: a year.
 const LONGEST_INTERVAL: i64 = 366 * 86_400 * NANOSECONDS;
 
@@ -230,7 +230,7 @@ fn sum(series: &Series, weights: &[Fixed], widths: Option<&[u64]>, bits: u32) ->
 }
 
 /// Computes usage and standing with numbers of this many bits.
-fn computed(
+pub(crate) fn computed(
     history: &History,
     settings: &Settings,
     at: i64,

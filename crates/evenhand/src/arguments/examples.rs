@@ -53,6 +53,7 @@ pub const VERDICT: &str = "\
 Examples:
   evenhand verdict snapshot.json
   evenhand verdict snapshot.json -o verdict.cert.json
+  evenhand verdict slurm.sqlite --window 7d --half-life 7d --weight research=2 --tolerance 0.05
   evenhand verdict snapshot.json --format prometheus";
 
 pub const WHAT_IF: &str = "\

@@ -50,7 +50,7 @@ pub struct Usage {
     pub k: Option<String>,
 }
 
-fn assignment(text: &str) -> Result<(String, String), String> {
+pub(super) fn assignment(text: &str) -> Result<(String, String), String> {
     let parts = text.rsplit_once('=').filter(|(name, value)| !name.is_empty() && !value.is_empty());
     parts
         .map(|(name, value)| (name.to_owned(), value.to_owned()))

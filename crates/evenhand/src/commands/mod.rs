@@ -23,6 +23,7 @@ pub mod solve;
 pub mod sweep;
 pub mod usage;
 pub mod watch;
+pub mod window;
 
 use std::path::Path;
 

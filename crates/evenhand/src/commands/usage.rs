@@ -23,7 +23,7 @@ impl From<UsageError> for Failure {
 }
 
 /// Reads the value of an option, whose name stands before the error.
-fn option<T>(
+pub(super) fn option<T>(
     name: &str,
     text: Option<&str>,
     parse: impl Fn(&str) -> Result<T, UsageError>,
@@ -32,11 +32,11 @@ fn option<T>(
     value.map_err(|error| Failure::input(format!("--{name}: {error}")))
 }
 
-fn parsed(name: &str, text: &str) -> Result<Rational, Failure> {
+pub(super) fn parsed(name: &str, text: &str) -> Result<Rational, Failure> {
     number::parse_quantity(text).map_err(|error| Failure::input(format!("--{name}: {error}")))
 }
 
-fn weights(name: &str, list: &[(String, String)]) -> Result<BTreeMap<String, Rational>, Failure> {
+pub(super) fn weights(name: &str, list: &[(String, String)]) -> Result<BTreeMap<String, Rational>, Failure> {
     let mut weights = BTreeMap::new();
     for (of, text) in list {
         if weights.insert(of.clone(), parsed(name, text)?).is_some() {
@@ -104,6 +104,17 @@ pub fn run(call: &Usage, common: &Common) -> Result<ExitCode, Failure> {
         Input::open(&call.history)
     };
     let history = History::read(input.map_err(Failure::input)?)?;
+    note_skipped(&history, common);
+    let standings = judge(&history, &settings)?;
+    output::result(
+        common,
+        || report::standings_document(&history, &settings, &standings),
+        || report::standings(&history, &settings, &standings),
+    )
+}
+
+/// Notes the rows that were left out.
+pub(super) fn note_skipped(history: &History, common: &Common) {
     let skipped = history.skipped;
     for (count, what) in [
         (skipped.not_started, "jobs that have not started"),
@@ -114,10 +125,4 @@ pub fn run(call: &Usage, common: &Common) -> Result<ExitCode, Failure> {
             output::note(common, format!("rows left out: {count} ({what})"));
         }
     }
-    let standings = judge(&history, &settings)?;
-    output::result(
-        common,
-        || report::standings_document(&history, &settings, &standings),
-        || report::standings(&history, &settings, &standings),
-    )
 }

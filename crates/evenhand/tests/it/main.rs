@@ -55,4 +55,5 @@ mod typed_errors;
 mod usage;
 mod watch;
 mod why_not;
+mod window;
 mod wrong_input;

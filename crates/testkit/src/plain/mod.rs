@@ -25,6 +25,7 @@ mod shares;
 pub mod starts;
 pub mod tree;
 pub mod usage;
+pub mod window;
 mod within;
 pub mod worst_load;
 

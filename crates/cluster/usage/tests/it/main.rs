@@ -5,6 +5,7 @@ mod powers;
 mod random;
 mod reading;
 mod speed;
+mod window;
 
 use evenhand_problem::Rational;
 use evenhand_usage::{History, Law, NANOSECONDS, Settings, UsageError, parse_duration};
