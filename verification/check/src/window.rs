@@ -407,18 +407,22 @@ impl Window {
         let is_violated = *most < Rational::from(-&self.tolerance);
         ensure(holds || is_violated, "the margin does not decide the claim")?;
         ensure(claim.holds == Some(holds), "the claim does not follow from its margin")?;
-        if queues[*ahead].2.is_none() {
-            return ensure(*least == -1 && *most == -1, "the margin is -1");
+        let is_margin = |low: &Rational, high: &Rational| {
+            ensure(least <= low && high <= most, "the margin is not between its bounds")
+        };
+        if queues.iter().any(|(.., of)| of.is_none()) {
+            ensure(queues[*ahead].2.is_none(), "a queue without weight used something")?;
+            let minus_one = Rational::from(-1);
+            return is_margin(&minus_one, &minus_one);
         }
-        ensure(queues.iter().all(|(.., of)| of.is_some()), "a queue without weight used something")?;
         let bounds =
             |queue: usize| queues[queue].2.clone().unwrap_or(Bounds { low: 0.into(), high: 0.into() });
         let wanting: Vec<usize> = (0..queues.len()).filter(|queue| queues[*queue].0).collect();
+        let every: Vec<usize> = (0..queues.len()).collect();
         let extreme = |of: &[usize], part: fn(Bounds) -> Rational, is_least: bool| {
             let values = of.iter().map(|queue| part(bounds(*queue)));
             if is_least { values.min() } else { values.max() }.unwrap_or_default()
         };
-        let every: Vec<usize> = (0..queues.len()).collect();
         let low =
             Bounds { low: extreme(&wanting, |of| of.low, true), high: extreme(&wanting, |of| of.high, true) };
         let top =
@@ -428,24 +432,18 @@ impl Window {
             "the queue of the evidence is not the one with the least usage",
         )?;
         ensure(bounds(*ahead).high >= top.low, "the other queue is not the one with the most usage")?;
-        if top.high == 0 {
-            return ensure(*least == 0 && *most == 0, "the margin is 0");
-        }
-        ensure(top.low > 0, "the usage is too small to be compared")?;
-        let one = Rational::from(1);
-        let own_low = low.low.clone() / &top.high - &one;
-        let own_high = (low.high.clone() / &top.low - &one).min(Rational::new());
-        if *least <= own_low && own_high <= *most {
-            return Ok(());
-        }
         // Equal queues have a margin of 0, which bounds that are not exact do not show.
         let is_candidate = |queue: &usize| {
             queues[*queue].0 && bounds(*queue).low <= low.high || bounds(*queue).high >= top.low
         };
         let mut candidates = every.iter().filter(|queue| is_candidate(queue)).map(|queue| &queues[*queue].1);
         let first = candidates.next();
-        let is_equal = own_high == 0 && candidates.all(|of| Some(of) == first);
-        ensure(is_equal && *least == 0 && *most == 0, "the margin is another")
+        let zero = Rational::new();
+        if top.high == 0 || candidates.all(|of| Some(of) == first) {
+            return is_margin(&zero, &zero);
+        }
+        ensure(top.low > 0, "the usage is too small to be compared")?;
+        is_margin(&(low.low / &top.high - 1u32), &(low.high / &top.low - 1u32).min(zero))
     }
 
     fn covered(&self) -> Rational {

@@ -25,6 +25,7 @@ mod decay;
 mod error;
 mod formulas;
 mod history;
+mod karma;
 mod law;
 mod power;
 mod read;
@@ -38,6 +39,7 @@ pub use formulas::{
     classic_factor, entry_penalty, kai_rounded, kai_shares, kueue_step, level_fair_share, slurm_second,
 };
 pub use history::{Fact, FactNumber, Gap, History, Skipped};
+pub use karma::Karma;
 pub use law::{Law, Settings};
 pub use power::{Enclosure, inverse_of_ln_2, power_of_half};
 pub use standing::{QueueStanding, Standings, judge};

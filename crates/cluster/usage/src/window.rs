@@ -3,7 +3,7 @@
 //! Theory, section 10 ("The window") defines every number. Only moments that the history covers count, and nothing is
 //! interpolated: the others are listed as [`WindowVerdict::gaps`].
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use evenhand_budget::charge;
 use evenhand_problem::Rational;
@@ -246,17 +246,55 @@ impl Sum {
         self.rest += Rational::from(amount * time);
     }
 
+    /// Returns the sum in amounts times nanoseconds.
+    fn value(self) -> Rational {
+        self.rest + self.whole + Integer::from(self.small)
+    }
+
     /// Returns the sum in amounts times seconds.
     fn seconds(self) -> Rational {
-        (self.rest + self.whole + Integer::from(self.small)) / NANOSECONDS
+        self.value() / NANOSECONDS
     }
 }
 
-/// A fact, with its fair share as a whole number where it is one.
+/// A fair share that whole amounts are compared with.
+enum Share {
+    Unknown,
+    Whole(i64),
+    /// Not whole, with the largest whole number below it.
+    Fraction(i64),
+    /// Beyond 64 bits.
+    Large,
+}
+
+/// A fact, with its fair share in numbers that are fast.
 struct Known<'f> {
     fact: &'f Fact,
-    whole: Option<i64>,
-    wants: bool,
+    share: Share,
+}
+
+impl<'f> Known<'f> {
+    fn new(fact: &'f Fact) -> Self {
+        let share = match &fact.fair_share {
+            None => Share::Unknown,
+            Some(share) => match Integer::from(share.floor_ref()).to_i64() {
+                None => Share::Large,
+                Some(whole) if share.is_integer() => Share::Whole(whole),
+                Some(floor) => Share::Fraction(floor),
+            },
+        };
+        Self { fact, share }
+    }
+}
+
+/// Rows with the same fact, whose fair share is a fraction: amounts times their times, and the times alone.
+#[derive(Debug, Default)]
+struct Group {
+    over: Sum,
+    over_time: i64,
+    lacked: Sum,
+    lacked_time: i64,
+    wanted_time: i64,
 }
 
 #[derive(Debug, Default)]
@@ -265,40 +303,64 @@ struct Totals {
     fair_share: Sum,
     lacked: Sum,
     over: Sum,
+    groups: HashMap<u32, Group>,
     has_shares: bool,
     has_wants: bool,
 }
 
 impl Totals {
-    fn whole(&mut self, amount: i64, known: Option<&Known<'_>>, time: i64) {
+    /// Adds a row with a whole amount, and its fact with its number.
+    fn whole(&mut self, amount: i64, fact: Option<(u32, &Known<'_>)>, is_stated: bool, time: i64) {
         self.used.add(amount, time);
-        let Some(known) = known else { return };
-        match (known.whole, &known.fact.fair_share) {
-            (Some(share), _) => {
-                if known.wants {
+        let Some((number, known)) = fact else { return };
+        let wants = self.note(known, is_stated);
+        match known.share {
+            Share::Unknown => {}
+            Share::Whole(share) => {
+                if wants {
                     self.fair_share.add(share, time);
                 }
-                if share > amount && known.wants {
+                if share > amount && wants {
                     self.lacked.add(share - amount, time);
                 } else if amount > share {
                     self.over.add(amount - share, time);
                 }
             }
-            (None, Some(share)) => self.shares(&Rational::from(amount), share, known.wants, time),
-            (None, None) => {}
+            Share::Fraction(floor) => {
+                // Rows with facts do not overlap, so that their times together are at most the window.
+                let group = self.groups.entry(number).or_default();
+                if wants {
+                    group.wanted_time += time;
+                }
+                if amount > floor {
+                    group.over.add(amount, time);
+                    group.over_time += time;
+                } else if wants {
+                    group.lacked.add(amount, time);
+                    group.lacked_time += time;
+                }
+            }
+            Share::Large => self.shares(&Rational::from(amount), known.fact, wants, time),
         }
     }
 
-    fn other(&mut self, amount: &Rational, known: Option<&Known<'_>>, time: i64) {
+    fn other(&mut self, amount: &Rational, known: Option<&Known<'_>>, is_stated: bool, time: i64) {
         self.used.add_rational(amount, time);
-        if let Some(known) = known
-            && let Some(share) = &known.fact.fair_share
-        {
-            self.shares(amount, share, known.wants, time);
+        if let Some(known) = known {
+            let wants = self.note(known, is_stated);
+            self.shares(amount, known.fact, wants, time);
         }
     }
 
-    fn shares(&mut self, amount: &Rational, share: &Rational, wants: bool, time: i64) {
+    /// Notes what a fact leaves open, and returns whether the queue wants more.
+    fn note(&mut self, known: &Known<'_>, is_stated: bool) -> bool {
+        self.has_shares &= known.fact.fair_share.is_some();
+        self.has_wants &= known.fact.wants.is_some() || is_stated;
+        known.fact.wants.unwrap_or(is_stated)
+    }
+
+    fn shares(&mut self, amount: &Rational, fact: &Fact, wants: bool, time: i64) {
+        let Some(share) = &fact.fair_share else { return };
         if wants {
             self.fair_share.add_rational(share, time);
         }
@@ -307,6 +369,20 @@ impl Totals {
             self.over.add_rational(&over, time);
         } else if wants {
             self.lacked.add_rational(&-over, time);
+        }
+    }
+
+    /// Adds the sums of the groups to the others.
+    fn close(&mut self, known: &[Known<'_>]) {
+        for (number, group) in std::mem::take(&mut self.groups) {
+            let Some(share) = known.get(number as usize).and_then(|known| known.fact.fair_share.as_ref())
+            else {
+                continue;
+            };
+            self.fair_share.add_rational(share, group.wanted_time);
+            let over = group.over.value() - Rational::from(share * group.over_time);
+            self.over.rest += over;
+            self.lacked.rest += Rational::from(share * group.lacked_time) - group.lacked.value();
         }
     }
 }
@@ -340,38 +416,18 @@ impl<'h> Clock<'h> {
         self.settings.wanted.contains(&self.history.queues[queue])
     }
 
-    /// Returns the facts as they hold for a queue.
-    fn known(&self, queue: usize) -> Vec<Known<'h>> {
-        let is_stated = self.is_stated(queue);
-        let known = |fact: &'h Fact| Known {
-            fact,
-            whole: fact.fair_share.as_ref().and_then(|of| of.numer().to_i64().filter(|_| of.is_integer())),
-            wants: fact.wants.unwrap_or(is_stated),
-        };
-        self.history.facts.iter().map(known).collect()
-    }
-
     fn totals(&self, key: usize, known: &[Known<'_>]) -> Totals {
         let (queue, _) = self.history.keys[key];
         let series = &self.history.series[key];
         let has_facts = self.history.has_facts;
-        let mut totals = Totals {
-            has_shares: has_facts,
-            has_wants: has_facts || self.is_stated(queue),
-            ..Totals::default()
-        };
-        let note = |totals: &mut Totals, known: &Known<'_>| {
-            totals.has_shares &= known.fact.fair_share.is_some();
-            totals.has_wants &= known.fact.wants.is_some() || self.is_stated(queue);
-        };
+        let is_stated = self.is_stated(queue);
+        let mut totals =
+            Totals { has_shares: has_facts, has_wants: has_facts || is_stated, ..Totals::default() };
         for (row, (span, amount)) in series.spans.iter().zip(&series.amounts).enumerate() {
             let (span, time) = (*span as usize, self.times[*span as usize]);
             if time > 0 {
-                let fact = series.facts.get(row).map(|at| &known[*at as usize]);
-                totals.whole(*amount, fact, time);
-                if let Some(fact) = fact {
-                    note(&mut totals, fact);
-                }
+                let fact = series.facts.get(row).map(|at| (*at, &known[*at as usize]));
+                totals.whole(*amount, fact, is_stated, time);
             } else if self.is_lump[span] {
                 totals.used.add(*amount, NANOSECONDS);
             }
@@ -380,14 +436,12 @@ impl<'h> Clock<'h> {
             let (span, time) = (*span as usize, self.times[*span as usize]);
             if time > 0 {
                 let fact = series.other_facts.get(row).map(|at| &known[*at as usize]);
-                totals.other(amount, fact, time);
-                if let Some(fact) = fact {
-                    note(&mut totals, fact);
-                }
+                totals.other(amount, fact, is_stated, time);
             } else if self.is_lump[span] {
                 totals.used.add_rational(amount, NANOSECONDS);
             }
         }
+        totals.close(known);
         totals
     }
 
@@ -480,7 +534,7 @@ pub fn window(history: &History, settings: &WindowSettings) -> Result<WindowVerd
     let mut balances = Vec::new();
     let mut order: Vec<usize> = (0..history.keys.len()).collect();
     order.sort_by_key(|key| history.keys[*key]);
-    let mut facts_of: Option<(usize, Vec<Known<'_>>)> = None;
+    let known: Vec<Known<'_>> = history.facts.iter().map(Known::new).collect();
     for key in order.iter().copied() {
         let (queue, resource) = history.keys[key];
         if !is_compared(&history.queues[queue]) {
@@ -489,12 +543,7 @@ pub fn window(history: &History, settings: &WindowSettings) -> Result<WindowVerd
         if history.has_facts {
             clock.refuse_overlaps(key)?;
         }
-        let known = match facts_of.take() {
-            Some((of, known)) if of == queue => known,
-            _ => clock.known(queue),
-        };
         let totals = clock.totals(key, &known);
-        facts_of = Some((queue, known));
         let has_both = totals.has_shares && totals.has_wants;
         balances.push(Balance {
             queue: history.queues[queue].clone(),

@@ -50,7 +50,7 @@ fn settings(call: &Usage) -> Result<Settings, Failure> {
     let law: Law = call.law.parse()?;
     let mut settings = Settings::new(law, 1);
     settings.half_life = match call.half_life.as_deref() {
-        None if law != Law::Kai => {
+        None if !matches!(law, Law::Kai | Law::Karma) => {
             let law = law.name();
             return Err(Failure::input(format!("--law {law} needs --half-life, such as 7d or 168h")));
         }
@@ -74,9 +74,17 @@ fn settings(call: &Usage) -> Result<Settings, Failure> {
             return Err(Failure::input(format!("--k: {k} is negative; k must be at least 0")));
         }
     }
+    if let Some(alpha) = &call.alpha {
+        settings.alpha = Some(parsed("alpha", alpha)?);
+    }
+    if let Some(credits) = &call.credits {
+        settings.credits = Some(parsed("credits", credits)?);
+    }
     let foreign = [
         ("entry-penalty", call.entry_penalty, Law::Kueue),
-        ("capacity", call.capacity.is_some(), Law::Kai),
+        ("capacity", call.capacity.is_some() && law != Law::Karma, Law::Kai),
+        ("alpha", call.alpha.is_some(), Law::Karma),
+        ("credits", call.credits.is_some(), Law::Karma),
         ("window", call.window.is_some(), Law::Kai),
         ("window-start", call.window_start.is_some(), Law::Kai),
         ("k", call.k.is_some(), Law::Kai),
@@ -87,6 +95,14 @@ fn settings(call: &Usage) -> Result<Settings, Failure> {
     }
     if law == Law::Volcano && !settings.weights.is_empty() {
         return Err(Failure::input("--weight: Volcano's plugin fairshare knows no weights of queues"));
+    }
+    if law == Law::Karma && settings.half_life.is_some() {
+        return Err(Failure::input("--half-life: credits do not decay"));
+    }
+    if law == Law::Karma && !(settings.weights.is_empty() && settings.resource_weights.is_empty()) {
+        return Err(Failure::input(
+            "--weight and --resource-weight: Karma's credits know neither; --capacity names the resource",
+        ));
     }
     if law == Law::Kai && !settings.resource_weights.is_empty() {
         return Err(Failure::input(

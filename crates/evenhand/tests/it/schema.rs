@@ -135,6 +135,7 @@ fn every_kind_of_document_fits_its_schema() {
             "verdict window.csv --window 7d --coverage 0.9 --rule kueue --half-life 7d -o window.json",
         ),
         (&cluster, "verdict usage.csv --window 7d"),
+        (&cluster, "usage usage.csv --law karma --capacity gpu=48 --alpha 1/2 --credits 6 --every 1d"),
         (&cluster, "verdict window.csv --window 7d --queue product --coverage 0"),
         (&cluster, "check window.json"),
         (&cluster, "verdict snap.json"),

@@ -79,11 +79,12 @@ fn rounds_count_until_the_next_one() {
     let folder = Folder::new();
     let a: Row<'_> = ("a", 2, 8, Some(3), None);
     let both: &[Row<'_>] = &[a, ("b", 6, 8, None, None)];
+    let with_late: &[Row<'_>] = &[a, ("b", 6, 8, None, None), ("late", 1, 1, Some(0), None)];
     // Rounds at uneven times, a round without a verdict, a night without the watch, and a queue that appears and vanishes.
     let rounds: Vec<(i64, &[Row<'_>])> = vec![
         (0, both),
         (60, both),
-        (130, &[a, ("b", 6, 8, None, None), ("late", 1, 1, Some(0), None)]),
+        (130, with_late),
         (180, &[]),
         (240, both),
         (300, both),

@@ -10,6 +10,7 @@ mod filled;
 pub mod filling;
 mod groups;
 mod held_back;
+pub mod karma;
 pub mod migrations;
 mod pairs;
 mod parties;

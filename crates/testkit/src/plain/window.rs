@@ -395,20 +395,36 @@ pub fn is_true(text: &str) -> Option<bool> {
             } else {
                 *most < Rational::from(-&stated.tolerance)
             };
-            is_proven && decides && is_evidence(window, behind, ahead, &low)?
+            is_proven && decides && is_evidence(window, behind, ahead)?
         }
         _ => false,
     })
 }
 
-/// Returns whether the margin may be that of these two queues.
-fn is_evidence(window: &PlainWindow, behind: &str, ahead: &str, low: &Rational) -> Option<bool> {
+/// Returns whether of the queues that wanted more throughout, the first has the least usage over weight, and the second has the most
+/// of all.
+fn is_evidence(window: &PlainWindow, behind: &str, ahead: &str) -> Option<bool> {
     let find = |name: &str| window.queues.iter().find(|queue| queue.name == name);
     let (Some(behind), Some(ahead)) = (find(behind), find(ahead)) else { return Some(false) };
-    if behind.weight == 0 || window.wants(behind) != Some(true) {
+    let is_wanting = |queue: &PlainQueue| queue.weight > 0 && window.wants(queue) == Some(true);
+    // Bounds, or nothing for a queue without weight that used something.
+    let value = |queue: &PlainQueue| -> Option<Option<Bounds>> {
+        let (low, high) = window.decayed(queue)?;
+        Some(match queue.weight == 0 {
+            true => (high == 0).then(Bounds::default),
+            false => Some((low / &queue.weight, high / &queue.weight)),
+        })
+    };
+    let all: Vec<Option<Bounds>> = window.queues.iter().map(value).collect::<Option<_>>()?;
+    if !is_wanting(behind) {
         return Some(false);
     }
-    // The bounds of the margin are far narrower than the differences between queues of small examples.
-    let slack = Rational::from(1) >> 40;
-    Some(window.pair(behind, ahead)?.0 <= slack + low)
+    let Some(top) = value(ahead)? else { return Some(true) };
+    let own = value(behind)?.unwrap_or_default();
+    let is_least = window
+        .queues
+        .iter()
+        .zip(&all)
+        .all(|(queue, of)| !is_wanting(queue) || of.as_ref().is_none_or(|of| own.0 <= of.1));
+    Some(is_least && all.iter().all(|of| of.as_ref().is_some_and(|of| of.0 <= top.1)))
 }

@@ -225,7 +225,7 @@ pub const COMMANDS: &[CommandLine] = &[
         name: "usage",
         operands: &[Input],
         options: &[
-            ("--law", OneOf(&["slurm", "slurm-ticks", "kueue", "kai", "volcano", "x"])),
+            ("--law", OneOf(&["slurm", "slurm-ticks", "kueue", "kai", "volcano", "karma", "x"])),
             ("--half-life", OneOf(&["7d", "60s", "1h30m", "none", "0", "-1", "x"])),
             ("--at", OneOf(&["180", "2026-01-31T12:00:00Z", "-1", "x"])),
             ("--since", OneOf(&["0", "60", "x"])),
@@ -237,6 +237,8 @@ pub const COMMANDS: &[CommandLine] = &[
             ("--window", OneOf(&["7d", "60", "0", "x"])),
             ("--window-start", OneOf(&["0", "100", "x"])),
             ("--k", OneOf(&["1", "1/2", "0", "-1", "x"])),
+            ("--alpha", OneOf(&["1", "1/2", "0", "2", "x"])),
+            ("--credits", OneOf(&["6", "0", "1/2", "-1", "x"])),
         ],
     },
     CommandLine {

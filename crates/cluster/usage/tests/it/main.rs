@@ -1,6 +1,7 @@
 //! Tests of usage over time through the interface of the library.
 
 mod golden;
+mod karma;
 mod powers;
 mod random;
 mod reading;

@@ -214,7 +214,8 @@ fn random(seed: u64) -> (History, WindowSettings, PlainWindow) {
     }
     let mut queues = Vec::new();
     for name in ["a", "b", "c"] {
-        let weight = Rational::from((rng.random_range(u32::from(rng.random_bool(0.9))..4), 3));
+        let least = u32::from(rng.random_bool(0.9));
+        let weight = Rational::from((rng.random_range(least..4), 3));
         let mut samples = Vec::new();
         for resource in resources {
             let mut of = PlainSamples { resource: (*resource).to_owned(), ..PlainSamples::default() };
