@@ -124,10 +124,8 @@ fn rounds_count_until_the_next_one() {
     assert_eq!(gaps(&found), [(10, 60, "no round".to_owned())]);
     let said =
         folder.run(&["verdict", "h.sqlite", "--window", "10060s", "--coverage", "0"]).ends_with(1).stdout;
-    assert!(
-        said.contains("a wanted more throughout, and its usage over weight is 66.7 % below that of b"),
-        "{said}"
-    );
+    assert!(said.contains("a wanted more throughout, and its usage over weight is 66.7"), "{said}");
+    assert!(said.contains("below that of b"), "{said}");
     assert!(said.contains("2 h 39 min): no round"), "{said}");
     assert!(said.contains("Not in all of the covered time: late"), "{said}");
 }
@@ -216,7 +214,7 @@ fn wrong_calls_are_refused() {
     for (call, message) in [
         ("verdict h.sqlite", "judged over a window of time"),
         ("verdict snap.json --rule ideal", "needs --window"),
-        ("verdict snap.json --half-life 7d", "--window"),
+        ("verdict snap.json --half-life 7d", "required arguments"),
         ("verdict snap.json --window 7d", "found another header"),
         ("verdict window.csv --window 7x", "--window: `7x`"),
         ("verdict window.csv --window 7d --rule tree", "chooses no queue by usage over time"),
