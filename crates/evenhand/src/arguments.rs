@@ -15,6 +15,7 @@ pub mod plan;
 pub mod usage;
 pub mod waits;
 pub mod watch;
+pub mod window;
 
 use std::path::{Path, PathBuf};
 
@@ -62,7 +63,7 @@ pub enum Command {
     /// Explain why a user has no more, or why a waiting task of a cluster does not start
     #[command(after_help = examples::EXPLAIN)]
     Explain(Explain),
-    /// Judge a running cluster: queues below their fair share, tasks that could start
+    /// Judge a running cluster: queues below their fair share, tasks that could start; or a window of its history
     #[command(after_help = examples::VERDICT)]
     Verdict(cluster::Verdict),
     /// Show how changes to a running cluster would affect its queues

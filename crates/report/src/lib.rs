@@ -37,6 +37,7 @@ mod trajectory;
 mod usage;
 pub mod waits;
 pub mod why_not;
+pub mod window;
 
 pub use admission::{admission, admission_series};
 pub use allocation::outcome;

@@ -53,6 +53,7 @@ fn unit(law: Law) -> Unit {
     match law {
         Law::Slurm | Law::SlurmTicks | Law::Volcano => Unit { per: 3600, name: "-hours" },
         Law::Kueue | Law::Kai => Unit { per: 1, name: "" },
+        Law::Karma => Unit { per: 1, name: " slices" },
     }
 }
 
@@ -69,12 +70,14 @@ fn score_name(law: Law) -> &'static str {
         Law::Slurm | Law::SlurmTicks => "usage over share",
         Law::Kueue | Law::Kai => "usage over weight",
         Law::Volcano => "usage",
+        Law::Karma => "number of credits",
     }
 }
 
 fn score(queue: &QueueStanding, law: Law) -> String {
     match &queue.score {
         None => "infinite".to_owned(),
+        Some(score) if law == Law::Karma => number(&-score.middle()),
         Some(score) if law == Law::Volcano => shown(&score.times(&Rational::from((1, unit(law).per)))),
         Some(score) => shown(score),
     }
@@ -85,12 +88,13 @@ fn score_cell(queue: &QueueStanding) -> Cell {
 }
 
 /// Returns the sentence that answers the question who is served next, and why.
-fn next(settings: &Settings, standings: &Standings) -> String {
+pub(crate) fn next(settings: &Settings, standings: &Standings) -> String {
     let law = settings.law;
     let (what, of) = (score_name(law), if law == Law::Volcano { " resource-hours" } else { "" });
     let first = standings.next();
     let Some(winner) = first.first() else { return "There is no queue.".to_owned() };
     let value = score(winner, law);
+    let extreme = if law == Law::Karma { "the most" } else { "the least" };
     if let [one] = first {
         let Some(second) = standings.queues.get(1) else {
             return format!("{} is served next: it is the only queue.", one.queue);
@@ -103,7 +107,7 @@ fn next(settings: &Settings, standings: &Standings) -> String {
             );
         }
         return format!(
-            "{} is served next: its {what} is {value}{of}, the least. {} follows with {next}{of}.",
+            "{} is served next: its {what} is {value}{of}, {extreme}. {} follows with {next}{of}.",
             one.queue, second.queue
         );
     }
@@ -112,9 +116,9 @@ fn next(settings: &Settings, standings: &Standings) -> String {
     let why = if law == Law::Volcano {
         "their usage differs by at most one resource-second, and they run the same amount".to_owned()
     } else if is_equal {
-        format!("each has {what} {value}, the least")
+        format!("each has {what} {value}, {extreme}")
     } else {
-        format!("each has {what} {value}, the least, and the difference is below the precision")
+        format!("each has {what} {value}, {extreme}, and the difference is below the precision")
     };
     format!("{} queues are served next in any order ({why}): {}.", first.len(), few(&names, FEW))
 }
@@ -126,7 +130,7 @@ fn value_is_close(a: &QueueStanding, b: &QueueStanding) -> bool {
     }
 }
 
-fn table(settings: &Settings, standings: &Standings) -> Table {
+pub(crate) fn table(settings: &Settings, standings: &Standings) -> Table {
     let law = settings.law;
     let mut columns = vec![Column::numbers("rank"), Column::words("queue"), Column::numbers("weight")];
     let mut resources: Vec<&str> = Vec::new();
@@ -145,6 +149,7 @@ fn table(settings: &Settings, standings: &Standings) -> Table {
         Law::Kueue => &["usage over weight"],
         Law::Kai => &["usage over weight", "fair share", "whole units"],
         Law::Volcano => &["running"],
+        Law::Karma => &["credits", "fair share"],
     };
     columns.extend(more.iter().map(|name| Column::numbers(name)));
     let mut table = Table::new(columns);
@@ -178,6 +183,11 @@ fn table(settings: &Settings, standings: &Standings) -> Table {
                 cells.push(whole.get(at).map_or_else(Cell::none, Cell::number));
             }
             Law::Volcano => cells.push(Cell::number(&queue.running.clone().unwrap_or_default())),
+            Law::Karma => {
+                let credits = queue.score.as_ref().map(|score| -score.middle()).unwrap_or_default();
+                cells.push(Cell::number(&credits));
+                cells.push(queue.fair_share.as_ref().map_or_else(Cell::none, cell));
+            }
         }
         table.row(cells);
     }
@@ -198,7 +208,7 @@ fn notes(history: &History, settings: &Settings, standings: &Standings) -> Vec<S
         .iter()
         .map(|(name, weight)| format!("{name} {}", decimal(weight)))
         .collect();
-    if law != Law::Kai {
+    if !matches!(law, Law::Kai | Law::Karma) {
         notes.push(format!("Weights of resources: {}.", few(&weights, 8)));
     }
     let counted: Vec<&str> = standings.resource_weights.iter().map(|(name, _)| name.as_str()).collect();
@@ -211,6 +221,13 @@ fn notes(history: &History, settings: &Settings, standings: &Standings) -> Vec<S
         notes.push(
             "Fair shares hold if every queue wants more and none has a quota; KAI also compares what queues run at the moment, \
              which is not part of a history."
+                .to_owned(),
+        );
+    }
+    if law == Law::Karma {
+        notes.push(
+            "Amounts of the history are demands. Queues that want more than their guaranteed part borrow in the order of their \
+             credits; a queue without credits borrows nothing."
                 .to_owned(),
         );
     }
@@ -234,7 +251,7 @@ pub fn standings(history: &History, settings: &Settings, standings: &Standings) 
         .lines(notes(history, settings, standings))
 }
 
-fn bounds(value: &Enclosure) -> Value {
+pub(crate) fn bounds(value: &Enclosure) -> Value {
     json!({"least": value.low.to_string(), "most": value.high.to_string()})
 }
 

@@ -15,6 +15,7 @@
 //! | `certificate` | the claims of a certificate, and the comparison with the reader's requirements |
 //! | `reservation` | ratio and worst-load certificates, which use none of the axioms |
 //! | `cluster` | bundles of certificates about a running cluster: verdicts and moves |
+//! | `window` | certificates about a window of time: sums of samples, and max-min of decayed usage |
 //!
 //! # Examples
 //! ```
@@ -45,6 +46,7 @@ mod problem;
 mod reservation;
 mod sha256;
 mod share;
+mod window;
 mod work;
 
 use json::{Json, object, quoted};
@@ -153,6 +155,7 @@ pub fn check(certificate: &File, options: &Options) -> Result<Report, Unusable> 
         Ok("ratio-certificate" | "worst-load-certificate") => reservation::check(certificate, &root, options),
         Ok("verdict-certificate" | "moves-certificate") => cluster::check(certificate, &root, options),
         Ok("lp-certificate") => linear::check(certificate, &root, options),
+        Ok("window-certificate") => window::check(certificate, &root, options),
         _ => certificate::check(certificate, &root, options),
     }
 }

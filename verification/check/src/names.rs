@@ -35,6 +35,13 @@ impl Names {
         Ok(Self { what, list, position })
     }
 
+    /// Returns names that are known to be distinct.
+    pub fn of(what: &'static str, names: &[&str]) -> Self {
+        let list: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        let position = list.iter().cloned().enumerate().map(|(at, name)| (name, at)).collect();
+        Self { what, list, position }
+    }
+
     /// Returns the position of a name. A fault is reported at the value `place`.
     pub fn find(&self, name: &str, place: &Json<'_>) -> Checked<usize> {
         let wrong = || place.wrong(format!("there is no such {}: `{name:.60}`", self.what));

@@ -20,6 +20,30 @@ pub struct Skipped {
     pub without_resources: u64,
 }
 
+/// The statement of a row about fairness, next to the amount that a queue held.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct Fact {
+    /// The fair share of the queue, if it is known.
+    pub fair_share: Option<Rational>,
+    /// Whether the queue wanted more of the resource, if it is known.
+    pub wants: Option<bool>,
+}
+
+/// The number of a fact in its history.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FactNumber(u32);
+
+/// A time of which a history says nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gap {
+    /// The beginning, in nanoseconds.
+    pub from: i64,
+    /// The end, in nanoseconds.
+    pub to: i64,
+    /// The reason.
+    pub reason: String,
+}
+
 /// The usage of one queue of one resource.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Series {
@@ -29,6 +53,10 @@ pub(crate) struct Series {
     pub(crate) amounts: Vec<i64>,
     /// All other rows.
     pub(crate) others: Vec<(u32, Rational)>,
+    /// The facts of the rows in `spans`, by position in [`History::facts`]. Empty if the history states no facts.
+    pub(crate) facts: Vec<u32>,
+    /// The facts of `others`.
+    pub(crate) other_facts: Vec<u32>,
 }
 
 /// Usage by queue, resource and time. Times are nanoseconds.
@@ -47,6 +75,17 @@ pub struct History {
     pub skipped: Skipped,
     /// The number of rows that state usage.
     pub n_rows: u64,
+    /// Whether the rows are rounds of a watch, in which every queue of the cluster has its rows.
+    pub is_watched: bool,
+    /// The times without samples whose reason is known.
+    pub gaps: Vec<Gap>,
+    /// Whether the rows are jobs. Then a time without rows is a time without jobs.
+    pub(crate) is_jobs: bool,
+    /// Whether rows state facts.
+    pub(crate) has_facts: bool,
+    /// The distinct facts.
+    pub(crate) facts: Vec<Fact>,
+    fact_of: HashMap<Fact, u32>,
     /// The beginnings and ends of rows, each pair once.
     pub(crate) spans: Vec<(i64, i64)>,
     /// Queue and resource of each series.
@@ -83,6 +122,12 @@ impl History {
         Self::default()
     }
 
+    /// Returns an empty history whose rows also state fair shares, and whether queues wanted more.
+    #[must_use]
+    pub fn with_facts() -> Self {
+        Self { has_facts: true, ..Self::default() }
+    }
+
     /// Reads a table: CSV with the columns `queue`, `resource`, `from`, `to` and `amount`, or the output of Slurm's `sacct -P`
     /// with the columns `Account`, `AllocTRES`, `Start` and `End`. The header decides which of them it is. Other columns are
     /// ignored.
@@ -92,10 +137,20 @@ impl History {
     pub fn read(input: Input) -> Result<Self, UsageError> {
         let (name, reader, packed) = input.parts();
         let reader: Box<dyn BufRead> = Box::new(std::io::BufReader::with_capacity(1 << 20, reader));
-        read::read(name, reader, &packed)
+        read::read(name, reader, &packed, false)
     }
 
-    /// Adds a row.
+    /// Reads a table as [`History::read`] does, and also the columns `fair_share` and `waiting` if it has them.
+    ///
+    /// # Errors
+    /// Those of [`History::read`].
+    pub fn read_with_facts(input: Input) -> Result<Self, UsageError> {
+        let (name, reader, packed) = input.parts();
+        let reader: Box<dyn BufRead> = Box::new(std::io::BufReader::with_capacity(1 << 20, reader));
+        read::read(name, reader, &packed, true)
+    }
+
+    /// Adds a row. It states no fact.
     ///
     /// # Errors
     /// [`UsageError::Setting`] if the row ends before it begins, or its amount is negative.
@@ -114,7 +169,77 @@ impl History {
         }
         let whole = amount.numer().to_i64().filter(|_| amount.is_integer());
         self.push(queue, resource, (from, to), whole.ok_or(amount));
+        if self.has_facts {
+            let none = self.position_of(&Fact::default());
+            self.state_at(none, whole.is_some());
+        }
         Ok(())
+    }
+
+    /// Adds a row with its fact, to a history that [`History::with_facts`] made.
+    ///
+    /// # Errors
+    /// [`UsageError::Setting`] as [`History::add`], if the fair share is negative, and if the history has no facts.
+    pub fn add_with_fact(
+        &mut self,
+        queue: &str,
+        resource: &str,
+        span: (i64, i64),
+        amount: &Rational,
+        fact: &Fact,
+    ) -> Result<(), UsageError> {
+        if !self.has_facts {
+            return Err(UsageError::Setting("the rows of the history state no facts".to_owned()));
+        }
+        if fact.fair_share.as_ref().is_some_and(|share| *share < 0) {
+            return Err(UsageError::Setting("a fair share is negative".to_owned()));
+        }
+        self.add(queue, resource, span, amount)?;
+        let at = self.position_of(fact);
+        let is_whole = amount.is_integer() && amount.numer().to_i64().is_some();
+        let series = &mut self.series[self.last_key];
+        let facts = if is_whole { &mut series.facts } else { &mut series.other_facts };
+        if let Some(last) = facts.last_mut() {
+            *last = at;
+        }
+        Ok(())
+    }
+
+    /// Returns the number of a fact, which is added if it is new.
+    pub fn fact(&mut self, fact: &Fact) -> FactNumber {
+        FactNumber(self.position_of(fact))
+    }
+
+    /// Adds a row that is known to be right: it does not end before it begins, and its amount is not negative. The fact must be of
+    /// this history, which [`History::with_facts`] made. This is faster than [`History::add_with_fact`].
+    pub fn add_checked(
+        &mut self,
+        queue: &str,
+        resource: &str,
+        span: (i64, i64),
+        amount: Result<i64, &Rational>,
+        FactNumber(fact): FactNumber,
+    ) {
+        debug_assert!(self.has_facts && (fact as usize) < self.facts.len());
+        self.push(queue, resource, span, amount);
+        self.state_at(fact, amount.is_ok());
+    }
+
+    /// Returns the position of a fact, which is added if it is new.
+    pub(crate) fn position_of(&mut self, fact: &Fact) -> u32 {
+        if let Some(at) = self.fact_of.get(fact) {
+            return *at;
+        }
+        let at = self.facts.len() as u32;
+        self.facts.push(fact.clone());
+        self.fact_of.insert(fact.clone(), at);
+        at
+    }
+
+    /// States the fact of the row that was added last.
+    pub(crate) fn state_at(&mut self, fact: u32, is_whole: bool) {
+        let series = &mut self.series[self.last_key];
+        if is_whole { &mut series.facts } else { &mut series.other_facts }.push(fact);
     }
 
     /// Adds a row whose values are in order.

@@ -24,6 +24,8 @@ pub enum Law {
     Kai,
     /// Volcano's plugin `fairshare`: resource-seconds with decay.
     Volcano,
+    /// Karma's credits: slices that a queue leaves to others are credits for later.
+    Karma,
 }
 
 impl Law {
@@ -34,9 +36,11 @@ impl Law {
         ("kueue", "Kueue's admission fair sharing: a moving average of samples"),
         ("kai", "KAI's time-based fair share: samples of a window over the capacity"),
         ("volcano", "Volcano's plugin fairshare: resource-seconds with decay"),
+        ("karma", "Karma's credits: slices left to others are credits for later"),
     ];
 
-    const ALL: [Self; 5] = [Self::Slurm, Self::SlurmTicks, Self::Kueue, Self::Kai, Self::Volcano];
+    const ALL: [Self; 6] =
+        [Self::Slurm, Self::SlurmTicks, Self::Kueue, Self::Kai, Self::Volcano, Self::Karma];
 
     /// Returns the name of the law.
     #[must_use]
@@ -45,15 +49,15 @@ impl Law {
     }
 
     /// Returns the time between two ticks, cycles or samples that is usual for the scheduler, in nanoseconds: Slurm's
-    /// `PriorityCalcPeriod` (5 minutes), Kueue's `usageSamplingInterval` (5 minutes), the resolution of KAI's queries (1 minute)
-    /// and Volcano's scheduling cycle (1 second).
+    /// `PriorityCalcPeriod` (5 minutes), Kueue's `usageSamplingInterval` (5 minutes), the resolution of KAI's queries (1 minute),
+    /// Volcano's scheduling cycle and Karma's quantum (1 second).
     #[must_use]
     pub fn usual_interval(self) -> i64 {
         NANOSECONDS
             * match self {
                 Self::Slurm | Self::SlurmTicks | Self::Kueue => 300,
                 Self::Kai => 60,
-                Self::Volcano => 1,
+                Self::Volcano | Self::Karma => 1,
             }
     }
 }
@@ -98,6 +102,10 @@ pub struct Settings {
     pub k: Rational,
     /// Kueue: whether each row begins with the penalty for the admission of a workload.
     pub has_entry_penalty: bool,
+    /// Karma: the guaranteed part of a fair share.
+    pub alpha: Option<Rational>,
+    /// Karma: the credits of each queue at first.
+    pub credits: Option<Rational>,
 }
 
 impl Settings {
@@ -117,6 +125,8 @@ impl Settings {
             capacity: None,
             k: Rational::from(1),
             has_entry_penalty: false,
+            alpha: None,
+            credits: None,
         }
     }
 
@@ -177,7 +187,7 @@ impl<'s> Kernel<'s> {
         let mut factor = Fixed::one(bits);
         let mut ticks = Fixed::one(bits);
         match (settings.law, settings.half_life) {
-            (_, None) | (Law::Kueue | Law::Kai, _) => {}
+            (_, None) | (Law::Kueue | Law::Kai | Law::Karma, _) => {}
             (Law::Slurm, Some(half_life)) => {
                 let inverse = inverse_of_ln_2(bits);
                 let half_life = Rational::from((half_life, NANOSECONDS));
@@ -206,11 +216,11 @@ impl<'s> Kernel<'s> {
             Law::Slurm => self.integral(from, to.min(self.at)),
             Law::SlurmTicks if is_lump => self.decayed_at_ticks(from),
             Law::SlurmTicks => self.at_ticks(from, to.min(self.at)),
-            Law::Kueue | Law::Kai | Law::Volcano if is_lump => self.decay.after(self.at - from),
+            Law::Kueue | Law::Kai | Law::Volcano | Law::Karma if is_lump => self.decay.after(self.at - from),
             Law::Kueue if self.settings.has_entry_penalty && admission == from => {
                 self.samples(from, to).plus(&self.entry_penalty(from))
             }
-            Law::Kueue | Law::Kai | Law::Volcano => self.samples(from, to),
+            Law::Kueue | Law::Kai | Law::Volcano | Law::Karma => self.samples(from, to),
         }
     }
 

@@ -20,22 +20,28 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod certificate;
 mod decay;
 mod error;
 mod formulas;
 mod history;
+mod karma;
 mod law;
 mod power;
 mod read;
 mod standing;
 mod time;
+mod window;
 
+pub use certificate::window_certificate;
 pub use error::UsageError;
 pub use formulas::{
     classic_factor, entry_penalty, kai_rounded, kai_shares, kueue_step, level_fair_share, slurm_second,
 };
-pub use history::{History, Skipped};
+pub use history::{Fact, FactNumber, Gap, History, Skipped};
+pub use karma::Karma;
 pub use law::{Law, Settings};
 pub use power::{Enclosure, inverse_of_ln_2, power_of_half};
 pub use standing::{QueueStanding, Standings, judge};
 pub use time::{NANOSECONDS, duration_text, parse_duration, parse_time, time_text};
+pub use window::{Balance, MaxMin, QueueOverWindow, WindowSettings, WindowVerdict, end_of, window};

@@ -3,6 +3,7 @@
 //! A month of 300 queues at one-minute samples has 13 million rows, so that lines are read as bytes.
 
 use std::cell::Cell;
+use std::collections::HashMap;
 use std::io::{BufRead, Read as _};
 use std::str;
 
@@ -13,7 +14,7 @@ use evenhand_problem::number::parse_quantity;
 use evenhand_problem::{Rational, printable};
 
 use crate::UsageError;
-use crate::history::{History, OPEN};
+use crate::history::{Fact, History, OPEN};
 use crate::time::time_of;
 
 /// Steps of work for a row.
@@ -21,6 +22,8 @@ const ROW: u64 = 50;
 
 /// The columns of a history in CSV.
 const COLUMNS: [&str; 5] = ["queue", "resource", "from", "to", "amount"];
+/// The columns of a history that state facts.
+const FACTS: [&str; 2] = ["fair_share", "waiting"];
 /// The columns of `sacct` that are read.
 const SACCT: [&str; 4] = ["Account", "AllocTRES", "Start", "End"];
 
@@ -32,6 +35,8 @@ struct Layout {
     /// The position of the job's identifier, in the output of `sacct`.
     job: Option<usize>,
     is_sacct: bool,
+    /// The positions of the columns [`FACTS`].
+    facts: [Option<usize>; 2],
 }
 
 struct Reader<'p> {
@@ -98,6 +103,7 @@ pub(crate) fn read(
     name: String,
     reader: Box<dyn BufRead>,
     packed: &Cell<u64>,
+    has_facts: bool,
 ) -> Result<History, UsageError> {
     let mut reader = Reader { name, reader, packed, unpacked: 0, line: 0, bytes: Vec::new() };
     let expected = "expected a header `queue,resource,from,to,amount`, or the output of `sacct -X -P` with the columns Account, \
@@ -108,9 +114,11 @@ pub(crate) fn read(
     }
     let layout = layout(reader.text()?);
     let layout = layout.ok_or_else(|| reader.error(format!("found another header: {expected}")))?;
-    let mut history = History::new();
+    let has_facts = has_facts && layout.facts.iter().any(Option::is_some);
+    let mut history = if has_facts { History::with_facts() } else { History::new() };
     if layout.is_sacct {
         history.is_calendar = true;
+        history.is_jobs = true;
         sacct(&mut reader, &layout, &mut history)?;
     } else {
         table(&mut reader, &layout, &mut history)?;
@@ -129,12 +137,13 @@ fn layout(header: &str) -> Option<Layout> {
     let names: Vec<String> = header.split('|').map(|name| name.trim().to_owned()).collect();
     if let Some(positions) = find(&names, &SACCT) {
         let job = ["JobID", "JobIDRaw"].iter().find_map(|job| names.iter().position(|of| of == job));
-        return Some(Layout { positions, job, is_sacct: true });
+        return Some(Layout { positions, job, is_sacct: true, facts: [None; 2] });
     }
     let mut record = StringRecord::new();
     split(header, &mut record);
     let names: Vec<String> = record.iter().map(|name| name.trim().to_lowercase()).collect();
-    Some(Layout { positions: find(&names, &COLUMNS)?, job: None, is_sacct: false })
+    let facts = FACTS.map(|wanted| names.iter().position(|of| of == wanted));
+    Some(Layout { positions: find(&names, &COLUMNS)?, job: None, is_sacct: false, facts })
 }
 
 /// The fields of a line that are needed. Lines with quotes are split by the rules of CSV.
@@ -171,6 +180,47 @@ fn fields<'l>(
     (missing == 0).then_some(found)
 }
 
+/// Returns the position of the fact that a line of a table states. `known` has the facts so far by their text.
+fn fact(
+    reader: &Reader<'_>,
+    layout: &Layout,
+    known: &mut HashMap<String, u32>,
+    history: &mut History,
+) -> Result<u32, UsageError> {
+    let line = reader.text()?;
+    let mut record = StringRecord::new();
+    let is_quoted = line.contains('"');
+    if is_quoted {
+        split(line, &mut record);
+    }
+    let field = |at: Option<usize>| {
+        let found = at.map(|at| if is_quoted { record.get(at) } else { line.split(',').nth(at) });
+        found.flatten().unwrap_or_default().trim()
+    };
+    let texts = layout.facts.map(field);
+    let key = texts.join("\0");
+    if let Some(at) = known.get(&key) {
+        return Ok(*at);
+    }
+    let number = |column: usize| {
+        if texts[column].is_empty() {
+            return Ok(None);
+        }
+        let name = FACTS[column];
+        let value =
+            parse_quantity(texts[column]).map_err(|error| reader.error(format!("{name}: {error}")))?;
+        if value < 0 {
+            let found = shown(texts[column]);
+            return Err(reader.error(format!("{name}: {found} is negative; expected at least 0")));
+        }
+        Ok(Some(value))
+    };
+    let fact = Fact { fair_share: number(0)?, wants: number(1)?.map(|waiting| waiting > 0) };
+    let at = history.position_of(&fact);
+    known.insert(key, at);
+    Ok(at)
+}
+
 fn time(reader: &Reader<'_>, what: &str, text: &str) -> Result<i64, UsageError> {
     time_of(text.trim().as_bytes(), false)
         .ok_or_else(|| reader.error(format!("{what}: found `{}`, expected {EXPECTED_TIME}", shown(text))))
@@ -180,6 +230,7 @@ fn table(reader: &mut Reader<'_>, layout: &Layout, history: &mut History) -> Res
     let most = layout.positions.iter().copied().max().unwrap_or_default();
     let mut record = StringRecord::new();
     let mut is_first = true;
+    let mut known = HashMap::new();
     // The times of the row before as text, and as numbers: tables are often sorted by time.
     let mut last = (String::new(), String::new(), (0, 0));
     while reader.next()? {
@@ -221,6 +272,10 @@ fn table(reader: &mut Reader<'_>, layout: &Layout, history: &mut History) -> Res
         if is_short {
             let whole = amount.bytes().fold(0, |sum, digit| sum * 10 + i64::from(digit - b'0'));
             history.push(queue, resource, span, Ok(whole));
+            if history.has_facts {
+                let fact = fact(reader, layout, &mut known, history)?;
+                history.state_at(fact, true);
+            }
             continue;
         }
         let value =
@@ -231,6 +286,10 @@ fn table(reader: &mut Reader<'_>, layout: &Layout, history: &mut History) -> Res
         }
         let whole = value.numer().to_i64().filter(|_| value.is_integer());
         history.push(queue, resource, span, whole.ok_or(&value));
+        if history.has_facts {
+            let fact = fact(reader, layout, &mut known, history)?;
+            history.state_at(fact, whole.is_some());
+        }
     }
     Ok(())
 }

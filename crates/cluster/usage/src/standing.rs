@@ -9,12 +9,13 @@ use rug::{Assign, Integer};
 use crate::UsageError;
 use crate::formulas::{classic_by, level_fair_share};
 use crate::history::{History, Series};
+use crate::karma;
 use crate::law::{Kernel, Law, Settings};
 use crate::power::{Enclosure, Fixed, Powers};
 use crate::time::{NANOSECONDS, duration_text};
 
 /// The bits of the numbers: first a few, and more if two queues cannot be told apart.
-const BITS: [u32; 2] = [128, 768];
+pub(crate) const BITS: [u32; 2] = [128, 768];
 /// Intervals longer than this are refused, in nanoseconds: a year.
 const LONGEST_INTERVAL: i64 = 366 * 86_400 * NANOSECONDS;
 
@@ -25,15 +26,15 @@ pub struct QueueStanding {
     pub queue: String,
     /// Its weight.
     pub weight: Rational,
-    /// The decayed usage by resource: amounts times seconds for Slurm and Volcano, amounts for Kueue, and fractions of the
-    /// cluster's capacity for KAI.
+    /// The decayed usage by resource: amounts times seconds for Slurm and Volcano, amounts for Kueue, fractions of the cluster's
+    /// capacity for KAI, and slices of all quanta, without decay, for Karma.
     pub usage: Vec<(String, Enclosure)>,
     /// The sum over resources by their weights. KAI: the usage of the resource that is divided.
     pub charged: Enclosure,
     /// The number by which queues are ordered: the queue with the least number is served first. `None` is infinite.
     ///
     /// Slurm: U / S, the inverse of the level fair share. Kueue: usage over weight. KAI: usage over the fraction of weights.
-    /// Volcano: the usage itself.
+    /// Volcano: the usage itself. Karma: minus the credits.
     pub score: Option<Enclosure>,
     /// The rank, from 1. Queues that cannot be told apart have the same rank.
     pub rank: usize,
@@ -45,7 +46,8 @@ pub struct QueueStanding {
     pub level_fair_share: Option<Option<Enclosure>>,
     /// Slurm: the classic factor 2^(-U / S).
     pub classic_factor: Option<Enclosure>,
-    /// KAI: the amount that the queue gets if all queues want more, before it is rounded to whole units.
+    /// KAI: the amount that the queue gets if all queues want more, before it is rounded to whole units. Karma: the slices of its
+    /// fair share.
     pub fair_share: Option<Enclosure>,
     /// Volcano: the amount that the queue holds at the moment, which decides between queues of equal usage.
     pub running: Option<Rational>,
@@ -85,6 +87,9 @@ fn setting(message: impl Into<String>) -> UsageError {
 /// [`UsageError::Setting`] if a setting is missing or does not fit the law or the history.
 pub fn judge(history: &History, settings: &Settings) -> Result<Standings, UsageError> {
     let at = checked(history, settings)?;
+    if settings.law == Law::Karma {
+        return karma::standings(history, settings, at);
+    }
     let resource_weights = resource_weights(history, settings)?;
     let mut standings = computed(history, settings, at, &resource_weights, BITS[0])?;
     if !standings.is_decided() {
@@ -122,7 +127,8 @@ fn checked(history: &History, settings: &Settings) -> Result<i64, UsageError> {
             return Err(setting("slurm-ticks: the half-life must be at least a second"));
         }
     }
-    if matches!(law, Law::Kueue | Law::Kai) && history.spans.iter().any(|(from, to)| from == to) {
+    if matches!(law, Law::Kueue | Law::Kai | Law::Karma) && history.spans.iter().any(|(from, to)| from == to)
+    {
         let what = "samples the amounts that queues hold, and a row begins and ends at the same time";
         return Err(setting(format!("the law {name} {what}: state from when to when each amount was held")));
     }
@@ -230,7 +236,7 @@ fn sum(series: &Series, weights: &[Fixed], widths: Option<&[u64]>, bits: u32) ->
 }
 
 /// Computes usage and standing with numbers of this many bits.
-fn computed(
+pub(crate) fn computed(
     history: &History,
     settings: &Settings,
     at: i64,
@@ -288,6 +294,8 @@ fn computed(
         }
         Law::Kai => kai(&mut queues, settings),
         Law::Volcano => volcano(&mut queues, history, at, resource_weights),
+        // Credits are no sums of rows: `judge` computes them by another way.
+        Law::Karma => {}
     }
     let since = settings.beginning(at);
     let mut standings = Standings { at, since, queues, resource_weights: resource_weights.to_vec(), width };
@@ -364,7 +372,7 @@ fn volcano(queues: &mut [QueueStanding], history: &History, at: i64, weights: &[
 }
 
 impl QueueStanding {
-    fn new(name: &str, weight: Rational) -> Self {
+    pub(crate) fn new(name: &str, weight: Rational) -> Self {
         Self {
             queue: name.to_owned(),
             weight,
@@ -395,6 +403,19 @@ fn compared(a: Option<&Enclosure>, b: Option<&Enclosure>) -> Option<Ordering> {
 }
 
 impl Standings {
+    /// Returns queues with exact scores in their order.
+    pub(crate) fn of(
+        at: i64,
+        since: Option<i64>,
+        queues: Vec<QueueStanding>,
+        resource_weights: Vec<(String, Rational)>,
+    ) -> Self {
+        let mut standings = Self { at, since, queues, resource_weights, width: Rational::new() };
+        standings.sort();
+        standings.rank(Law::Karma);
+        standings
+    }
+
     fn sort(&mut self) {
         self.queues.sort_by(|a, b| {
             let by_score = match (&a.score, &b.score) {
@@ -460,6 +481,7 @@ impl Settings {
                 )
             }
             Law::Volcano => format!("Volcano's fairshare, {half_life}, a cycle every {interval}"),
+            Law::Karma => karma::in_words(self),
         }
     }
 }

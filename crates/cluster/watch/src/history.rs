@@ -17,6 +17,10 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, params};
 use crate::error::{Failure, WatchError};
 use crate::round::{Judged, stored};
 
+mod usage;
+
+pub use usage::usage;
+
 /// The number in the header of the file that says which program writes it: the letters `Evhn`.
 const APPLICATION: i64 = 0x4576_686e;
 /// The version of the tables.

@@ -6,6 +6,7 @@ use clap::Args;
 
 use super::migrations::MigrationOptions;
 use super::names;
+use super::window::WindowOptions;
 
 // The rule of the fair shares.
 #[derive(Debug, Args)]
@@ -17,10 +18,14 @@ pub struct RuleOption {
 
 #[derive(Debug, Args)]
 pub struct Verdict {
-    /// Snapshot file (JSON), or - for standard input
+    /// Snapshot file (JSON), or - for standard input; with --window a history of watch, a CSV history or the output of sacct
     pub snapshot: PathBuf,
+    /// Rule of the fair shares; tree is the problem's own share (default: the rule of the snapshot's scheduler, or tree). With
+    /// --window: law by which the next queue is chosen (default: ideal)
+    #[arg(long, value_name = "RULE", value_parser = names::rule_tree_or_law())]
+    pub rule: Option<String>,
     #[command(flatten)]
-    pub rule_option: RuleOption,
+    pub over: WindowOptions,
     /// Fraction of its fair share that a queue may lack and still count as served, from 0 to below 1 (default: 0)
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     pub tolerance: Option<String>,

@@ -54,6 +54,7 @@ pub const VERDICT: &str = "\
 Examples:
   evenhand verdict snapshot.json
   evenhand verdict snapshot.json -o verdict.cert.json
+  evenhand verdict slurm.sqlite --window 7d --half-life 7d --weight research=2 --tolerance 0.05
   evenhand verdict snapshot.json --format prometheus";
 
 pub const WHAT_IF: &str = "\
@@ -86,6 +87,7 @@ Examples:
   evenhand usage history.csv --law slurm --half-life 7d --weight research=2
   evenhand usage history.csv --law kueue --half-life 7d --every 5m --resource-weight gpu=16
   evenhand usage history.csv --law kai --window 7d --capacity gpu=16
+  evenhand usage demands.csv --law karma --capacity gpu=6 --alpha 1/2 --credits 6 --every 1h
   sacct -a -X -P -o Account,AllocTRES,Start,End | evenhand usage - --law slurm-ticks --half-life 7d";
 
 pub const COMPARE: &str = "\

@@ -10,6 +10,7 @@ use evenhand::Axiom;
 use evenhand::mechanisms::registry;
 use evenhand::mechanisms::tree::Rule;
 use evenhand::problem::{Rational, number, schema};
+use evenhand::usage::Law;
 use evenhand_audit::Property;
 
 /// Returns a parser of one of these names, each given with its help text.
@@ -24,6 +25,20 @@ pub fn rule_or_tree() -> Name {
         std::iter::once(own)
             .chain(Rule::NAMES.iter().map(|(name, about)| PossibleValue::new(name).help(about))),
     )
+}
+
+/// Returns a parser of the rule of a verdict: the rule of a scheduler, `tree`, or a law of usage over time.
+pub fn rule_tree_or_law() -> Name {
+    let mut rules = rule_or_tree();
+    let ideal = ("ideal", "over a window: usage with a half-life, over weight");
+    let laws = std::iter::once(&ideal).chain(Law::NAMES);
+    // Karma needs demands, which no history of a cluster has.
+    for (name, about) in laws.filter(|(name, _)| *name != Law::Karma.name()) {
+        if !rules.values.iter().any(|value| value.get_name() == *name) {
+            rules.values.push(PossibleValue::new(name).help(about));
+        }
+    }
+    rules
 }
 
 /// Returns a parser of the name of a mechanism or one of its aliases.
@@ -51,8 +66,9 @@ pub fn axiom() -> Name {
 /// status of a linear programme.
 pub fn required() -> Name {
     let values = Axiom::ALL.iter().map(|axiom| PossibleValue::new(axiom.name()));
-    let others =
-        ["rule", "exact", "ratio", "optimal", "infeasible", "unbounded"].into_iter().map(PossibleValue::new);
+    let others = ["rule", "window-max-min", "exact", "ratio", "optimal", "infeasible", "unbounded"]
+        .into_iter()
+        .map(PossibleValue::new);
     Name { with_parameter: true, ..Name::of(values.chain(others)) }
 }
 

@@ -15,7 +15,7 @@ pub struct Usage {
     /// Law by which usage of the past counts less
     #[arg(long, value_name = "LAW", value_parser = names::one_of(Law::NAMES))]
     pub law: String,
-    /// Half-life of usage, such as 7d or 168h; none: no decay (the default of kai)
+    /// Half-life of usage, such as 7d or 168h; none: no decay (the default of kai and karma)
     #[arg(long, value_name = "TIME")]
     pub half_life: Option<String>,
     /// Time at which usage is counted: seconds or RFC 3339 (default: the latest end)
@@ -24,7 +24,7 @@ pub struct Usage {
     /// Ignore usage before this time, such as Slurm's last reset of usage
     #[arg(long, value_name = "TIME")]
     pub since: Option<String>,
-    /// Time between two ticks or samples (default: Slurm, Kueue 5m, KAI 1m, Volcano 1s)
+    /// Time between two ticks, samples or quanta (default: Slurm, Kueue 5m, KAI 1m, Volcano, Karma 1s)
     #[arg(long, value_name = "TIME")]
     pub every: Option<String>,
     /// Weight of a queue, in Slurm its shares (default: 1); may be given several times
@@ -36,7 +36,7 @@ pub struct Usage {
     /// kueue: each row begins with the entry penalty of an admitted workload
     #[arg(long)]
     pub entry_penalty: bool,
-    /// kai: the resource that is divided, and its amount in the cluster
+    /// kai, karma: the resource that is divided, and its amount in the cluster
     #[arg(long, value_name = "RESOURCE=AMOUNT", value_parser = assignment)]
     pub capacity: Option<(String, String)>,
     /// kai: length of the window (default: 7d)
@@ -48,9 +48,15 @@ pub struct Usage {
     /// kai: the significance k of past usage, at least 0 (default: 1)
     #[arg(long, value_name = "K", allow_hyphen_values = true)]
     pub k: Option<String>,
+    /// karma: the guaranteed part of a fair share, from 0 to 1
+    #[arg(long, value_name = "A", allow_hyphen_values = true)]
+    pub alpha: Option<String>,
+    /// karma: the credits of each queue at first
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub credits: Option<String>,
 }
 
-fn assignment(text: &str) -> Result<(String, String), String> {
+pub(super) fn assignment(text: &str) -> Result<(String, String), String> {
     let parts = text.rsplit_once('=').filter(|(name, value)| !name.is_empty() && !value.is_empty());
     parts
         .map(|(name, value)| (name.to_owned(), value.to_owned()))

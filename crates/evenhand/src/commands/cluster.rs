@@ -14,6 +14,7 @@ use evenhand::problem::format::{Source, read_text, snapshot_to_json};
 use evenhand::problem::snapshot::Snapshot;
 use evenhand::problem::{Problem, Rational, User};
 use evenhand::report;
+use evenhand_watch::history::is_sqlite;
 
 use crate::arguments::cluster::{Moves, RuleOption, Verdict as VerdictCall, WhatIf};
 use crate::arguments::{Common, Compare, Format};
@@ -52,8 +53,18 @@ pub(super) fn rule(option: &RuleOption, snapshot: &Snapshot, common: &Common) ->
 
 pub fn verdict(call: &VerdictCall, common: &Common) -> Result<ExitCode, Failure> {
     let tolerance = super::tolerance(call.tolerance.as_deref(), "tolerance")?.unwrap_or_default();
+    if let Some(window) = &call.over.window {
+        return super::window::run(call, window, tolerance, common);
+    }
+    if let Some(law) = call.rule.as_deref().filter(|name| *name != "tree" && name.parse::<Rule>().is_err()) {
+        return Err(Failure::input(format!("--rule {law} is a law of usage over time, and needs --window")));
+    }
+    if is_sqlite(&call.snapshot) {
+        return Err(Failure::input("a history of watch is judged over a window of time")
+            .tip("--window 7d judges its last week"));
+    }
     let snapshot = snapshot(&call.snapshot, common)?;
-    let rule = rule(&call.rule_option, &snapshot, common);
+    let rule = rule(&RuleOption { rule: call.rule.clone() }, &snapshot, common);
     let found = Verdict::new(&snapshot, rule, &tolerance)?;
     let printed = match &call.output {
         Some(path) => certificate(path, &of_verdict(&found, &snapshot.sources)?, common)?,

@@ -24,6 +24,7 @@ pub mod sweep;
 pub mod usage;
 mod waits;
 pub mod watch;
+pub mod window;
 
 use std::path::Path;
 

@@ -23,7 +23,7 @@ impl From<UsageError> for Failure {
 }
 
 /// Reads the value of an option, whose name stands before the error.
-fn option<T>(
+pub(super) fn option<T>(
     name: &str,
     text: Option<&str>,
     parse: impl Fn(&str) -> Result<T, UsageError>,
@@ -32,11 +32,11 @@ fn option<T>(
     value.map_err(|error| Failure::input(format!("--{name}: {error}")))
 }
 
-fn parsed(name: &str, text: &str) -> Result<Rational, Failure> {
+pub(super) fn parsed(name: &str, text: &str) -> Result<Rational, Failure> {
     number::parse_quantity(text).map_err(|error| Failure::input(format!("--{name}: {error}")))
 }
 
-fn weights(name: &str, list: &[(String, String)]) -> Result<BTreeMap<String, Rational>, Failure> {
+pub(super) fn weights(name: &str, list: &[(String, String)]) -> Result<BTreeMap<String, Rational>, Failure> {
     let mut weights = BTreeMap::new();
     for (of, text) in list {
         if weights.insert(of.clone(), parsed(name, text)?).is_some() {
@@ -50,7 +50,7 @@ fn settings(call: &Usage) -> Result<Settings, Failure> {
     let law: Law = call.law.parse()?;
     let mut settings = Settings::new(law, 1);
     settings.half_life = match call.half_life.as_deref() {
-        None if law != Law::Kai => {
+        None if !matches!(law, Law::Kai | Law::Karma) => {
             let law = law.name();
             return Err(Failure::input(format!("--law {law} needs --half-life, such as 7d or 168h")));
         }
@@ -74,9 +74,17 @@ fn settings(call: &Usage) -> Result<Settings, Failure> {
             return Err(Failure::input(format!("--k: {k} is negative; k must be at least 0")));
         }
     }
+    if let Some(alpha) = &call.alpha {
+        settings.alpha = Some(parsed("alpha", alpha)?);
+    }
+    if let Some(credits) = &call.credits {
+        settings.credits = Some(parsed("credits", credits)?);
+    }
     let foreign = [
         ("entry-penalty", call.entry_penalty, Law::Kueue),
-        ("capacity", call.capacity.is_some(), Law::Kai),
+        ("capacity", call.capacity.is_some() && law != Law::Karma, Law::Kai),
+        ("alpha", call.alpha.is_some(), Law::Karma),
+        ("credits", call.credits.is_some(), Law::Karma),
         ("window", call.window.is_some(), Law::Kai),
         ("window-start", call.window_start.is_some(), Law::Kai),
         ("k", call.k.is_some(), Law::Kai),
@@ -87,6 +95,14 @@ fn settings(call: &Usage) -> Result<Settings, Failure> {
     }
     if law == Law::Volcano && !settings.weights.is_empty() {
         return Err(Failure::input("--weight: Volcano's plugin fairshare knows no weights of queues"));
+    }
+    if law == Law::Karma && settings.half_life.is_some() {
+        return Err(Failure::input("--half-life: credits do not decay"));
+    }
+    if law == Law::Karma && !(settings.weights.is_empty() && settings.resource_weights.is_empty()) {
+        return Err(Failure::input(
+            "--weight and --resource-weight: Karma's credits know neither; --capacity names the resource",
+        ));
     }
     if law == Law::Kai && !settings.resource_weights.is_empty() {
         return Err(Failure::input(
@@ -104,6 +120,17 @@ pub fn run(call: &Usage, common: &Common) -> Result<ExitCode, Failure> {
         Input::open(&call.history)
     };
     let history = History::read(input.map_err(Failure::input)?)?;
+    note_skipped(&history, common);
+    let standings = judge(&history, &settings)?;
+    output::result(
+        common,
+        || report::standings_document(&history, &settings, &standings),
+        || report::standings(&history, &settings, &standings),
+    )
+}
+
+/// Notes the rows that were left out.
+pub(super) fn note_skipped(history: &History, common: &Common) {
     let skipped = history.skipped;
     for (count, what) in [
         (skipped.not_started, "jobs that have not started"),
@@ -114,10 +141,4 @@ pub fn run(call: &Usage, common: &Common) -> Result<ExitCode, Failure> {
             output::note(common, format!("rows left out: {count} ({what})"));
         }
     }
-    let standings = judge(&history, &settings)?;
-    output::result(
-        common,
-        || report::standings_document(&history, &settings, &standings),
-        || report::standings(&history, &settings, &standings),
-    )
 }

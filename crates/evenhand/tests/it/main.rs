@@ -57,4 +57,5 @@ mod usage;
 mod waits;
 mod watch;
 mod why_not;
+mod window;
 mod wrong_input;

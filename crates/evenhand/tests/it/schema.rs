@@ -124,12 +124,21 @@ fn every_kind_of_document_fits_its_schema() {
     programme.write("p.mps", include_str!("../../../../examples/linear-programme.mps"));
     programme.write("p.sol", include_str!("../../../../examples/linear-programme.sol"));
     cluster.write("usage.csv", include_str!("../../../../examples/usage.csv"));
+    cluster.write("window.csv", include_str!("../../../../examples/window.csv"));
     let calls = [
         (&cluster, "usage usage.csv --law slurm --half-life 7d"),
         (&cluster, "usage usage.csv --law slurm-ticks --half-life 7d --weight idle=1"),
         (&cluster, "usage usage.csv --law kueue --half-life 7d --weight batch=0"),
         (&cluster, "usage usage.csv --law kai --capacity gpu=32 --window 28d"),
         (&cluster, "usage usage.csv --law volcano --half-life 4h"),
+        (
+            &cluster,
+            "verdict window.csv --window 7d --coverage 0.9 --rule kueue --half-life 7d -o window.json",
+        ),
+        (&cluster, "verdict usage.csv --window 7d"),
+        (&cluster, "usage usage.csv --law karma --capacity gpu=48 --alpha 1/2 --credits 6 --every 1d"),
+        (&cluster, "verdict window.csv --window 7d --queue product --coverage 0"),
+        (&cluster, "check window.json"),
         (&cluster, "verdict snap.json"),
         (&cluster, "what-if snap.json --set research.weight=1 --submit job.json"),
         (&cluster, "explain snap.json --task research/train-3"),
@@ -190,6 +199,7 @@ fn every_kind_of_document_fits_its_schema() {
     cluster.run(&["moves", "snap.json", "-o", "m.json", "--after", "after.json"]).ends_with(0);
     cluster.run(&["moves", "jagged.json", "--for", "training", "-o", "migrations.json"]).ends_with(0);
     seen.fits(&cluster.read("migrations.json"));
+    seen.fits(&cluster.read("window.json"));
     let files = [
         (&cluster, ["snap.json", "v.json", "m.json", "after.json"]),
         (&problem, ["c.json", "s.json", "run.json", "a.json"]),

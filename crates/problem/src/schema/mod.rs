@@ -28,6 +28,7 @@ schemas![
     "worst-load-certificate",
     "verdict-certificate",
     "moves-certificate",
+    "window-certificate",
     "linear-programme",
     "lp-certificate",
     "lp-answer",
@@ -72,6 +73,7 @@ schemas![
     "admission",
     "course",
     "usage",
+    "window-verdict",
     "schemas",
 ];
 

@@ -10,6 +10,7 @@ mod filled;
 pub mod filling;
 mod groups;
 mod held_back;
+pub mod karma;
 pub mod migrations;
 mod pairs;
 mod parties;
@@ -26,6 +27,7 @@ pub mod starts;
 pub mod tree;
 pub mod usage;
 pub mod waits;
+pub mod window;
 mod within;
 pub mod worst_load;
 

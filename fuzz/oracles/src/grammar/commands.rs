@@ -178,7 +178,23 @@ pub const COMMANDS: &[CommandLine] = &[
     CommandLine {
         name: "verdict",
         operands: &[Input],
-        options: &[("--rule", Named(Rule::NAMES)), ("--tolerance", Number), ("--output", Output)],
+        options: &[
+            ("--rule", Named(Rule::NAMES)),
+            ("--tolerance", Number),
+            ("--output", Output),
+            ("--window", OneOf(&["7d", "60", "0", "x"])),
+            ("--at", OneOf(&["180", "2026-01-31T12:00:00Z", "-1", "x"])),
+            ("--half-life", OneOf(&["7d", "60s", "none", "0", "x"])),
+            ("--queue", Name),
+            ("--wanted", Name),
+            ("--weight", OneOf(&["a=2", "b=1/2", "a=-1", "a=0", "="])),
+            ("--resource-weight", OneOf(&["gpu=1", "cpu=1/4", "gpu=-1", "x"])),
+            ("--coverage", Number),
+            ("--reach", OneOf(&["60", "5m", "0", "x"])),
+            ("--every", OneOf(&["60", "5m", "0", "x"])),
+            ("--capacity", OneOf(&["gpu=16", "gpu=0", "gpu", "x=1"])),
+            ("--k", OneOf(&["1", "1/2", "0", "-1", "x"])),
+        ],
     },
     CommandLine {
         name: "what-if",
@@ -210,7 +226,7 @@ pub const COMMANDS: &[CommandLine] = &[
         name: "usage",
         operands: &[Input],
         options: &[
-            ("--law", OneOf(&["slurm", "slurm-ticks", "kueue", "kai", "volcano", "x"])),
+            ("--law", OneOf(&["slurm", "slurm-ticks", "kueue", "kai", "volcano", "karma", "x"])),
             ("--half-life", OneOf(&["7d", "60s", "1h30m", "none", "0", "-1", "x"])),
             ("--at", OneOf(&["180", "2026-01-31T12:00:00Z", "-1", "x"])),
             ("--since", OneOf(&["0", "60", "x"])),
@@ -222,6 +238,8 @@ pub const COMMANDS: &[CommandLine] = &[
             ("--window", OneOf(&["7d", "60", "0", "x"])),
             ("--window-start", OneOf(&["0", "100", "x"])),
             ("--k", OneOf(&["1", "1/2", "0", "-1", "x"])),
+            ("--alpha", OneOf(&["1", "1/2", "0", "2", "x"])),
+            ("--credits", OneOf(&["6", "0", "1/2", "-1", "x"])),
         ],
     },
     CommandLine {

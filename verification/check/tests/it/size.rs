@@ -53,7 +53,11 @@ fn its_size_is_what_the_page_says() {
     let groups = lines(&is_beside);
     let is_linear = |path: &Path| path.ends_with("linear.rs");
     let programmes = lines(&is_linear);
-    let of_others = |path: &Path| is_in("reservation", path) || is_in("cluster", path) || is_linear(path);
+    let is_window = |path: &Path| path.ends_with("window.rs");
+    let windows = lines(&is_window);
+    let of_others = |path: &Path| {
+        is_in("reservation", path) || is_in("cluster", path) || is_linear(path) || is_window(path)
+    };
     let own = lines(&|path| !is_beside(path) && !of_others(path));
     let page = std::fs::read_to_string(root().join("../../docs/checker.md")).unwrap();
     let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -67,6 +71,7 @@ fn its_size_is_what_the_page_says() {
         (groups, "lines are about groups"),
         (clusters, "lines judge verdicts and moves"),
         (programmes, "lines judge linear programmes"),
+        (windows, "lines judge windows of time"),
     ] {
         let said = format!("{} {what}", in_thousands(lines));
         assert!(page.contains(&said), "docs/checker.md does not say: {said}");

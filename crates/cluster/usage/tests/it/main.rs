@@ -1,10 +1,12 @@
 //! Tests of usage over time through the interface of the library.
 
 mod golden;
+mod karma;
 mod powers;
 mod random;
 mod reading;
 mod speed;
+mod window;
 
 use evenhand_problem::Rational;
 use evenhand_usage::{History, Law, NANOSECONDS, Settings, UsageError, parse_duration};
