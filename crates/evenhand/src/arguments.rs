@@ -63,7 +63,7 @@ pub enum Command {
     /// Explain why a user has no more, or why a waiting task of a cluster does not start
     #[command(after_help = examples::EXPLAIN)]
     Explain(Explain),
-    /// Judge a running cluster: queues below their fair share, tasks that could start; or a window of its history
+    /// Judge a running cluster, or its history: which queues are below their fair share
     #[command(after_help = examples::VERDICT)]
     Verdict(cluster::Verdict),
     /// Show how changes to a running cluster would affect its queues

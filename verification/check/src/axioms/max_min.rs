@@ -2,10 +2,11 @@
 //! (docs/theory.md, sections 2 and 7).
 //!
 //! `U_n` is the share of user `n`, and `G_n` is the share that `n` would have alone. A level of the evidence has
-//! weights `l`, and prices that cover `a_ni = l_n u_ni / w_n`. So every feasible `y` has `sum l_m U_m(y) <= B = sum p C
-//! + sum q T`. Suppose that in `y` user `n` had more than `L = U_n + rise`, and every other user at least `min(U_m,
-//! L)`. Then `F(L) = l_n L + sum over m other than n of l_m min(U_m, L)` would be less than `B`. So a level with `l_n >
-//! 0` covers `n` up to a rise with `F(L) >= B`. The margin is minus the largest `rise / G_n`.
+//! weights `l`, and prices that cover `a_ni = l_n u_ni / w_n`. With the sum `B` of the prices times what they price,
+//! every feasible `y` has `sum l_m U_m(y) <= B`. Suppose that in `y` user `n` had more than `L = U_n + rise`, and every
+//! other user at least `min(U_m, L)`. Then `F(L) = l_n L + (the sum over all other m of l_m min(U_m, L))` would be less
+//! than `B`. So a level with a positive `l_n` covers `n` up to a rise with `F(L) >= B`. The margin is minus the largest
+//! `rise / G_n`.
 
 use rug::Rational;
 

@@ -150,34 +150,46 @@ impl Amount {
 /// # Errors
 /// [`WatchError`] if the file is no history or cannot be read.
 pub fn usage(file: &Path, reach: Option<i64>) -> Result<History, WatchError> {
-    let failed = |error: rusqlite::Error| error_of(file, &error);
-    let connection = reader(file).map_err(failed)?;
+    let connection = reader(file).map_err(|error| error_of(file, &error))?;
     check(file, &connection)?;
-    let wrong = |message: String| WatchError::History { file: file.to_owned(), message };
-    read(&connection, reach).map_err(failed)?.map_err(wrong)
+    read(&connection, reach).map_err(|fault| match fault {
+        Fault::Database(error) => error_of(file, &error),
+        Fault::Content(message) => WatchError::History { file: file.to_owned(), message },
+    })
 }
 
-fn rounds(connection: &Connection) -> rusqlite::Result<Result<Vec<Round>, String>> {
+/// A reason for which a history has no samples.
+enum Fault {
+    /// The database cannot be read.
+    Database(rusqlite::Error),
+    /// A value in the database is out of range.
+    Content(String),
+}
+
+impl From<rusqlite::Error> for Fault {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Database(error)
+    }
+}
+
+fn rounds(connection: &Connection) -> Result<Vec<Round>, Fault> {
     let mut all = connection.prepare("SELECT id, time, reason IS NULL FROM rounds ORDER BY id")?;
     let mut rows = all.query([])?;
     let mut rounds = Vec::new();
     while let Some(row) = rows.next()? {
         let (id, time, has_verdict): (i64, i64, bool) = (row.get(0)?, row.get(1)?, row.get(2)?);
         if !(-FURTHEST..=FURTHEST).contains(&time) {
-            return Ok(Err(format!("round {id} has a time more than 139 years from 1970")));
+            return Err(Fault::Content(format!("round {id} has a time more than 139 years from 1970")));
         }
         rounds.push(Round { id, time: time * NANOSECONDS, has_verdict });
     }
-    Ok(Ok(rounds))
+    Ok(rounds)
 }
 
-fn read(connection: &Connection, reach: Option<i64>) -> rusqlite::Result<Result<History, String>> {
+fn read(connection: &Connection, reach: Option<i64>) -> Result<History, Fault> {
     // One transaction, so that a round that is added meanwhile is in none of the answers.
     let transaction = connection.unchecked_transaction()?;
-    let rounds = match rounds(&transaction)? {
-        Ok(rounds) => rounds,
-        Err(message) => return Ok(Err(message)),
-    };
+    let rounds = rounds(&transaction)?;
     let reach = reach.unwrap_or_else(|| usual(&rounds) / 2 * 5).min(FURTHEST * NANOSECONDS / 4);
     let timeline = timeline(&rounds, reach);
     let mut history = History::with_facts();
@@ -225,7 +237,10 @@ fn read(connection: &Connection, reach: Option<i64>) -> rusqlite::Result<Result<
         let number =
             |column: usize| -> rusqlite::Result<Option<Amount>> { Ok(Amount::read(row.get_ref(column)?)) };
         let (Some(usage), Some(share), Some(lacking)) = (number(3)?, number(4)?, number(5)?) else {
-            return Ok(Err(format!("round {} has an amount that is no number of at least 0", key.0)));
+            return Err(Fault::Content(format!(
+                "round {} has an amount that is no number of at least 0",
+                key.0
+            )));
         };
         let zero = Amount::Whole(0);
         let is_satisfied = !zero.is_less(&lacking) && usage.is_less(&share);
@@ -240,7 +255,7 @@ fn read(connection: &Connection, reach: Option<i64>) -> rusqlite::Result<Result<
             Amount::Other(_) => fact(&mut history),
         };
         let (Some(queue), Some(resource)) = (names.get(&key.1), names.get(&row.get::<_, i64>(2)?)) else {
-            return Ok(Err(format!("round {} has a queue or a resource without a name", key.0)));
+            return Err(Fault::Content(format!("round {} has a queue or a resource without a name", key.0)));
         };
         let usage = match &usage {
             Amount::Whole(whole) => Ok(*whole),
@@ -250,9 +265,8 @@ fn read(connection: &Connection, reach: Option<i64>) -> rusqlite::Result<Result<
             history.add_checked(queue, resource, *span, usage, fact);
         }
     }
-    Ok(if history.n_rows == 0 {
-        Err("no round of the history says anything about usage".to_owned())
-    } else {
-        Ok(history)
-    })
+    if history.n_rows == 0 {
+        return Err(Fault::Content("no round of the history states any usage".to_owned()));
+    }
+    Ok(history)
 }
