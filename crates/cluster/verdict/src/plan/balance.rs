@@ -303,7 +303,6 @@ impl Judge<'_> {
             states: self.states,
             is_known: true,
             saw_lack: Cell::new(false),
-            first_missing: 0,
         };
         if !trial.one_by_one() {
             // The first room for each start was not enough, so all other starts are tried.
@@ -381,8 +380,6 @@ struct Trial<'t> {
     is_known: bool,
     /// Whether a missed guarantee was the reason for a start.
     saw_lack: Cell<bool>,
-    /// No guarantee of the users before this one is missed. Starts only lower what users lack.
-    first_missing: usize,
 }
 
 impl Trial<'_> {
@@ -428,7 +425,7 @@ impl Trial<'_> {
         let misses = |n: &usize| {
             self.promised[*n] && waiting[*n] && self.standing.rooms.lack(*n) >= gang(self.problem(), *n)
         };
-        let n = (self.first_missing..self.problem().n_users()).find(misses)?;
+        let n = (0..self.problem().n_users()).find(misses)?;
         self.saw_lack.set(true);
         let top = queues.above[n].last().copied();
         let users = top.map_or_else(Vec::new, |v| queues.users[v].clone());
@@ -445,19 +442,8 @@ impl Trial<'_> {
 
     /// Starts one task or gang after the other on the first servers with room. Returns whether all is well in the end.
     fn one_by_one(&mut self) -> bool {
-        let is_enough = self.start_until_enough();
-        // Other searches begin from other starts.
-        self.first_missing = 0;
-        is_enough
-    }
-
-    fn start_until_enough(&mut self) -> bool {
         let mut shut: BTreeSet<usize> = BTreeSet::new();
-        loop {
-            if self.due.is_none() {
-                self.start_missing(&mut shut);
-            }
-            let Some(leaders) = self.next() else { return true };
+        while let Some(leaders) = self.next() {
             let mut has_started = false;
             for n in leaders {
                 // Starts never make room for others, so a start that had no room has none later.
@@ -476,38 +462,7 @@ impl Trial<'_> {
                 return false;
             }
         }
-    }
-
-    /// Starts the users whose guarantees are missed, in their order, until there is no room for one of them. A start of a user
-    /// lowers its own lack by at most one gang, so that the lack is computed once for several starts.
-    fn start_missing(&mut self, shut: &mut BTreeSet<usize>) {
-        while self.first_missing < self.problem().n_users() {
-            let n = self.first_missing;
-            let leader = self.queues.first_of_start(n);
-            let waits = self.queues.waits(n, self.standing.rooms.totals());
-            let missing =
-                if self.promised[n] && waits { self.standing.rooms.lack(n) } else { Rational::new() };
-            let starts = (missing / gang(self.problem(), n)).floor().numer().to_u64().unwrap_or(u64::MAX);
-            if starts == 0 {
-                self.first_missing += 1;
-                continue;
-            }
-            self.saw_lack.set(true);
-            if shut.contains(&leader) || !self.standing.rules.not_modelled(n).is_empty() {
-                return;
-            }
-            for _ in 0..starts {
-                let Answer::Yes(start) = self.standing.find(leader, &mut self.steps) else { break };
-                self.apply(&start);
-                *self.started.entry(leader).or_default() += 1;
-            }
-            if self.queues.waits(n, self.standing.rooms.totals())
-                && self.standing.rooms.lack(n) >= gang(self.problem(), n)
-            {
-                // The start had no room, and the users next to it have to start instead.
-                return;
-            }
-        }
+        true
     }
 
     /// Tries all starts that may be enough, one more at a time. Returns whether some are enough; the cluster is then the one after
