@@ -317,7 +317,7 @@ pub struct Selected {
     pub bound: Bound,
 }
 
-/// What is known about better allocations.
+/// The evidence that no other allocation is better.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Bound {
     /// An exact search over all faces found nothing better.

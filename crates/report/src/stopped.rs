@@ -184,7 +184,7 @@ fn replayed(snapshot: &Snapshot, of: &Explanation, replay: &Replay) -> Vec<Strin
     lines
 }
 
-/// Returns what is missing for a replay, and how to get it.
+/// Returns a sentence that names the data which a replay lacks, and the command that prints them.
 pub(crate) fn why(snapshot: &Snapshot, of: &Explanation, missing: &Missing) -> String {
     match missing {
         Missing::NotPreempted => "it was not stopped for another task.".to_owned(),

@@ -180,7 +180,7 @@ pub fn window_certificate(
             }
             resources.push(format!("{}:{{{}}}", json!(of.resource), fields.join(",")));
         }
-        // A queue that is said to want more also wants a resource of which it has no row.
+        // `--wanted` names queues, so a named queue also wants resources for which it has no row.
         let has_row =
             |name: &str| verdict.balances.iter().any(|of| of.queue == queue.queue && of.resource == name);
         if settings.wanted.contains(&queue.queue)

@@ -33,7 +33,7 @@ pub struct Fact {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FactNumber(u32);
 
-/// A time of which a history says nothing.
+/// A length of time without samples in a history.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gap {
     /// The beginning, in nanoseconds.
@@ -143,7 +143,7 @@ impl History {
     /// Reads a table as [`History::read`] does, and also the columns `fair_share` and `waiting` if it has them.
     ///
     /// # Errors
-    /// Those of [`History::read`].
+    /// The same errors as [`History::read`].
     pub fn read_with_facts(input: Input) -> Result<Self, UsageError> {
         let (name, reader, packed) = input.parts();
         let reader: Box<dyn BufRead> = Box::new(std::io::BufReader::with_capacity(1 << 20, reader));

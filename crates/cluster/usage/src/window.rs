@@ -616,7 +616,7 @@ fn queues(
             over_weight: if weight > 0 {
                 Some(charged.times(&Rational::from(weight.recip_ref())))
             } else {
-                // Without usage, a queue of weight 0 is behind nobody and ahead of nobody.
+                // A queue of weight 0 without usage has the share 0. With usage its share is infinite.
                 (charged.high == 0).then(Enclosure::default)
             },
             decayed: charged,
@@ -675,7 +675,7 @@ fn max_min(
     if let Some(most) = queues.iter().find(|queue| queue.over_weight.is_none()) {
         return judged(settings.tolerance == 1, minus_one(), &most.queue);
     }
-    // Of equal queues the first one is named; `max_by_key` takes the last one.
+    // The first of several equal queues is named. `max_by_key` would return the last one.
     let Some(most) = queues.iter().rev().max_by_key(|queue| value(queue).high) else {
         return MaxMin::DoesNotApply;
     };

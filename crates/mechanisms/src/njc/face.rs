@@ -4,8 +4,8 @@
 //!
 //! Users that have exactly their entitlement, or exactly all their tasks, get that number. The tasks of all other users
 //! are rounded to a simple fraction or a short decimal. Then as many placements as there are saturated rows are
-//! corrected, so that these rows are saturated exactly. The corrected placements are those that can change most in both
-//! directions. The correction solves a rational system whose size is the number of bottlenecks, whatever the number of
+//! corrected, so that these rows are saturated exactly. The placements that can change most in both directions are
+//! corrected. The correction solves a rational system whose size is the number of bottlenecks, whatever the number of
 //! users.
 
 use evenhand_levels::njc::{Face, Tasks, Witness};

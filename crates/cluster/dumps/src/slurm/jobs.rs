@@ -374,7 +374,7 @@ impl Slurm {
         self.cluster.times.push(TaskTime { task, limit: Some(limit), left, priority: None });
     }
 
-    /// Computes what is left of the limits of jobs whose start is stated.
+    /// Computes the time that is left until the limit, for jobs with a stated start.
     pub(super) fn update_times_left(&mut self) {
         let Some(now) = self.updated else { return };
         for (at, start) in std::mem::take(&mut self.starts) {

@@ -75,7 +75,7 @@ fn sums_by_hand() {
     let found = judged(HALVES, &decaying);
     let MaxMin::Judged { holds: true, margin, .. } = &found.max_min else { panic!("{:?}", found.max_min) };
     assert!(margin.low > q("-1/100000000000") && margin.high == 0);
-    // Of the weight 2, a should have twice as much.
+    // Queue `a` has the weight 2, and should have twice as much.
     decaying.weights = BTreeMap::from([("a".to_owned(), q("2"))]);
     let MaxMin::Judged { holds: false, margin, .. } = judged(HALVES, &decaying).max_min else { panic!() };
     assert!(margin.low < q("-9/22") && margin.high > q("-9/22") && margin.width() < q("1/100000000000"));

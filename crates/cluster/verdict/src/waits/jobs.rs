@@ -78,7 +78,7 @@ pub(super) struct Jobs {
     pub records: Vec<(Record, Row)>,
 }
 
-/// What is known about tasks by their names.
+/// The times and priorities that the snapshot states for names of tasks.
 struct Names<'s> {
     problem: &'s Problem,
     settings: &'s Settings,

@@ -5,7 +5,8 @@ use evenhand_problem::Rational;
 use crate::due::Due;
 use crate::queues::{Kind, Queues};
 
-/// The largest fraction of the fair share that a queue uses; `None` if it uses an amount of which its fair share is 0.
+/// Returns the largest fraction of its fair share that a queue uses of any resource. Returns `None` if the queue uses a
+/// resource for which its fair share is 0.
 fn fraction(usage: &[Rational], share: &[Rational]) -> Option<Rational> {
     let mut largest = Rational::new();
     for (usage, share) in usage.iter().zip(share).filter(|(usage, _)| **usage > 0) {

@@ -338,7 +338,7 @@ fn slurm(seed: u64) -> (Snapshot, BTreeMap<String, u64>) {
     (of, limits)
 }
 
-/// Backfill by its definition: jobs start by priority, and those that pass the first blocked job do not delay it.
+/// Backfill by its definition: jobs start by priority, and jobs that pass the first blocked job do not delay it.
 #[test]
 fn backfill_delays_no_first_blocked_job() {
     let (mut starts, mut passed) = (0, 0);

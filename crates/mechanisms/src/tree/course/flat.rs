@@ -1,5 +1,5 @@
-//! The choice among children whose level does not rise. The children that grow are those that run the least of the
-//! resources that their growing users demand.
+//! The choice among children whose level does not rise. The children with the least usage of the resources that their
+//! growing users demand grow first.
 
 use evenhand_exact::tree::{Amount, Term, rising};
 use evenhand_problem::Rational;

@@ -24,9 +24,9 @@ const LARGEST: u32 = 9;
 ///   the dominant share;
 /// - a user that gains under proportional fairness by refusing one of two equal servers, because another user then
 ///   moves;
-/// - a gang of several tasks, of which only one task fits;
+/// - a gang of several tasks on servers with room for only one of them;
 /// - three users whose proportional optimum is irrational (NJC, section 3);
-/// - users with limited tasks, because of which PS-DSF leaves other users unequal.
+/// - users with limited tasks: PS-DSF then leaves other users unequal.
 const KNOWN: &[&str] = &[
     r#"{"kind": "allocation-problem", "resources": ["r1", "r2"],
         "servers": [{"name": "s1", "capacity": {"r1": 7, "r2": 5}}, {"name": "s2", "capacity": {"r1": 3, "r2": 2}}],
