@@ -6,7 +6,8 @@ Three accounts submit jobs until some jobs wait. The verdicts are compared befor
 A second scene in the same cluster has a job of two nodes, a limit on GPUs of one type and arrays with a throttle. Three verdicts
 are compared with Slurm: while no waiting job fits, while jobs fit and Slurm holds them back, and after Slurm started these jobs.
 
-In a third scene, `evenhand watch` watches the cluster (scripts/e2e_watch.py).
+In a third scene, `evenhand watch` watches the cluster (scripts/e2e_watch.py). In a fourth one, the usage that Slurm reports is
+recomputed tick by tick (scripts/e2e_usage.py).
 
     scripts/e2e_slurm.py PROGRAM OUT
 
@@ -29,6 +30,7 @@ import sys
 import tempfile
 import time
 
+import e2e_usage
 import e2e_watch
 
 PACKAGES = "slurmctld slurmd slurm-client slurmdbd slurm-wlm-basic-plugins slurm-wlm-mysql-plugin munge mariadb-server".split()
@@ -194,6 +196,8 @@ AccountingStorageEnforce=associations,limits
 AccountingStorageTRES=gres/gpu,gres/gpu:{GPU_TYPE}
 PriorityType=priority/multifactor
 PriorityWeightFairshare=10000
+PriorityCalcPeriod=1
+PriorityDecayHalfLife=00:10:00
 GresTypes=gpu
 SlurmdParameters=config_overrides
 KillWait=2
@@ -594,9 +598,12 @@ def main():
                 cluster = Cluster(folder)
                 stack.push(cluster.__exit__)
                 cluster.__enter__()
+                ticks = e2e_usage.Ticks(folder)
+                ticks.start()
                 test(program, out)
                 test_starts(program, out)
                 e2e_watch.test(program, out, sys.modules[__name__])
+                e2e_usage.test(program, out, sys.modules[__name__], ticks)
     except Skipped as why:
         print(f"e2e: NOT RUN: the test with a real Slurm: {why}")
         return

@@ -97,6 +97,8 @@ impl Source for AtOnce<'_> {
 
 fn ours(instance: &Instance, server: ServerRule) -> Result<(Run, f64), String> {
     let settings = Settings {
+        usage: None,
+        has_history: false,
         policy: Policy::Fill(Rule { server, ..Rule::default() }),
         horizon: None,
         every: None,

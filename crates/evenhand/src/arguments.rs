@@ -455,6 +455,18 @@ pub struct Simulate {
     /// Format of the series in that folder
     #[arg(long, value_name = "FORM", requires = "output", default_value = "csv", value_parser = names::one_of(SERIES))]
     pub series: String,
+    /// Also write history.csv, the running and waiting tasks of users over time, into that folder; usage and verdict
+    /// --window read it
+    #[arg(long, requires = "output", conflicts_with = "resume")]
+    pub history: bool,
+    /// Compare half-lives of past usage, such as 1h,7d,none: the mean waiting time of tasks under each of them
+    #[arg(
+        long,
+        value_name = "TIMES",
+        value_delimiter = ',',
+        conflicts_with_all = ["output", "resume", "series", "seconds"]
+    )]
+    pub half_life: Vec<String>,
     /// Stop unfinished runs after this many seconds and write their results so far (exit status 3); the stopping point
     /// depends on the machine
     #[arg(long, value_name = "S", value_parser = seconds)]

@@ -51,7 +51,9 @@ pub use over_time::over_time;
 pub use page::Page;
 pub use pictures::{holdings, shares};
 pub use polish::polished;
-pub use simulation::{simulation, simulation_completion, simulation_series};
+pub use simulation::{
+    HalfLifeStudy, half_life_document, half_life_page, simulation, simulation_completion, simulation_series,
+};
 pub use snapshot::imported;
 pub use sweep::sweep;
 pub use table::{Form, Terminal};

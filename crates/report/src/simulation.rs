@@ -2,6 +2,7 @@
 
 use evenhand_problem::{Problem, User};
 use evenhand_simulate::{Run, SIZES, Simulated, Summary, series};
+use serde_json::{Map, Value, json};
 
 use crate::page::Page;
 use crate::plot::{Axis, Figure, Plot, Series};
@@ -128,15 +129,17 @@ fn short_number(value: f64) -> String {
 }
 
 fn users(problem: &Problem, run: &Run, summary: &Summary) -> Table {
-    Table::of(problem.users().iter().zip(&run.tasks).zip(&summary.dominant_share))
-        .words("user", |((user, _), _)| user.name())
-        .numbers("submitted", |((_, tasks), _)| tasks.submitted)
-        .numbers("done", |((_, tasks), _)| tasks.completed)
-        .numbers("running", |((_, tasks), _)| tasks.running())
-        .numbers("waiting", |((_, tasks), _)| tasks.waiting())
-        .numbers("dominant share", |(_, share)| number(**share))
-        .table()
-        .at_most(MOST_USERS, "users")
+    let mut table = Table::of(0..problem.n_users())
+        .words("user", |n| problem.users()[*n].name())
+        .numbers("submitted", |n| run.tasks[*n].submitted)
+        .numbers("done", |n| run.tasks[*n].completed)
+        .numbers("running", |n| run.tasks[*n].running())
+        .numbers("waiting", |n| run.tasks[*n].waiting())
+        .numbers("dominant share", |n| number(summary.dominant_share[*n]));
+    if let Some(usage) = &run.usage {
+        table = table.numbers("past usage", |n| number(usage[*n]));
+    }
+    table.table().at_most(MOST_USERS, "users")
 }
 
 fn sizes(summary: &Summary) -> Table {
@@ -197,4 +200,92 @@ pub fn simulation_completion(run: &Run) -> Option<Plot> {
     }
     let x = Axis::logarithmic("completion time of a job");
     Some(Plot::new(x, Axis::parts("fraction of the jobs"), vec![Series::line("jobs", points)]))
+}
+
+/// The waiting times of tasks under several half-lives of past usage.
+#[derive(Debug, Clone)]
+pub struct HalfLifeStudy {
+    /// The name of the law.
+    pub law: &'static str,
+    /// The seed of the first run.
+    pub seed: u64,
+    /// The number of runs for each half-life.
+    pub runs: u32,
+    /// By half-life: its text as stated, its time (`None`: nothing decays), and by user the mean waiting time of a task.
+    pub rows: Vec<(String, Option<f64>, WaitingTimes)>,
+}
+
+/// By user: the mean time for which a task waited, if it submitted any.
+type WaitingTimes = Vec<(String, Option<f64>)>;
+
+impl HalfLifeStudy {
+    /// Returns the user whose waiting time differs most between two half-lives, with the rows of its least and its largest
+    /// waiting time.
+    fn widest(&self) -> Option<(usize, usize, usize)> {
+        let users = self.rows.first()?.2.len();
+        let time = |row: usize, n: usize| self.rows[row].2[n].1.unwrap_or_default();
+        let of = |n: usize| {
+            let rows = || 0..self.rows.len();
+            let least = rows().min_by(|a, b| time(*a, n).total_cmp(&time(*b, n)))?;
+            let most = rows().max_by(|a, b| time(*a, n).total_cmp(&time(*b, n)))?;
+            Some((n, least, most))
+        };
+        let spread = |(n, least, most): &(usize, usize, usize)| time(*most, *n) - time(*least, *n);
+        (0..users).filter_map(of).max_by(|a, b| spread(a).total_cmp(&spread(b)))
+    }
+
+    fn answer(&self) -> String {
+        let Some((n, least, most)) = self.widest() else { return "No user was simulated.".to_owned() };
+        let time = |row: usize| self.rows[row].2[n].1.unwrap_or_default();
+        let user = &self.rows[least].2[n].0;
+        if time(most) <= time(least) {
+            return "The half-life makes no difference to the waiting time of any user.".to_owned();
+        }
+        format!(
+            "The half-life matters most to {user}: its tasks wait {} on average with the half-life {}, and {} with {}.",
+            short_number(time(least)),
+            self.rows[least].0,
+            short_number(time(most)),
+            self.rows[most].0
+        )
+    }
+}
+
+/// Returns the waiting times under several half-lives as a page.
+#[must_use]
+pub fn half_life_page(study: &HalfLifeStudy) -> Page {
+    let mut table = Table::of(study.rows.iter()).words("half-life", |row| row.0.clone());
+    let users = study.rows.first().map_or(0, |row| row.2.len());
+    for n in 0..users.min(MOST_USERS) {
+        table = table.numbers(&study.rows[0].2[n].0, move |row| row.2[n].1.map(number));
+    }
+    let mut lines = vec![format!(
+        "Mean time for which a task waited, up to the end of the run, by user. Law {}; {} with seeds from {}.",
+        study.law,
+        if study.runs == 1 { "one run each".to_owned() } else { format!("{} runs each", study.runs) },
+        study.seed
+    )];
+    if users > MOST_USERS {
+        lines.push(format!("Only the first {MOST_USERS} of {users} users are shown; --format json has all."));
+    }
+    Page::new().text(study.answer()).table(table.table()).lines(lines)
+}
+
+/// Returns the waiting times under several half-lives as a document of kind `half-life-study`.
+#[must_use]
+pub fn half_life_document(study: &HalfLifeStudy) -> Value {
+    let row = |(_, half_life, times): &(String, Option<f64>, WaitingTimes)| {
+        let users: Map<String, Value> =
+            times.iter().map(|(user, time)| (user.clone(), json!(time))).collect();
+        json!({"half_life": half_life, "users": users})
+    };
+    json!({
+        "kind": "half-life-study",
+        "version": 1,
+        "answer": study.answer(),
+        "law": study.law,
+        "runs": study.runs,
+        "seed": study.seed,
+        "half_lives": study.rows.iter().map(row).collect::<Vec<_>>(),
+    })
 }

@@ -2,7 +2,9 @@
 
 use evenhand_problem::Rational;
 use evenhand_problem::number::{from_f64, to_f64};
-use evenhand_usage::{Enclosure, History, Law, QueueStanding, Settings, Standings, kai_rounded, time_text};
+use evenhand_usage::{
+    Enclosure, History, Law, QueueStanding, Reported, Settings, Standings, kai_rounded, time_text,
+};
 use serde_json::{Value, json};
 
 use crate::Page;
@@ -242,13 +244,107 @@ fn notes(history: &History, settings: &Settings, standings: &Standings) -> Vec<S
     notes
 }
 
-/// Returns the standing of the queues for people: the answer, the numbers, and what they are.
+/// Returns the standing of the queues for people: the answer, the numbers, and what they are. With a report of the scheduler,
+/// also whether its numbers are the computed ones.
 #[must_use]
-pub fn standings(history: &History, settings: &Settings, standings: &Standings) -> Page {
-    Page::new()
-        .text(next(settings, standings))
-        .table(table(settings, standings))
-        .lines(notes(history, settings, standings))
+pub fn standings(
+    history: &History,
+    settings: &Settings,
+    standings: &Standings,
+    reported: Option<&Reported>,
+) -> Page {
+    let page = Page::new().text(next(settings, standings)).table(table(settings, standings));
+    let page = match reported {
+        Some(reported) => page
+            .heading(format!("What {} reports", reported.reporter.name()))
+            .text(agreement(standings, reported))
+            .table(comparison(standings, reported))
+            .lines(differences(history, standings, reported)),
+        None => page,
+    };
+    page.lines(notes(history, settings, standings))
+}
+
+/// A queue of a report, the reported usage, and whether the computed usage agrees with it.
+type Compared<'a> = (&'a QueueStanding, Rational, bool);
+
+fn compared<'a>(standings: &'a Standings, reported: &Reported) -> Vec<Compared<'a>> {
+    let weights = &standings.resource_weights;
+    let of = |queue: &'a QueueStanding| {
+        let said = reported.charged(&queue.queue, weights)?;
+        let agrees = reported.agrees(&queue.charged, &said, weights);
+        Some((queue, said, agrees))
+    };
+    standings.queues.iter().filter_map(of).collect()
+}
+
+/// Returns the distance of the middle of the computed bounds from the reported usage.
+fn difference((queue, said, _): &Compared<'_>) -> Rational {
+    queue.charged.middle() - said
+}
+
+/// Returns the sentence that says whether the reported usage is the computed one.
+fn agreement(standings: &Standings, reported: &Reported) -> String {
+    let name = reported.reporter.name();
+    let all = compared(standings, reported);
+    let agreeing = all.iter().filter(|(_, _, agrees)| *agrees).count();
+    if all.is_empty() {
+        return format!("{name} reports none of these queues.");
+    }
+    let queues =
+        if all.len() == 1 { "the one queue".to_owned() } else { format!("all {} queues", all.len()) };
+    if agreeing == all.len() {
+        return format!("{name} reports the computed usage for {queues}, up to the rounding of its report.");
+    }
+    let widest = all.iter().max_by_key(|one| difference(one).abs());
+    let most = widest.map(|one| {
+        let sign = if difference(one) > 0 { "less" } else { "more" };
+        let by = decimal(&difference(one).abs());
+        format!(" It differs most for {}, for which {name} reports {by} {sign}.", one.0.queue)
+    });
+    format!(
+        "{name} reports the computed usage for {agreeing} of {} queues.{}",
+        all.len(),
+        most.unwrap_or_default()
+    )
+}
+
+fn comparison(standings: &Standings, reported: &Reported) -> Table {
+    Table::of(compared(standings, reported))
+        .words("queue", |(queue, _, _)| queue.queue.clone())
+        .numbers("reported", |(_, said, _)| Cell::number(said))
+        .numbers("computed", |(queue, _, _)| cell(&queue.charged))
+        .numbers("computed minus reported", |one| {
+            let by = difference(one);
+            Cell::text(decimal(&by)).with_value(to_f64(&by).to_string())
+        })
+        .words("equal up to rounding", |(_, _, agrees)| if *agrees { "yes" } else { "no" })
+        .table()
+        .at_most(LONGEST, "queues")
+}
+
+fn differences(history: &History, standings: &Standings, reported: &Reported) -> Vec<String> {
+    let mut lines = Vec::new();
+    let unknown: Vec<&str> = reported
+        .queues
+        .keys()
+        .map(String::as_str)
+        .filter(|name| standings.queues.iter().all(|queue| queue.queue != *name))
+        .collect();
+    if !unknown.is_empty() {
+        lines.push(format!("Reported, but not in the history: {}.", few(&unknown, FEW)));
+    }
+    if let Some((from, to)) = reported.times.filter(|_| history.is_calendar) {
+        let (from_text, to_text) = (time_text(from, true), time_text(to, true));
+        let of = if from == to { from_text } else { format!("{from_text} to {to_text}") };
+        if (from, to) != (standings.at, standings.at) {
+            let at = time_text(standings.at, true);
+            lines.push(format!(
+                "The report is of {of}, and usage is computed for {at}: usage of different times differs."
+            ));
+        }
+    }
+    lines
 }
 
 pub(crate) fn bounds(value: &Enclosure) -> Value {
@@ -257,7 +353,12 @@ pub(crate) fn bounds(value: &Enclosure) -> Value {
 
 /// Returns the standing of the queues as a document.
 #[must_use]
-pub fn standings_document(history: &History, settings: &Settings, standings: &Standings) -> Value {
+pub fn standings_document(
+    history: &History,
+    settings: &Settings,
+    standings: &Standings,
+    reported: Option<&Reported>,
+) -> Value {
     let seconds = |time: i64| Rational::from((time, evenhand_usage::NANOSECONDS)).to_string();
     let by_name = |list: &[(String, Enclosure)]| -> Value {
         Value::Object(list.iter().map(|(name, value)| (name.clone(), bounds(value))).collect())
@@ -290,6 +391,17 @@ pub fn standings_document(history: &History, settings: &Settings, standings: &St
             })
         })
         .collect();
+    let report = reported.map(|reported| {
+        let queues = compared(standings, reported).into_iter().map(|(queue, said, agrees)| {
+            let value = json!({"usage": said.to_string(), "equal_up_to_rounding": agrees});
+            (queue.queue.clone(), value)
+        });
+        json!({
+            "by": reported.reporter.name(),
+            "sentence": agreement(standings, reported),
+            "queues": queues.collect::<serde_json::Map<_, _>>(),
+        })
+    });
     let skipped = history.skipped;
     document(
         "usage",
@@ -311,6 +423,7 @@ pub fn standings_document(history: &History, settings: &Settings, standings: &St
                 "without_resources": skipped.without_resources,
             },
             "queues": queues,
+            "reported": report,
         }),
     )
 }

@@ -132,6 +132,14 @@ pub enum SimulateError {
     /// Tasks or shares that are too large for doubles.
     #[error("what users have is beyond what doubles hold (1.8e308): measure resources in other units")]
     Beyond,
+    /// A time beyond those of a history.
+    #[error("the run reaches the time {}: a history has times up to {} seconds", plain(*time), plain(*latest))]
+    BeyondHistory {
+        /// The time.
+        time: f64,
+        /// The latest time of a history, in seconds.
+        latest: f64,
+    },
     /// More runs than can be numbered, on machines that come and go.
     #[error("more than {0} tasks start: on servers that come and go each is numbered")]
     TooManyRuns(u32),
@@ -168,6 +176,7 @@ impl SimulateError {
             | Self::Late(_)
             | Self::OutOfOrder { .. }
             | Self::Beyond
+            | Self::BeyondHistory { .. }
             | Self::Checkpoint(_)
             | Self::TooManyJobs(_)
             | Self::TooManyTasks { .. }

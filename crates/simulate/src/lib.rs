@@ -12,6 +12,7 @@
 //! | [`simulate`] | runs the tasks of any [`Source`](workload::Source) on the servers of a problem |
 //! | [`run_from`] | does one run under an observer, makes checkpoints, and continues from a checkpoint |
 //! | [`run_on`] | runs the tasks of a trace in memory |
+//! | [`UsageOrder`] | the order of users by past usage |
 //! | [`Machines`] | servers that come, go and change while tasks run |
 //! | [`CourseScenario`], [`run_course`] | divisible allocations while users come and go |
 //! | [`distributed`] | PS-DSF's servers, each on its own clock, with messages that are late or lost |
@@ -39,6 +40,7 @@ mod run;
 mod scenario;
 mod summary;
 mod trace;
+mod usage;
 pub mod workload;
 
 pub use checkpoint::{Checkpoint, Observer};
@@ -51,11 +53,13 @@ pub use error::SimulateError;
 pub use jobs::FinishedJob;
 pub use machines::{Change, Machines, What};
 pub use output::{
-    SeriesOfRun, completion_csv, document, jobs_csv, series, series_csv, series_parquet, users_csv,
+    SeriesOfRun, completion_csv, document, history_csv, jobs_csv, mean_waiting_times, series, series_csv,
+    series_parquet, users_csv,
 };
 pub use read::ReadScenario;
-pub use record::{MAX_ROWS, MAX_TASKS, Row, Tasks, There, ThereOverTime};
+pub use record::{HistoryRow, MAX_ROWS, MAX_TASKS, Row, Tasks, There, ThereOverTime};
 pub use replicate::{MAX_EXPECTED, Simulated, run, run_from, run_on, run_until};
 pub use run::{Changing, Run, Settings, simulate, simulate_from};
 pub use scenario::{Arrivals, Job, Poisson, Queues, Scenario, TraceFile};
 pub use summary::{CompletionTimes, SIZES, Summary};
+pub use usage::{UsageLaw, UsageOrder};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use evenhand_budget::{charge, room, table};
 use evenhand_mechanisms::filling::{Policy, Statistic};
 use evenhand_mechanisms::tree::TreePolicy;
-use evenhand_problem::{Medium, Problem};
+use evenhand_problem::{Medium, Problem, Rational, number};
 use parquet::basic::{Repetition, Type as Physical};
 use parquet::data_type::{DoubleType, Int64Type};
 use parquet::errors::ParquetError;
@@ -16,6 +16,7 @@ use parquet::schema::types::Type;
 use serde_json::{Map, Value, json};
 
 use crate::cost::CELL_OF_TEXT;
+use crate::error::SimulateError;
 use crate::jobs::FinishedJob;
 use crate::record::{Row, Tasks};
 use crate::replicate::Simulated;
@@ -33,7 +34,7 @@ pub fn document(simulated: &Simulated) -> Value {
         "kind": "simulation",
         "version": 1,
         "name": simulated.name,
-        "policy": policy(simulated.policy),
+        "policy": simulated.policy_words(),
         "servers": simulated.runs.first().map_or(0, |(problem, _)| problem.n_single_servers() as u64),
         "runs": runs,
         "notes": simulated.notes,
@@ -44,7 +45,19 @@ pub fn document(simulated: &Simulated) -> Value {
     document
 }
 
-fn policy(policy: Policy) -> String {
+impl Simulated {
+    /// Returns a description of the policy for people.
+    #[must_use]
+    pub fn policy_words(&self) -> String {
+        match (&self.usage, self.policy) {
+            (None, policy) => words(policy),
+            (Some(usage), Policy::Fill(rule)) => format!("{usage}; {}", rule.server),
+            (Some(usage), _) => format!("{usage}; gangs and limits of the tree"),
+        }
+    }
+}
+
+fn words(policy: Policy) -> String {
     match policy {
         Policy::Fill(rule) => format!("{} {} {}", rule.score, rule.server, rule.ties),
         Policy::Slots { slots, ties } => format!("slots {slots} {ties}"),
@@ -65,11 +78,14 @@ fn of_run(problem: &Problem, run: &Run, summary: &Summary) -> Value {
     let by_size: Vec<Value> = by_size.collect();
     let of_user = |n: usize| {
         let tasks = &run.tasks[n];
-        let value = json!({
+        let mut value = json!({
             "tasks": of_tasks(tasks),
             "completion_ratio": completion_ratio(tasks),
             "dominant_share": summary.dominant_share[n],
         });
+        if let Some(usage) = &run.usage {
+            value["usage"] = json!(usage[n]);
+        }
         (problem.users()[n].name().to_owned(), value)
     };
     let mut document = json!({
@@ -252,6 +268,58 @@ pub fn series(problem: &Problem, run: &Run) -> SeriesOfRun {
         }
     }
     series
+}
+
+/// Returns by user the mean time for which a submitted task waited up to the end of the run, over all runs. The runs must have
+/// their histories. A user without submitted tasks has none.
+#[must_use]
+pub fn mean_waiting_times(simulated: &Simulated) -> Vec<(String, Option<f64>)> {
+    let Some((problem, _)) = simulated.runs.first() else { return Vec::new() };
+    let users = problem.users().iter().enumerate();
+    let of_user = |(n, user): (usize, &evenhand_problem::User)| {
+        let rows = simulated.runs.iter().flat_map(|(_, run)| &run.history);
+        let rows = rows.filter(|row| row.user as usize == n);
+        let waited: f64 = rows.map(|row| row.waiting as f64 * (row.to - row.from)).sum();
+        let submitted: u64 = simulated.runs.iter().map(|(_, run)| run.tasks[n].submitted).sum();
+        (user.name().to_owned(), (submitted > 0).then(|| waited / submitted as f64))
+    };
+    users.map(of_user).collect()
+}
+
+/// Returns the history of a run as CSV: `queue,resource,from,to,amount,waiting`, as `usage` and `verdict --window` read it.
+/// Users are queues. The amounts are those of all running tasks of the user.
+///
+/// # Errors
+/// The user whose history has a time that is not a number of seconds with at most nine decimals, and this time.
+pub fn history_csv(problem: &Problem, run: &Run) -> Result<String, SimulateError> {
+    let resources = problem.n_resources() as u64;
+    room(6 * CELL_OF_TEXT * resources * run.history.len() as u64, "the history of the run");
+    let mut out = String::from("queue,resource,from,to,amount,waiting\n");
+    let names: Vec<_> = problem.users().iter().map(|user| Medium::Csv.show(user.name())).collect();
+    for row in &run.history {
+        let user = row.user as usize;
+        let (from, to) = (nanoseconds(row.from)?, nanoseconds(row.to)?);
+        if from == to {
+            continue;
+        }
+        for (resource, demand) in problem.resources().iter().zip(problem.users()[user].base_demand().iter()) {
+            let amount = number::format_stated(&Rational::from(demand * row.running));
+            let resource = Medium::Csv.show(resource);
+            let _ = writeln!(out, "{},{resource},{from},{to},{amount},{}", names[user], row.waiting);
+        }
+    }
+    Ok(out)
+}
+
+/// Returns a time as text with whole nanoseconds, as histories state it.
+fn nanoseconds(time: f64) -> Result<String, SimulateError> {
+    /// The largest time of a history in seconds: about 139 years.
+    const LATEST: f64 = 4.4e9;
+    if time > LATEST {
+        return Err(SimulateError::BeyondHistory { time, latest: LATEST });
+    }
+    let text = format!("{time:.9}");
+    Ok(text.trim_end_matches('0').trim_end_matches('.').to_owned())
 }
 
 /// Returns all finished jobs as CSV, in the order in which they finished.

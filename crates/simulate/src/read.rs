@@ -84,6 +84,7 @@ impl<'t> Reader<'_, 't> {
         }
         let trace = fields.optional("trace", |_, raw| self.trace(raw))?;
         let resources = resources(&fields, trace.as_ref())?;
+        let usage = policy::usage(document, fields.need("policy")?, &resources)?;
         let Servers { classes, changing, notes } = stated;
         let taken = "`servers` takes the machine events of its trace already";
         fields.refuse("events", changing.is_some(), taken)?;
@@ -104,12 +105,14 @@ impl<'t> Reader<'_, 't> {
             notes,
             draw_servers: fields.optional("draw_servers", count)?,
             policy,
+            usage,
             users: Vec::new(),
             arrivals: Vec::new(),
             queues: Queues { groups, share, members: Vec::new() },
             trace: None,
             horizon: fields.optional("horizon", positive)?,
             every: fields.optional("every", positive)?,
+            has_history: false,
         };
         let brings_users = !matches!(trace, None | Some(TraceFile::Tasks(_)));
         fields.refuse("users", brings_users, "`users` beside a `trace` that brings its own")?;

@@ -126,6 +126,20 @@ impl Words for Option<There> {
     }
 }
 
+impl History {
+    /// Ends the open row of a user and begins another one, if its tasks differ.
+    fn replace(&mut self, now: HistoryRow, time: f64) {
+        let open = &mut self.open[now.user as usize];
+        if (open.running, open.waiting) == (now.running, now.waiting) {
+            return;
+        }
+        let ended = HistoryRow { to: time, ..std::mem::replace(open, now) };
+        if ended.to > ended.from && (ended.running, ended.waiting) != (0, 0) {
+            self.rows.push(ended);
+        }
+    }
+}
+
 impl Changing {
     fn settle(&mut self, time: f64) {
         let Some(There { servers, capacity }) = &self.now else { return };
@@ -138,6 +152,31 @@ impl Changing {
             self.most = self.most.max(*servers);
         }
     }
+}
+
+/// The tasks of a user between two times at which they change.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct HistoryRow {
+    /// The index of the user in the problem.
+    pub user: u32,
+    /// The beginning.
+    pub from: f64,
+    /// The end.
+    pub to: f64,
+    /// Its running tasks.
+    pub running: u64,
+    /// Its waiting tasks.
+    pub waiting: u64,
+}
+
+/// The history of a run up to a time.
+struct History {
+    rows: Vec<HistoryRow>,
+    /// By user: the row that has not ended.
+    open: Vec<HistoryRow>,
+    /// The users whose tasks changed at the present time.
+    touched: Vec<u32>,
+    memory: Growing,
 }
 
 pub(crate) struct Recorder {
@@ -160,6 +199,8 @@ pub(crate) struct Recorder {
     pub n_present: u64,
     /// The time at which a task last arrived, started, stopped, ended or was withdrawn.
     pub last: f64,
+    /// The history, if it is kept.
+    history: Option<History>,
 }
 
 impl Recorder {
@@ -179,7 +220,48 @@ impl Recorder {
             submitted: 0,
             n_present: 0,
             last: 0.0,
+            history: None,
         }
+    }
+
+    /// Keeps the history of the run from now on.
+    pub fn keep_history(&mut self) {
+        let row = |user: usize| HistoryRow { user: user as u32, from: 0.0, to: 0.0, running: 0, waiting: 0 };
+        self.history = Some(History {
+            rows: Vec::new(),
+            open: (0..self.tasks.len()).map(row).collect(),
+            touched: Vec::new(),
+            memory: Growing::new("the history of the run"),
+        });
+    }
+
+    /// Records in the history that the tasks of a user change at the present time.
+    fn change(&mut self, user: usize) {
+        if let Some(history) = &mut self.history {
+            history.touched.push(user as u32);
+        }
+    }
+
+    /// Ends the rows of the history whose tasks changed at this time, after all events of the time.
+    pub fn note_history(&mut self, time: f64) {
+        let Some(history) = &mut self.history else { return };
+        for user in std::mem::take(&mut history.touched) {
+            let tasks = &self.tasks[user as usize];
+            let now =
+                HistoryRow { user, from: time, to: time, running: tasks.running(), waiting: tasks.waiting() };
+            history.replace(now, time);
+        }
+        history.memory.need((history.rows.len() * size_of::<HistoryRow>()) as u64);
+    }
+
+    /// Ends the history. Returns its rows, by their beginnings. Rows without tasks are left out.
+    pub fn history(&mut self, time: f64) -> Vec<HistoryRow> {
+        let Some(mut history) = self.history.take() else { return Vec::new() };
+        for user in 0..self.tasks.len() as u32 {
+            history.replace(HistoryRow { user, from: time, to: time, running: 0, waiting: 0 }, time);
+        }
+        history.rows.sort_by(|a, b| a.from.total_cmp(&b.from).then(a.user.cmp(&b.user)));
+        history.rows
     }
 
     /// Appends the state to the words of a checkpoint.
@@ -248,6 +330,7 @@ impl Recorder {
     }
 
     fn settle(&mut self, user: usize, time: f64) {
+        self.change(user);
         self.integral[user] += self.tasks[user].running() as f64 * (time - self.since[user]);
         self.since[user] = time;
         self.touch(time);
@@ -262,6 +345,7 @@ impl Recorder {
     /// Records that tasks of a user arrive.
     pub fn submit(&mut self, user: usize, tasks: u64, time: f64) -> Result<(), SimulateError> {
         self.touch(time);
+        self.change(user);
         self.submitted = self.submitted.saturating_add(tasks);
         if self.submitted > MAX_TASKS {
             return Err(SimulateError::TooManyTasks { limit: MAX_TASKS });
@@ -276,6 +360,7 @@ impl Recorder {
         let waiting = self.tasks[user].waiting();
         if waiting > 0 {
             self.touch(time);
+            self.change(user);
             self.tasks[user].withdrawn += waiting;
             self.n_present -= waiting;
         }

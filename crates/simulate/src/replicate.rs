@@ -15,6 +15,7 @@ use crate::read::fits_on;
 use crate::run::{Changing, Run, Settings, simulate_from};
 use crate::scenario::{Scenario, TraceFile};
 use crate::trace::{Replay, Table};
+use crate::usage::UsageOrder;
 use crate::workload::{Source, Stated};
 
 /// The runs of a scenario.
@@ -24,6 +25,8 @@ pub struct Simulated {
     pub name: String,
     /// The policy that placed the tasks.
     pub policy: Policy,
+    /// The order of users by past usage, if the scenario states one.
+    pub usage: Option<UsageOrder>,
     /// By seed: the problem and the run. The problem has the servers that were drawn; if machines come and go, it has
     /// all machines, each with its first capacity.
     pub runs: Vec<(Problem, Run)>,
@@ -164,7 +167,13 @@ fn finished(
     let stated = scenario.notes.iter().cloned();
     let notes =
         stated.chain(of_trace.iter().map(ToString::to_string)).chain(of_run.iter().cloned()).collect();
-    Ok(Simulated { name: scenario.name.clone(), policy: scenario.policy, runs, notes })
+    Ok(Simulated {
+        name: scenario.name.clone(),
+        policy: scenario.policy,
+        usage: scenario.usage.clone(),
+        runs,
+        notes,
+    })
 }
 
 fn run_to_end(
@@ -229,6 +238,8 @@ fn run_one(
     };
     let settings = Settings {
         policy: scenario.policy,
+        usage: scenario.usage.clone(),
+        has_history: scenario.has_history,
         horizon: scenario.horizon,
         every: scenario.every.or(scenario.horizon.map(|horizon| horizon / ROWS)),
         seed,

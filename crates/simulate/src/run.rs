@@ -11,7 +11,8 @@ use crate::cost::{self, Growing, is_over};
 use crate::error::SimulateError;
 use crate::events::{Heap, Running};
 use crate::jobs::{FinishedJob, Jobs};
-use crate::record::{MAX_ROWS, Recorder, Row, Tasks, ThereOverTime};
+use crate::record::{HistoryRow, MAX_ROWS, Recorder, Row, Tasks, ThereOverTime};
+use crate::usage::{ByUsage, UsageOrder};
 use crate::workload::{Arrival, Source, streams};
 
 /// The settings of a run, in addition to the servers, the users and their tasks.
@@ -19,6 +20,11 @@ use crate::workload::{Arrival, Source, streams};
 pub struct Settings {
     /// The policy that places tasks.
     pub policy: Policy,
+    /// The order of users by past usage, which the policy then only asks for servers, gangs and limits. Such a run makes no
+    /// checkpoints.
+    pub usage: Option<UsageOrder>,
+    /// Whether the run returns its [`history`](Run::history). Such a run makes no checkpoints.
+    pub has_history: bool,
     /// The time at which the run stops. `None`: it ends with the last task.
     pub horizon: Option<f64>,
     /// The time between two rows of the series. `None`: no series.
@@ -61,6 +67,10 @@ pub struct Run {
     pub jobs: Vec<FinishedJob>,
     /// The states at equal intervals of time.
     pub rows: Vec<Row>,
+    /// The running and waiting tasks of users over time. Empty unless [`Settings::has_history`].
+    pub history: Vec<HistoryRow>,
+    /// By user: the decayed usage at the end, if users are ordered by it.
+    pub usage: Option<Vec<f64>>,
     /// Notes from the source of the tasks.
     pub notes: Vec<String>,
 }
@@ -100,7 +110,19 @@ pub fn simulate_from(
 ) -> Result<Option<Run>, SimulateError> {
     let whole = settings.changing.as_ref().map_or(problem, |changing| &changing.whole);
     schedule_among(problem, whole, settings.policy, settings.seed, |scheduler| {
+        let mut by_usage;
+        let scheduler = match &settings.usage {
+            Some(order) => {
+                by_usage = ByUsage::new(scheduler, whole, order);
+                &mut by_usage as &mut dyn Scheduler
+            }
+            None => scheduler,
+        };
         let mut simulation = Simulation::new(problem, scheduler, settings)?;
+        if from.is_some() && (settings.usage.is_some() || settings.has_history) {
+            let why = "does not keep past usage or a history: start such a run anew";
+            return Err(SimulateError::Checkpoint(why.to_owned()));
+        }
         if let Some(checkpoint) = from {
             simulation.restore(checkpoint, source)?;
         }
@@ -159,6 +181,9 @@ impl<'a> Simulation<'a> {
         let mut recorder = Recorder::new(problem.n_users(), resources, settings.every);
         if let Some(horizon) = settings.horizon {
             recorder.need_rows(horizon);
+        }
+        if settings.has_history {
+            recorder.keep_history();
         }
         let draws = (0..problem.n_users()).map(|n| Draw::new(settings.seed, streams(n).0)).collect();
         let leaves = settings.leaves.iter().enumerate();
@@ -251,6 +276,9 @@ impl<'a> Simulation<'a> {
                 self.recorder.last
             }
         };
+        self.scheduler.set_time(end);
+        let usage = self.scheduler.usage();
+        let history = self.recorder.history(end);
         let task_time = self.recorder.finish(end);
         let there = self.recorder.there_over_time(end);
         Ok(Some(Run {
@@ -265,6 +293,8 @@ impl<'a> Simulation<'a> {
             jobs_submitted: self.jobs.submitted,
             jobs: self.finished,
             rows: self.recorder.rows,
+            history,
+            usage,
             notes: source.notes(),
         }))
     }
@@ -274,6 +304,7 @@ impl<'a> Simulation<'a> {
         charge(cost::MOMENT, "the run");
         self.advance(now)?;
         self.now = now;
+        self.scheduler.set_time(now);
         while self.running.next_end() == Some(now)
             && let Some(task) = self.running.pop()
         {
@@ -301,6 +332,7 @@ impl<'a> Simulation<'a> {
             self.next_arrival = self.next(source)?;
         }
         self.place(now)?;
+        self.recorder.note_history(now);
         if self.recorder.last == now {
             self.events_of_tasks = self.events;
         }

@@ -12,6 +12,7 @@ use crate::cost::DRAW;
 use crate::duration::Duration;
 use crate::error::SimulateError;
 use crate::machines::Machines;
+use crate::usage::UsageOrder;
 
 /// A scenario: servers, a policy, and the tasks that arrive.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,6 +33,8 @@ pub struct Scenario {
     pub notes: Vec<String>,
     /// The policy that places tasks.
     pub policy: Policy,
+    /// The order of users by past usage. `None` means that the policy alone decides who is served next.
+    pub usage: Option<UsageOrder>,
     /// The users, without numbers of tasks.
     pub users: Vec<UserSpec>,
     /// By user: when its tasks arrive.
@@ -45,6 +48,8 @@ pub struct Scenario {
     /// The time between two rows of the series. `None` means a thousandth of the horizon, or no series if there is no
     /// horizon.
     pub every: Option<f64>,
+    /// Whether runs return their [`history`](crate::Run::history). A file does not state this.
+    pub has_history: bool,
 }
 
 /// The groups of users for the policy [`Policy::Tree`].

@@ -1,4 +1,4 @@
-//! Readers of usage histories: CSV, and the output of `sacct -P`.
+//! Readers of usage histories: CSV, the output of `sacct -P` and `sreport -P`, and range queries of Prometheus.
 //!
 //! A month of 300 queues at one-minute samples has 13 million rows, so that lines are read as bytes.
 
@@ -8,14 +8,15 @@ use std::io::{BufRead, Read as _};
 use std::str;
 
 use csv::StringRecord;
-use evenhand_budget::charge;
+use evenhand_budget::{charge, room};
 use evenhand_import::{ImportError, MAX_LINE_BYTES, broken_limit, split};
 use evenhand_problem::number::parse_quantity;
 use evenhand_problem::{Rational, printable};
 
 use crate::UsageError;
 use crate::history::{Fact, History, OPEN};
-use crate::time::time_of;
+use crate::prometheus;
+use crate::time::{NANOSECONDS, time_of};
 
 /// Steps of work for a row.
 const ROW: u64 = 50;
@@ -89,6 +90,34 @@ impl Reader<'_> {
         }
     }
 
+    /// Returns whether the file begins as JSON does.
+    fn is_json(&mut self) -> Result<bool, UsageError> {
+        let file = &self.name;
+        let bytes =
+            self.reader.fill_buf().map_err(|source| ImportError::Io { file: file.clone(), source })?;
+        Ok(bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{'))
+    }
+
+    /// Returns the rest of the file.
+    fn rest(&mut self) -> Result<Vec<u8>, UsageError> {
+        /// Bytes that a byte of JSON takes while it is read.
+        const OF_BYTE: u64 = 8;
+        let mut text = Vec::new();
+        loop {
+            let piece = (&mut self.reader).take(1 << 20).read_to_end(&mut text);
+            let piece = piece.map_err(|source| ImportError::Io { file: self.name.clone(), source })?;
+            if piece == 0 {
+                break;
+            }
+            room(OF_BYTE * text.len() as u64, "the answer of Prometheus");
+            if let Some(limit) = broken_limit(self.packed.get(), text.len() as u64) {
+                return Err(ImportError::TooLarge { file: self.name.clone(), line: 1, limit }.into());
+            }
+        }
+        charge(text.len() as u64, "the answer of Prometheus");
+        Ok(text)
+    }
+
     fn error(&self, message: impl Into<String>) -> UsageError {
         UsageError::Row { file: self.name.clone(), line: self.line, message: message.into() }
     }
@@ -106,11 +135,22 @@ pub(crate) fn read(
     has_facts: bool,
 ) -> Result<History, UsageError> {
     let mut reader = Reader { name, reader, packed, unpacked: 0, line: 0, bytes: Vec::new() };
-    let expected = "expected a header `queue,resource,from,to,amount`, or the output of `sacct -X -P` with the columns Account, \
-                    AllocTRES, Start and End";
+    let expected = "expected a header `queue,resource,from,to,amount`, the output of `sacct -X -P` with the columns Account, \
+                    AllocTRES, Start and End, that of `sreport -P`, or the answer of a range query of Prometheus";
+    if reader.is_json()? {
+        let text = reader.rest()?;
+        let mut history = History::new();
+        prometheus::read(&reader.name, &text, &mut history)?;
+        return Ok(history);
+    }
     if !reader.next()? {
         reader.line = 1;
         return Err(reader.error(format!("the file is empty: {expected}")));
+    }
+    if reader.bytes.starts_with(RULE) {
+        let mut history = History::new();
+        sreport(&mut reader, &mut history)?;
+        return Ok(history);
     }
     let layout = layout(reader.text()?);
     let layout = layout.ok_or_else(|| reader.error(format!("found another header: {expected}")))?;
@@ -146,29 +186,49 @@ fn layout(header: &str) -> Option<Layout> {
     Some(Layout { positions: find(&names, &COLUMNS)?, job: None, is_sacct: false, facts })
 }
 
-/// The fields of a line that are needed. Lines with quotes are split by the rules of CSV.
+/// The texts of a line: the needed columns in the order of [`COLUMNS`] or [`SACCT`], and the facts (empty if they are not there).
+struct Fields<'l> {
+    columns: [&'l str; 5],
+    facts: [&'l str; 2],
+}
+
+/// Splits a line into the fields that are needed. Lines with quotes are split by the rules of CSV. Returns nothing if a needed
+/// column is missing.
 fn fields<'l>(
     line: &'l str,
     layout: &Layout,
     record: &'l mut StringRecord,
     most: usize,
-) -> Option<[&'l str; 5]> {
-    if !layout.is_sacct && layout.positions == [0, 1, 2, 3, 4] && !line.contains('"') {
-        // The usual order, which a table of millions of rows has.
-        let mut rest = line.split(',');
-        let mut next = || rest.next();
-        return Some([next()?, next()?, next()?, next()?, next()?]);
-    }
-    let mut found = [""; 5];
+) -> Option<Fields<'l>> {
+    let mut found = Fields { columns: [""; 5], facts: [""; 2] };
     let mut missing = layout.positions.len();
     let mut take = |at: usize, field: &'l str| {
+        if layout.facts[0] == Some(at) {
+            found.facts[0] = field.trim();
+        } else if layout.facts[1] == Some(at) {
+            found.facts[1] = field.trim();
+        }
         for (slot, position) in layout.positions.iter().enumerate() {
             if *position == at {
-                found[slot] = field;
+                found.columns[slot] = field;
                 missing -= 1;
             }
         }
     };
+    if !layout.is_sacct && layout.positions == [0, 1, 2, 3, 4] && !line.contains('"') {
+        // The usual order, which a table of millions of rows has.
+        let mut rest = line.splitn(6, ',');
+        let mut next = || rest.next();
+        found.columns = [next()?, next()?, next()?, next()?, next()?];
+        for (at, field) in next().into_iter().flat_map(|rest| rest.split(',')).take(most - 4).enumerate() {
+            for (fact, position) in layout.facts.iter().enumerate() {
+                if *position == Some(at + 5) {
+                    found.facts[fact] = field.trim();
+                }
+            }
+        }
+        return Some(found);
+    }
     if layout.is_sacct || !line.contains('"') {
         let separator = if layout.is_sacct { '|' } else { ',' };
         line.split(separator).take(most + 1).enumerate().for_each(|(at, field)| take(at, field));
@@ -180,26 +240,26 @@ fn fields<'l>(
     (missing == 0).then_some(found)
 }
 
-/// Returns the position of the fact that a line of a table states. `known` has the facts so far by their text.
+/// The facts of a table so far, by the texts of their columns.
+#[derive(Default)]
+struct KnownFacts {
+    by_text: HashMap<String, u32>,
+    /// The key of a look-up, kept to avoid an allocation for each row.
+    key: String,
+}
+
+/// Returns the position of the fact that these texts state.
 fn fact(
     reader: &Reader<'_>,
-    layout: &Layout,
-    known: &mut HashMap<String, u32>,
+    texts: [&str; 2],
+    known: &mut KnownFacts,
     history: &mut History,
 ) -> Result<u32, UsageError> {
-    let line = reader.text()?;
-    let mut record = StringRecord::new();
-    let is_quoted = line.contains('"');
-    if is_quoted {
-        split(line, &mut record);
-    }
-    let field = |at: Option<usize>| {
-        let found = at.map(|at| if is_quoted { record.get(at) } else { line.split(',').nth(at) });
-        found.flatten().unwrap_or_default().trim()
-    };
-    let texts = layout.facts.map(field);
-    let key = texts.join("\0");
-    if let Some(at) = known.get(&key) {
+    known.key.clear();
+    known.key.push_str(texts[0]);
+    known.key.push('\0');
+    known.key.push_str(texts[1]);
+    if let Some(at) = known.by_text.get(&known.key) {
         return Ok(*at);
     }
     let number = |column: usize| {
@@ -217,7 +277,7 @@ fn fact(
     };
     let fact = Fact { fair_share: number(0)?, wants: number(1)?.map(|waiting| waiting > 0) };
     let at = history.position_of(&fact);
-    known.insert(key, at);
+    known.by_text.insert(known.key.clone(), at);
     Ok(at)
 }
 
@@ -227,10 +287,11 @@ fn time(reader: &Reader<'_>, what: &str, text: &str) -> Result<i64, UsageError> 
 }
 
 fn table(reader: &mut Reader<'_>, layout: &Layout, history: &mut History) -> Result<(), UsageError> {
-    let most = layout.positions.iter().copied().max().unwrap_or_default();
+    let facts = if history.has_facts { layout.facts } else { [None; 2] };
+    let most = layout.positions.iter().copied().chain(facts.into_iter().flatten()).max().unwrap_or_default();
     let mut record = StringRecord::new();
     let mut is_first = true;
-    let mut known = HashMap::new();
+    let mut known = KnownFacts::default();
     // The times of the row before as text, and as numbers: tables are often sorted by time.
     let mut last = (String::new(), String::new(), (0, 0));
     while reader.next()? {
@@ -238,7 +299,9 @@ fn table(reader: &mut Reader<'_>, layout: &Layout, history: &mut History) -> Res
             charge(1024 * ROW, "rows of the history");
         }
         let line = reader.text()?;
-        let Some([queue, resource, from, to, amount]) = fields(line, layout, &mut record, most) else {
+        let Some(Fields { columns: [queue, resource, from, to, amount], facts }) =
+            fields(line, layout, &mut record, most)
+        else {
             return Err(reader.error("a column is missing: expected queue, resource, from, to and amount"));
         };
         if queue.is_empty() || resource.is_empty() {
@@ -273,7 +336,7 @@ fn table(reader: &mut Reader<'_>, layout: &Layout, history: &mut History) -> Res
             let whole = amount.bytes().fold(0, |sum, digit| sum * 10 + i64::from(digit - b'0'));
             history.push(queue, resource, span, Ok(whole));
             if history.has_facts {
-                let fact = fact(reader, layout, &mut known, history)?;
+                let fact = fact(reader, facts, &mut known, history)?;
                 history.state_at(fact, true);
             }
             continue;
@@ -287,7 +350,7 @@ fn table(reader: &mut Reader<'_>, layout: &Layout, history: &mut History) -> Res
         let whole = value.numer().to_i64().filter(|_| value.is_integer());
         history.push(queue, resource, span, whole.ok_or(&value));
         if history.has_facts {
-            let fact = fact(reader, layout, &mut known, history)?;
+            let fact = fact(reader, facts, &mut known, history)?;
             history.state_at(fact, whole.is_some());
         }
     }
@@ -304,7 +367,9 @@ fn sacct(reader: &mut Reader<'_>, layout: &Layout, history: &mut History) -> Res
             history.skipped.steps += 1;
             continue;
         }
-        let Some([account, resources, start, end, _]) = fields(line, layout, &mut record, most) else {
+        let Some(Fields { columns: [account, resources, start, end, _], .. }) =
+            fields(line, layout, &mut record, most)
+        else {
             return Err(reader.error("a column is missing: expected Account, AllocTRES, Start and End"));
         };
         if matches!(start, "Unknown" | "None" | "") {
@@ -341,6 +406,97 @@ fn sacct(reader: &mut Reader<'_>, layout: &Layout, history: &mut History) -> Res
         }
     }
     Ok(())
+}
+
+/// The beginning of the line that stands before and after the title of a report of `sreport`.
+const RULE: &[u8] = b"--------";
+
+/// Reads the output of `sreport -P cluster AccountUtilizationByUser` after its first line. Each row says how much a user of an
+/// account used in the whole period. The average over the period counts as held throughout.
+fn sreport(reader: &mut Reader<'_>, history: &mut History) -> Result<(), UsageError> {
+    let (mut period, mut unit) = (None, None);
+    loop {
+        if !reader.next()? {
+            return Err(reader.error("the report of sreport has no rows: its title has no end"));
+        }
+        if reader.bytes.starts_with(RULE) {
+            break;
+        }
+        let line = reader.text()?.trim();
+        if let Some(rest) = line.strip_prefix("Usage reported in ") {
+            unit =
+                ["Seconds", "Minutes", "Hours"].iter().zip([1_i64, 60, 3600]).find_map(|(name, seconds)| {
+                    rest.split_whitespace().any(|word| word == *name).then_some(seconds)
+                });
+            if unit.is_none() {
+                let found = shown(rest);
+                return Err(
+                    reader.error(format!("found usage in `{found}`: expected seconds (sreport -t Seconds)"))
+                );
+            }
+        } else if let Some(found) = period_of(line) {
+            period = Some(found);
+        }
+    }
+    let Some((from, to)) = period.filter(|(from, to)| from < to) else {
+        return Err(reader.error(
+            "the title of the report names no period such as 2026-01-01T00:00:00 - 2026-01-31T23:59:59",
+        ));
+    };
+    let Some(unit) = unit else {
+        return Err(reader.error("the title of the report has no line `Usage reported in ...`"));
+    };
+    let expected = "expected the columns Account, Login and Used, such as those of `sreport -P cluster \
+                    AccountUtilizationByUser -t Seconds -T gres/gpu`";
+    if !reader.next()? {
+        return Err(reader.error(format!("the report has no header: {expected}")));
+    }
+    let names: Vec<String> = reader.text()?.split('|').map(|name| name.trim().to_owned()).collect();
+    let position = |wanted: &str| names.iter().position(|name| name == wanted);
+    let [Some(account), Some(login), Some(used)] = ["Account", "Login", "Used"].map(position) else {
+        return Err(reader.error(format!("found another header: {expected}")));
+    };
+    let resource = position("TRES Name");
+    history.is_calendar = true;
+    while reader.next()? {
+        charge(ROW, "rows of the history");
+        let line = reader.text()?;
+        let fields: Vec<&str> = line.split('|').map(str::trim).collect();
+        let field = |at: usize| fields.get(at).copied().unwrap_or_default();
+        // A row without a user adds up the rows of an account and of the accounts below it.
+        if field(login).is_empty() {
+            continue;
+        }
+        if field(account).is_empty() {
+            return Err(reader.error("Account: the name is empty"));
+        }
+        let resource = resource.map_or("cpu", field);
+        if resource.is_empty() {
+            return Err(reader.error("TRES Name: the name is empty"));
+        }
+        let amount = evenhand_problem::number::parse(field(used)).ok().filter(|amount| *amount >= 0);
+        let amount = amount.ok_or_else(|| {
+            reader.error(format!("Used: found `{}`, expected a number of at least 0", shown(field(used))))
+        })?;
+        let average = amount * unit * NANOSECONDS / (to - from);
+        let whole = average.numer().to_i64().filter(|_| average.is_integer());
+        history.push(field(account), resource, (from, to), whole.ok_or(&average));
+    }
+    if history.n_rows == 0 {
+        return Err(
+            reader.error("no row has a user: the rows of accounts add up their users and are not counted")
+        );
+    }
+    Ok(())
+}
+
+/// Returns the period in the title of a report of `sreport`. Its end is the last second of the period.
+fn period_of(title: &str) -> Option<(i64, i64)> {
+    let words: Vec<&str> = title.split_whitespace().collect();
+    let at = words.iter().position(|word| *word == "-")?;
+    let time = |at: usize| time_of(words.get(at)?.as_bytes(), true);
+    let (from, to) = (time(at.checked_sub(1)?)?, time(at + 1)?);
+    Some((from, to + NANOSECONDS))
 }
 
 /// Reads a trackable resource of Slurm, such as `gres/gpu=2`. Memory is returned in MiB, as Slurm counts it.

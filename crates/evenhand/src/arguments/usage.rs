@@ -9,7 +9,8 @@ use evenhand::usage::Law;
 
 #[derive(Debug, Args)]
 pub struct Usage {
-    /// History (CSV) or the output of `sacct -X -P`, or - for standard input
+    /// History (CSV), the output of `sacct -X -P` or `sreport -P`, the answer of a range query of Prometheus, or - for
+    /// standard input
     #[arg(value_name = "HISTORY")]
     pub history: PathBuf,
     /// Law by which usage of the past counts less
@@ -51,6 +52,10 @@ pub struct Usage {
     /// karma: the guaranteed part of a fair share, from 0 to 1
     #[arg(long, value_name = "A", allow_hyphen_values = true)]
     pub alpha: Option<String>,
+    /// Compare with what the scheduler reports: the output of `sshare -P`, Kueue's local queues (JSON), or the state of
+    /// Volcano's plugin fairshare (JSON)
+    #[arg(long, value_name = "FILE")]
+    pub reported: Option<PathBuf>,
     /// karma: the credits of each queue at first
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub credits: Option<String>,

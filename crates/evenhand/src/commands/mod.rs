@@ -10,6 +10,7 @@ pub mod compare;
 mod course;
 pub mod explain;
 pub mod export;
+mod half_life;
 pub mod hunt;
 pub mod import;
 pub mod lp;

@@ -27,6 +27,12 @@ pub fn run(call: &Simulate, common: &Common) -> Result<ExitCode, Failure> {
         for warning in snapshot.problem.warnings() {
             output::warn(common, warning.to_string());
         }
+        if call.history || !call.half_life.is_empty() {
+            let option = if call.history { "--history" } else { "--half-life" };
+            return Err(Failure::input(format!(
+                "{option}: {name} is a snapshot, and this option is for scenarios"
+            )));
+        }
         return super::waits::run(call, snapshot, common);
     }
     if call.waits.durations.is_some() || call.waits.rule_option.rule.is_some() {
@@ -36,13 +42,27 @@ pub fn run(call: &Simulate, common: &Common) -> Result<ExitCode, Failure> {
         ))
         .tip("a scenario states the durations and the policy itself"));
     }
+    let is_of_tasks = !simulate::reservation::is_admission(&document) && !simulate::is_course(&document);
+    for (option, is_given) in [("--history", call.history), ("--half-life", !call.half_life.is_empty())] {
+        if is_given && !is_of_tasks {
+            return Err(Failure::input(format!("{option}: {name} is not a scenario of whole tasks")));
+        }
+    }
     if simulate::reservation::is_admission(&document) {
         return super::admission::run(&document, call, until, common);
     }
     if simulate::is_course(&document) {
         return super::course::run(&document, call, until, common);
     }
-    let scenario = document.scenario(folder).map_err(of_format)?;
+    let mut scenario = document.scenario(folder).map_err(of_format)?;
+    scenario.has_history = call.history;
+    if !call.half_life.is_empty() {
+        return super::half_life::run(call, &document, scenario, common);
+    }
+    if call.resume.is_some() && scenario.usage.is_some() {
+        let why = "--resume: runs with an order by past usage cannot be resumed; start without --resume";
+        return Err(Failure::input(why));
+    }
     let bar = output::progress(common, None);
     let simulated = match &call.resume {
         Some(file) => with_checkpoints(&document, &scenario, call, file, (common.seed, until), &bar),
@@ -185,7 +205,7 @@ pub(super) fn finish(
 }
 
 /// Returns the failure of a scenario, with the place in its file. An error in a trace is reported by the reader of the trace.
-fn of_scenario(document: &Document<'_>, scenario: &Scenario, error: SimulateError) -> Failure {
+pub(super) fn of_scenario(document: &Document<'_>, scenario: &Scenario, error: SimulateError) -> Failure {
     let (place, message) = (error.place(scenario), error.to_string());
     let is_import = matches!(error, SimulateError::Import(_));
     let failure = Failure::from(error);
@@ -269,6 +289,10 @@ fn write(run_folder: &mut RunFolder<'_>, simulated: &Simulated, form: &str) -> R
         let seed = Some(run.seed);
         run_folder.save(seed, "jobs.csv", simulate::jobs_csv(problem, run))?;
         run_folder.save(seed, "users.csv", simulate::users_csv(problem, run))?;
+        if run_folder.call.history {
+            let history = simulate::history_csv(problem, run).map_err(Failure::from)?;
+            run_folder.save(seed, "history.csv", history)?;
+        }
         run_folder.save(seed, "completion-times.csv", simulate::completion_csv(run))?;
         if let Some(figure) = report::simulation_series(problem, run) {
             if form == "parquet" {

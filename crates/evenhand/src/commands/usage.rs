@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use evenhand::import::{ImportError, Input};
 use evenhand::problem::{Rational, number};
 use evenhand::report;
-use evenhand::usage::{History, Law, Settings, UsageError, judge, parse_duration, parse_time};
+use evenhand::usage::{History, Law, Reported, Settings, UsageError, judge, parse_duration, parse_time};
 
 use crate::arguments::Common;
 use crate::arguments::usage::Usage;
@@ -121,11 +121,17 @@ pub fn run(call: &Usage, common: &Common) -> Result<ExitCode, Failure> {
     };
     let history = History::read(input.map_err(Failure::input)?)?;
     note_skipped(&history, common);
+    let reported = call.reported.as_deref().map(Input::open).transpose().map_err(Failure::input)?;
+    let reported = reported.map(Reported::read).transpose()?;
+    if let Some(reported) = reported.as_ref().filter(|reported| !reported.reporter.follows(settings.law)) {
+        let (by, law) = (reported.reporter.name(), settings.law.name());
+        return Err(Failure::input(format!("--reported: the file is of {by}, whose law is not {law}")));
+    }
     let standings = judge(&history, &settings)?;
     output::result(
         common,
-        || report::standings_document(&history, &settings, &standings),
-        || report::standings(&history, &settings, &standings),
+        || report::standings_document(&history, &settings, &standings, reported.as_ref()),
+        || report::standings(&history, &settings, &standings, reported.as_ref()),
     )
 }
 

@@ -73,6 +73,14 @@ pub trait Scheduler {
     /// Adds a removed server again, empty.
     fn open(&mut self, server: usize);
 
+    /// Sets the time of the following calls. Only schedulers whose order depends on time use it.
+    fn set_time(&mut self, _time: f64) {}
+
+    /// Returns by user the decayed past usage at the time that was set last, if the scheduler orders users by it.
+    fn usage(&mut self) -> Option<Vec<f64>> {
+        None
+    }
+
     /// Returns whether a filling would place no task. It is called after all tasks of a restored state were placed or
     /// submitted.
     ///

@@ -58,6 +58,7 @@ schemas![
     "watch-status",
     "migrations",
     "waiting-times",
+    "half-life-study",
     "reproduction",
     "exhibits",
     "audit",

@@ -6,6 +6,7 @@ use serde_json::value::RawValue;
 use super::only_of_tree;
 use crate::fields::{Fields, Read, count, duration, not_before, not_negative, positive};
 use crate::scenario::{Arrivals, Job, Poisson, Scenario};
+use crate::usage::UsageLaw;
 
 /// Reads a user and adds it to the scenario. `is_table`: the tasks of the scenario come from a table.
 pub(super) fn user<'t>(
@@ -17,6 +18,9 @@ pub(super) fn user<'t>(
     let also = [&["jobs", "poisson", "leaves"][..], &MEMBER_FIELDS].concat();
     let fields = Fields::of(document, raw, &[&["name", "weight", "demand", "servers"][..], &also].concat())?;
     let spec = user_spec(document, &fields.object, &also)?;
+    let is_of_volcano =
+        scenario.usage.as_ref().is_some_and(|order| matches!(order.law, UsageLaw::Volcano { .. }));
+    fields.refuse("weight", is_of_volcano, "the law `volcano` has no weights")?;
     for field in MEMBER_FIELDS {
         only_of_tree(scenario.policy, &fields, field)?;
     }

@@ -15,3 +15,4 @@ mod reservation;
 mod scenarios;
 mod stopped;
 mod traces;
+mod usage;

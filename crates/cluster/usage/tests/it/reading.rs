@@ -1,6 +1,9 @@
 //! Tables and the output of `sacct`, good and bad.
 
-use evenhand_usage::{NANOSECONDS, judge, parse_duration, parse_time, time_text};
+use evenhand_import::Input;
+use evenhand_usage::{
+    NANOSECONDS, Reported, Reporter, UsageError, judge, parse_duration, parse_time, time_text,
+};
 
 use crate::{q, read, settings};
 
@@ -120,4 +123,161 @@ fn settings_that_do_not_fit_are_refused() {
     let mut slurm = settings("slurm", "1h", 60);
     slurm.resource_weights.insert("cpu".to_owned(), q("1"));
     refused(&two, &slurm, "the history has no resource `cpu`: expected gpu, disk");
+}
+
+const SREPORT: &str = "--------------------------------------------------------------------------------\n\
+    Cluster/Account/User Utilization 2026-01-01T00:00:00 - 2026-01-01T23:59:59 (86400 secs)\n\
+    Usage reported in TRES Seconds\n\
+    --------------------------------------------------------------------------------\n\
+    Cluster|Account|Login|Proper Name|TRES Name|Used\n\
+    demo|root|||gres/gpu|864000\n\
+    demo|physics|||gres/gpu|777600\n\
+    demo|physics|ann|Ann|gres/gpu|691200\n\
+    demo|physics|bob|Bob|gres/gpu|86400\n\
+    demo|bio|eve|Eve|gres/gpu|86400\n";
+
+#[test]
+fn sreport_is_read_as_averages_of_users() {
+    let history = read(SREPORT).unwrap();
+    assert_eq!((&history.queues[..], history.n_rows), (&["physics".to_owned(), "bio".to_owned()][..], 3));
+    assert_eq!(history.resources, ["gres/gpu"]);
+    let mut settings = settings("slurm", "1d", 0);
+    (settings.half_life, settings.at) = (None, None);
+    let standings = judge(&history, &settings).unwrap();
+    assert_eq!(standings.queues[0].queue, "bio");
+    assert_eq!(standings.queues[0].charged.exact().unwrap(), &q("86400"));
+    assert_eq!(standings.queues[1].charged.exact().unwrap(), &q("777600"));
+    // Minutes, and without the column TRES Name: CPUs.
+    let minutes =
+        SREPORT.replace("TRES Seconds", "CPU Minutes").replace("|TRES Name", "").replace("|gres/gpu", "");
+    let history = read(&minutes).unwrap();
+    assert_eq!(history.resources, ["cpu"]);
+    assert_eq!(judge(&history, &settings).unwrap().queues[0].charged.exact().unwrap(), &q("5184000"));
+    for (from, to, message) in [
+        ("TRES Seconds", "Percentage of Total", "history.csv:3: found usage in `Percentage of Total`"),
+        ("Usage reported in TRES Seconds\n", "", "no line `Usage reported in"),
+        ("2026-01-01T00:00:00 - ", "", "names no period"),
+        ("|Used\n", "|Energy\n", "history.csv:5: found another header"),
+        ("|691200", "|691200(3.2%)", "history.csv:8: Used: found `691200(3.2%)`"),
+        ("|physics|ann", "||ann", "history.csv:8: Account: the name is empty"),
+    ] {
+        let error = read(&SREPORT.replace(from, to)).unwrap_err().to_string();
+        assert!(error.contains(message), "{error} is not {message}");
+    }
+    let title = SREPORT.lines().take(3).collect::<Vec<_>>().join("\n");
+    assert!(read(&title).unwrap_err().to_string().contains("its title has no end"));
+}
+
+const MATRIX: &str = r#"{"status": "success", "data": {"resultType": "matrix", "result": [
+    {"metric": {"__name__": "kai_queue_allocated_gpus", "queue_name": "research", "pod": "x"},
+     "values": [[1767225600, "8"], [1767225660, "8"], [1767225780.000, "4"]]},
+    {"metric": {"__name__": "kai_queue_allocated_gpus", "queue_name": "batch"}, "values": [[1767225660, "1.5"]]}]}}"#;
+
+#[test]
+fn range_queries_of_prometheus_are_read() {
+    let history = read(MATRIX).unwrap();
+    assert_eq!(
+        (&history.queues[..], &history.resources[..]),
+        (&["research".into(), "batch".into()][..], &["gpu".into()][..])
+    );
+    let mut settings = settings("slurm", "1d", 0);
+    (settings.half_life, settings.at) = (None, None);
+    let standings = judge(&history, &settings).unwrap();
+    // The sample that is missing at 720 counts as nothing: 60 * (8 + 8 + 4).
+    assert_eq!(standings.queues[1].charged.exact().unwrap(), &q("1200"));
+    assert_eq!(standings.queues[0].charged.exact().unwrap(), &q("90"));
+    for (from, to, message) in [
+        ("success", "error", "Prometheus reports an error"),
+        ("matrix", "vector", "data.resultType: found `vector`"),
+        (
+            r#""queue_name": "batch""#,
+            r#""pod": "batch""#,
+            "data.result[1].metric: it has no label `queue_name`",
+        ),
+        (
+            r#""__name__": "kai_queue_allocated_gpus", "queue_name": "batch""#,
+            r#""queue_name": "batch""#,
+            "names no resource",
+        ),
+        ("1.5", "-1", "batch, sample 0: found `-1`"),
+        ("1.5", "NaN", "batch, sample 0: found `NaN`"),
+        ("1767225660, \"8\"", "1767225600, \"8\"", "values[1]: the times of samples must ascend"),
+        ("[1767225600, \"8\"]", "[1767225600]", "data.result:"),
+        ("}]}}", "}]", "history.csv:"),
+        (r#""data""#, r#""date""#, "found other JSON"),
+    ] {
+        let text = MATRIX.replacen(from, to, 1);
+        assert_ne!(text, MATRIX, "{from}");
+        let error = read(&text).unwrap_err().to_string();
+        assert!(error.contains(message), "{error} is not {message}");
+    }
+    let one = r#"{"data": {"resultType": "matrix", "result": [{"metric": {"__name__": "m", "queue": "a"}, "values": [[1, "1"]]}]}}"#;
+    assert!(read(one).unwrap_err().to_string().contains("the step of the query is not known"));
+    let none = r#"{"data": {"resultType": "matrix", "result": []}}"#;
+    assert!(read(none).unwrap_err().to_string().contains("the answer has no sample"));
+}
+
+fn reported(text: &str) -> Result<Reported, UsageError> {
+    Reported::read(Input::new("report", std::io::Cursor::new(text.to_owned().into_bytes())).unwrap())
+}
+
+#[test]
+fn reports_of_schedulers_are_read() {
+    let sshare = "Account|User|RawShares|NormShares|RawUsage|FairShare\n\
+        root||||400|\n physics||2|.5|300|\n  physics|ann|1|1|200|.5\n bio||1|.5|100|\n";
+    let report = reported(sshare).unwrap();
+    assert_eq!((report.reporter, report.queues.len()), (Reporter::Slurm, 3));
+    assert_eq!(report.charged("physics", &[]), Some(q("300")));
+    assert_eq!(report.charged("chemistry", &[]), None);
+    let kueue = r#"{"kind": "List", "items": [
+        {"kind": "LocalQueue", "metadata": {"name": "a", "namespace": "x"}, "status": {"fairSharing":
+          {"admissionFairSharingStatus": {"consumedResources": {"cpu": "31999m", "memory": "1Gi"},
+           "lastUpdate": "2026-01-01T00:00:00Z"}, "weightedShare": 0}}},
+        {"kind": "LocalQueue", "metadata": {"name": "b", "namespace": "x"}, "status": {}}]}"#;
+    let report = reported(kueue).unwrap();
+    assert_eq!(report.reporter, Reporter::Kueue);
+    let weights = [("cpu".to_owned(), q("2")), ("memory".to_owned(), q("1/1073741824"))];
+    assert_eq!(report.charged("a", &weights), Some(q("64998/1000")));
+    assert_eq!(report.times, Some((1_767_225_600 * NANOSECONDS, 1_767_225_600 * NANOSECONDS)));
+    let state = r#"{"lastCycle":"2026-01-01T00:00:00Z","queues":{"q":{"x":1.5,"y":2},"r":{"y":3}}}"#;
+    let map = serde_json::json!({"kind": "ConfigMap", "data": {"state.json": state}}).to_string();
+    for text in [state, &map] {
+        let report = reported(text).unwrap();
+        assert_eq!(report.reporter, Reporter::Volcano);
+        let names: Vec<&str> = report.queues.keys().map(String::as_str).collect();
+        assert_eq!(names, ["q/y", "r/y", "x"]);
+        assert_eq!(report.charged("x", &[]), Some(q("3/2")));
+    }
+    for (text, message) in [
+        ("", "report:1: the file is empty"),
+        ("Account|User\n", "report:1: found another header"),
+        ("Account|RawUsage\na|-1\n", "report:2: RawUsage: found `-1`"),
+        ("Account|RawUsage\na|1\na|2\n", "report:3: Account: `a` has a second row"),
+        ("Account|RawUsage\n|1\n", "report:2: Account: the name is empty"),
+        ("Account|RawUsage\n", "no queue is reported"),
+        ("{", "report:1: the file is not JSON"),
+        (r#"{"kind": "Pod"}"#, "found other JSON"),
+        (r#"{"kind": "ConfigMap", "data": {}}"#, "expected the key `state.json`"),
+        (r#"{"queues": {"a": {"b": -1}}}"#, "is not a number of at least 0"),
+        (r#"{"queues": 3}"#, "not the state of Volcano's plugin"),
+        (r#"{"kind": "LocalQueue", "metadata": {"name": "a"}}"#, "is admission fair sharing on?"),
+    ] {
+        let error = reported(text).unwrap_err().to_string();
+        assert!(error.contains(message), "{error} is not {message}");
+    }
+}
+
+#[test]
+fn a_report_agrees_up_to_its_rounding() {
+    let history = read("queue,resource,from,to,amount\na,cpu,0,100,3\nb,cpu,0,50,1\n").unwrap();
+    let settings = settings("slurm", "1h", 100);
+    let standings = judge(&history, &settings).unwrap();
+    let computed = |name: &str| &standings.queues.iter().find(|queue| queue.queue == name).unwrap().charged;
+    let rounded = |name: &str, more: i64| {
+        let whole = computed(name).low.clone().floor() + more;
+        let report = reported(&format!("Account|RawUsage\n{name}|{whole}\n")).unwrap();
+        report.agrees(computed(name), &whole, &standings.resource_weights)
+    };
+    assert!(rounded("a", 0) && rounded("a", 1) && rounded("b", 0));
+    assert!(!rounded("a", 3) && !rounded("a", -2) && !rounded("b", 2));
 }

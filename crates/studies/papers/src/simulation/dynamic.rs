@@ -34,6 +34,8 @@ fn scenario(server: ServerRule, duration: Duration) -> Result<Scenario, PaperErr
         leaves,
     };
     Ok(Scenario {
+        usage: None,
+        has_history: false,
         name: "DRFH, Figure 4".to_owned(),
         resources: resources(),
         servers: table_1()?,

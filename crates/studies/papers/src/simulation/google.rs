@@ -78,6 +78,8 @@ fn on_sample<T>(of: impl FnOnce(&Cloud<'_>) -> Result<T, PaperError>) -> Result<
     let trace = sample(&folder)?;
     let (servers, _) = google_machines(Input::open(&folder.join("machine_configs_all_trace.csv"))?)?;
     let scenario = Scenario {
+        usage: None,
+        has_history: false,
         name: "Google sample".to_owned(),
         resources: resources(),
         servers,

@@ -1,0 +1,68 @@
+//! `simulate --half-life`: the waiting times of tasks under several half-lives of past usage.
+
+use std::process::ExitCode;
+
+use evenhand::problem::format::Document;
+use evenhand::report::{self, HalfLifeStudy};
+use evenhand::simulate::{self, Scenario};
+use evenhand::usage::{NANOSECONDS, parse_duration};
+
+use super::simulate::{of_scenario, seeds};
+use crate::arguments::{Common, Simulate};
+use crate::failure::Failure;
+use crate::output;
+
+/// Reads a half-life: a number in the scenario's unit of time, a duration with a unit (then times are seconds), or `none`.
+fn half_life(text: &str) -> Result<Option<f64>, Failure> {
+    let wrong = || {
+        Failure::input(format!(
+            "--half-life: `{text}`: expected times above 0 such as 3600 or 7d, or none, separated by commas"
+        ))
+    };
+    if text == "none" {
+        return Ok(None);
+    }
+    let number = match text.parse::<f64>() {
+        Ok(number) => number,
+        Err(_) => parse_duration(text).map_err(|_| wrong())? as f64 / NANOSECONDS as f64,
+    };
+    // The largest time of a simulation.
+    if number > 0.0 && number <= 1e100 { Ok(Some(number)) } else { Err(wrong()) }
+}
+
+pub fn run(
+    call: &Simulate,
+    document: &Document<'_>,
+    mut scenario: Scenario,
+    common: &Common,
+) -> Result<ExitCode, Failure> {
+    let Some(order) = scenario.usage.clone() else {
+        return Err(Failure::input("--half-life: the policy of the scenario has no `usage`")
+            .tip("docs/scenarios.md, \"Order by past usage\", states the field"));
+    };
+    scenario.has_history = true;
+    let bar = output::progress(common, None);
+    let mut study =
+        HalfLifeStudy { law: order.law.name(), seed: common.seed, runs: call.replications, rows: Vec::new() };
+    for text in &call.half_life {
+        let half_life = half_life(text)?;
+        let Some(law) = order.law.with_half_life(half_life) else {
+            let why = format!(
+                "--half-life: the law `{}` needs a half-life; `none` is not possible",
+                order.law.name()
+            );
+            return Err(Failure::input(why));
+        };
+        if let Some(usage) = &mut scenario.usage {
+            usage.law = law;
+        }
+        let simulated = simulate::run(&scenario, &seeds(call, common), &|time, events| {
+            bar.set_message(format!("half-life {text}: time {time:.0}, {events} events"));
+        });
+        let simulated = simulated.map_err(|error| of_scenario(document, &scenario, error))?;
+        study.rows.push((text.clone(), half_life, simulate::mean_waiting_times(&simulated)));
+    }
+    bar.finish_and_clear();
+    output::result(common, || report::half_life_document(&study), || report::half_life_page(&study))?;
+    Ok(ExitCode::SUCCESS)
+}
