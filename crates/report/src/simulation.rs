@@ -211,6 +211,8 @@ pub struct HalfLifeStudy {
     pub seed: u64,
     /// The number of runs for each half-life.
     pub runs: u32,
+    /// Whether times are seconds: some half-life was stated with a unit such as `7d`.
+    pub are_seconds: bool,
     /// By half-life: its text as stated, its time (`None`: nothing decays), and by user the mean waiting time of a task.
     pub rows: Vec<(String, Option<f64>, WaitingTimes)>,
 }
@@ -234,6 +236,11 @@ impl HalfLifeStudy {
         (0..users).filter_map(of).max_by(|a, b| spread(a).total_cmp(&spread(b)))
     }
 
+    /// Returns a time for people.
+    fn time(&self, time: f64) -> String {
+        if self.are_seconds { crate::waits::time((time * 1e9) as u64) } else { short_number(time) }
+    }
+
     fn answer(&self) -> String {
         let Some((n, least, most)) = self.widest() else { return "No user was simulated.".to_owned() };
         let time = |row: usize| self.rows[row].2[n].1.unwrap_or_default();
@@ -243,9 +250,9 @@ impl HalfLifeStudy {
         }
         format!(
             "The half-life matters most to {user}: its tasks wait {} on average with the half-life {}, and {} with {}.",
-            short_number(time(least)),
+            self.time(time(least)),
             self.rows[least].0,
-            short_number(time(most)),
+            self.time(time(most)),
             self.rows[most].0
         )
     }
@@ -257,7 +264,9 @@ pub fn half_life_page(study: &HalfLifeStudy) -> Page {
     let mut table = Table::of(study.rows.iter()).words("half-life", |row| row.0.clone());
     let users = study.rows.first().map_or(0, |row| row.2.len());
     for n in 0..users.min(MOST_USERS) {
-        table = table.numbers(&study.rows[0].2[n].0, move |row| row.2[n].1.map(number));
+        table = table.numbers(&study.rows[0].2[n].0, move |row| {
+            row.2[n].1.map(|time| Cell::text(study.time(time)).with_value(time.to_string()))
+        });
     }
     let mut lines = vec![format!(
         "Mean time for which a task waited, up to the end of the run, by user. Law {}; {} with seeds from {}.",

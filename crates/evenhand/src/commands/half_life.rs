@@ -42,8 +42,14 @@ pub fn run(
     };
     scenario.has_history = true;
     let bar = output::progress(common, None);
-    let mut study =
-        HalfLifeStudy { law: order.law.name(), seed: common.seed, runs: call.replications, rows: Vec::new() };
+    let has_unit = |text: &String| text != "none" && text.parse::<f64>().is_err();
+    let mut study = HalfLifeStudy {
+        law: order.law.name(),
+        seed: common.seed,
+        runs: call.replications,
+        are_seconds: call.half_life.iter().any(has_unit),
+        rows: Vec::new(),
+    };
     for text in &call.half_life {
         let half_life = half_life(text)?;
         let Some(law) = order.law.with_half_life(half_life) else {
