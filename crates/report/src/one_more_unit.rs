@@ -80,7 +80,7 @@ fn others(problem: &Problem, row: &UnitOfRow) -> Cell {
     if list.is_empty() { Cell::none() } else { Cell::text(list.join(", ")) }
 }
 
-/// Returns notes on the base of the gains, and on rows that were left out.
+/// Returns notes on the allocation from which the gains are measured, and on rows that were not solved again.
 fn notes(explanation: &Explanation, unit: &OneMoreUnit, name: &str) -> Vec<String> {
     let mut lines = Vec::new();
     if unit.differs {

@@ -13,7 +13,7 @@ use crate::text::paragraph;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Page {
     blocks: Vec<Block>,
-    /// The table for spreadsheets, instead of the tables of the page.
+    /// The table for spreadsheets. If it is set, it replaces the tables of the page.
     sheet: Option<Table>,
 }
 

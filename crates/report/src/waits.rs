@@ -1,4 +1,4 @@
-//! How long jobs will wait, for people: the answer, a table of starts, and what the numbers rest on.
+//! How long jobs will wait, for people: the answer, a table of starts, and the assumptions behind the numbers.
 
 use evenhand_cluster::gang;
 use evenhand_cluster::waits::{Earliest, NANOSECONDS, Policy, Row, Waits, Which};
@@ -20,9 +20,9 @@ const NAMED: usize = 4;
 pub struct Asked<'a> {
     /// The running times, as they were stated.
     pub durations: &'a str,
-    /// Whether all tasks run until their limits.
+    /// Whether all tasks run until their time limits.
     pub are_limits: bool,
-    /// The end of each run in nanoseconds.
+    /// The time at which each run ends, in nanoseconds after the snapshot.
     pub horizon: Option<u64>,
     /// The seed of the first run.
     pub seed: u64,

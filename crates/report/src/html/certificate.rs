@@ -65,7 +65,8 @@ impl Room {
 pub struct Asked {
     /// Whether servers may be shared by time.
     pub by_time: bool,
-    /// The tolerance that `evenhand-check` has to accept, if it is larger than usual. On the page, the reader states another one.
+    /// The tolerance that `evenhand-check` has to accept, if it is larger than the default. The checker within the page
+    /// uses the tolerance that the reader enters there.
     pub tolerance: Option<String>,
 }
 

@@ -200,7 +200,7 @@ fn large_pages_stay_small() {
     assert_eq!(certificates(&html).len(), 3);
 }
 
-/// With twenty users, the largest have parts of their own, and every bar adds up to the usage.
+/// With twenty users, the largest users have bars of their own, and the heights add up to the whole usage.
 #[test]
 fn what_many_users_hold_adds_up() {
     let users: Vec<String> = (1..=20)
@@ -235,7 +235,7 @@ fn there_may_be_nobody_and_nothing() {
     assert!(is_balanced(&html) && html.contains("<title>Allocations side by side</title>"), "{html}");
 }
 
-/// A mechanism that charges no work is ended by the clock of the process, and the next column still gets its turn.
+/// The clock of the process ends a mechanism that reports no work, and the next column is still computed.
 #[test]
 fn columns_end_by_the_processor_time() {
     static IS_SPENT: AtomicBool = AtomicBool::new(false);
