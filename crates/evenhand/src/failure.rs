@@ -137,7 +137,8 @@ pub fn unknown<'a>(what: &str, name: &str, candidates: impl IntoIterator<Item = 
     }
 }
 
-/// Prints help or the version, which are no failures. Returns the failure of a usage error; its first line is like that of others.
+/// Prints help or the version, which are not failures. Returns the failure of a usage error, with a first line in the
+/// same form as other failures.
 pub fn of_usage(error: &clap::Error) -> Result<ExitCode, Failure> {
     use clap::error::ErrorKind;
     let rendered = error.render();

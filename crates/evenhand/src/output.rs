@@ -139,7 +139,7 @@ pub fn note(common: &Common, message: impl AsRef<str>) {
     remark(common, "note", message.as_ref());
 }
 
-/// Stores a warning if the kernel could not check a certificate that is written all the same.
+/// Stores a warning if the kernel could not check a certificate. The certificate is written nevertheless.
 pub fn unchecked(common: &Common, why: Option<&str>) {
     if let Some(why) = why {
         warn(common, format!("the kernel did not check the certificate: {why}"));

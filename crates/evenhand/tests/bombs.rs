@@ -22,7 +22,7 @@ const MOST_MEMORY: u64 = 2048;
 
 /// A small file, and the command to run on it.
 struct Bomb {
-    /// A description of what is excessive about the file.
+    /// A description of the excessive property of the file.
     what: &'static str,
     file: &'static str,
     text: Vec<u8>,
@@ -215,7 +215,8 @@ fn bombs() -> Vec<Bomb> {
     all
 }
 
-/// Returns dumps of schedulers: a description of what is excessive, the system, the name of the file, and the file.
+/// Returns dumps of schedulers, each with a description of its excessive property, the system, the name of the file,
+/// and the content.
 fn dumps() -> Vec<(&'static str, &'static str, &'static str, String)> {
     let strokes = "/".repeat(20_000);
     let role = format!(

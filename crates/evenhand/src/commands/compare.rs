@@ -52,7 +52,7 @@ fn write_page(
     common: &Common,
 ) -> Result<(), Failure> {
     let document = page(call, problem, columns, common)?;
-    // `print` below draws the picture in the other case.
+    // If the page goes to a file, `print` below draws the picture.
     if files::is_standard(call.page()) {
         draw(call, problem, columns)?;
     }

@@ -31,7 +31,8 @@ pub fn run(call: &Solve, common: &Common) -> Result<ExitCode, Failure> {
     check_names(call, &problem)?;
     super::note_rule(flags.value("rule")?, &problem, common);
     let started = Instant::now();
-    // Every answer names the hash of the problem. The problem stores it, so it is computed once, meanwhile.
+    // Every answer names the hash of the problem. The hash is computed while the mechanism runs, and the problem stores
+    // it.
     let hash = || problem_sha256(&problem);
     let outcome =
         ManuallyDrop::new(with_background(&problem, || mechanism.allocate_with(&problem, &flags), hash).0?);
@@ -119,7 +120,7 @@ fn entitled(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Checks that flags which name server classes or users name those of the problem.
+/// Checks that the server classes and users that flags name exist in the problem.
 fn check_names(call: &Solve, problem: &Problem) -> Result<(), Failure> {
     for (flag, text) in &call.flags.0 {
         let (kind, known): (_, Vec<&str>) = match flag.takes {
@@ -134,7 +135,7 @@ fn check_names(call: &Solve, problem: &Problem) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Writes the outputs of `--series` and `--plot`. Returns whether one went to standard output.
+/// Writes the outputs of `--series` and `--plot`. Returns whether one of these outputs went to standard output.
 fn draw(call: &Solve, is_trajectory: bool, problem: &Problem, outcome: &Outcome) -> Result<bool, Failure> {
     let steps = outcome.findings.series.as_deref().unwrap_or_default();
     let mut printed = false;

@@ -81,7 +81,7 @@ fn time(option: &str, text: &str) -> Result<u64, Failure> {
     Ok(time.unsigned_abs())
 }
 
-/// Reads a law such as `fixed:30m`; `None` if the text is none. A time alone is a fixed time.
+/// Reads a law such as `fixed:30m`. A time alone means a fixed time. Returns `None` if the text is not a law.
 fn law(option: &str, text: &str) -> Result<Option<Law>, Failure> {
     let text = text.trim();
     if text == "limits" {

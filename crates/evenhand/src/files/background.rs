@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn what_is_written_is_there_in_order() {
-        // The sizes: nothing, less than a piece, several pieces, and more pieces than may wait.
+        // The sizes: empty, less than a piece, several pieces, and more pieces than may wait.
         for (threads, lines) in [(1, 0), (2, 0), (2, 9), (1, 300_000), (2, 300_000), (2, 900_000)] {
             let (found, expected) = written(threads, lines);
             assert!(found == expected, "{lines} lines by {threads} threads");

@@ -348,7 +348,7 @@ fn links_and_permissions() {
     use std::os::unix::fs::{PermissionsExt, symlink};
     let folder = session();
     folder.write("precious", "precious");
-    // Links with the names of temporary files that an older version would have used.
+    // An older version used these names for temporary files. A link with such a name must not be followed.
     for pid in 0..50_000 {
         if pid % 97 == 0 {
             let name = format!(".out.json.{pid}.part");

@@ -33,7 +33,7 @@ fn servers_for_a_job() {
         "Adding 1 server of class gpu-node (price 1) lets research/train-3 start; no cheaper set does.";
     assert!(text.starts_with(answer), "{text}");
     assert!(text.contains("`evenhand what-if SNAPSHOT --add gpu-node=1`"), "{text}");
-    // A file, as for `what-if --submit`.
+    // The goal may also be a file of a user, as for `what-if --submit`.
     folder.write(
         "job.json",
         r#"{"name": "new", "group": "batch", "demand": {"gpu": 8, "cpu": 1}, "tasks": 2}"#,

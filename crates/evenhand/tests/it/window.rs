@@ -145,7 +145,7 @@ fn a_clock_that_is_set_back_is_not_trusted() {
     assert_eq!(found["max_min"]["margin"], json!({"least": "0", "most": "0"}));
 }
 
-/// A queue at its limit, and one that lacks nothing of the resource, do not want more of it.
+/// A queue at its limit, and a queue that lacks nothing of the resource, do not want more of the resource.
 #[test]
 fn wanting_more_is_not_waiting() {
     let folder = Folder::new();
