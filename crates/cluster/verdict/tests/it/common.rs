@@ -1,4 +1,4 @@
-//! Snapshots for tests, small or random, and the kernel's answers to certificates.
+//! Snapshots for tests, small or random, and the answers of the kernel to certificates.
 
 use evenhand_check::{File, Options};
 use evenhand_cluster::{Servers, Verdict};
@@ -54,8 +54,9 @@ pub fn amounts(vector: &[Rational]) -> Vec<String> {
     vector.iter().map(ToString::to_string).collect()
 }
 
-/// Returns a random problem with groups and whole tasks, some in gangs and some pinned, and an allocation in which tasks run
-/// wherever there is room, as by a scheduler that ignores fairness.
+/// Returns a random problem with groups and whole tasks, of which some are in gangs and some are pinned, and an
+/// allocation. In the allocation, tasks run on all servers on which they fit, as under a scheduler that ignores
+/// fairness.
 pub fn random(seed: u64) -> (Problem, Allocation) {
     let mut rng = Pcg64::seed_from_u64(seed);
     let shape = Shape { groups: 6, users: 8, classes: 3 };
