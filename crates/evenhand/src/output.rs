@@ -104,8 +104,8 @@ pub fn progress(common: &Common, steps: Option<u64>) -> ProgressBar {
     bar
 }
 
-/// Returns the width and colours of standard output. The width is that of `COLUMNS` or of the terminal; if there is neither,
-/// lines may have any width.
+/// Returns the width and colours of standard output. The width is that of `COLUMNS` or of the terminal. If there is
+/// neither, lines may have any width.
 fn terminal() -> Terminal {
     let columns = std::env::var("COLUMNS").ok().and_then(|text| text.trim().parse().ok());
     let is_terminal = std::io::stdout().is_terminal();

@@ -53,7 +53,7 @@ fn every_command_ends() {
     let (written, after) = rest.split_once(END).expect("the end of the table");
     let bombs = bombs();
     if std::env::var_os("EVENHAND_WRITE_DOCS").is_some() {
-        // The commands run one after the other, so that none waits for another.
+        // The commands run one after the other, so that no command slows down another.
         let rows: String = bombs.iter().map(|bomb| row(bomb, &run(bomb, None))).collect();
         std::fs::write(&path, format!("{before}{BEGIN}{HEAD}{rows}{END}{after}")).unwrap();
         return;

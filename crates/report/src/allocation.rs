@@ -17,8 +17,8 @@ const MOST_RESOURCES: usize = 32;
 /// The most server classes of a user in the table for people.
 const MOST_CLASSES: usize = 6;
 
-/// Returns the answer of a mechanism as a page: the allocation and the findings. With `all_users`, for programs, the table has
-/// a row for every user; otherwise it has as many as people read.
+/// Returns the answer of a mechanism as a page: the allocation and the findings. With `all_users`, the table has a row
+/// for every user, as programs need it. Otherwise it is cut for people.
 #[must_use]
 pub fn outcome(problem: &Problem, outcome: &Outcome, all_users: bool) -> Page {
     let allocation = &outcome.allocation;

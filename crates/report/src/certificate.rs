@@ -201,8 +201,8 @@ fn notes(certificate: &Certificate) -> Vec<&'static str> {
     notes
 }
 
-/// The tolerances at which floating-point solvers stop, ascending, each with its exponent. The largest are those of first-order
-/// methods.
+/// The tolerances at which floating-point solvers stop, ascending, each with its exponent. The largest tolerances
+/// belong to first-order methods.
 const SOLVER_TOLERANCES: [(&str, u32); 7] =
     [("1e-10", 10), ("1e-9", 9), ("1e-8", 8), ("1e-7", 7), ("1e-6", 6), ("1e-5", 5), ("1e-4", 4)];
 
@@ -503,7 +503,7 @@ pub(crate) fn words(claim: &Claim, certificate: &Certificate, constraints: &Cons
     }
 }
 
-/// Returns the user whose tasks are farthest from those of the filling.
+/// Returns the words about the user whose number of tasks differs most from the filling.
 fn filling_words(filling: &Tasks, certificate: &Certificate) -> String {
     let total = |tasks: &[(usize, Rational)]| tasks.iter().map(|(_, x)| x).sum::<Rational>();
     let differs = |(n, filled): (usize, &Vec<(usize, Rational)>)| {

@@ -232,7 +232,8 @@ impl OverTime {
         }
     }
 
-    /// Returns the lines in the order of interest: first those that lacked their fair share for the longest time.
+    /// Returns the lines in the order of interest: the lines that lacked their fair share for the longest time come
+    /// first.
     #[must_use]
     pub fn in_order(&self) -> Vec<&Line> {
         let mut lines: Vec<&Line> = self.lines.iter().filter(|line| line.most() > 0.0).collect();

@@ -35,10 +35,11 @@ pub fn number(value: &Rational) -> String {
     if exact.len() <= LONGEST_EXACT { format!("{exact} = {decimal}") } else { decimal }
 }
 
-/// Returns a number with six significant digits, or with as many more as show that it is not whole.
+/// Returns a number with six significant digits, or with as many more digits as are needed to show that it is not
+/// whole.
 ///
-/// A number that is not whole is never written as a whole one. If 15 digits cannot tell it from a whole number, the whole
-/// number and the difference are written.
+/// A number that is not whole is never written as a whole number. If 15 digits cannot tell it from a whole number, the
+/// whole number and the difference are written.
 ///
 /// # Examples
 /// ```

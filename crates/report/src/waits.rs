@@ -182,7 +182,7 @@ fn runs(waits: &Waits, asked: &Asked<'_>) -> String {
     )
 }
 
-/// Returns sentences about what may make the numbers wrong.
+/// Returns sentences about the conditions under which the numbers may be wrong.
 fn conditions(snapshot: &Snapshot, waits: &Waits) -> Vec<String> {
     let mut lines = Vec::new();
     let mut by_model: Vec<&str> = waits
@@ -223,7 +223,7 @@ fn conditions(snapshot: &Snapshot, waits: &Waits) -> Vec<String> {
     lines
 }
 
-/// Returns sentences about what the simulation takes from the scheduler and the snapshot.
+/// Returns sentences about the facts that the simulation takes from the scheduler and the snapshot.
 #[must_use]
 pub fn modelled(snapshot: &Snapshot, waits: &Waits, asked: &Asked<'_>) -> Vec<String> {
     let mut lines = vec![
@@ -270,7 +270,7 @@ pub fn modelled(snapshot: &Snapshot, waits: &Waits, asked: &Asked<'_>) -> Vec<St
     lines
 }
 
-/// Returns sentences about what the simulation leaves out.
+/// Returns sentences about the facts that the simulation leaves out.
 #[must_use]
 pub fn not_modelled(snapshot: &Snapshot, waits: &Waits, asked: &Asked<'_>) -> Vec<String> {
     let mut lines = vec![

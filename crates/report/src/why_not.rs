@@ -290,7 +290,7 @@ impl<'e> Words<'e> {
         format!("Placement: {}", all.join(" "))
     }
 
-    /// Returns further facts: an empty cluster, fair shares, priorities, and what is not modelled.
+    /// Returns further facts: about an empty cluster, fair shares, priorities, and conditions that are not modelled.
     fn further(&self) -> Vec<String> {
         let explanation = self.explanation;
         let mut lines = Vec::new();

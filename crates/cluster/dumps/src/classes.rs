@@ -376,7 +376,7 @@ fn names(servers: &[(String, Server)], found: &[(Vec<usize>, Amounts, bool)]) ->
     let mut times: Ordered<String, usize> = Ordered::default();
     wished.iter().for_each(|name| *times.value(name, || 0) += 1);
     let mut taken: std::collections::HashSet<String> = std::collections::HashSet::new();
-    // Names without a number are reserved first, so that no numbered name equals one of them.
+    // Names without a number are reserved first, so that no name with a number equals one of these names.
     let is_sole = |name: &String| times.find(name).is_some_and(|at| times.entries()[at].1 == 1);
     taken.extend(wished.iter().filter(|name| is_sole(name)).cloned());
     let mut next: Ordered<String, usize> = Ordered::default();

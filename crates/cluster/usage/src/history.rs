@@ -20,7 +20,7 @@ pub struct Skipped {
     pub without_resources: u64,
 }
 
-/// What a row says about fairness, in addition to the amount that the queue used.
+/// The facts about fairness that a row states, in addition to the amount that the queue used.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Fact {
     /// The fair share of the queue, if it is known.

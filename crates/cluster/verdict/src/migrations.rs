@@ -103,7 +103,7 @@ pub enum Outcome {
     Plan(Plan),
     /// No migrations help, for this reason.
     Never(Obstacle),
-    /// The search found no migrations, which is no proof that there are none.
+    /// The search found no migrations. This is not a proof that no migrations help.
     NotFound {
         /// Whether a set of migrations exists for which no feasible order was found. Some task would need a temporary
         /// server.

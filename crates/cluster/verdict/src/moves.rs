@@ -17,7 +17,8 @@ use crate::starts::{Answer, Assignment, STEPS_OF_A_VERDICT, Standing};
 use crate::task_rules::TaskRules;
 use crate::verdict::Verdict;
 
-/// The largest number of servers that are fully considered for one start, those with the cheapest stops first.
+/// The largest number of servers that are fully considered for one start. Servers with the cheapest stops are
+/// considered first.
 const CANDIDATES: usize = 24;
 
 /// The largest number of tasks that migrate for one start. More migrations would disturb more running work than most starts are

@@ -147,7 +147,7 @@ impl History {
         if added.is_err() {
             // The numbers that an undone transaction gave to names do not exist in the file.
             self.names.clear();
-            // Moving the WAL into the file makes room for the next round. On a full disk this may fail too.
+            // Moving the WAL into the file frees space for the next round. On a full disk this may fail too.
             let _ = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
         }
         added.map_err(|error| error_of(&self.file, &error))

@@ -81,11 +81,11 @@ fn draw(call: &Compare, problem: &Problem, columns: &[Compared]) -> Result<bool,
     files::write(path, &report::shares(problem, columns).to_svg().map_err(Failure::solver)?)
 }
 
-/// Runs the mechanisms, judges their allocations and those of the files, and writes the columns. If the program has to end
-/// early, the columns computed so far are written.
+/// Runs the mechanisms, judges their allocations and the allocations of the files, and writes the columns. If the
+/// program has to end early, the columns computed so far are written.
 ///
 /// # Errors
-/// A file cannot be read or written; or a column is too large, after all others have been written.
+/// A file cannot be read or written; or a column is too large, after all other columns have been written.
 fn compared(
     call: &Compare,
     common: &Common,

@@ -1,4 +1,4 @@
-//! `reproduce`: shows published values next to the computed ones.
+//! `reproduce`: shows published values next to the computed values.
 
 use std::path::Path;
 use std::process::ExitCode;

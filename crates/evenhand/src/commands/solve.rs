@@ -82,8 +82,8 @@ pub fn run(call: &Solve, common: &Common) -> Result<ExitCode, Failure> {
 /// The number of users from which a second result takes some milliseconds to compute. Starting a thread takes 0.1 ms.
 const MANY_USERS: usize = 1_000;
 
-/// Computes the first result, and the second one meanwhile on another thread. The second is `None` if the problem is small, no
-/// thread is free, or a limit stops it; the caller then computes it itself.
+/// Computes the first result, and meanwhile the second result on another thread. The second result is `None` if the
+/// problem is small, no thread is free, or a limit stops the computation. The caller then computes it itself.
 fn with_background<A, B: Send>(
     problem: &Problem,
     first: impl FnOnce() -> A,

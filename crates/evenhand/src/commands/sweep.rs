@@ -174,7 +174,7 @@ impl At<'_> {
     }
 }
 
-/// Returns the limits of a line, which are those of `solve` on its problem.
+/// Returns the limits of a line: the limits that `solve` has for its problem.
 fn limits_of(subject: &Result<Subject, Fault>, common: &Common) -> Limits {
     let bytes = subject.as_ref().map_or(0, Subject::bytes);
     let limits = Limits { work: common.work, memory: common.memory, ..Limits::by_input() };

@@ -211,7 +211,7 @@ fn entries(stated: &str, text: &str) -> Result<Vec<(String, Entry)>, Failure> {
     Ok(entries)
 }
 
-/// Returns the entry for the laws of durations and remaining times. If only one law is stated, it holds for both.
+/// Returns the entry for the laws of durations and remaining times. If only one law is stated, it applies to both.
 fn pair(duration: Option<Law>, left: Option<Law>) -> Option<Entry> {
     let either = duration.or(left)?;
     Some(Entry { duration: duration.unwrap_or(either), left: left.unwrap_or(either) })

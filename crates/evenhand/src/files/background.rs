@@ -40,7 +40,7 @@ impl<'f> BackgroundWriter<'f> {
         self.wait()
     }
 
-    /// Hands the piece to the thread. If there is no thread and none can be started, the piece is written at once.
+    /// Hands the piece to the thread. If there is no thread and no thread can be started, the piece is written at once.
     fn hand_over(&mut self) -> io::Result<()> {
         let piece = mem::take(&mut self.piece);
         if self.thread.is_none() && self.written >= LITTLE && rayon::current_num_threads() > 1 {

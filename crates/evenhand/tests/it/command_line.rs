@@ -358,7 +358,7 @@ fn links_and_permissions() {
     folder.solve("drfh", true, "out.json");
     assert_eq!(folder.read("precious"), "precious");
     let mode = |name: &str| std::fs::metadata(folder.path().join(name)).unwrap().permissions().mode() & 0o777;
-    // The permissions are those of a file that the shell creates.
+    // The output has the permissions of a file that the shell creates.
     folder.write("by-hand", "");
     assert_eq!(mode("out.json"), mode("by-hand"));
     // An output that is a link is followed, and the permissions of its target are kept.

@@ -112,7 +112,7 @@ fn rounds_count_until_the_next_one() {
     assert_eq!((&late["present"], &late["seen"]), (&"50".into(), &json!(["130", "180"])));
     folder.run(&["check", "c.json"]).ends_with(0);
     folder.run(&["check", "c.json", "--require", "window-max-min"]).ends_with(1);
-    // Without --coverage the gaps are too long; shorter windows are covered.
+    // Without `--coverage` the gaps of this window are too long. Shorter windows are covered well enough.
     let short = folder.run(&["verdict", "h.sqlite", "--window", "10060s"]).ends_with(3);
     assert!(short.error_line().contains("covers too little of the window"), "{short:?}");
     let found = verdict(&folder, "verdict h.sqlite --window 60s", 1);

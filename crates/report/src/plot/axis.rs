@@ -20,7 +20,7 @@ pub struct Axis {
     pub label: String,
     /// The layout of values.
     pub scale: Scale,
-    /// The least and the greatest value shown; those of the data if `None`.
+    /// The least and the greatest value shown. `None` means the range of the data.
     pub range: Option<(f64, f64)>,
 }
 

@@ -214,7 +214,7 @@ fn what_many_users_hold_adds_up() {
     let outcome = registry::find("drfh").unwrap().allocate(&problem, Arithmetic::Exact).unwrap();
     let bars = holdings(&problem, &outcome.allocation).unwrap();
     assert_eq!(bars.parts, ["u14", "u15", "u16", "u17", "u18", "u19", "u20", "13 others"]);
-    // The share of each user in the CPU is its weight over 210; the memory follows.
+    // The share of each user in the CPU is its weight over 210. The memory is computed from it.
     let [cpu, memory] = bars.groups[0].bars.as_slice() else { panic!("{bars:?}") };
     let weights = [14.0, 15.0, 16.0, 17.0, 18.0, 19.0, 20.0, 91.0];
     for (height, weight) in cpu.heights.iter().zip(weights) {

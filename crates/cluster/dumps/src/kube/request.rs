@@ -110,7 +110,7 @@ impl Quantities {
     }
 }
 
-/// Raises amounts to at least those of `others`.
+/// Raises each amount to at least the amount of the same resource in `others`.
 fn at_least(amounts: &mut Amounts, others: &Amounts) {
     for (r, amount) in others {
         let known = amounts.entry(*r).or_default();

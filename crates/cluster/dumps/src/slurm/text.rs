@@ -184,7 +184,8 @@ fn job_fields(text: &str) -> Result<(Vec<(String, String)>, bool), NotKnown> {
     let rest = &text[user..];
     let end = FREE_TEXTS.iter().filter_map(|field| rest.find(field)).min().unwrap_or(rest.len());
     let mut known = fields(&text[..name]);
-    // `WCKey` may contain any text. Slurm writes the fields of an array before it, so later ones are ignored.
+    // `WCKey` may contain any text. Slurm writes the fields of an array before it, so fields of an array after it are
+    // ignored.
     let head = fields(rest[..end].trim_start());
     let key = head.iter().position(|(field, _)| field == "WCKey").unwrap_or(head.len());
     let is_of_array = |field: &str| field.starts_with("Array") || field.starts_with("HetJob");

@@ -34,7 +34,7 @@ fn agree(found: (&Rational, &Rational), plain: &Bounds, what: &str) {
     assert!(Rational::from(&plain.1 - &plain.0) < narrow, "{what}: plain is wide");
 }
 
-/// Each history has two queues. Usage and the order of the queues are those of the plain implementation.
+/// Each history has two queues. Their usage and order must agree with the plain implementation.
 #[test]
 fn random_histories_equal_the_plain_implementation() {
     for seed in 0..HISTORIES {

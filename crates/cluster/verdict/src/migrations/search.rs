@@ -509,7 +509,7 @@ impl<'s, 'p> Search<'s, 'p> {
         })
     }
 
-    /// Adds tasks on a server; removes tasks if the number is negative.
+    /// Adds tasks on a server. A negative number removes tasks.
     fn change(&mut self, n: usize, host: usize, tasks: i64) {
         let class = self.hosts.list[host].place.class;
         let demand = self.hosts.demand(n, class);

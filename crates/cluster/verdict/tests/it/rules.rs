@@ -81,7 +81,7 @@ fn the_kernel_recomputes_fair_shares_by_resource() {
     assert!(certified > 200 && uncertified > 5, "{certified} {uncertified}");
 }
 
-/// Returns a certificate that states other fair shares than those of its rule.
+/// Returns a certificate that states fair shares which differ from the shares of its rule.
 fn forged(rule: &str, groups: &Value, users: &Value, queues: &Value) -> String {
     let gpu = |n: u64| json!({"gpu": n.to_string()});
     let problem = json!({"kind": "allocation-problem", "resources": ["gpu"],
