@@ -45,7 +45,7 @@ pub enum Goal {
 /// The answer to the question how many servers to add.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
-    /// The classes on offer, in the order of the numbers in [`Set`].
+    /// The classes on offer. [`Set::counts`] has the same order.
     pub offers: Vec<Offer>,
     /// The set of servers, or the reason why there is no set.
     pub outcome: Outcome,
