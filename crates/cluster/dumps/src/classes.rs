@@ -164,7 +164,7 @@ fn kept(cluster: &mut Cluster, used: &[Amounts]) -> Vec<usize> {
 struct Columns {
     /// The column of each profile.
     of: Vec<usize>,
-    /// Whether a rule of some task allows the column, by column.
+    /// Whether a rule of some task allows the profiles of the column, for each column.
     is_asked: Vec<bool>,
 }
 

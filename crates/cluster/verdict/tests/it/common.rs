@@ -15,7 +15,8 @@ pub fn snapshot(text: &str) -> Snapshot {
     Source { name: "snapshot", text }.snapshot().unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// Returns a snapshot with one class `node` of servers with this number of GPUs, groups, users, and the tasks on each server.
+/// Returns a snapshot of a cluster with the class `node`. Each of its servers has `gpus` GPUs and the tasks of the
+/// entry in `servers`. The groups and users are those of a problem file.
 pub fn cluster(gpus: u32, groups: &Value, users: &Value, servers: &[Value]) -> Snapshot {
     let placements: Vec<Value> = servers
         .iter()
