@@ -31,8 +31,8 @@ pub fn run(call: &Solve, common: &Common) -> Result<ExitCode, Failure> {
     check_names(call, &problem)?;
     super::note_rule(flags.value("rule")?, &problem, common);
     let started = Instant::now();
-    // Every answer names the hash of the problem. The hash is computed while the mechanism runs, and the problem stores
-    // it.
+    // Every answer names the hash of the problem. Computing it while the mechanism runs saves time, because the problem
+    // stores it.
     let hash = || problem_sha256(&problem);
     let outcome =
         ManuallyDrop::new(with_background(&problem, || mechanism.allocate_with(&problem, &flags), hash).0?);
