@@ -110,7 +110,8 @@ pub fn table(seeds: &std::ops::Range<u64>, most_users: usize, only: &str) -> Str
     crate::table::markdown(&head, &rows, 1)
 }
 
-/// Returns the duals as evidence. Each covers the users that it blocks.
+/// Returns the levels that the duals prove, as evidence of a certificate. Each level covers the users that its dual
+/// blocks.
 fn levels(instance: &Instance<'_>, share: Share, duals: &[LevelDual]) -> Result<Vec<Level>, String> {
     let problem = instance.problem();
     let coefficients = share.coefficients(problem).map_err(|e| e.to_string())?;

@@ -140,7 +140,8 @@ fn table(
     Ok(text)
 }
 
-/// Returns the least ratio of a peer's CPU time to that of the engine's fastest run with an error that is not greater.
+/// Returns the least ratio of two CPU times: the time of a peer, over the time of the engine's fastest run whose error
+/// is not greater than the peer's.
 fn fastest_as_accurate(rows: &[Row], errors: &[Option<f64>], kind: &str) -> Option<f64> {
     let timed = |ours: bool| {
         let named = rows.iter().zip(errors).filter(move |(row, _)| row.name.starts_with("evenhand") == ours);

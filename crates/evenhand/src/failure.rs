@@ -120,10 +120,11 @@ impl From<RatioError> for Failure {
     }
 }
 
-/// The number of names that are listed if none is similar.
+/// The number of known names that the tip lists if no known name is similar.
 const LISTED: usize = 12;
 
-/// Returns the failure of a name that does not exist, where `what` is its kind. The tip is the nearest name, or the first few.
+/// Returns the failure of a name that does not exist. `what` is the kind of the name. The tip is the nearest name, or
+/// the first few names.
 pub fn unknown<'a>(what: &str, name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Failure {
     let candidates: Vec<&str> = candidates.into_iter().collect();
     let failure = Failure::input(format!("there is no {what} `{name}`"));
@@ -137,7 +138,8 @@ pub fn unknown<'a>(what: &str, name: &str, candidates: impl IntoIterator<Item = 
     }
 }
 
-/// Prints help or the version, which are no failures. Returns the failure of a usage error; its first line is like that of others.
+/// Prints help or the version, which are not failures. Returns the failure of a usage error, with a first line in the
+/// same form as other failures.
 pub fn of_usage(error: &clap::Error) -> Result<ExitCode, Failure> {
     use clap::error::ErrorKind;
     let rendered = error.render();
@@ -165,7 +167,8 @@ pub fn of_usage(error: &clap::Error) -> Result<ExitCode, Failure> {
     }
 }
 
-/// Returns a tip that clap does not give: the mechanisms if none is named, or the nearest command after `help`.
+/// Returns a tip that clap does not give. It lists the mechanisms if the call names no mechanism, or suggests the
+/// nearest command after `help`.
 fn tip_of_usage(error: &clap::Error) -> Option<String> {
     use clap::error::{ContextKind, ContextValue, ErrorKind};
     match (error.kind(), error.get(ContextKind::InvalidArg), error.get(ContextKind::InvalidSubcommand)) {

@@ -148,7 +148,7 @@ fn wait(child: &mut Child) -> Option<ExitStatus> {
     }
 }
 
-/// Passes on the signals that end a command, except those that the parent of this process ignores.
+/// Passes on the signals that end a command, except for signals that the parent of this process ignores.
 fn pass_signals_on(child: &Child) {
     let ignored = ignored_signals();
     let ends =

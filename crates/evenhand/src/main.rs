@@ -76,7 +76,8 @@ fn run() -> Result<ExitCode, Failure> {
     if let Command::Bench(call) = &arguments.command
         && call.keeper
     {
-        // The keeper needs none of the threads below, and is started before every run of an external program.
+        // A keeper starts before every run of an external program, so it has to start fast. It needs none of the
+        // threads below.
         return commands::bench::run(call, common);
     }
     let _locks = files::examine(&arguments.command.command_files())?;

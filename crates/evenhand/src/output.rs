@@ -104,8 +104,8 @@ pub fn progress(common: &Common, steps: Option<u64>) -> ProgressBar {
     bar
 }
 
-/// Returns the width and colours of standard output. The width is that of `COLUMNS` or of the terminal; if there is neither,
-/// lines may have any width.
+/// Returns the width and colours of standard output. The width is that of `COLUMNS` or of the terminal. If there is
+/// neither, lines may have any width.
 fn terminal() -> Terminal {
     let columns = std::env::var("COLUMNS").ok().and_then(|text| text.trim().parse().ok());
     let is_terminal = std::io::stdout().is_terminal();
@@ -139,7 +139,7 @@ pub fn note(common: &Common, message: impl AsRef<str>) {
     remark(common, "note", message.as_ref());
 }
 
-/// Stores a warning if the kernel could not check a certificate that is written all the same.
+/// Stores a warning if the kernel could not check a certificate. The certificate is written nevertheless.
 pub fn unchecked(common: &Common, why: Option<&str>) {
     if let Some(why) = why {
         warn(common, format!("the kernel did not check the certificate: {why}"));

@@ -16,7 +16,7 @@ use crate::output;
 /// The time between two readings. Meanwhile a process can touch some hundred megabytes.
 const BETWEEN_READINGS: Duration = Duration::from_millis(20);
 
-/// The divisor of the memory limit that gives the memory kept free for what is touched between two readings.
+/// One part in this many of the memory limit stays free, for memory that the process touches between two readings.
 const HEADROOM: u64 = 16;
 
 /// The processor time for [`Limits::A_MINUTE`] of work, in seconds, summed over all threads.
@@ -32,7 +32,8 @@ const TIME_TO_FINISH: (f64, f64) = (0.09, 1.0);
 /// The limits of the command.
 static LIMITS: OnceLock<Handle> = OnceLock::new();
 
-/// A function that writes the results so far, given the reason why the rest is missing. `None` if they are written already.
+/// A function that writes the results so far, given the reason why the other results are missing. It returns `None` if
+/// the command is already writing them.
 type LastWords = Box<dyn FnOnce(&str) -> Option<Result<ExitCode, Failure>> + Send>;
 
 static LAST_WORDS: Mutex<Option<LastWords>> = Mutex::new(None);
@@ -120,8 +121,8 @@ fn processor_time_message(limit: f64) -> String {
     format!("this takes more than {limit:.0} seconds of processor time (--work raises the limit)")
 }
 
-/// Ends the program from another thread, because the command itself may never return. The first call returns if the command is
-/// writing its results itself.
+/// Ends the program from another thread, because the command itself may never return. If the command is already writing
+/// its results, the first call returns, so that the command can finish.
 fn end(message: &str) {
     let words = LAST_WORDS.lock().unwrap_or_else(PoisonError::into_inner).take();
     let failure = match words.map(|words| words(message)) {

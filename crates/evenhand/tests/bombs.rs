@@ -22,7 +22,7 @@ const MOST_MEMORY: u64 = 2048;
 
 /// A small file, and the command to run on it.
 struct Bomb {
-    /// A description of what is excessive about the file.
+    /// A description of the excessive property of the file.
     what: &'static str,
     file: &'static str,
     text: Vec<u8>,
@@ -53,7 +53,7 @@ fn every_command_ends() {
     let (written, after) = rest.split_once(END).expect("the end of the table");
     let bombs = bombs();
     if std::env::var_os("EVENHAND_WRITE_DOCS").is_some() {
-        // The commands run one after the other, so that none waits for another.
+        // The commands run one after the other, so that no command slows down another.
         let rows: String = bombs.iter().map(|bomb| row(bomb, &run(bomb, None))).collect();
         std::fs::write(&path, format!("{before}{BEGIN}{HEAD}{rows}{END}{after}")).unwrap();
         return;
@@ -215,7 +215,8 @@ fn bombs() -> Vec<Bomb> {
     all
 }
 
-/// Returns dumps of schedulers: a description of what is excessive, the system, the name of the file, and the file.
+/// Returns dumps of schedulers, each with a description of its excessive property, the system, the name of the file,
+/// and the content.
 fn dumps() -> Vec<(&'static str, &'static str, &'static str, String)> {
     let strokes = "/".repeat(20_000);
     let role = format!(

@@ -81,7 +81,7 @@ pub fn admission(admitted: &Admitted) -> Page {
     page.table(types)
 }
 
-/// Returns the sentence that compares with the optimum in the long run, or says why there is no comparison.
+/// Returns the sentence that compares the reward with the optimum in the long run, or says why there is no comparison.
 fn compared(admitted: &Admitted, part: Option<f64>) -> String {
     let Admitted { scenario, optimum, .. } = admitted;
     match (optimum, scenario.coming.other_loads(scenario.horizon)) {

@@ -17,8 +17,8 @@ const MOST_RESOURCES: usize = 32;
 /// The most server classes of a user in the table for people.
 const MOST_CLASSES: usize = 6;
 
-/// Returns the answer of a mechanism as a page: the allocation and the findings. With `all_users`, for programs, the table has
-/// a row for every user; otherwise it has as many as people read.
+/// Returns the answer of a mechanism as a page: the allocation and the findings. With `all_users`, the table has a row
+/// for every user, as programs need it. Otherwise it is cut for people.
 #[must_use]
 pub fn outcome(problem: &Problem, outcome: &Outcome, all_users: bool) -> Page {
     let allocation = &outcome.allocation;
@@ -88,7 +88,8 @@ fn classes(problem: &Problem, allocation: &Allocation, n: usize) -> Cell {
 fn used(problem: &Problem, allocation: &Allocation) -> String {
     let all = by_resource(problem, allocation);
     let time = time(problem, allocation);
-    // If all capacity of a resource is shared by time, the usage of time already says how much is used.
+    // If all capacity of a resource is shared by time, the usage of server time already shows the usage of the
+    // resource.
     let is_told = |r: usize| all[r].is_some() || time.is_none() || problem.total_capacity()[r].is_zero();
     let used = problem.resources().iter().zip(&all).enumerate().take(MOST_RESOURCES);
     let used = used.filter(|(r, _)| is_told(*r)).map(|(_, (name, used))| {

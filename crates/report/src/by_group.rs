@@ -33,8 +33,8 @@ impl Held {
     }
 }
 
-/// Returns the usage by group and resource, with groups inside a group after it. Pairs without usage, guarantee, limit and fair
-/// share are left out. `due` is the allocation that defines the fair shares.
+/// Returns the usage by group and resource. Each group is followed by the groups inside it. Pairs without usage,
+/// guarantee, limit and fair share are left out. `due` is the allocation that defines the fair shares.
 pub(crate) fn by_group(problem: &Problem, allocation: &Allocation, due: Option<&Allocation>) -> Vec<Held> {
     let groups = problem.groups();
     let promises = Promises::new(groups);

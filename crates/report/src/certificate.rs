@@ -132,7 +132,8 @@ fn table_of_rooms(problem: &Problem, rooms: &[OptimumBounds]) -> Table {
     table.at_most(BOUNDED, "users")
 }
 
-/// Returns how many tasks fit, if one task or a gang fits.
+/// Returns the words for the number of additional tasks that fit. They are empty unless the evidence names a user for
+/// which a task or a gang fits.
 fn room_words(claim: &Claim, in_tasks: Option<&Rational>) -> String {
     match (&claim.evidence, in_tasks) {
         (Evidence::Room(Room { index: Some(_), .. }), Some(margin)) => {
@@ -200,8 +201,8 @@ fn notes(certificate: &Certificate) -> Vec<&'static str> {
     notes
 }
 
-/// The tolerances at which floating-point solvers stop, ascending, each with its exponent. The largest are those of first-order
-/// methods.
+/// The tolerances at which floating-point solvers stop, ascending, each with its exponent. The largest tolerances
+/// belong to first-order methods.
 const SOLVER_TOLERANCES: [(&str, u32); 7] =
     [("1e-10", 10), ("1e-9", 9), ("1e-8", 8), ("1e-7", 7), ("1e-6", 6), ("1e-5", 5), ("1e-4", 4)];
 
@@ -253,7 +254,8 @@ fn rounding(certificate: &Certificate, least: &[Option<Rational>]) -> Option<Str
     ))
 }
 
-/// Returns a positive number with two significant digits, rounded up: a tolerance as large as the text suffices.
+/// Returns a positive number with two significant digits. It is rounded up, so that an axiom also holds at the
+/// tolerance that the text states.
 fn rounded_up(value: &Rational) -> String {
     let mut exponent = to_f64(value).log10().floor() as i32;
     let scaled = |exponent: i32| {
@@ -501,7 +503,7 @@ pub(crate) fn words(claim: &Claim, certificate: &Certificate, constraints: &Cons
     }
 }
 
-/// Returns the user whose tasks are farthest from those of the filling.
+/// Returns the words about the user whose number of tasks differs most from the filling.
 fn filling_words(filling: &Tasks, certificate: &Certificate) -> String {
     let total = |tasks: &[(usize, Rational)]| tasks.iter().map(|(_, x)| x).sum::<Rational>();
     let differs = |(n, filled): (usize, &Vec<(usize, Rational)>)| {
@@ -522,7 +524,7 @@ fn filling_words(filling: &Tasks, certificate: &Certificate) -> String {
     }
 }
 
-/// Returns the levels that the prices prove: the level itself if there is only one.
+/// Returns the words for the levels that the prices prove. A single level is stated as a number.
 fn levels_words(levels: &[Level], share: Option<Share>, certificate: &Certificate) -> String {
     let used: Vec<&Level> = levels.iter().filter(|level| !level.covers.is_empty()).collect();
     match used.as_slice() {

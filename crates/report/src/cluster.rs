@@ -45,7 +45,7 @@ pub fn verdict(snapshot: &Snapshot, verdict: &Verdict, compared: &[Compared]) ->
         .lines(left_out(snapshot))
 }
 
-/// Returns the numbers that the scheduler reports next to those of its formula.
+/// Returns a page that compares the numbers that the scheduler reports with the results of its formula.
 pub(crate) fn of_reported(problem: &Problem, compared: &[Compared]) -> Page {
     let table = reported(problem, compared);
     let page = if table.is_empty() { Page::new() } else { Page::new().table(table) };
@@ -297,17 +297,17 @@ fn ends(problem: &Problem, end: &End) -> String {
 /// A verdict on an axiom of the usage or of the fair shares: its name, the verdict and the margin.
 type Judged = [Cell; 3];
 
-/// Returns the axioms of the running tasks.
+/// Returns the verdicts on the axioms, for the allocation of the running tasks.
 pub(crate) fn axioms_of_held(verdict: &Verdict) -> Table {
     table_of_axioms([], held(verdict).into_iter().map(Vec::from))
 }
 
-/// Returns the axioms of the fair shares.
+/// Returns the verdicts on the axioms, for the fair shares.
 pub(crate) fn axioms_of_due(verdict: &Verdict) -> Table {
     table_of_axioms([], due(verdict).into_iter().map(Vec::from))
 }
 
-/// Returns the axioms of the running tasks and of the fair shares in one table.
+/// Returns the verdicts on the axioms, for the running tasks and for the fair shares, in one table.
 fn axioms(verdict: &Verdict) -> Table {
     let named = |of: &'static str| move |row: Judged| [Cell::text(of)].into_iter().chain(row).collect();
     let rows = held(verdict).into_iter().map(named("usage"));
@@ -367,7 +367,8 @@ fn sentences(snapshot: &Snapshot, verdict: &Verdict) -> Vec<String> {
     lines
 }
 
-/// Returns the sentence on how far servers are rounded down, and its meaning for the verdict.
+/// Returns the sentence that says how far the capacities of servers are rounded down, and what the rounding means for
+/// the verdict.
 fn rounding(snapshot: &Snapshot) -> String {
     let problem = &snapshot.problem;
     let part = |of: &evenhand_problem::snapshot::Rounded| {
@@ -720,7 +721,7 @@ pub fn what_if(before: (&Snapshot, &Verdict), after: (&Snapshot, &Verdict)) -> P
         format!("Below their fair share by a whole task before: {}.", said(&below(before))),
         format!("Below their fair share by a whole task after: {}.", said(&below(after))),
     ];
-    // Tasks that could start before are no consequence of the change.
+    // Tasks that could already start before the change are not a consequence of the change.
     let could_before: BTreeSet<&str> = before
         .starts
         .iter()

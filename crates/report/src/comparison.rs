@@ -204,7 +204,7 @@ pub(crate) fn is_own(judged: &Judged, axiom: Axiom, parameters: &Parameters) -> 
         .is_some_and(|(own, of)| *own == axiom && of.clone().of(axiom).is_ok_and(|of| of == *parameters))
 }
 
-/// Returns the cell of a number, or [an empty one](Cell::none) if the number is not known.
+/// Returns the cell of a number, or [an empty cell](Cell::none) if the number is not known.
 fn known(value: Option<&Rational>, show: fn(&Rational) -> Cell) -> Cell {
     value.map_or_else(Cell::none, show)
 }

@@ -67,7 +67,7 @@ fn situation(problem: &Problem, explanation: &Explanation) -> Vec<String> {
     lines
 }
 
-/// Returns the sentence on why the user has no more.
+/// Returns the sentence on why the user has no more tasks.
 fn verdict(problem: &Problem, explanation: &Explanation) -> String {
     let name = problem.users()[explanation.user].name();
     let is_whole = !explanation.one_more.is_empty();
@@ -105,7 +105,7 @@ fn stops(problem: &Problem, explanation: &Explanation) -> Vec<String> {
     std::iter::once("It is stopped by groups:".to_owned()).chain(list).collect()
 }
 
-/// Returns the table of server classes: the tasks of the user there, and why it has no more.
+/// Returns the table of server classes: the tasks of the user on each class, and why it has no more tasks there.
 fn classes(problem: &Problem, constraints: &Constraints<'_>, explanation: &Explanation) -> Table {
     let wants_more = matches!(
         explanation.verdict,
@@ -131,7 +131,7 @@ fn classes(problem: &Problem, constraints: &Constraints<'_>, explanation: &Expla
         .table()
 }
 
-/// Returns on how many servers of a class one more task fits, and which resources are short on the others.
+/// Returns the number of servers of a class on which one more task fits, and the resources that the other servers lack.
 fn one_more(constraints: &Constraints<'_>, single: &OneMore) -> String {
     let servers = |count: u64| format!("{count} server{}", if count == 1 { "" } else { "s" });
     let short: Vec<String> = single

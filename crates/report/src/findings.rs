@@ -82,7 +82,7 @@ pub(crate) fn findings(problem: &Problem, outcome: &Outcome) -> Vec<String> {
     lines
 }
 
-/// Returns the sentences on how one of many answers was searched for.
+/// Returns the sentences on whether PS-DSF has several answers, and on the searches that led to this answer.
 fn searched(search: &Search) -> String {
     if search.unique {
         return "This answer is the only one.".to_owned();
@@ -113,5 +113,5 @@ fn searched(search: &Search) -> String {
 /// The most names in one line.
 const LONGEST: usize = 8;
 
-/// The price up to which a price counts as 0: methods leave small errors.
+/// Prices up to this size count as 0, because numerical methods leave small errors.
 const SMALL_PRICE: f64 = 1e-12;

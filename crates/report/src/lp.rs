@@ -88,11 +88,11 @@ pub struct Verdict<'v> {
     pub model: &'v Model,
     /// The answer that is judged.
     pub answer: &'v StatedAnswer,
-    /// The judgement on it.
+    /// The judgement on `answer`.
     pub judgement: &'v Judgement,
     /// The exact answer of the programme, if it was asked for.
     pub exact: Option<&'v Answer>,
-    /// The largest violation, and the largest gap relative to the objective, that are taken for rounding.
+    /// The largest violation, and the largest gap relative to the objective, that count as rounding errors.
     pub tolerance: &'v Rational,
 }
 
@@ -125,7 +125,8 @@ impl Verdict<'_> {
         row.iter().chain(bound).chain(integrality).max_by(|a, b| a.by.cmp(&b.by))
     }
 
-    /// Returns how far the objective can be from the optimum at most: by the exact optimum, else by the prices.
+    /// Returns a bound on the distance between the objective and the optimum. The exact optimum gives the bound if it
+    /// is known, otherwise the prices do.
     #[must_use]
     pub fn gap(&self) -> Option<Rational> {
         if let Some(Answer { status: Status::Optimal(optimum), .. }) = self.exact {
@@ -137,7 +138,7 @@ impl Verdict<'_> {
         self.judgement.prices.as_ref()?.gap.clone()
     }
 
-    /// Returns a difference of objectives relative to the objective, or to 1 if that is larger.
+    /// Returns a difference of objectives, divided by the absolute objective or by 1, whichever is larger.
     fn relative(&self, gap: &Rational) -> Rational {
         let size = self.judgement.objective.clone().abs().max(Rational::from(1));
         Rational::from(gap.abs_ref()) / size

@@ -1,4 +1,5 @@
-//! Metrics in the text format of OpenMetrics, which Prometheus reads: those of a verdict, and the form of all others.
+//! Metrics in the text format of OpenMetrics, which Prometheus reads: the metrics of a verdict, and the types in which
+//! other modules state theirs.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -72,7 +73,7 @@ struct Metrics(Vec<Arc<Vec<Metric>>>);
 
 impl Collector for Metrics {
     fn encode(&self, mut encoder: DescriptorEncoder) -> Result<(), fmt::Error> {
-        // A metric without values is not declared: it may depend on something that the snapshot lacks.
+        // A metric without values is not declared. The snapshot may lack the data for it.
         for metric in self.0.iter().flat_map(|list| list.iter()).filter(|metric| !metric.values.is_empty()) {
             let unit = metric.unit.map(|unit| Unit::Other(unit.to_owned()));
             let kind = if metric.is_counter { MetricType::Counter } else { MetricType::Gauge };
@@ -92,13 +93,14 @@ impl Collector for Metrics {
     }
 }
 
-/// Returns metrics in the text format of OpenMetrics. Their order is that of the lists, so that the same metrics give the same text.
+/// Returns metrics in the text format of OpenMetrics. They keep the order of the lists, so that the same metrics give
+/// the same text.
 #[must_use]
 pub fn text(lists: Vec<Arc<Vec<Metric>>>) -> String {
     let mut registry = Registry::default();
     registry.register_collector(Box::new(Metrics(lists)));
     let mut text = String::new();
-    // Writing to a `String` does not fail, and neither do the metrics above.
+    // Writing to a `String` does not fail, and encoding the metrics does not fail either.
     let _ = encode(&mut text, &registry);
     text
 }

@@ -63,7 +63,7 @@ fn gain(value: &Between) -> Cell {
     value.exact().map_or_else(|| Cell::text(words(value)), Cell::decimal)
 }
 
-/// Returns the other users that gain or lose, those with the largest change first.
+/// Returns the other users that gain or lose, in descending order of their changes.
 fn others(problem: &Problem, row: &UnitOfRow) -> Cell {
     let mut users: Vec<&(usize, Between)> = row.users.iter().collect();
     let size = |gain: &Between| gain.at_least.clone().abs().max(gain.at_most.clone().abs());
@@ -80,7 +80,7 @@ fn others(problem: &Problem, row: &UnitOfRow) -> Cell {
     if list.is_empty() { Cell::none() } else { Cell::text(list.join(", ")) }
 }
 
-/// Returns notes on the base of the gains, and on rows that were left out.
+/// Returns notes on the allocation from which the gains are measured, and on rows that were not solved again.
 fn notes(explanation: &Explanation, unit: &OneMoreUnit, name: &str) -> Vec<String> {
     let mut lines = Vec::new();
     if unit.differs {

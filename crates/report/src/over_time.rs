@@ -80,9 +80,9 @@ pub struct Line {
     pub sums: [f64; 3],
     /// The seconds during which the queue was below its fair share by a whole task and lacked this resource.
     pub below: f64,
-    /// The longest time without a break of that kind, in seconds.
+    /// The longest unbroken time below the fair share while the resource was lacking, in seconds.
     pub longest: f64,
-    /// The current time without a break of that kind, in seconds.
+    /// The length of the current unbroken time below the fair share, in seconds; 0 if the queue is not below it.
     running: f64,
 }
 
@@ -120,9 +120,9 @@ pub struct OverTime {
     pub span: [i64; 2],
     /// The usual time between two rounds, in milliseconds.
     pub interval: i64,
-    /// The number of rounds with a verdict, and the number of those without.
+    /// The number of rounds with a verdict, and the number of rounds without a verdict.
     pub rounds: [u64; 2],
-    /// The seconds that verdicts count for.
+    /// The seconds for which verdicts count.
     pub observed: f64,
     /// The queues and resources, in the order in which they first occurred.
     pub lines: Vec<Line>,
@@ -216,7 +216,7 @@ impl OverTime {
             } else {
                 line.running = 0.0;
             }
-            // The time after a long gap is not part of a time without a break.
+            // During a long gap without verdicts the queue may have reached its fair share, so the unbroken time ends.
             if gap > reach {
                 line.running = 0.0;
             }
@@ -232,7 +232,8 @@ impl OverTime {
         }
     }
 
-    /// Returns the lines in the order of interest: first those that lacked their fair share for the longest time.
+    /// Returns the lines in the order of interest: the lines that lacked their fair share for the longest time come
+    /// first.
     #[must_use]
     pub fn in_order(&self) -> Vec<&Line> {
         let mut lines: Vec<&Line> = self.lines.iter().filter(|line| line.most() > 0.0).collect();
@@ -293,7 +294,7 @@ impl OverTime {
         said
     }
 
-    /// Returns the sentence on what a verdict counts for.
+    /// Returns the sentence that says for how long a verdict counts.
     #[must_use]
     pub fn method(&self) -> String {
         format!(
@@ -326,7 +327,7 @@ impl OverTime {
     }
 }
 
-/// Returns the missing part of the fair share, on average.
+/// Returns the fraction of the fair share that the queue lacked on average.
 fn part(line: &Line) -> f64 {
     let [_, share, lacking] = line.means();
     if share > 0.0 { lacking / share } else { 0.0 }

@@ -13,7 +13,7 @@ use crate::text::paragraph;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Page {
     blocks: Vec<Block>,
-    /// The table for spreadsheets, instead of the tables of the page.
+    /// The table for spreadsheets. If it is set, it replaces the tables of the page.
     sheet: Option<Table>,
 }
 
@@ -51,8 +51,8 @@ impl Page {
         self
     }
 
-    /// Adds a line, unless it is empty. A line break in it is escaped like other hidden characters, because names may contain
-    /// them.
+    /// Adds a line, unless it is empty. A line break inside the line is escaped like other hidden characters, because
+    /// names may contain line breaks.
     #[must_use]
     pub fn text(self, line: impl AsRef<str>) -> Self {
         self.lines(Some(line).filter(|line| !line.as_ref().is_empty()))
@@ -75,7 +75,7 @@ impl Page {
         self
     }
 
-    /// Adds a table. An HTML document contains all its rows, and folds those that are left out elsewhere.
+    /// Adds a table. An HTML document contains all its rows, and folds the rows that other forms leave out.
     #[must_use]
     pub fn folded(mut self, table: Table) -> Self {
         self.blocks.push(Block::Folded(table));

@@ -10,7 +10,8 @@ use evenhand_problem::{Allocation, Constraints, Problem, Rational, RowKind};
 use crate::plot::{Axis, Bar, Bars, Group, Plot, Series};
 use crate::text::{few, row_name};
 
-/// The most users with a colour of their own: the legend has eight colours, and one is for the others.
+/// The most users with a colour of their own. The legend has eight colours, and the eighth colour is for all other
+/// users.
 const MOST_USERS: usize = 7;
 /// The most server classes with bars: more do not fit a page.
 const MOST_CLASSES: usize = 8;

@@ -32,7 +32,7 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// Returns what is enough, as the end of a sentence: `lets training start`.
+    /// Returns the effect of the plan as a verb phrase, such as `lets training start`.
     fn lets(&self, tasks: u64) -> String {
         match (&self.goal, &self.job) {
             (Goal::Fair, _) => "makes the cluster fair by starts alone".to_owned(),
@@ -49,7 +49,7 @@ impl Asked {
         }
     }
 
-    /// Returns the reason why no server is needed.
+    /// Returns the reason why no server has to be added.
     fn is_met(&self, tasks: u64) -> String {
         match (&self.goal, &self.job) {
             (Goal::Fair, _) if tasks == 0 => "the cluster is fair now".to_owned(),

@@ -1,4 +1,4 @@
-//! Greedy compared with the optimum, for people.
+//! Greedy packing compared with the optimum, for people.
 
 use evenhand_certify::ratio::{Monotone, Order, Sweep, lower_bound};
 use evenhand_exact::ratio::{Configuration, RatioCertificate, worst_load};
@@ -7,7 +7,7 @@ use evenhand_problem::{Rational, Reservation};
 use crate::table::{Cell, Table};
 use crate::{Page, text};
 
-/// Returns greedy and the optimum, with a line for every configuration, and their ratio.
+/// Returns the rewards of greedy packing and of the optimum, with a line for every configuration, and their ratio.
 #[must_use]
 pub fn ratio(certificate: &RatioCertificate) -> Page {
     let (ratio, assignment) = (certificate.ratio.as_ref(), &certificate.optimum.assignment.servers);
@@ -124,7 +124,8 @@ pub fn worst_load(certificate: &worst_load::WorstLoadCertificate) -> Page {
     }
 }
 
-/// Returns whether more load may earn greedy less, with the proof: the first orders in which types run out, or two loads.
+/// Returns whether a larger load can lower the reward of greedy packing. The proof is the first orders in which types
+/// run out, or a counterexample of two loads.
 #[must_use]
 pub fn monotone(problem: &Reservation, found: &Monotone) -> Page {
     match found {

@@ -16,7 +16,7 @@ const MOST_RESOURCES: usize = 6;
 /// The most users whose shares are drawn: more lines cannot be told apart.
 const MOST_LINES: usize = 8;
 
-/// Returns the results of the runs of a scenario. The tables of users are those of the first run.
+/// Returns the results of the runs of a scenario. The tables of users show the first run.
 #[must_use]
 pub fn simulation(simulated: &Simulated) -> Page {
     let mut page = Page::new();

@@ -106,7 +106,7 @@ fn level(snapshot: &Snapshot, of: &Explanation) -> Option<String> {
     })
 }
 
-/// Returns what a rule of Kueue, Kubernetes or Slurm means.
+/// Returns the meaning of a rule of Kueue, Kubernetes or Slurm.
 pub(crate) fn meaning(rule: &str) -> Option<&'static str> {
     Some(match rule {
         "InClusterQueue" => {

@@ -8,10 +8,9 @@ pub use evenhand_problem::{printable, printable_lines};
 
 /// The longest exact text that is shown next to its decimal.
 const LONGEST_EXACT: usize = 12;
-/// The percentage from which percentages are written like other numbers. Shares may be extremely large if demands
-/// are.
+/// Percentages from this one on are written like other numbers. Shares become extremely large if demands are.
 const LARGEST_PERCENTAGE: f64 = 1e7;
-/// The number of significant digits of a number, and the number that a double can represent.
+/// The number of significant digits that are shown, and the number of significant digits of a double.
 const SIGNIFICANT: f64 = 6.0;
 const MOST_SIGNIFICANT: f64 = 15.0;
 /// The least width of lines, however narrow the terminal is.
@@ -36,10 +35,11 @@ pub fn number(value: &Rational) -> String {
     if exact.len() <= LONGEST_EXACT { format!("{exact} = {decimal}") } else { decimal }
 }
 
-/// Returns a number with six significant digits, or with as many more as show that it is not whole.
+/// Returns a number with six significant digits, or with as many more digits as are needed to show that it is not
+/// whole.
 ///
-/// A number that is not whole is never written as a whole one. If 15 digits cannot tell it from a whole number, the whole
-/// number and the difference are written.
+/// A number that is not whole is never written as a whole number. If 15 digits cannot tell it from a whole number, the
+/// whole number and the difference are written.
 ///
 /// # Examples
 /// ```
@@ -95,7 +95,8 @@ pub fn double(value: f64) -> String {
     unrounded(value).map_or_else(|| value.to_string(), |value| decimal(&value))
 }
 
-/// Returns the whole number that a double is up to rounding, or else its own value.
+/// Returns the nearest whole number if the double differs from it only by rounding errors, and otherwise the value of
+/// the double itself. `None` if it is not finite.
 fn unrounded(value: f64) -> Option<Rational> {
     /// The relative error that sums of doubles may have.
     const ROUNDING: f64 = 1e-13;
@@ -104,7 +105,8 @@ fn unrounded(value: f64) -> Option<Rational> {
     Rational::from_f64(if is_whole { whole } else { value })
 }
 
-/// Returns a number such as `1.234e567`, computed from a number near 1.
+/// Returns a number beyond the range of doubles, such as `1.234e567`. The digits come from the number divided by a
+/// power of ten.
 fn beyond_doubles(value: &Rational) -> String {
     let bits = f64::from(value.numer().significant_bits()) - f64::from(value.denom().significant_bits());
     let shift = (bits * std::f64::consts::LOG10_2).floor() as i32;

@@ -17,7 +17,7 @@ const LONGEST: usize = 40;
 /// The most names of queues in a sentence.
 const FEW: usize = 5;
 
-/// Returns the exact number, or the double next to the middle of its bounds.
+/// Returns the exact number, or the double closest to the middle of its bounds.
 fn near(value: &Enclosure) -> Rational {
     match value.exact() {
         Some(exact) => exact.clone(),
@@ -89,7 +89,7 @@ fn score_cell(queue: &QueueStanding) -> Cell {
     queue.score.as_ref().map_or_else(|| Cell::text("infinite"), cell)
 }
 
-/// Returns the sentence that answers the question who is served next, and why.
+/// Returns the sentence that says which queue is served next, and why.
 pub(crate) fn next(settings: &Settings, standings: &Standings) -> String {
     let law = settings.law;
     let (what, of) = (score_name(law), if law == Law::Volcano { " resource-hours" } else { "" });
@@ -244,8 +244,8 @@ fn notes(history: &History, settings: &Settings, standings: &Standings) -> Vec<S
     notes
 }
 
-/// Returns the standing of the queues for people: the answer, the numbers, and what they are. With a report of the scheduler,
-/// also whether its numbers are the computed ones.
+/// Returns the standing of the queues for people: the answer, the numbers, and notes on their meaning. With a report of the
+/// scheduler, also says whether its numbers are the computed ones.
 #[must_use]
 pub fn standings(
     history: &History,

@@ -1,4 +1,4 @@
-//! How long jobs will wait, for people: the answer, a table of starts, and what the numbers rest on.
+//! How long jobs will wait, for people: the answer, a table of starts, and the assumptions behind the numbers.
 
 use evenhand_cluster::gang;
 use evenhand_cluster::waits::{Earliest, NANOSECONDS, Policy, Row, Waits, Which};
@@ -20,9 +20,9 @@ const NAMED: usize = 4;
 pub struct Asked<'a> {
     /// The running times, as they were stated.
     pub durations: &'a str,
-    /// Whether all tasks run until their limits.
+    /// Whether all tasks run until their time limits.
     pub are_limits: bool,
-    /// The end of each run in nanoseconds.
+    /// The time at which each run ends, in nanoseconds after the snapshot.
     pub horizon: Option<u64>,
     /// The seed of the first run.
     pub seed: u64,
@@ -182,7 +182,7 @@ fn runs(waits: &Waits, asked: &Asked<'_>) -> String {
     )
 }
 
-/// Returns sentences about what may make the numbers wrong.
+/// Returns sentences about the conditions under which the numbers may be wrong.
 fn conditions(snapshot: &Snapshot, waits: &Waits) -> Vec<String> {
     let mut lines = Vec::new();
     let mut by_model: Vec<&str> = waits
@@ -223,7 +223,7 @@ fn conditions(snapshot: &Snapshot, waits: &Waits) -> Vec<String> {
     lines
 }
 
-/// Returns sentences about what the simulation takes from the scheduler and the snapshot.
+/// Returns sentences about the facts that the simulation takes from the scheduler and the snapshot.
 #[must_use]
 pub fn modelled(snapshot: &Snapshot, waits: &Waits, asked: &Asked<'_>) -> Vec<String> {
     let mut lines = vec![
@@ -270,7 +270,7 @@ pub fn modelled(snapshot: &Snapshot, waits: &Waits, asked: &Asked<'_>) -> Vec<St
     lines
 }
 
-/// Returns sentences about what the simulation leaves out.
+/// Returns sentences about the facts that the simulation leaves out.
 #[must_use]
 pub fn not_modelled(snapshot: &Snapshot, waits: &Waits, asked: &Asked<'_>) -> Vec<String> {
     let mut lines = vec![

@@ -121,7 +121,8 @@ impl<'e> Words<'e> {
         }
     }
 
-    /// Returns a reason as a few words, or `None` for a condition that only sharpens others.
+    /// Returns a reason in a few words, or `None` for a condition that is no reason by itself: that tasks of a gang
+    /// start together.
     fn in_short(&self, reason: &Reason) -> Option<String> {
         Some(match reason.obstacle {
             Obstacle::Limit(v, r) => {
@@ -266,7 +267,7 @@ impl<'e> Words<'e> {
         }
     }
 
-    /// Returns how much of a resource is free, and where, for each user of the start.
+    /// Returns, for each user of the start, how much of a resource is free and on how many servers.
     fn free(&self, r: usize) -> String {
         let of: Vec<_> = self.explanation.free.iter().filter(|free| free.resource == r).collect();
         let each = |free: &&Free| {
@@ -289,7 +290,7 @@ impl<'e> Words<'e> {
         format!("Placement: {}", all.join(" "))
     }
 
-    /// Returns further facts: an empty cluster, fair shares, priorities, and what is not modelled.
+    /// Returns further facts: about an empty cluster, fair shares, priorities, and conditions that are not modelled.
     fn further(&self) -> Vec<String> {
         let explanation = self.explanation;
         let mut lines = Vec::new();
@@ -328,7 +329,7 @@ impl<'e> Words<'e> {
                 Some(Rational::from(&share.after / &share.fair_share))
             }
         };
-        // A queue without any share is over it by the largest factor.
+        // A queue with a fair share of 0 counts as the queue that exceeds its fair share by the largest factor.
         if let Some(share) = over.max_by(|a, b| match (fraction(a), fraction(b)) {
             (None, None) => std::cmp::Ordering::Equal,
             (None, _) => std::cmp::Ordering::Greater,

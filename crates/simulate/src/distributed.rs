@@ -64,9 +64,9 @@ pub struct Absence {
 pub struct State {
     /// The time.
     pub time: f64,
-    /// By user: its tasks on all servers.
+    /// The number of tasks of each user on all servers.
     pub totals: Vec<f64>,
-    /// By class and resource: the used fraction.
+    /// The used fraction, by class and then by resource.
     pub utilisation: Vec<Vec<f64>>,
     /// The largest difference of a user's total from its total in the exact PS-DSF allocation of the present users.
     /// Each difference is a fraction of the tasks that the user would have if it were alone.

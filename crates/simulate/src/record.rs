@@ -80,7 +80,8 @@ pub struct Row {
 pub struct There {
     /// The number of servers.
     pub servers: u64,
-    /// By resource: the present capacity as a fraction of the whole, in which every machine has its first capacity.
+    /// The present capacity of each resource as a fraction of the whole capacity. The whole capacity counts every
+    /// machine with its first capacity.
     pub capacity: Vec<f64>,
 }
 

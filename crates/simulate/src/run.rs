@@ -533,7 +533,8 @@ impl<'a> Simulation<'a> {
     }
 }
 
-/// Returns the hash after this many placements of one user on one server.
+/// Returns the hash of a history that continues with `tasks` placements of one task. `place` stands for the user and
+/// the server.
 fn hashed(hash: u64, place: u64, mut tasks: u64) -> u64 {
     // One placement is the map `h -> factor h + more`. Repeated squaring gives the map of `tasks` placements.
     let (mut factor, mut more) = (1_000_003_u64, place);

@@ -75,19 +75,19 @@ pub struct Placements {
     capacity: Vec<Rational>,
     /// The programme, without totals.
     lp: ExactLp,
-    /// By column: about its largest possible value.
+    /// The largest value that each column can have, approximately.
     units: Vec<f64>,
     /// `(user, class)` by column, without the first column, which is `s`.
     placements: Vec<(usize, usize)>,
     /// The number of classes.
     classes: usize,
-    /// The programme in doubles, with some of the columns.
+    /// A part of the programme in doubles. It contains only some of the columns.
     float: FloatLp,
-    /// By column of `float`: the number of the column in `lp`.
+    /// The number in `lp` of each column of `float`.
     inside: Vec<usize>,
-    /// By column: whether it is in `float`.
+    /// Whether each column is in `float`.
     is_inside: Vec<bool>,
-    /// By user: the tasks that it could have alone on its columns in `float`.
+    /// The tasks that each user could have alone on its columns in `float`.
     room: Vec<f64>,
     /// The totals in `float`, in units of the tasks that each user could have alone.
     in_float: Vec<f64>,

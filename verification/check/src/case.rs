@@ -175,7 +175,7 @@ impl<'a> Case<'a> {
     }
 
     /// Returns, for every row of a class, the free part of its capacity divided by `servers`, given the tasks by user.
-    /// Entries that do not count are ignored.
+    /// Tasks that do not count by [`Self::counts`] are ignored.
     pub fn left(&self, i: usize, servers: u64, tasks: &[(usize, Rational)]) -> Checked<Vec<Rational>> {
         let rows = self.rows_of(i);
         let capacity = |row: &Row| vec![Rational::from(&row.capacity / servers)];

@@ -1,4 +1,4 @@
-//! A snapshot of a cluster: classes, users, and what runs where.
+//! Builds the snapshot of a cluster: its server classes, its users, and the placements of running tasks.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -23,12 +23,12 @@ struct UserKey {
     group: Option<usize>,
     demand: Vec<(usize, Rational)>,
     gang: u64,
-    /// Place of its set of classes.
+    /// The position of the user's set of classes in [`Users::sets`].
     classes: usize,
     traits: Traits,
 }
 
-/// The users, in the order in which the dump first names their tasks, and the sets of classes that they share.
+/// The users, in the order in which the dump first names their tasks, and the sets of classes that users may use.
 struct Users {
     list: Ordered<UserKey, UserTasks>,
     sets: Ordered<Vec<usize>, ()>,
@@ -36,13 +36,13 @@ struct Users {
 
 #[derive(Default)]
 struct UserTasks {
-    /// By class and server: names of the tasks.
+    /// The names of the running tasks, by class and by the index of the server in its class.
     running: BTreeMap<(usize, u64), Vec<String>>,
     waiting: Vec<(String, u64, Vec<String>)>,
     admitted: u64,
 }
 
-/// Makes a snapshot. `allowed` says by rule and profile of a server whether the rule allows it.
+/// Builds a snapshot. `allowed` has a row for each rule: whether the rule allows a server, by the server's profile.
 pub(super) fn build(mut cluster: Cluster, allowed: &Allowed, part: &Part) -> Result<Snapshot, ImportError> {
     known_places(&mut cluster)?;
     let classes = classes(&mut cluster, allowed, part);
@@ -54,7 +54,7 @@ pub(super) fn build(mut cluster: Cluster, allowed: &Allowed, part: &Part) -> Res
     let constraints = constraints(&cluster, &classes, allowed, &users);
     let closed = closed(&cluster, &classes);
     let users: Vec<UserTasks> = users.list.into_entries().into_iter().map(|(_, tasks)| tasks).collect();
-    // A quota is no server that has a name.
+    // A class that stands for a quota has no servers with names.
     let are_named = |class: &&Class| class.servers.iter().all(|s| !cluster.quotas.contains(s));
     let names = |class: &Class| {
         let servers = Some(class).filter(are_named).into_iter().flat_map(|class| &class.servers);
@@ -92,11 +92,11 @@ pub(super) fn build(mut cluster: Cluster, allowed: &Allowed, part: &Part) -> Res
         let owned = &cluster.owned;
         let since = |name: &String| owned.get(name).map(|of| of.since.as_str()).unwrap_or_default();
         let running = running.map(|((server, index), mut names)| {
-            // The oldest first; a stable sort, so names without a time keep their order.
+            // The oldest task comes first. The sort is stable, so tasks without a start time keep their order.
             names.sort_by(|a, b| since(a).cmp(since(b)));
             let owner = |name: &String| owned.get(name).map(|of| of.owner.clone()).unwrap_or_default();
             let owners: Vec<String> = names.iter().map(owner).collect();
-            // That nothing owns a pod is known, too.
+            // For these systems an empty owner means that the pod has no owner.
             let is_known = cluster.system.starts_pods_again() && !owned.is_empty();
             let some = |list: Vec<String>, is_known: bool| {
                 if is_known || list.iter().any(|of| !of.is_empty()) { list } else { Vec::new() }
@@ -118,7 +118,7 @@ pub(super) fn build(mut cluster: Cluster, allowed: &Allowed, part: &Part) -> Res
     Ok(snapshot)
 }
 
-/// The constraints of users that have any.
+/// Returns the constraints of all users that have a constraint.
 fn constraints(cluster: &Cluster, classes: &Classes, allowed: &Allowed, users: &Users) -> Vec<Constraint> {
     let mut list = Vec::new();
     for (user, (key, tasks)) in users.list.entries().iter().enumerate() {
@@ -131,7 +131,7 @@ fn constraints(cluster: &Cluster, classes: &Classes, allowed: &Allowed, users: &
                 class_sets.push(set);
             }
         }
-        // One set of all classes, or a gang of one task, is no constraint.
+        // A set that contains all classes of the user is no constraint, and neither are sets for a gang of one task.
         if key.gang == 1 || class_sets.iter().any(|set| set.len() == own.len()) {
             class_sets.clear();
         }
@@ -155,7 +155,7 @@ fn constraints(cluster: &Cluster, classes: &Classes, allowed: &Allowed, users: &
     list
 }
 
-/// A word that only one user has starts nothing together.
+/// Removes the keys of users that start together with no other user.
 fn drop_lone_words(list: &mut Vec<Constraint>) {
     let mut count: BTreeMap<String, usize> = BTreeMap::new();
     list.iter().for_each(|of| *count.entry(of.together.clone()).or_default() += 1);
@@ -165,7 +165,7 @@ fn drop_lone_words(list: &mut Vec<Constraint>) {
     list.retain(|of| *of != (Constraint { user: of.user, ..Constraint::default() }));
 }
 
-/// Why the servers of a class take no new tasks.
+/// Returns the classes whose servers take no new tasks, with the reasons.
 fn closed(cluster: &Cluster, classes: &Classes) -> Vec<Closed> {
     let of = |(server, class): (usize, &Class)| {
         let why = cluster.servers.entries()[*class.servers.first()?].1.closed?;
@@ -174,7 +174,7 @@ fn closed(cluster: &Cluster, classes: &Classes) -> Vec<Closed> {
     classes.list.iter().enumerate().filter_map(of).collect()
 }
 
-/// Leaves out tasks on servers that the dump does not have.
+/// Leaves out tasks on servers that are not in the dump.
 fn known_places(cluster: &mut Cluster) -> Result<(), ImportError> {
     if cluster.servers.entries().is_empty() {
         return Err(ImportError::Dumps("the dump has no servers".to_owned()));
@@ -224,7 +224,7 @@ fn users(cluster: &mut Cluster, classes: &Classes, allowed: &Allowed) -> Users {
             (0..classes.list.len()).filter(allows).collect::<Vec<_>>()
         };
         let may_use = &*by_rule.value(&shape.rule, open);
-        // Queues have tasks alike: what fits is asked once for all of them.
+        // Many shapes have the same rule and demand, so the fitting classes are computed once for each pair.
         let own = *by_ask.value(&(shape.rule, shape.demand.clone()), || {
             charge(((may_use.len() + 1) * shape.demand.len()) as u64, "the classes of users");
             let fits = |i: &&usize| {
@@ -243,7 +243,7 @@ fn users(cluster: &mut Cluster, classes: &Classes, allowed: &Allowed) -> Users {
         };
         let Tasks { running, waiting, admitted } = tasks;
         for (place, name) in running {
-            // A class has every server on which something runs.
+            // Every server with running tasks belongs to a class, unless it is left out.
             let Some((class, index)) = at[place] else { continue };
             let fitting = &sets.entries()[own].0;
             let of = match fitting.binary_search(&class) {
@@ -280,7 +280,7 @@ fn users(cluster: &mut Cluster, classes: &Classes, allowed: &Allowed) -> Users {
     Users { list: users, sets }
 }
 
-/// Why tasks fit on none of the classes that they may use.
+/// Returns the description of waiting tasks that fit on no class.
 fn nowhere(may_use: &[usize]) -> &'static str {
     if may_use.is_empty() {
         return "waiting tasks that no server is allowed to run";
@@ -348,7 +348,7 @@ fn problem(
     })
 }
 
-/// The groups, which speak of the problem's resources alone, with their limits on classes.
+/// Returns the groups with their limits on classes. Amounts of resources that the problem does not have are left out.
 fn groups(
     cluster: &mut Cluster,
     classes: &Classes,
@@ -360,7 +360,7 @@ fn groups(
     for limit in &cluster.limits_on {
         let allows = |i: &usize| allowed[limit.rule][classes.list[*i].profile];
         let set: Vec<usize> = (0..classes.list.len()).filter(allows).collect();
-        // What the group may hold of all servers anyway is no further limit.
+        // A limit on all classes is left out if the limit of the whole group is at least as strict.
         let whole = &groups[limit.group].limit;
         let is_new = |(name, most): &&(String, Rational)| {
             let known = whole.iter().find(|(known, _)| known == name);
@@ -370,7 +370,7 @@ fn groups(
         if !set.is_empty() {
             let limits = on.entry((limit.group, set)).or_default();
             for (name, most) in stated {
-                // Two flavours of the same servers: what both may hold.
+                // If several flavours have the same servers, their limits add up.
                 *limits.entry(name).or_default() += most;
             }
         }
@@ -423,8 +423,9 @@ fn rounded(cluster: &Cluster, classes: &Classes) -> Vec<Rounded> {
     rounded
 }
 
-/// What runs, on single servers; by class alone where a class is the quota of servers that are not known. Tasks that are admitted
-/// and have no server are constraints, but of quotas they take their part.
+/// Returns the allocation of the running tasks, with their placements. If the dump has quotas instead of nodes, the
+/// allocation has no placements, and admitted tasks use capacity of the classes. In all other cases admitted tasks
+/// without a server are only part of the constraints.
 fn allocation(cluster: &Cluster, problem: &Problem, users: &[UserTasks]) -> Allocation {
     let mut tasks: Vec<Vec<(usize, Rational)>> = Vec::with_capacity(users.len());
     let mut on_servers: BTreeMap<(usize, u64), Vec<(usize, Rational)>> = BTreeMap::new();
@@ -448,7 +449,8 @@ fn allocation(cluster: &Cluster, problem: &Problem, users: &[UserTasks]) -> Allo
     allocation
 }
 
-/// Puts admitted tasks on classes that have room for them, as many as fit on each, and the rest on the first.
+/// Assigns admitted tasks to classes: as many to each class as its free capacity holds, and the rest to the first
+/// class.
 fn admit(allocation: &mut Allocation, problem: &Problem, users: &[UserTasks]) {
     let mut free: Vec<Vec<Rational>> = problem
         .servers()

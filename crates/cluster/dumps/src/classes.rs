@@ -16,11 +16,11 @@ use rug::Rational;
 use super::cluster::{Amounts, Cluster, Server, add};
 use evenhand_import::Ordered;
 
-/// The number of rounds in which servers whose tasks do not fit into a class are grouped again. After these, only equal
-/// servers are grouped.
+/// The number of rounds in which servers whose tasks do not fit into their class are grouped again. After these rounds,
+/// only equal servers form a class.
 const ROUNDS: usize = 8;
-/// The number of rounds in which servers are separated by the waiting tasks that fit on them. After these, only equal servers
-/// are grouped.
+/// The number of rounds in which servers are separated by the waiting tasks that fit on them. After these rounds, only
+/// equal servers form a class.
 const REFINEMENTS: usize = 8;
 /// The size of one amount of a class in memory, in bytes.
 const OF_AN_AMOUNT: u64 = 128;
@@ -28,7 +28,7 @@ const OF_AN_AMOUNT: u64 = 128;
 /// The server classes of a cluster.
 pub(super) struct Classes {
     pub list: Vec<Class>,
-    /// By server: its class and its index in the class; `None` if the server is left out.
+    /// The class of each server, and the index of the server in its class; `None` if the server is left out.
     pub of: Vec<Option<(usize, u64)>>,
     /// The positions of the resources of the problem.
     pub kept: Vec<usize>,
@@ -41,19 +41,19 @@ pub(super) struct Class {
     pub servers: Vec<usize>,
     /// The capacity of each of these servers, by the position of the resource.
     pub capacity: Amounts,
-    /// The profile of its servers, by which rules decide whether they allow the class.
+    /// The profile of its servers. Rules allow or exclude a class by its profile.
     pub profile: usize,
     /// Whether its servers take no new tasks.
     pub is_closed: bool,
 }
 
-/// By rule and by the profile of a server: whether the rule allows the server.
+/// Whether a rule allows a server, by the rule and then by the profile of the server.
 pub(super) type Allowed = Vec<Vec<bool>>;
 
-/// The largest fraction of its capacity that a server may lose in its class.
+/// The largest fraction of its capacity that a server may lose by joining a class.
 pub(super) type Part = Rational;
 
-/// Groups the servers of a cluster into classes, and names the servers that are left out.
+/// Groups the servers of a cluster into classes, and records the servers that are left out.
 pub(super) fn classes(cluster: &mut Cluster, allowed: &Allowed, part: &Part) -> Classes {
     let used = used(cluster);
     let kept = kept(cluster, &used);
@@ -137,9 +137,9 @@ fn used(cluster: &Cluster) -> Vec<Amounts> {
     used
 }
 
-/// Returns the positions of the resources of the problem, and names the others as left out. The problem has the resources of
-/// running tasks, the resources that both a task demands and a server has, and those that the system always keeps if a server
-/// has them.
+/// Returns the positions of the resources of the problem, and records the other resources as left out. The problem has
+/// the resources of running tasks, the resources that both a task demands and a server has, and the resources that the
+/// system always keeps if a server has them.
 fn kept(cluster: &mut Cluster, used: &[Amounts]) -> Vec<usize> {
     let n_resources = cluster.resources.entries().len();
     let (mut has, mut asked, mut runs) =
@@ -160,11 +160,11 @@ fn kept(cluster: &mut Cluster, used: &[Amounts]) -> Vec<usize> {
     (0..n_resources).filter(is_kept).collect()
 }
 
-/// Groups of profiles that the same rules allow, called columns.
+/// Groups of profiles, called columns. Two profiles are in the same column if the same rules allow them.
 struct Columns {
-    /// By profile: its column.
+    /// The column of each profile.
     of: Vec<usize>,
-    /// By column: whether a rule of some task allows it.
+    /// Whether a rule of some task allows the profiles of the column, for each column.
     is_asked: Vec<bool>,
 }
 
@@ -184,7 +184,7 @@ fn columns(cluster: &Cluster, allowed: &Allowed) -> Columns {
     Columns { of, is_asked: columns.into_entries().into_iter().map(|(_, is_asked)| is_asked).collect() }
 }
 
-/// The demands of waiting and admitted tasks, each pair of a rule and a demand once.
+/// The demands of waiting and admitted tasks. Each pair of a rule and a demand occurs once.
 struct Waiting<'w> {
     allowed: &'w Allowed,
     /// Pairs of a rule and a demand.
@@ -200,8 +200,8 @@ impl<'w> Waiting<'w> {
         Self { allowed, demands: demands.collect() }
     }
 
-    /// Returns the demands that fit on a server and not into the capacity of its class, without the demands in `told_apart`,
-    /// by which servers are separated already.
+    /// Returns the demands that fit on a server but not into the capacity of its class. Demands in `told_apart` are
+    /// left out, because servers are already separated by them.
     fn lost(
         &self,
         merging: &Merging<'_>,
@@ -246,8 +246,8 @@ struct Merging<'m> {
 }
 
 impl Merging<'_> {
-    /// Groups open servers into classes. Servers of different columns, and servers that differ in which demands of `told_apart`
-    /// fit on them, are in different classes.
+    /// Groups open servers into classes. Servers of different columns are in different classes. Servers are also
+    /// separated by the demands of `told_apart` that fit on them.
     fn merge_columns(
         &self,
         open: &[usize],
@@ -293,7 +293,7 @@ impl Merging<'_> {
                 continue;
             }
             rest.append(&mut others);
-            // The least amounts may be larger without the servers whose tasks do not fit.
+            // Without the servers whose tasks do not fit, the least amounts may be larger.
             let capacity = self.least(&fits);
             add(fits, capacity);
         }
@@ -376,7 +376,7 @@ fn names(servers: &[(String, Server)], found: &[(Vec<usize>, Amounts, bool)]) ->
     let mut times: Ordered<String, usize> = Ordered::default();
     wished.iter().for_each(|name| *times.value(name, || 0) += 1);
     let mut taken: std::collections::HashSet<String> = std::collections::HashSet::new();
-    // Names without a number are reserved first, so that no numbered name equals one of them.
+    // Names without a number are reserved first, so that no name with a number equals one of these names.
     let is_sole = |name: &String| times.find(name).is_some_and(|at| times.entries()[at].1 == 1);
     taken.extend(wished.iter().filter(|name| is_sole(name)).cloned());
     let mut next: Ordered<String, usize> = Ordered::default();
@@ -396,7 +396,7 @@ fn names(servers: &[(String, Server)], found: &[(Vec<usize>, Amounts, bool)]) ->
     wished.iter().map(number).collect()
 }
 
-/// Names the open servers whose tasks demand more than the servers have.
+/// Records the open servers whose tasks demand more than the servers have.
 fn overcommitted(cluster: &mut Cluster, used: &[Amounts]) {
     let is_over = |server: &Server, used: &Amounts| {
         let has = |r: &usize| server.capacity.get(r).unwrap_or(Rational::ZERO);

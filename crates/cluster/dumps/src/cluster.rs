@@ -30,18 +30,20 @@ pub(super) struct Cluster {
     pub places: Ordered<String, ()>,
     /// Limits of groups on the servers that a rule allows.
     pub limits_on: Vec<LimitOn>,
-    /// By name of a running task: its owner, start time and gang.
+    /// The owner, start time and gang of running tasks, by the name of the task.
     pub owned: HashMap<String, Owned>,
-    /// By position of a group: which tasks of other groups may be stopped for it.
+    /// The rule by which tasks of other groups may be stopped for a group, with the position of the group.
     pub preemption: Vec<(usize, Victims)>,
     pub reported: Vec<ReportedNumber>,
-    /// Time limits and priorities by the name of a task. Tasks that are left out may have some, too.
+    /// Time limits and priorities, each with the name of its task. Tasks that are left out of the snapshot may have
+    /// entries too.
     pub times: Vec<TaskTime>,
     /// Tasks that the scheduler stopped.
     pub stopped: Vec<Stopped>,
     pub sources: Vec<Origin>,
     pub left_out: LeftOut,
-    /// The positions of entries in `servers` that stand for the quota of flavours, of which the dump has no node.
+    /// The positions in `servers` of entries that stand for the quota of flavours. The dump has no node of these
+    /// flavours.
     pub quotas: BTreeSet<usize>,
     memory: Memory,
 }
@@ -57,7 +59,7 @@ pub(super) struct Owned {
     pub gang: String,
 }
 
-/// The constraints of tasks of a shape. The default has none.
+/// The constraints of the tasks of a shape. The default has no constraints.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(super) struct Traits {
     /// The priority; tasks of a higher priority come first.
@@ -66,11 +68,12 @@ pub(super) struct Traits {
     pub is_protected: bool,
     /// Whether each task of a gang needs a server of its own.
     pub on_distinct_servers: bool,
-    /// Rules of which one must allow the servers of all tasks of a gang; if empty, only the rule of the shape counts.
+    /// Rules for the servers of a gang: at least one of these rules must allow the servers of all its tasks. If the
+    /// list is empty, only the rule of the shape counts.
     pub one_of: Vec<usize>,
     /// A key that is equal for shapes that start together; empty if the shape starts alone.
     pub together: String,
-    /// A number that distinguishes shapes of one start that are otherwise equal.
+    /// A number that distinguishes otherwise equal shapes that start together.
     pub part: usize,
     /// Descriptions of conditions that also decide whether a task could start, and that are not modelled.
     pub not_modelled: Vec<String>,
@@ -155,7 +158,7 @@ pub(super) struct ReportedNumber {
     pub value: Option<Rational>,
 }
 
-/// The data that are left out, by description.
+/// The data that are left out of the snapshot, by description.
 #[derive(Default)]
 pub(super) struct LeftOut(Ordered<String, NotModelled>);
 

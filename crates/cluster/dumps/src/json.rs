@@ -62,7 +62,7 @@ impl<'de> DeserializeSeed<'de> for Document<'_, '_> {
 }
 
 impl<'de> Visitor<'de> for Document<'_, '_> {
-    /// The rest of the document after the long lists have been passed on.
+    /// The document without the long lists that have been passed on.
     type Value = Option<Tree>;
 
     fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -135,7 +135,7 @@ impl<'de> DeserializeSeed<'de> for Skipped {
     }
 }
 
-/// The methods for scalars, which both visitors share.
+/// The methods for scalars, which the visitors of `Whole` and `Skipped` share.
 macro_rules! scalars {
     () => {
         type Value = Tree;

@@ -190,8 +190,8 @@ impl Kai {
     }
 }
 
-/// Drops the condition [`ON_ONE_GPU`] if no node has more than one GPU. Then a fraction has room on the GPU if the node has this
-/// amount free.
+/// Drops the condition [`ON_ONE_GPU`] if no node has more than one GPU. Then a fraction that the node has free is free
+/// on a single GPU.
 fn certain_fractions(kube: &Kube, pods: &mut [(String, Pod)]) {
     let has_one = kube.cluster.servers.entries().iter().all(|(_, server)| {
         let gpus = kube.cluster.resources.find(GPU).and_then(|r| server.capacity.get(&r));

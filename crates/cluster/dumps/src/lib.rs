@@ -1,9 +1,9 @@
 //! Importers of dumps of running clusters, which become snapshots.
 //!
-//! Each system has a file or folder, whose head names the versions that it follows. It fills a
-//! `Cluster` with servers, groups, and tasks by shape, with rules on the servers that they may use. The
-//! rest is shared: servers become classes (`classes.rs`), shapes become users (`build.rs`), and a list names
-//! everything that a problem cannot express.
+//! Each system has a file or folder. The head of the file names the supported versions of the system. It fills a
+//! `Cluster` with servers, groups, and tasks by shape, with rules on the servers that they may use. All other steps are
+//! shared: `classes.rs` turns servers into classes, and `build.rs` turns shapes into users. A list in the snapshot
+//! describes everything that a problem cannot express.
 
 mod build;
 mod classes;
@@ -70,7 +70,8 @@ pub fn snapshot(system: System, inputs: Vec<Input>, options: &Options) -> Result
     Ok(snapshot)
 }
 
-/// Refuses dumps without objects that decide a verdict. `objects` names them, and `command` prints them.
+/// Refuses dumps without the objects that decide a verdict. The message names the missing `objects`, and the `command`
+/// that prints them.
 fn lacks(is_absent: bool, objects: &str, command: &str) -> Result<(), ImportError> {
     match is_absent {
         true => Err(ImportError::Dumps(format!("no file has {objects}: add the output of {command}"))),

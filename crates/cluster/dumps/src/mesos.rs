@@ -4,8 +4,8 @@
 //! and quotas), <https://mesos.apache.org/documentation/latest/endpoints>. Scalars are rounded to three decimals, as in Mesos.
 //! A megabyte has 2^20 bytes.
 //!
-//! A role is a group, in the tree of its name (`eng/ml`), and each framework is a group in its role. Mesos offers resources
-//! and does not know for what frameworks wait, so all tasks of a snapshot run.
+//! A role is a group, in the tree of its name (`eng/ml`), and each framework is a group in its role. Mesos offers
+//! resources and does not know the tasks that frameworks still want to start, so all tasks of a snapshot run.
 
 use std::collections::{HashMap, HashSet};
 
@@ -43,7 +43,7 @@ struct Mesos {
     cluster: Cluster,
     /// The ids of frameworks.
     frameworks: HashSet<String>,
-    /// By group: the id of its framework.
+    /// The id of the framework of a group, by the position of the group.
     owners: HashMap<usize, String>,
     has_roles: bool,
 }
@@ -212,7 +212,7 @@ impl Mesos {
         group
     }
 
-    /// Returns the group of a role, which is added with the groups of the roles above if it is new.
+    /// Returns the group of a role. A new group is added, together with the groups of the roles above it.
     fn role_group(&mut self, role: &str) -> usize {
         if let Some(known) = self.cluster.groups.find(role) {
             return known;

@@ -15,7 +15,7 @@ use evenhand_import::{Input, MAX_LINE_BYTES, broken_limit};
 
 /// The number of bytes that are unpacked at once.
 const CHUNK: usize = 1 << 16;
-/// Steps for a byte of a dump: one for reading it, and one for the value to which it belongs.
+/// The steps that each byte of a dump costs: one for reading it, and one for the value to which it belongs.
 const BYTE: u64 = 2;
 
 /// The unpacked bytes of a dump.
@@ -31,7 +31,7 @@ pub(super) struct Bytes {
     end: usize,
     /// The line that is being read, from 1.
     pub line: u64,
-    /// The error after which nothing more can be read.
+    /// The error that ends the reading of the file.
     pub failure: Option<ImportError>,
     hash: Sha256,
 }
@@ -72,8 +72,8 @@ impl Bytes {
         }
     }
 
-    /// Reads the next chunk if the current one is used up. Returns whether there is another byte, which is false at the end and
-    /// after a failure.
+    /// Reads the next chunk if the current chunk is used up. Returns whether another byte is available. Returns `false`
+    /// at the end of the file and after a failure.
     fn fill(&mut self) -> bool {
         if self.at < self.end {
             return true;
@@ -238,7 +238,7 @@ impl Feed<'_> {
         }
     }
 
-    /// Records an error of the receiver, and returns an error of the parser that stops it.
+    /// Records an error of the receiver, and returns an error that stops the parser.
     pub fn stop<E: serde::de::Error>(&mut self, failure: ImportError) -> E {
         self.failure = Some(failure);
         E::custom("stopped")

@@ -87,7 +87,7 @@ impl<'a> At<'a> {
         Ok(found.map(|(_, tree)| At { tree, ..self }))
     }
 
-    /// Returns whether there is a field, which may be a list whose elements have been passed on.
+    /// Returns whether a field exists. Its value may be a list whose elements have already been passed on.
     pub fn names(self, name: &str) -> bool {
         matches!(self.tree, Tree::Map(fields) if fields.iter().any(|(key, _)| &**key == name))
     }
@@ -161,7 +161,7 @@ impl<'a> At<'a> {
         }
     }
 
-    /// Returns the elements of a list in a field; none if the field is missing.
+    /// Returns the elements of the list in a field; no elements if the field is missing.
     pub fn list_of(self, name: &str) -> Found<impl Iterator<Item = At<'a>>> {
         Ok(self.get(name)?.map(At::list).transpose()?.into_iter().flatten())
     }
@@ -177,7 +177,7 @@ impl<'a> At<'a> {
         }
     }
 
-    /// Returns the fields of an object in a field; none if the field is missing.
+    /// Returns the fields of the object in a field; no fields if the field is missing.
     pub fn entries_of(self, name: &str) -> Found<impl Iterator<Item = (&'a str, At<'a>)>> {
         Ok(self.get(name)?.map(At::entries).transpose()?.into_iter().flatten())
     }

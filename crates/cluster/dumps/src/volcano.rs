@@ -3,13 +3,14 @@
 //! Follows Volcano 1.7 to 1.15, `scheduling.volcano.sh/v1beta1` of queues and pod groups and `batch.volcano.sh/v1alpha1` of
 //! jobs (`staging/src/volcano.sh/apis`), and the nodes and pods of Kubernetes: <https://volcano.sh/en/docs/queue>.
 //!
-//! A queue states `spec.weight`, `spec.guarantee.resource`, which is kept from others even if it is not used,
-//! `spec.capability`, in which 0 processors or bytes mean no limit, and `spec.deserved`. The rule is that of the plugin
-//! `capacity` if some queue states a deserved amount, and that of the plugin `proportion` otherwise. A queue that deserves `D`
-//! and has the guarantee `G` gets the guarantee `D` in the problem, and lends `D - G`: other queues may use this amount, and
-//! `capacity` takes it back for the queue. Queues form a tree by `spec.parent`, or by the annotations `volcano.sh/hierarchy` and
-//! `volcano.sh/hierarchy-weights`; the queue `root` is its root. Pods of other schedulers are subtracted from their nodes. A
-//! group without pods waits with the pods that its job describes.
+//! A queue states `spec.weight`, `spec.guarantee.resource`, `spec.capability` and `spec.deserved`. The guarantee is
+//! kept from other queues even if the queue does not use it. A capability of 0 processors or bytes means no limit. The
+//! rule is that of the plugin `capacity` if some queue states a deserved amount, and that of the plugin `proportion`
+//! otherwise. A queue that deserves `D` and has the guarantee `G` gets the guarantee `D` in the problem, and lends `D -
+//! G`: other queues may use this amount, and `capacity` takes it back for the queue. Queues form a tree by
+//! `spec.parent`, or by the annotations `volcano.sh/hierarchy` and `volcano.sh/hierarchy-weights`; the queue `root` is
+//! its root. Pods of other schedulers are subtracted from their nodes. If a group has no pods yet, the pods that its
+//! job describes wait.
 
 use std::collections::{HashMap, HashSet};
 
@@ -37,7 +38,7 @@ struct Volcano {
     queues: Queues,
     /// The UIDs of jobs, each with the pods that the job describes.
     jobs: Vec<(String, Vec<Described>)>,
-    /// By UID of a job: its group.
+    /// The group of each job, by the UID of the job.
     owned: HashMap<String, String>,
     /// Groups with the amounts that they deserve, by resource.
     deserved: Vec<(usize, Vec<(String, Rational)>)>,

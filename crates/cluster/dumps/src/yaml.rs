@@ -23,7 +23,7 @@ const MOST_COPIED_BYTES: usize = 1 << 24;
 pub(super) fn read(bytes: &mut Bytes, feed: &mut Feed<'_>) -> Result<(), ImportError> {
     let parsed = Events::new(bytes).documents(feed);
     match parsed {
-        // The parser takes a failure of the bytes for the end of the file.
+        // For the parser, a failure of the reader looks like the end of the file.
         _ if bytes.failure.is_some() => bytes.failure.take().map_or(Ok(()), Err),
         Ok(documents) if documents > 0 => Ok(()),
         Ok(_) => Err(bytes.error(0, "the file is empty: expected a dump")),

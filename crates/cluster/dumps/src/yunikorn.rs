@@ -47,7 +47,7 @@ struct Yunikorn {
     rules: Ordered<Option<String>, ()>,
     partition: Option<String>,
     queues: HashSet<String>,
-    /// By id of an application: its queue.
+    /// The queue of each application, by the id of the application.
     applications: Ordered<String, String>,
     without_guarantee: Vec<String>,
 }
@@ -269,7 +269,7 @@ impl Yunikorn {
             held.push(ask);
         }
         for request in at.list_of("requests")? {
-            // Newer versions also list requests that have been served, and are allocations already.
+            // Newer versions also list requests that are already served. Their allocations have been read.
             let key = request.need("allocationKey")?.name()?;
             if !keys.contains(key) {
                 asked.push(self.ask(request, &mut keys)?);
@@ -291,7 +291,7 @@ impl Yunikorn {
         }
         self.applications.value(id, || queue.clone());
         let group = self.cluster.group(&queue);
-        // By task group: the number of placeholders that pods of the group will replace.
+        // The number of placeholders that pods of a task group will replace, by the task group.
         let mut places: HashMap<String, u64> = HashMap::new();
         for ask in held.iter().chain(&asked).filter(|ask| ask.is_placeholder) {
             *places.entry(ask.task_group.clone().unwrap_or_default()).or_default() += ask.copies;
@@ -374,7 +374,7 @@ impl Yunikorn {
         }
     }
 
-    /// Names the limits of users, which are only in the configuration.
+    /// Records that limits of users are left out. Only the configuration states them, and it is not in the dump.
     fn limits_of_users(&mut self, at: At<'_>) -> Result<(), ImportError> {
         let Some(partitions) = at.path(&["config", "partitions"])? else { return Ok(()) };
         let mut open: Vec<At<'_>> = partitions.list()?.collect();

@@ -11,14 +11,14 @@ use crate::history::History;
 use crate::time::NANOSECONDS;
 use crate::window::{Balance, MaxMin, WindowSettings, WindowVerdict, clipped, covered, setting};
 
-/// The most segments times queues and resources of a certificate.
+/// The largest product of the numbers of segments, queues and resources of a certificate.
 const MOST: usize = 4_000_000;
 
 fn seconds(time: i64) -> String {
     Rational::from((time, NANOSECONDS)).to_string()
 }
 
-/// Values of segments, with the number of segments in a row that have each of them.
+/// Returns a JSON list of the values of segments. Equal values in a row are written once, each as `[COUNT,VALUE]`.
 fn runs<T: PartialEq>(values: &[T], written: impl Fn(&T) -> String) -> String {
     let mut text = String::from("[");
     let mut from = 0;
@@ -33,7 +33,7 @@ fn runs<T: PartialEq>(values: &[T], written: impl Fn(&T) -> String) -> String {
     text
 }
 
-/// The segments of the window, and the rows of a history by segment.
+/// The intervals into which the rows of a history divide the covered parts of a window.
 struct Segments<'h> {
     history: &'h History,
     settings: &'h WindowSettings,
@@ -58,14 +58,15 @@ impl<'h> Segments<'h> {
         Self { history, settings, list }
     }
 
-    /// Returns the segments of a row.
+    /// Returns the range of segments that a row covers. `span` is its position in `history.spans`.
     fn of(&self, span: u32) -> std::ops::Range<usize> {
         let (from, to) = clipped(self.history.spans[span as usize], self.settings);
         let first = self.list.partition_point(|segment| segment.0 < from);
         first..self.list.partition_point(|segment| segment.1 <= to).max(first)
     }
 
-    /// Returns usage, fair share and wants of a key by segment.
+    /// Returns the usage, the fair share and whether the queue wants more, by segment. `key` is the position of a queue
+    /// and a resource.
     fn values(&self, key: usize) -> (Vec<Rational>, Vec<Rational>, Vec<bool>) {
         let series = &self.history.series[key];
         let count = self.list.len();
@@ -180,7 +181,7 @@ pub fn window_certificate(
             }
             resources.push(format!("{}:{{{}}}", json!(of.resource), fields.join(",")));
         }
-        // `--wanted` names queues, so a named queue also wants resources for which it has no row.
+        // `--wanted` names queues, so a named queue also wants the resources for which it has no row.
         let has_row =
             |name: &str| verdict.balances.iter().any(|of| of.queue == queue.queue && of.resource == name);
         if settings.wanted.contains(&queue.queue)

@@ -1,4 +1,4 @@
-//! Factors by which usage has shrunk after some time.
+//! Decay factors: the fraction of a usage that still counts after some time.
 
 use std::collections::HashMap;
 
@@ -8,12 +8,12 @@ use crate::formulas::slurm_second;
 use crate::power::{Fixed, Powers};
 use crate::time::NANOSECONDS;
 
-/// The factor by which usage shrinks in a time, in nanoseconds.
+/// Computes the factor by which usage shrinks in a time. Times are in nanoseconds.
 #[derive(Debug)]
 pub(crate) struct Decay {
     pub(crate) bits: u32,
     kind: Kind,
-    /// The factors computed so far, by time.
+    /// The factors that were computed so far, by time.
     known: HashMap<i64, Fixed>,
 }
 
@@ -21,7 +21,8 @@ pub(crate) struct Decay {
 enum Kind {
     /// 2^(-t / half-life).
     Half { powers: Box<Powers>, half_life: i64 },
-    /// The factor of a second, and its squares, to the power of the seconds.
+    /// The factor of one second, of two seconds, of four seconds and so on. The factor of any number of seconds is a
+    /// product of these factors.
     Second(Vec<Fixed>),
     /// Nothing decays.
     None,
@@ -34,7 +35,7 @@ impl Decay {
         Self { bits, kind, known: HashMap::new() }
     }
 
-    /// Returns the decay of Slurm's source: the factor 1 - .693 / h a second, for whole seconds.
+    /// Returns the decay of Slurm's source: a factor of 1 - .693 / h for each whole second.
     pub(crate) fn second(half_life: i64, bits: u32) -> Self {
         let mut square = Fixed::of(&slurm_second(half_life), bits);
         let mut squares = Vec::new();
@@ -46,12 +47,12 @@ impl Decay {
         Self { bits, kind: Kind::Second(squares), known: HashMap::new() }
     }
 
-    /// Returns the decay by which usage stays as it is.
+    /// Returns a decay by which usage does not shrink.
     pub(crate) fn none(bits: u32) -> Self {
         Self { bits, kind: Kind::None, known: HashMap::new() }
     }
 
-    /// Returns whether nothing decays.
+    /// Returns whether usage does not shrink.
     pub(crate) fn is_none(&self) -> bool {
         matches!(self.kind, Kind::None)
     }

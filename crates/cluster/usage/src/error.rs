@@ -16,7 +16,7 @@ pub enum UsageError {
         file: String,
         /// The line in the unpacked file, from 1.
         line: u64,
-        /// The text that was found, and the expected one.
+        /// The text that was found, and the text that was expected.
         message: String,
     },
     /// A time or a duration cannot be read.

@@ -15,8 +15,8 @@ pub fn slurm_second(half_life: i64) -> Rational {
     Rational::from(1) - Rational::from((693_000_000, half_life))
 }
 
-/// Returns Slurm's classic factor 2^(-U / S), within a width for known U. U is the fraction of all usage, S the fraction of all
-/// shares. It is 0 without shares.
+/// Returns Slurm's classic factor 2^(-U / S), where U is the queue's fraction of all usage and S its fraction of all
+/// shares. The factor is 0 if S is 0. If U is exact, the bounds differ by at most `width`.
 ///
 /// Source: `priority_p_calc_fs_factor` in priority_multifactor.c, with a dampening factor of 1.
 #[must_use]
@@ -24,7 +24,7 @@ pub fn classic_factor(usage: &Enclosure, share: &Rational, width: &Rational) -> 
     classic_by(usage, share, |exponent| power_of_half(exponent, width))
 }
 
-/// Returns the classic factor by these powers of 1/2.
+/// Returns the classic factor. `power` computes powers of 1/2.
 pub(crate) fn classic_by(
     usage: &Enclosure,
     share: &Rational,
@@ -37,7 +37,7 @@ pub(crate) fn classic_by(
     Enclosure { low: at(&usage.high).low, high: at(&usage.low).high }
 }
 
-/// Returns the level fair share S / U of Slurm's fair tree; `None` is infinite: nothing was used.
+/// Returns the level fair share S / U of Slurm's fair tree. `None` means infinity, for a queue without usage.
 ///
 /// Source: `_calc_assoc_fs` in src/plugins/priority/multifactor/fair_tree.c.
 #[must_use]
@@ -45,8 +45,8 @@ pub fn level_fair_share(usage: &Enclosure, share: &Rational) -> Option<Enclosure
     Enclosure::of(share.clone()).over(usage)
 }
 
-/// Returns one step of Kueue's moving average: the old usage times 1 - alpha, and the sample times alpha. Alpha is
-/// 1 - 2^(-elapsed / half-life), and is given.
+/// Returns one step of Kueue's moving average: the old usage times 1 - alpha, plus the sample times alpha. Alpha is 1 -
+/// 2^(-elapsed / half-life), which the caller computes.
 ///
 /// Source: `CalculateDecayedConsumed` in pkg/util/admissionfairsharing/admission_fair_sharing.go.
 #[must_use]
@@ -54,8 +54,8 @@ pub fn kueue_step(old: &Rational, sample: &Rational, alpha: &Rational) -> Ration
     old * (Rational::from(1) - alpha) + Rational::from(sample * alpha)
 }
 
-/// Returns the penalty that Kueue adds when it admits a workload: alpha times its requests, where alpha is that of one sampling
-/// interval.
+/// Returns the penalty that Kueue adds when it admits a workload: alpha times the requests of the workload. Alpha is
+/// that of [`kueue_step`] for one sampling interval.
 ///
 /// Source: `CalculateEntryPenalty` in the same file.
 #[must_use]
@@ -63,8 +63,9 @@ pub fn entry_penalty(requests: &Rational, alpha: &Rational) -> Rational {
     Rational::from(requests * alpha)
 }
 
-/// Returns how KAI divides an amount among queues that all want more: by max(0, w + k (w - u)), where w is the weight as a
-/// fraction of all weights and u the usage as a fraction of the cluster. If all of these are 0, no queue gets anything.
+/// Divides an amount as KAI does among queues that all want more. The parts are proportional to max(0, w + k (w - u)).
+/// Here w is the weight of the queue as a fraction of all weights, and u its usage as a fraction of the cluster. If all
+/// these numbers are 0, no queue gets anything.
 ///
 /// Source: `calcShareWeights` in pkg/scheduler/plugins/proportion/resource_division/resource_division.go. Rounding to whole
 /// units is [`kai_rounded`].
@@ -92,7 +93,8 @@ pub fn kai_shares(
     shares.into_iter().map(|share| share * amount / &sum).collect()
 }
 
-/// Rounds KAI's shares to whole units: each down, and the rest one unit each by the largest remainder, then by order.
+/// Rounds KAI's shares to whole units. Each share is rounded down. The remaining units go to the queues with the
+/// largest remainders, one unit each. Queues with equal remainders are served in their order.
 ///
 /// Source: `getResourceToGiveInCurrentRound` and `divideRemainingResource` in the same file.
 #[must_use]

@@ -9,7 +9,7 @@ use evenhand_problem::Rational;
 use crate::UsageError;
 use crate::read;
 
-/// Rows of a table that say nothing about usage, counted by reason.
+/// Rows of a table that do not count as usage, by reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Skipped {
     /// Jobs without a start.
@@ -20,7 +20,7 @@ pub struct Skipped {
     pub without_resources: u64,
 }
 
-/// The statement of a row about fairness, next to the amount that a queue held.
+/// The facts about fairness that a row states, in addition to the amount that the queue used.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Fact {
     /// The fair share of the queue, if it is known.
@@ -29,7 +29,7 @@ pub struct Fact {
     pub wants: Option<bool>,
 }
 
-/// The number of a fact in its history.
+/// The position of a fact in its history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FactNumber(u32);
 
@@ -40,7 +40,7 @@ pub struct Gap {
     pub from: i64,
     /// The end, in nanoseconds.
     pub to: i64,
-    /// The reason.
+    /// The reason why the history has no samples.
     pub reason: String,
 }
 
@@ -49,20 +49,20 @@ pub struct Gap {
 pub(crate) struct Series {
     /// The spans of the rows whose amount is a whole number below 2^63, in the order of the file.
     pub(crate) spans: Vec<u32>,
-    /// Their amounts.
+    /// The amounts of the rows in `spans`, by the same position.
     pub(crate) amounts: Vec<i64>,
-    /// All other rows.
+    /// All other rows: the position of the row's span in [`History::spans`], and the amount.
     pub(crate) others: Vec<(u32, Rational)>,
     /// The facts of the rows in `spans`, by position in [`History::facts`]. Empty if the history states no facts.
     pub(crate) facts: Vec<u32>,
-    /// The facts of `others`.
+    /// The facts of the rows in `others`, by the same position.
     pub(crate) other_facts: Vec<u32>,
 }
 
-/// Usage by queue, resource and time. Times are nanoseconds.
+/// Usage by queue, resource and time. Times are in nanoseconds.
 ///
-/// A row states the amount of a resource that a queue held from a time until another one. A row that begins and ends at the same
-/// time states an amount times seconds (such as GPU-seconds) that was used at that moment.
+/// A row states the amount of a resource that a queue used from one time to another. If both times of a row are equal,
+/// its amount is an amount times seconds (such as GPU-seconds) that was used at that moment.
 #[derive(Debug, Clone, Default)]
 pub struct History {
     /// The names of the queues, in the order of their first rows.
@@ -88,7 +88,7 @@ pub struct History {
     fact_of: HashMap<Fact, u32>,
     /// The beginnings and ends of rows, each pair once.
     pub(crate) spans: Vec<(i64, i64)>,
-    /// Queue and resource of each series.
+    /// The queue and the resource of each series, as positions in `queues` and `resources`.
     pub(crate) keys: Vec<(usize, usize)>,
     /// One series for each key.
     pub(crate) series: Vec<Series>,
@@ -96,7 +96,8 @@ pub struct History {
     span_of: HashMap<(i64, i64), u32>,
     queue_of: HashMap<String, usize>,
     resource_of: HashMap<String, usize>,
-    /// The key of the row that followed a row of each key, which is a good guess in sorted tables.
+    /// A guess of the next row's key: for each key, the key of the row that last followed a row of this key. The guess
+    /// is mostly right in sorted tables.
     next_key: Vec<usize>,
     next_span: Vec<u32>,
     last_key: usize,
@@ -112,7 +113,7 @@ fn interned(name: &str, names: &mut Vec<String>, positions: &mut HashMap<String,
     names.len() - 1
 }
 
-/// The end of a job that still runs.
+/// The end of a job that is still running.
 pub(crate) const OPEN: i64 = i64::MAX;
 
 impl History {
@@ -122,15 +123,15 @@ impl History {
         Self::default()
     }
 
-    /// Returns an empty history whose rows also state fair shares, and whether queues wanted more.
+    /// Returns an empty history whose rows also state fair shares, and whether queues wanted more of a resource.
     #[must_use]
     pub fn with_facts() -> Self {
         Self { has_facts: true, ..Self::default() }
     }
 
-    /// Reads a table: CSV with the columns `queue`, `resource`, `from`, `to` and `amount`, or the output of Slurm's `sacct -P`
-    /// with the columns `Account`, `AllocTRES`, `Start` and `End`. The header decides which of them it is. Other columns are
-    /// ignored.
+    /// Reads a table: CSV with the columns `queue`, `resource`, `from`, `to` and `amount`, or the output of Slurm's
+    /// `sacct -P` with the columns `Account`, `AllocTRES`, `Start` and `End`. The header decides which of these two
+    /// formats it is. Other columns are ignored.
     ///
     /// # Errors
     /// [`UsageError`] with file and line for a row that cannot be read, and for a table without usage.
@@ -150,7 +151,7 @@ impl History {
         read::read(name, reader, &packed, true)
     }
 
-    /// Adds a row. It states no fact.
+    /// Adds a row without a fact.
     ///
     /// # Errors
     /// [`UsageError::Setting`] if the row ends before it begins, or its amount is negative.
@@ -176,10 +177,10 @@ impl History {
         Ok(())
     }
 
-    /// Adds a row with its fact, to a history that [`History::with_facts`] made.
+    /// Adds a row with a fact to a history of [`History::with_facts`].
     ///
     /// # Errors
-    /// [`UsageError::Setting`] as [`History::add`], if the fair share is negative, and if the history has no facts.
+    /// [`UsageError::Setting`] as [`History::add`]; also if the fair share is negative, or if the history has no facts.
     pub fn add_with_fact(
         &mut self,
         queue: &str,
@@ -205,13 +206,14 @@ impl History {
         Ok(())
     }
 
-    /// Returns the number of a fact, which is added if it is new.
+    /// Returns the number of a fact. A new fact is added to the history.
     pub fn fact(&mut self, fact: &Fact) -> FactNumber {
         FactNumber(self.position_of(fact))
     }
 
-    /// Adds a row that is known to be right: it does not end before it begins, and its amount is not negative. The fact must be of
-    /// this history, which [`History::with_facts`] made. This is faster than [`History::add_with_fact`].
+    /// Adds a row that is known to be valid: it does not end before it begins, and its amount is not negative. The fact
+    /// must belong to this history, which must come from [`History::with_facts`]. This call is faster than
+    /// [`History::add_with_fact`].
     pub fn add_checked(
         &mut self,
         queue: &str,
@@ -225,7 +227,7 @@ impl History {
         self.state_at(fact, amount.is_ok());
     }
 
-    /// Returns the position of a fact, which is added if it is new.
+    /// Returns the position of a fact in [`History::facts`]. A new fact is added.
     pub(crate) fn position_of(&mut self, fact: &Fact) -> u32 {
         if let Some(at) = self.fact_of.get(fact) {
             return *at;
@@ -236,13 +238,13 @@ impl History {
         at
     }
 
-    /// States the fact of the row that was added last.
+    /// Sets the fact of the row that was added last.
     pub(crate) fn state_at(&mut self, fact: u32, is_whole: bool) {
         let series = &mut self.series[self.last_key];
         if is_whole { &mut series.facts } else { &mut series.other_facts }.push(fact);
     }
 
-    /// Adds a row whose values are in order.
+    /// Adds a row whose values have been checked.
     pub(crate) fn push(
         &mut self,
         queue: &str,
@@ -299,7 +301,8 @@ impl History {
         let at = match self.span_of.get(&span) {
             Some(at) => *at,
             None => {
-                // A table has at most 2^30 bytes, and each row has several of them.
+                // A table has at most 2^30 bytes and each row has several bytes, so the number of spans fits into 32
+                // bits.
                 let at = self.spans.len() as u32;
                 self.spans.push(span);
                 self.next_span.push(at);
@@ -312,7 +315,8 @@ impl History {
         at
     }
 
-    /// Returns the latest end of a row that is known, or the latest beginning if no end is later.
+    /// Returns the latest known end of a row, or the latest beginning if no known end is later. Returns `None` for an
+    /// empty history.
     #[must_use]
     pub fn latest(&self) -> Option<i64> {
         self.spans.iter().map(|(from, to)| if *to == OPEN { *from } else { *to }).max()

@@ -1,5 +1,5 @@
-//! Karma's credits (OSDI 2023): queues earn credits by slices that they leave to others, and pay with them for more than their
-//! guaranteed part.
+//! Karma's credits (OSDI 2023). Queues earn credits by slices that they leave to others. They pay with credits for
+//! slices beyond their guaranteed slices.
 
 use std::collections::BinaryHeap;
 
@@ -13,9 +13,9 @@ use crate::power::Enclosure;
 use crate::standing::{QueueStanding, Standings};
 use crate::time::{NANOSECONDS, duration_text};
 
-/// The most quanta times queues.
+/// The largest product of the numbers of quanta and queues.
 const MOST: i64 = 50_000_000;
-/// The most slices of a cluster, and credits of a queue.
+/// The largest number of slices of a cluster, and of credits of a queue.
 const MOST_SLICES: i64 = 1 << 40;
 
 /// The state of the queues after some quanta.
@@ -23,23 +23,23 @@ const MOST_SLICES: i64 = 1 << 40;
 pub struct Karma {
     /// The slices of each queue in its fair share.
     pub fair_share: i64,
-    /// The slices of it that are guaranteed: alpha times the fair share.
+    /// The guaranteed slices of each queue: alpha times the fair share.
     pub guaranteed: i64,
-    /// The credits of each queue.
+    /// The credits of each queue, by its position.
     pub credits: Vec<i64>,
-    /// The slices that each queue got so far, in all quanta.
+    /// The slices that each queue got so far, summed over all quanta, by its position.
     pub totals: Vec<i64>,
 }
 
 impl Karma {
-    /// Begins with a number of queues, each with the same credits.
+    /// Returns the state before the first quantum: queues that all have the same credits.
     #[must_use]
     pub fn new(queues: usize, fair_share: i64, guaranteed: i64, credits: i64) -> Self {
         Self { fair_share, guaranteed, credits: vec![credits; queues], totals: vec![0; queues] }
     }
 
-    /// Allocates the slices of a quantum for these demands, and returns them. Of queues with equal credits, the first one borrows
-    /// first and lends first.
+    /// Allocates the slices of a quantum, and returns the slices of each queue. `demands` are the slices that each
+    /// queue demands. If queues have equal credits, the first queue borrows first and lends first.
     ///
     /// Source: Algorithm 1 of Vuppalapati, Fikioris, Agarwal, Cidon, Khandelwal, Tardos: Karma. OSDI 2023.
     pub fn quantum(&mut self, demands: &[i64]) -> Vec<i64> {
@@ -92,7 +92,8 @@ fn setting(message: impl Into<String>) -> UsageError {
     UsageError::Setting(message.into())
 }
 
-/// Returns a whole number of slices from 0 to the largest number that is computed with.
+/// Returns a quantity as a whole number of slices. Refuses fractions, and numbers that are negative or too large.
+/// `what` names the quantity.
 fn slices(what: &str, value: &Rational) -> Result<i64, UsageError> {
     let whole = value.numer().to_i64().filter(|of| value.is_integer() && (0..=MOST_SLICES).contains(of));
     whole.ok_or_else(|| {
@@ -100,7 +101,8 @@ fn slices(what: &str, value: &Rational) -> Result<i64, UsageError> {
     })
 }
 
-/// Computes the credits of every queue at a time. The amounts of the history are demands, sampled at the beginning of each quantum.
+/// Computes the credits of every queue at a time. The amounts of the history are demands. They are sampled at the
+/// beginning of each quantum.
 pub(crate) fn standings(history: &History, settings: &Settings, at: i64) -> Result<Standings, UsageError> {
     let Some((resource, capacity)) = &settings.capacity else {
         return Err(setting("karma: the slices of the cluster are needed (--capacity gpu=16)"));

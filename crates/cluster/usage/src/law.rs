@@ -1,4 +1,4 @@
-//! The laws of schedulers, and the weight of a second of the past by each of them.
+//! The laws of schedulers, and the weight that each law gives to a second of past usage.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -16,7 +16,7 @@ use crate::time::NANOSECONDS;
 pub enum Law {
     /// Slurm as documented: usage shrinks by a half in every half-life.
     Slurm,
-    /// Slurm as its source computes: the factor 1 - .693 / h a second, applied at every tick.
+    /// Slurm as its source computes: a factor of 1 - .693 / h for each second, applied at every tick.
     SlurmTicks,
     /// Kueue's admission fair sharing: a moving average of samples.
     Kueue,
@@ -48,9 +48,9 @@ impl Law {
         Self::NAMES[self as usize].0
     }
 
-    /// Returns the time between two ticks, cycles or samples that is usual for the scheduler, in nanoseconds: Slurm's
-    /// `PriorityCalcPeriod` (5 minutes), Kueue's `usageSamplingInterval` (5 minutes), the resolution of KAI's queries (1 minute),
-    /// Volcano's scheduling cycle and Karma's quantum (1 second).
+    /// Returns the usual time between two ticks, cycles or samples of the scheduler, in nanoseconds: Slurm's
+    /// `PriorityCalcPeriod` (5 minutes), Kueue's `usageSamplingInterval` (5 minutes), the resolution of KAI's queries
+    /// (1 minute), Volcano's scheduling cycle and Karma's quantum (1 second).
     #[must_use]
     pub fn usual_interval(self) -> i64 {
         NANOSECONDS
@@ -75,12 +75,12 @@ impl FromStr for Law {
     }
 }
 
-/// The law, its parameters and the weights. Times and durations are nanoseconds.
+/// The law, its parameters and the weights. Times and durations are in nanoseconds.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// The law.
     pub law: Law,
-    /// The half-life; `None` means that nothing decays, which only Slurm and KAI know.
+    /// The half-life; `None` means that usage does not decay, which only Slurm and KAI allow.
     pub half_life: Option<i64>,
     /// The moment at which usage is counted; `None` means the end of the history.
     pub at: Option<i64>,
@@ -92,7 +92,7 @@ pub struct Settings {
     pub window: Option<i64>,
     /// The beginning of the first of KAI's tumbling windows; `None` means a sliding window.
     pub window_start: Option<i64>,
-    /// Weights of queues: Slurm's shares, Kueue's and KAI's weights. All others are 1.
+    /// Weights of queues: Slurm's shares, Kueue's and KAI's weights. Queues that are not in the map have the weight 1.
     pub weights: BTreeMap<String, Rational>,
     /// Weights of resources: Slurm's TRES weights, Kueue's `resourceWeights`.
     pub resource_weights: BTreeMap<String, Rational>,
@@ -102,9 +102,9 @@ pub struct Settings {
     pub k: Rational,
     /// Kueue: whether each row begins with the penalty for the admission of a workload.
     pub has_entry_penalty: bool,
-    /// Karma: the guaranteed part of a fair share.
+    /// Karma: the guaranteed fraction of a fair share.
     pub alpha: Option<Rational>,
-    /// Karma: the credits of each queue at first.
+    /// Karma: the credits of each queue at the beginning.
     pub credits: Option<Rational>,
 }
 
@@ -145,7 +145,7 @@ impl Settings {
         let window = self.window.unwrap_or(DEFAULT_WINDOW);
         let beginning = match self.window_start {
             None => at.saturating_sub(window),
-            // A window ends with its last moment: the next one begins only after it.
+            // The last moment of a window belongs to the window, so the next window begins after this moment.
             Some(start) if start < at => start + (at - start - 1) / window * window,
             Some(_) => at,
         };
@@ -156,16 +156,17 @@ impl Settings {
 /// The window of KAI if none is configured: a week.
 pub(crate) const DEFAULT_WINDOW: i64 = 604_800 * NANOSECONDS;
 
-/// The weight of a row in the decayed usage, by its beginning and end.
+/// Computes the weight of a row in the decayed usage from the beginning and the end of the row.
 #[derive(Debug)]
 pub(crate) struct Kernel<'s> {
     settings: &'s Settings,
     at: i64,
     since: Option<i64>,
     decay: Decay,
-    /// h / ln 2 in seconds, for the ideal law; c / (1 - g), for Volcano.
+    /// For the ideal law h / ln 2 in seconds, where h is the half-life. For Volcano c / (1 - g), where c is the cycle
+    /// in seconds and g its decay factor.
     factor: Fixed,
-    /// 1 / (1 - f^p), for Slurm's ticks.
+    /// For Slurm's ticks 1 / (1 - f^p), where f^p is the decay factor of the time between two ticks.
     ticks: Fixed,
 }
 
@@ -178,7 +179,7 @@ impl<'s> Kernel<'s> {
         };
         let interval = settings.interval();
         let seconds = Rational::from((interval, NANOSECONDS));
-        // 1 / (1 - the factor of one interval).
+        // Returns 1 / (1 - g), where g is the decay factor of one interval.
         let series = |decay: &mut Decay| {
             let rest = Fixed::one(bits).minus(&decay.after(interval)).enclosure(bits);
             let inverse = |bound: Rational| Fixed::of(&bound.recip(), bits);
@@ -202,7 +203,8 @@ impl<'s> Kernel<'s> {
         Self { settings, at, since: settings.beginning(at), decay, factor, ticks }
     }
 
-    /// Returns the weight of an amount of 1 from a time to another. A row of length 0 is an amount times seconds.
+    /// Returns the weight of an amount of 1 that was used from one time to another. If both times are equal, the amount
+    /// is an amount times seconds.
     pub(crate) fn weight(&mut self, (from, to): (i64, i64)) -> Fixed {
         let is_lump = from == to;
         let admission = from;
@@ -232,7 +234,7 @@ impl<'s> Kernel<'s> {
         Fixed::of(&Rational::from((time, NANOSECONDS)), self.bits())
     }
 
-    /// Returns the integral of the ideal law.
+    /// Returns the weight by the ideal law: the integral of the decay factor over the row.
     fn integral(&mut self, from: i64, to: i64) -> Fixed {
         if self.decay.is_none() {
             return self.seconds(to - from);
@@ -241,13 +243,14 @@ impl<'s> Kernel<'s> {
         end.minus(&beginning).times(&self.factor, self.bits())
     }
 
-    /// Returns the number of ticks from a time on, without a tick at this time.
+    /// Returns the number of ticks from a time up to the moment at which usage is counted. A tick at this moment does
+    /// not count.
     fn ticks_after(&self, time: i64) -> i64 {
         let interval = self.settings.interval();
         (self.at - time + interval - 1) / interval
     }
 
-    /// Returns the factor of all ticks after a time.
+    /// Returns the product of the decay factors of all ticks after a time.
     fn decayed_at_ticks(&mut self, time: i64) -> Fixed {
         let ticks = self.ticks_after(time);
         self.decay.after(ticks * self.settings.interval())
@@ -260,7 +263,7 @@ impl<'s> Kernel<'s> {
         added.times(&self.decayed_at_ticks(to), bits)
     }
 
-    /// Returns the sum over the ticks of Slurm's source.
+    /// Returns the weight by Slurm's ticks: the sum of the usage that each tick adds, decayed by later ticks.
     fn at_ticks(&mut self, from: i64, to: i64) -> Fixed {
         if from >= to {
             return Fixed::zero();
@@ -277,7 +280,8 @@ impl<'s> Kernel<'s> {
             if self.decay.is_none() {
                 sum = sum.plus(&self.seconds(last - first));
             } else {
-                // p f^p (f^a - f^b) / (1 - f^p), where a is the age of the last tick and b that of the first.
+                // The sum over the whole periods is p f^p (f^a - f^b) / (1 - f^p), where a is the age of the last tick
+                // and b the age of the first tick.
                 let whole = self.seconds(interval).times(&self.decay.after(interval), bits);
                 let (young, old) = (self.decay.after(self.at - last), self.decay.after(self.at - first));
                 let ages = young.minus(&old).times(&self.ticks, bits);
@@ -287,11 +291,11 @@ impl<'s> Kernel<'s> {
         if to > last { sum.plus(&self.between_ticks(last, to)) } else { sum }
     }
 
-    /// Returns the weight of the samples from a time on that are before another.
+    /// Returns the weight of the samples from one time on and before another time.
     fn samples(&mut self, from: i64, to: i64) -> Fixed {
         let bits = self.bits();
         let interval = self.settings.interval();
-        // Samples are k intervals before the last one.
+        // Samples are counted backwards: sample k is k intervals before the last sample.
         let youngest = if to > self.at { 0 } else { (self.at - to) / interval + 1 };
         let mut oldest = (self.at - from) / interval;
         if self.settings.law == Law::Kai && self.since == Some(from) && (self.at - from) % interval == 0 {

@@ -1,9 +1,9 @@
 //! Usage over time: what queues used, decayed by the laws of schedulers, and the queue that is served next.
 //!
-//! A [`History`] states the amounts of resources that queues used in spans of time. [`judge`] computes the decayed usage of
-//! every queue by one [`Law`], and the standing of the queues by the rule of that scheduler. All numbers are exact, or are
-//! enclosed between two fractions ([`Enclosure`]), since powers of 1/2 are mostly irrational. No certificate is written
-//! (theory, section 10).
+//! A [`History`] states the amounts of resources that queues used in spans of time. [`judge`] computes the decayed
+//! usage of every queue by one [`Law`], and the standing of the queues by the rule of that scheduler. Powers of 1/2 are
+//! mostly irrational, so each number is either exact or enclosed between two fractions ([`Enclosure`]). No certificate
+//! is written (theory, section 10).
 //!
 //! ```
 //! use evenhand_import::Input;

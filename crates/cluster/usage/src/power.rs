@@ -1,7 +1,8 @@
 //! Powers of 1/2 with rational exponents, enclosed by rationals.
 //!
-//! Numbers are whole multiples of a power of two, and every product is rounded down and up. The only facts in use are that
-//! powers are monotone, and that a square root can be rounded in whole numbers.
+//! Bounds are whole multiples of a power of two, and every product is rounded down for the lower bound and up for the
+//! upper bound. The proof uses only that powers are monotone, and that the square root of a whole number can be rounded
+//! exactly.
 
 use evenhand_problem::Rational;
 use rug::Integer;
@@ -28,7 +29,7 @@ impl Enclosure {
         (self.low == self.high).then_some(&self.low)
     }
 
-    /// Returns the distance of the two bounds.
+    /// Returns the difference between the two bounds.
     #[must_use]
     pub fn width(&self) -> Rational {
         Rational::from(&self.high - &self.low)
@@ -63,7 +64,7 @@ impl Enclosure {
     }
 }
 
-/// Bounds of a number as multiples of 2^-bits, for a number of bits that its owner knows.
+/// Bounds of a number as multiples of 2^-bits. The number of bits is not stored here, but passed to each function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fixed {
     pub(crate) low: Integer,
@@ -100,7 +101,7 @@ impl Fixed {
         Self { low, high }
     }
 
-    /// Returns the difference to a number that is not larger.
+    /// Returns the difference of this number and a smaller or equal number.
     pub(crate) fn minus(&self, smaller: &Self) -> Self {
         let low = Integer::from(&self.low - &smaller.high);
         Self {
@@ -123,14 +124,15 @@ fn shift_up(value: &mut Integer, bits: u32) {
     }
 }
 
-/// The binary digits of an exponent that are looked up together.
+/// The number of binary digits of an exponent for which a table has one entry.
 const DIGITS: u32 = 8;
 
-/// Powers of 1/2 with a number of bits that is a multiple of 8.
+/// Computes powers of 1/2. The number of bits must be a multiple of 8.
 #[derive(Debug)]
 pub(crate) struct Powers {
     bits: u32,
-    /// For every group of binary digits after the point, from the first on: bounds of 2^-(d / 256^group), for d from 0 to 255.
+    /// Bounds of 2^-(d / 256^group) for d from 0 to 255. There is a table for each group of 8 binary digits of the
+    /// exponent, in the order of the digits after the point.
     tables: Vec<Vec<Fixed>>,
     /// A lower bound of 2^-(2^-bits).
     last: Integer,
@@ -143,7 +145,7 @@ impl Powers {
         let mut root = half;
         let mut tables = Vec::new();
         for _ in 0..bits / DIGITS {
-            // The roots of this group: the first belongs to its highest digit.
+            // The repeated square roots of this group. The first root belongs to the highest digit of the group.
             let mut roots = Vec::new();
             for _ in 0..DIGITS {
                 let low = (root.low << bits).sqrt();
@@ -156,7 +158,7 @@ impl Powers {
             }
             let mut table = vec![Fixed::one(bits)];
             for digits in 1..1_usize << DIGITS {
-                // The number without its lowest digit, times the root of this digit.
+                // The entry is the product of the entry without its lowest digit, and the root of this digit.
                 let lowest = digits.trailing_zeros();
                 let root = &roots[(DIGITS - 1 - lowest) as usize];
                 table.push(table[digits & (digits - 1)].times(root, bits));
@@ -182,7 +184,7 @@ impl Powers {
             }
         }
         if !is_exact {
-            // The rest of the exponent is below 2^-bits.
+            // The rest of the exponent is below 2^-bits, so the power shrinks by a factor between `last` and 1.
             power.low *= &self.last;
             power.low >>= bits;
         }
@@ -192,7 +194,7 @@ impl Powers {
                 shift_up(&mut power.high, halvings);
                 power
             }
-            // Far below a unit of the last bit.
+            // The power is far smaller than 2^-bits.
             _ => Fixed { low: Integer::new(), high: Integer::from(1) },
         }
     }
@@ -239,7 +241,8 @@ fn ln_2(bits: u32) -> Fixed {
     for k in 1..=bits {
         low += Integer::from(&one >> k) / k;
     }
-    // Each of the terms is cut by less than 2, and all later terms together are less than 1, in units of the last bit.
+    // Rounding lowers each term by less than 2 units of the last bit, and all later terms together are less than 1
+    // unit.
     let high = Integer::from(&low + (2 * bits + 2));
     Fixed { low, high }
 }

@@ -14,9 +14,10 @@ use crate::law::{Kernel, Law, Settings};
 use crate::power::{Enclosure, Fixed, Powers};
 use crate::time::{NANOSECONDS, duration_text};
 
-/// The bits of the numbers: first a few, and more if two queues cannot be told apart.
+/// The numbers of bits of the computation. The second number is used only if the first number of bits cannot tell two
+/// queues apart.
 pub(crate) const BITS: [u32; 2] = [128, 768];
-/// Intervals longer than this are refused, in nanoseconds: a year.
+/// The longest interval that is accepted, in nanoseconds: a year.
 const LONGEST_INTERVAL: i64 = 366 * 86_400 * NANOSECONDS;
 
 /// A queue, its decayed usage and its standing.
@@ -24,39 +25,40 @@ const LONGEST_INTERVAL: i64 = 366 * 86_400 * NANOSECONDS;
 pub struct QueueStanding {
     /// The name of the queue.
     pub queue: String,
-    /// Its weight.
+    /// The weight of the queue.
     pub weight: Rational,
     /// The decayed usage by resource: amounts times seconds for Slurm and Volcano, amounts for Kueue, fractions of the cluster's
     /// capacity for KAI, and slices of all quanta, without decay, for Karma.
     pub usage: Vec<(String, Enclosure)>,
-    /// The sum over resources by their weights. KAI: the usage of the resource that is divided.
+    /// The sum of the usage over resources, times the weights of the resources. For KAI, the usage of the resource that
+    /// is divided.
     pub charged: Enclosure,
-    /// The number by which queues are ordered: the queue with the least number is served first. `None` is infinite.
+    /// The number by which queues are ordered: the queue with the least number is served first. `None` means infinity.
     ///
     /// Slurm: U / S, the inverse of the level fair share. Kueue: usage over weight. KAI: usage over the fraction of weights.
     /// Volcano: the usage itself. Karma: minus the credits.
     pub score: Option<Enclosure>,
     /// The rank, from 1. Queues that cannot be told apart have the same rank.
     pub rank: usize,
-    /// Slurm: the fraction S of all shares.
+    /// Slurm: the queue's fraction S of all shares.
     pub share: Option<Rational>,
-    /// Slurm: the fraction U of all usage.
+    /// Slurm: the queue's fraction U of all usage.
     pub fraction: Option<Enclosure>,
-    /// Slurm: the level fair share S / U of the fair tree; `None` inside is infinite.
+    /// Slurm: the level fair share S / U of the fair tree. `Some(None)` means infinity. `None` means another law.
     pub level_fair_share: Option<Option<Enclosure>>,
     /// Slurm: the classic factor 2^(-U / S).
     pub classic_factor: Option<Enclosure>,
-    /// KAI: the amount that the queue gets if all queues want more, before it is rounded to whole units. Karma: the slices of its
-    /// fair share.
+    /// KAI: the amount that the queue gets if all queues want more, before it is rounded to whole units. Karma: the
+    /// slices of the queue's fair share.
     pub fair_share: Option<Enclosure>,
-    /// Volcano: the amount that the queue holds at the moment, which decides between queues of equal usage.
+    /// Volcano: the amount that the queue uses at the moment, which decides between queues of equal usage.
     pub running: Option<Rational>,
 }
 
 /// The queues in the order in which the scheduler serves them.
 #[derive(Debug, Clone)]
 pub struct Standings {
-    /// The moment, in nanoseconds.
+    /// The moment at which usage is counted, in nanoseconds.
     pub at: i64,
     /// The moment from which usage counts, if it is not the beginning of the history.
     pub since: Option<i64>,
@@ -64,7 +66,7 @@ pub struct Standings {
     pub queues: Vec<QueueStanding>,
     /// The weights of the resources that count.
     pub resource_weights: Vec<(String, Rational)>,
-    /// The largest distance of the two bounds of a decayed usage.
+    /// The largest difference between the two bounds of a decayed usage.
     pub width: Rational,
 }
 
@@ -99,7 +101,7 @@ pub fn judge(history: &History, settings: &Settings) -> Result<Standings, UsageE
     Ok(standings)
 }
 
-/// Checks settings that do not depend on each other, and returns the moment.
+/// Checks each setting by itself, and returns the moment at which usage is counted.
 fn checked(history: &History, settings: &Settings) -> Result<i64, UsageError> {
     let law = settings.law;
     let name = law.name();
@@ -150,7 +152,7 @@ fn checked(history: &History, settings: &Settings) -> Result<i64, UsageError> {
     }
 }
 
-/// Returns the weights of the resources that count, by the law's default where no weight is stated.
+/// Returns the weights of the resources that count. If the settings state no weights, the law's default applies.
 fn resource_weights(history: &History, settings: &Settings) -> Result<Vec<(String, Rational)>, UsageError> {
     let known = history.resources.join(", ");
     if let Law::Kai = settings.law {
@@ -196,8 +198,8 @@ fn resource_weights(history: &History, settings: &Settings) -> Result<Vec<(Strin
     }
 }
 
-/// Returns the sum of amounts times the weights of their rows. `widths` are the distances of the bounds of weights, where all of
-/// them are below 2^64.
+/// Returns the sum of amounts times the weights of their rows. `widths` are the differences between the two bounds of
+/// each weight. They are given only if all of them are below 2^64, and make the computation faster.
 fn sum(series: &Series, weights: &[Fixed], widths: Option<&[u64]>, bits: u32) -> Enclosure {
     let mut whole = Fixed::zero();
     let mut product = Integer::new();
@@ -253,7 +255,7 @@ pub(crate) fn computed(
         history.queues.iter().chain(settings.weights.keys().filter(|of| !history.queues.contains(of)));
     let weight = |name: &String| settings.weights.get(name).cloned().unwrap_or_else(|| Rational::from(1));
     let mut queues: Vec<QueueStanding> = names.map(|name| QueueStanding::new(name, weight(name))).collect();
-    // KAI: a fraction of the capacity of the whole cluster over the window.
+    // For KAI, usage is a fraction of the capacity of the whole cluster, summed over the samples of the window.
     let offered = match &settings.capacity {
         Some((_, capacity)) if settings.law == Law::Kai => {
             let offered = kernel.window().enclosure(bits).times(capacity);
@@ -294,7 +296,7 @@ pub(crate) fn computed(
         }
         Law::Kai => kai(&mut queues, settings),
         Law::Volcano => volcano(&mut queues, history, at, resource_weights),
-        // Credits are no sums of rows: `judge` computes them by another way.
+        // Credits are not sums of rows, so `judge` computes them separately.
         Law::Karma => {}
     }
     let since = settings.beginning(at);
@@ -309,7 +311,7 @@ fn slurm(queues: &mut [QueueStanding]) {
     let powers = Powers::new(BITS[0]);
     for queue in queues {
         let share = if shares > 0 { Rational::from(&queue.weight / &shares) } else { Rational::new() };
-        // Nobody has used anything if the sum may be 0.
+        // If the lower bound of the sum is 0, perhaps no queue has used anything, and all fractions are set to 0.
         let fraction = queue.charged.over(&used).unwrap_or_default();
         queue.score = (share > 0).then(|| fraction.times(&Rational::from(share.recip_ref())));
         queue.level_fair_share = Some(level_fair_share(&fraction, &share));
@@ -323,7 +325,8 @@ fn slurm(queues: &mut [QueueStanding]) {
 fn kai(queues: &mut [QueueStanding], settings: &Settings) {
     let Some((_, capacity)) = &settings.capacity else { return };
     let all: Rational = queues.iter().map(|queue| &queue.weight).sum();
-    // Numbers before they are divided by their sum: bounds of max(0, w + k (w - u)).
+    // Returns max(0, w + k (w - u)) for a usage u. The share of a queue is this number over the sum of the numbers of
+    // all queues.
     let number = |queue: &QueueStanding, usage: &Rational| {
         let weight = if all > 0 { Rational::from(&queue.weight / &all) } else { Rational::new() };
         (Rational::from(&weight - usage) * &settings.k + weight).max(Rational::new())
@@ -331,7 +334,8 @@ fn kai(queues: &mut [QueueStanding], settings: &Settings) {
     let low: Vec<Rational> = queues.iter().map(|queue| number(queue, &queue.charged.high)).collect();
     let high: Vec<Rational> = queues.iter().map(|queue| number(queue, &queue.charged.low)).collect();
     let (least, most): (Rational, Rational) = (low.iter().sum(), high.iter().sum());
-    // A queue gets more the less it has used and the more others have used.
+    // The share of a queue grows with its own number and falls with the numbers of other queues. These directions give
+    // the bounds.
     let share = |own: &Rational, others: Rational| {
         let sum = own + others;
         if sum > 0 { own / sum * capacity } else { Rational::new() }
@@ -390,7 +394,8 @@ impl QueueStanding {
     }
 }
 
-/// Compares two scores, where `None` is infinite. Returns `None` if they overlap without being equal.
+/// Compares two scores, where `None` is infinity. Returns `None` if the enclosures overlap and their order is not
+/// known.
 fn compared(a: Option<&Enclosure>, b: Option<&Enclosure>) -> Option<Ordering> {
     match (a, b) {
         (None, None) => Some(Ordering::Equal),
@@ -403,7 +408,7 @@ fn compared(a: Option<&Enclosure>, b: Option<&Enclosure>) -> Option<Ordering> {
 }
 
 impl Standings {
-    /// Returns queues with exact scores in their order.
+    /// Returns the standing of queues whose scores are exact.
     pub(crate) fn of(
         at: i64,
         since: Option<i64>,
@@ -426,14 +431,15 @@ impl Standings {
         });
     }
 
-    /// Returns whether neighbours in the order are told apart, or are equal.
+    /// Returns whether the order of all neighbouring queues is known, including ties.
     fn is_decided(&self) -> bool {
         self.queues.windows(2).all(|pair| compared(pair[0].score.as_ref(), pair[1].score.as_ref()).is_some())
     }
 
     fn rank(&mut self, law: Law) {
         if law == Law::Volcano {
-            // Volcano takes usages for equal that differ by at most one resource-second, and then compares what runs.
+            // Volcano treats usages as equal if they differ by at most one resource-second. It then compares the
+            // running amounts.
             let is_tie = |a: &QueueStanding, b: &QueueStanding| match (&a.score, &b.score) {
                 (Some(a), Some(b)) => Rational::from(&b.high - &a.low) <= 1,
                 _ => false,

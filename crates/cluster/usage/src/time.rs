@@ -5,10 +5,10 @@ use crate::UsageError;
 /// The nanoseconds of a second.
 pub const NANOSECONDS: i64 = 1_000_000_000;
 
-/// The nanoseconds from 1970 to the latest and to the earliest time that is read: about 139 years.
+/// The largest distance from 1970 of a time that is read, in nanoseconds: about 139 years before or after.
 const FURTHEST: i64 = 4_400_000_000 * NANOSECONDS;
 
-/// The digits of a second that a nanosecond has.
+/// The number of decimals of a second with a resolution of a nanosecond.
 const DIGITS: usize = 9;
 
 fn wrong(text: &str, expected: &str) -> UsageError {
@@ -16,7 +16,7 @@ fn wrong(text: &str, expected: &str) -> UsageError {
     UsageError::Time(format!("`{shown}`: expected {expected}"))
 }
 
-/// Returns the value of digits, or nothing for other characters and for numbers beyond 64 bits.
+/// Returns the value of a text of digits. Returns `None` for other characters and for numbers beyond 64 bits.
 fn digits(text: &[u8]) -> Option<i64> {
     if text.is_empty() || text.len() > 18 || !text.iter().all(u8::is_ascii_digit) {
         return None;
@@ -24,10 +24,10 @@ fn digits(text: &[u8]) -> Option<i64> {
     Some(text.iter().fold(0, |sum, digit| sum * 10 + i64::from(digit - b'0')))
 }
 
-/// Returns the nanoseconds of the digits after the point of a second.
+/// Returns the nanoseconds of the decimals of a second.
 fn fraction(text: &[u8]) -> Option<i64> {
     let kept = text.len().min(DIGITS);
-    // Finer digits are accepted if they are zero.
+    // More than nine decimals are accepted if the additional decimals are zero.
     if text[kept..].iter().any(|digit| *digit != b'0') {
         return None;
     }
@@ -101,16 +101,17 @@ fn calendar(text: &[u8], is_zone_optional: bool) -> Option<i64> {
     seconds.checked_mul(NANOSECONDS)?.checked_add(nanoseconds)
 }
 
-/// Reads a time: seconds with up to nine decimals, or RFC 3339. Returns nanoseconds, since 1970 for RFC 3339.
+/// Reads a time: seconds with up to nine decimals, or RFC 3339. Returns nanoseconds, which count from 1970 for RFC
+/// 3339.
 pub(crate) fn time_of(text: &[u8], is_zone_optional: bool) -> Option<i64> {
     let time = seconds(text).or_else(|| calendar(text, is_zone_optional))?;
-    // The difference of two times, and an interval more, fit into 64 bits.
+    // With this bound, the difference of two times plus an interval fits into 64 bits.
     (-FURTHEST..=FURTHEST).contains(&time).then_some(time)
 }
 
 /// Reads a time: seconds with up to nine decimals, or RFC 3339 such as `2026-01-31T12:00:00Z`.
 ///
-/// Returns nanoseconds. Those of RFC 3339 count from 1970.
+/// Returns nanoseconds. For RFC 3339 they count from 1970.
 ///
 /// # Errors
 /// [`UsageError::Time`] for another text.

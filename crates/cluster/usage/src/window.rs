@@ -1,7 +1,8 @@
-//! Verdicts over a window of time: what queues used and were entitled to, and whether their decayed usage is max-min fair.
+//! Verdicts over a window of time: the usage and the entitlement of queues, and whether their decayed usage is max-min
+//! fair.
 //!
-//! Theory, section 10 ("The window") defines every number. Only moments that the history covers count, and nothing is
-//! interpolated: the others are listed as [`WindowVerdict::gaps`].
+//! Theory, section 10 ("The window") defines every number. Only times that the history covers count, and nothing is
+//! interpolated. Times that it does not cover are listed in [`WindowVerdict::gaps`].
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -16,10 +17,11 @@ use crate::power::Enclosure;
 use crate::standing::{BITS, computed};
 use crate::time::{NANOSECONDS, time_text};
 
-/// The steps of the grid of a margin between two bounds that are not equal.
+/// The number of steps between two whole numbers of the grid to which bounds of a margin are rounded, if the margin is
+/// not exact.
 pub(crate) const GRID: u64 = 1_000_000_000_000;
 
-/// The window and its yardstick. Times are nanoseconds.
+/// The window, and the settings by which it is judged. Times are in nanoseconds.
 #[derive(Debug, Clone)]
 pub struct WindowSettings {
     /// The beginning of the window.
@@ -28,13 +30,13 @@ pub struct WindowSettings {
     pub to: i64,
     /// The half-life of usage; `None` means that every moment of the window counts the same.
     pub half_life: Option<i64>,
-    /// The weights of queues. All others are 1.
+    /// The weights of queues. Queues that are not in the map have the weight 1.
     pub weights: BTreeMap<String, Rational>,
     /// The value of a unit of each resource that counts. Empty means that the only resource of the history counts.
     pub resource_weights: BTreeMap<String, Rational>,
     /// The queues that are compared; empty means all of them.
     pub queues: Vec<String>,
-    /// Queues that are said to have wanted more throughout, where the history does not say it.
+    /// Queues that count as wanting more at all times for which the history does not say whether they wanted more.
     pub wanted: Vec<String>,
     /// The fraction below the largest usage over weight that still counts as fair.
     pub tolerance: Rational,
@@ -43,7 +45,7 @@ pub struct WindowSettings {
 }
 
 impl WindowSettings {
-    /// Returns the settings of a window without decay, with tolerance 0, that the history has to cover to 95 %.
+    /// Returns the settings of a window without decay, with tolerance 0, of which the history must cover 95 %.
     #[must_use]
     pub fn new(from: i64, to: i64) -> Self {
         Self {
@@ -60,7 +62,7 @@ impl WindowSettings {
     }
 }
 
-/// The sums of a queue and a resource over the covered time of the window. Amounts are times seconds.
+/// The sums of a queue and a resource over the covered time of the window. Their unit is an amount times seconds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Balance {
     /// The queue.
@@ -80,7 +82,8 @@ pub struct Balance {
 }
 
 impl Balance {
-    /// Returns what the queue got more than it lacked; negative if it lacked more.
+    /// Returns the balance: the amount over the fair share minus the amount that the queue lacked. It is negative if
+    /// the queue lacked more.
     #[must_use]
     pub fn balance(&self) -> Option<Rational> {
         Some(Rational::from(self.over.as_ref()? - self.lacked.as_ref()?))
@@ -94,17 +97,17 @@ pub struct QueueOverWindow {
     pub queue: String,
     /// Its weight.
     pub weight: Rational,
-    /// The time in which it wanted more of a resource that counts, in nanoseconds. `None` if this is not known.
+    /// The time for which the queue wanted more of a resource that counts, in nanoseconds. `None` if this is not known.
     pub wanted: Option<i64>,
-    /// Whether it wanted more at every covered moment.
+    /// Whether the queue wanted more at every covered moment. `None` if this is not known.
     pub wanted_throughout: Option<bool>,
     /// The time for which the history has rows of the queue, in nanoseconds.
     pub present: i64,
-    /// The beginning of its first row and the end of its last row in the window.
+    /// The beginning of the queue's first row and the end of its last row in the window.
     pub seen: Option<(i64, i64)>,
-    /// Its decayed usage of the resources that count, times their value.
+    /// The decayed usage of the resources that count, each times its value.
     pub decayed: Enclosure,
-    /// Its decayed usage over its weight; `None` is infinite.
+    /// The decayed usage over the weight of the queue; `None` means infinity.
     pub over_weight: Option<Enclosure>,
 }
 
@@ -115,16 +118,17 @@ pub enum MaxMin {
     Judged {
         /// Whether it holds, within the tolerance.
         holds: bool,
-        /// The margin: from -1 to 0, where 0 means that no queue which wanted more throughout is behind another queue.
+        /// The margin, from -1 to 0. It is 0 if no queue that wanted more throughout has a smaller usage over weight
+        /// than another queue.
         margin: Enclosure,
         /// The queue that wanted more throughout and has the least usage over weight.
         least: String,
         /// The queue with the largest usage over weight.
         most: String,
     },
-    /// No queue wanted more throughout, so that there is nothing to compare.
+    /// The axiom does not apply, because no queue wanted more throughout.
     DoesNotApply,
-    /// It was not checked, for this reason.
+    /// The axiom was not checked, for this reason.
     NotChecked(String),
 }
 
@@ -133,11 +137,11 @@ pub enum MaxMin {
 pub struct WindowVerdict {
     /// The beginning of the window, in nanoseconds.
     pub from: i64,
-    /// Its end.
+    /// The end of the window, in nanoseconds.
     pub to: i64,
-    /// The time in it that the history covers.
+    /// The length of the covered time in the window, in nanoseconds.
     pub covered: i64,
-    /// The times in it that the history does not cover, in order.
+    /// The intervals of the window that the history does not cover, in ascending order.
     pub gaps: Vec<Gap>,
     /// The sums by queue and resource.
     pub balances: Vec<Balance>,
@@ -145,7 +149,7 @@ pub struct WindowVerdict {
     pub queues: Vec<QueueOverWindow>,
     /// The value of each resource that counts.
     pub resource_weights: Vec<(String, Rational)>,
-    /// The axiom.
+    /// The verdict on max-min fairness.
     pub max_min: MaxMin,
 }
 
@@ -153,7 +157,7 @@ pub(crate) fn setting(message: impl Into<String>) -> UsageError {
     UsageError::Setting(message.into())
 }
 
-/// Returns the intervals in order, with those joined that overlap or touch.
+/// Returns the union of intervals as disjoint intervals in ascending order.
 pub(crate) fn union(mut intervals: Vec<(i64, i64)>) -> Vec<(i64, i64)> {
     intervals.retain(|(from, to)| from < to);
     intervals.sort_unstable();
@@ -171,7 +175,7 @@ fn length(intervals: &[(i64, i64)]) -> i64 {
     intervals.iter().map(|(from, to)| to - from).sum()
 }
 
-/// Returns what of an interval is in the window.
+/// Returns the part of an interval that is inside the window. If there is none, the end is before the beginning.
 pub(crate) fn clipped((from, to): (i64, i64), settings: &WindowSettings) -> (i64, i64) {
     (from.max(settings.from), to.min(settings.to))
 }
@@ -224,7 +228,8 @@ fn gaps(history: &History, covered: &[(i64, i64)], settings: &WindowSettings) ->
     gaps.into_iter().map(named).collect()
 }
 
-/// A sum of products of amounts and times in nanoseconds.
+/// A sum of products of amounts and times in nanoseconds. The three parts add up to the sum, and most products only
+/// change `small`.
 #[derive(Debug, Default)]
 struct Sum {
     small: i128,
@@ -257,17 +262,17 @@ impl Sum {
     }
 }
 
-/// A fair share that whole amounts are compared with.
+/// A fair share, in a form that is fast to compare with whole amounts.
 enum Share {
     Unknown,
     Whole(i64),
-    /// Not whole, with the largest whole number below it.
+    /// A fair share that is not whole, rounded down.
     Fraction(i64),
-    /// Beyond 64 bits.
+    /// A fair share beyond 64 bits.
     Large,
 }
 
-/// A fact, with its fair share in numbers that are fast.
+/// A fact, with its fair share in a form that is fast to compare.
 struct Known<'f> {
     fact: &'f Fact,
     share: Share,
@@ -287,7 +292,8 @@ impl<'f> Known<'f> {
     }
 }
 
-/// Rows with the same fact, whose fair share is a fraction: amounts times their times, and the times alone.
+/// Sums over the rows with the same fact, if its fair share is not whole. Times are in nanoseconds. The fair share is
+/// multiplied only once, by the sum of the times.
 #[derive(Debug, Default)]
 struct Group {
     over: Sum,
@@ -309,7 +315,8 @@ struct Totals {
 }
 
 impl Totals {
-    /// Adds a row with a whole amount, and its fact with its number.
+    /// Adds a row with a whole amount. `fact` is the fact of the row with its number. `is_stated` says whether the
+    /// settings name the queue as wanted. `time` is in nanoseconds.
     fn whole(&mut self, amount: i64, fact: Option<(u32, &Known<'_>)>, is_stated: bool, time: i64) {
         self.used.add(amount, time);
         let Some((number, known)) = fact else { return };
@@ -327,7 +334,8 @@ impl Totals {
                 }
             }
             Share::Fraction(floor) => {
-                // Rows with facts do not overlap, so that their times together are at most the window.
+                // The rows of a queue and a resource do not overlap if they have facts, so the sum of their times is at
+                // most the length of the window.
                 let group = self.groups.entry(number).or_default();
                 if wants {
                     group.wanted_time += time;
@@ -352,7 +360,8 @@ impl Totals {
         }
     }
 
-    /// Notes what a fact leaves open, and returns whether the queue wants more.
+    /// Records whether a fact states its fair share and whether the queue wants more. Returns whether the queue wants
+    /// more.
     fn note(&mut self, known: &Known<'_>, is_stated: bool) -> bool {
         self.has_shares &= known.fact.fair_share.is_some();
         self.has_wants &= known.fact.wants.is_some() || is_stated;
@@ -372,7 +381,7 @@ impl Totals {
         }
     }
 
-    /// Adds the sums of the groups to the others.
+    /// Adds the sums of the groups to the totals.
     fn close(&mut self, known: &[Known<'_>]) {
         for (number, group) in std::mem::take(&mut self.groups) {
             let Some(share) = known.get(number as usize).and_then(|known| known.fact.fair_share.as_ref())
@@ -387,13 +396,13 @@ impl Totals {
     }
 }
 
-/// The window with everything that is looked up for each row.
+/// The window, with the values of each span that are looked up for its rows.
 struct Clock<'h> {
     history: &'h History,
     settings: &'h WindowSettings,
-    /// By span: the time of it in the window, in nanoseconds.
+    /// The length of the part of each span in the window, in nanoseconds, by span.
     times: Vec<i64>,
-    /// By span: whether it is an amount times seconds in the window.
+    /// Whether each span is a moment in the window, so that the amounts of its rows are amounts times seconds, by span.
     is_lump: Vec<bool>,
 }
 
@@ -466,7 +475,7 @@ impl<'h> Clock<'h> {
         )))
     }
 
-    /// Returns the times in the window of the rows of a key for which `holds` is true.
+    /// Returns the parts of the window that are covered by rows of a key whose fact satisfies `holds`.
     fn times_of(&self, key: usize, holds: impl Fn(Option<&Fact>) -> bool) -> Vec<(i64, i64)> {
         let series = &self.history.series[key];
         let fact = |at: Option<&u32>| at.map(|at| &self.history.facts[*at as usize]);
@@ -508,7 +517,8 @@ fn checked(history: &History, settings: &WindowSettings) -> Result<(), UsageErro
     Ok(())
 }
 
-/// Returns the value of each resource that counts, or nothing if it has to be stated.
+/// Returns the value of each resource that counts. Returns `None` if the history has several resources and the settings
+/// state no values.
 fn counted(history: &History, settings: &WindowSettings) -> Option<Vec<(String, Rational)>> {
     if !settings.resource_weights.is_empty() {
         let stated = settings.resource_weights.iter().filter(|(_, weight)| **weight > 0);
@@ -660,7 +670,8 @@ fn max_min(
         return not_checked("the history does not say which queues wanted more (--wanted)");
     }
     let wanting = || queues.iter().filter(|queue| queue.wanted_throughout == Some(true) && queue.weight > 0);
-    // Bounds are compared by their lower ends; every number of `over_weight` of a queue with a weight is finite.
+    // Bounds are compared by their lower ends. The unwrapped value is always known, because the usage over weight is
+    // finite for every queue with a weight above 0.
     let value = |queue: &QueueOverWindow| queue.over_weight.clone().unwrap_or_default();
     let Some(least) = wanting().min_by_key(|queue| value(queue).low) else { return MaxMin::DoesNotApply };
     let low = value(least).low;
@@ -712,7 +723,7 @@ fn max_min(
     judged(margin.low >= least_margin, margin, &most.queue)
 }
 
-/// Returns bounds on a grid that lie around these bounds, with a step to spare on both sides.
+/// Returns bounds on the grid that enclose these bounds with a step to spare on both sides, but within -1 and 0.
 fn widened(margin: &Enclosure) -> Enclosure {
     let step = |value: &Rational, is_up: bool| {
         let scaled = Rational::from(value * GRID);
@@ -729,8 +740,8 @@ fn widened(margin: &Enclosure) -> Enclosure {
     }
 }
 
-/// Returns whether queues had the same usage over weight at every moment of the window, so that their decayed usage over weight is
-/// equal by whatever law.
+/// Returns whether queues had the same usage over weight at every moment of the window. Their decayed usage over weight
+/// is then equal under every law.
 fn are_identical(clock: &Clock<'_>, counted: &[(String, Rational)], queues: &[&QueueOverWindow]) -> bool {
     let mut first: Option<Vec<(i64, Rational)>> = None;
     queues.iter().all(|queue| {
@@ -746,7 +757,8 @@ fn are_identical(clock: &Clock<'_>, counted: &[(String, Rational)], queues: &[&Q
     })
 }
 
-/// Returns the changes of a queue's usage over weight in time order. Returns `None` for a queue with rows of no duration.
+/// Returns the changes of a queue's usage over weight by time. Returns `None` for a queue with rows that have no
+/// duration.
 fn steps(
     clock: &Clock<'_>,
     counted: &[(String, Rational)],
@@ -776,7 +788,7 @@ fn steps(
     Some(changes.into_iter().filter(|(_, change)| *change != 0).collect())
 }
 
-/// Returns the default end of a window: the latest time about which the history says something.
+/// Returns the default end of a window: the latest time for which the history has a row or a gap.
 ///
 /// # Errors
 /// [`UsageError::Setting`] if the history is empty, or has rows without an end.

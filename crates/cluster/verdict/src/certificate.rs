@@ -1,5 +1,5 @@
-//! Certificates of verdicts and of moves, as texts. Each is a bundle of ordinary certificates with the numbers that follow from
-//! them (docs/formats.md, "Certificates of a running cluster").
+//! Certificates of verdicts and of moves, as texts. Each certificate is a bundle of ordinary certificates, together
+//! with the numbers that follow from them (docs/formats.md, "Certificates of a running cluster").
 
 use std::collections::BTreeMap;
 
@@ -23,15 +23,16 @@ pub fn of_verdict(verdict: &Verdict, sources: &[Origin]) -> Result<String, Clust
     bundle(verdict, sources, "verdict-certificate", None)
 }
 
-/// Returns the certificate of moves, which includes that of the verdict before them. The verdict must have the tolerance 0.
+/// Returns the certificate of moves. It includes the certificate of the verdict before the moves. That verdict must
+/// have the tolerance 0.
 ///
 /// # Errors
-/// As [`of_verdict`]. Also if the axioms of the allocation after the moves cannot be judged.
+/// As [`of_verdict`]; also if the axioms of the allocation after the moves cannot be judged.
 pub fn of_moves(verdict: &Verdict, moves: &Moves, sources: &[Origin]) -> Result<String, ClusterError> {
     with_moves(verdict, moves, sources, "")
 }
 
-/// Returns the certificate of moves. `more` is text of further fields.
+/// Returns the certificate of moves. `more` is the text of additional fields.
 fn with_moves(
     verdict: &Verdict,
     moves: &Moves,
@@ -53,8 +54,8 @@ fn with_moves(
     bundle(verdict, sources, "moves-certificate", Some(&text))
 }
 
-/// Returns the certificate of migrations for a job, which is one of moves with the field `for`. `moves` are the steps of the plan,
-/// and `least` is the lower bound on migrated tasks that the kernel recomputes.
+/// Returns the certificate of migrations for a job. It is a certificate of moves with the field `for`. `moves` are the
+/// steps of the plan, and `least` is the lower bound on migrated tasks that the kernel recomputes.
 ///
 /// # Errors
 /// As [`of_moves`].
@@ -69,7 +70,8 @@ pub fn of_migrations(
     with_moves(verdict, moves, sources, &format!("\"for\": {of},\n"))
 }
 
-/// Returns the certificate of a verdict, with the field `moves` if there are moves. `kind` is the value of the field `kind`.
+/// Returns the certificate of a verdict. It has the field `moves` if `moves` are given. `kind` is the value of the
+/// field `kind`.
 fn bundle(
     verdict: &Verdict,
     sources: &[Origin],

@@ -114,7 +114,7 @@ impl Changes {
     /// Returns the snapshot after the changes.
     ///
     /// # Errors
-    /// [`ClusterError::Change`] if one of them cannot be made.
+    /// [`ClusterError::Change`] if one of the changes cannot be made.
     pub fn apply(&self, snapshot: &Snapshot) -> Result<Snapshot, ClusterError> {
         let mut after = snapshot.clone();
         for name in &self.remove {
@@ -134,7 +134,7 @@ impl Changes {
         }
         let text = document.to_string();
         let read = Source { name: "after the changes", text: &text }.snapshot();
-        // The line and the column are left out of the message, because no user has seen this text.
+        // The message has no line and column, because no user has seen the text that is read here.
         read.map_err(|error| {
             ClusterError::Change(format!("after the changes: {}: {}", error.place, error.message))
         })
@@ -150,7 +150,7 @@ fn scalar_text(value: &Value) -> Result<String, String> {
     }
 }
 
-/// Returns the element with a name in a list of the problem: `groups`, `users` or `servers`.
+/// Returns the element with a name in one of the problem's lists `groups`, `users` or `servers`.
 fn named<'d>(document: &'d mut Value, list: &str, name: &str) -> Option<&'d mut Value> {
     document["problem"][list].as_array_mut()?.iter_mut().find(|item| item["name"] == name)
 }
@@ -206,7 +206,7 @@ fn set(document: &mut Value, path: &str, value: &str) -> Result<(), ClusterError
     ))
 }
 
-/// Adds the tasks of a user, which may be new.
+/// Adds the tasks of a user. A user that does not exist yet is added.
 fn submit(document: &mut Value, user: &Value) -> Result<(), ClusterError> {
     let (Value::Object(fields), Some(name)) = (user, user["name"].as_str()) else {
         return wrong(
@@ -250,7 +250,8 @@ fn add(document: &mut Value, snapshot: &Snapshot, class: &str, count: u64) -> Re
         return wrong(format!("--add: there is no server class `{class}`{}", hint(class, known)));
     };
     let own: u64 = server["count"].as_str().map_or(Ok(1), str::parse).unwrap_or(1);
-    // A class whose last server was removed was left with one server without capacity. The class gets its old capacity back.
+    // If the last server of a class was removed, the class still has one server without capacity. Now the class gets
+    // its old capacity back.
     let before = snapshot.problem.servers().iter().find(|before| before.name() == class);
     let was_emptied = server["capacity"].as_object().is_some_and(Map::is_empty)
         && before.is_some_and(|before| before.capacity().iter().any(|amount| !amount.is_zero()));
@@ -285,7 +286,8 @@ fn add(document: &mut Value, snapshot: &Snapshot, class: &str, count: u64) -> Re
     Ok(())
 }
 
-/// Removes the entry of a class under `servers` that indexing has inserted, and `servers` if nothing else is in it.
+/// Removes the entry of a class under `servers` that indexing has inserted. Also removes `servers` if it has no other
+/// entry.
 fn drop_empty(fields: &mut Map<String, Value>, class: &str) {
     if let Some(Value::Object(servers)) = fields.get_mut("servers") {
         servers.remove(class);
@@ -320,7 +322,7 @@ fn remove(snapshot: &mut Snapshot, name: &str) -> Result<(), ClusterError> {
         }
         !is_there
     });
-    // The indices of the servers after the removed one go down by 1.
+    // The indices of the servers after the removed server go down by 1.
     let shift = |at: &mut u64| *at -= u64::from(*at > index);
     let is_last = snapshot.problem.servers()[class].count() == 1;
     if !is_last {
@@ -342,7 +344,7 @@ fn remove(snapshot: &mut Snapshot, name: &str) -> Result<(), ClusterError> {
         serde_json::from_str(&text).map_err(|error| ClusterError::Change(error.to_string()))?;
     let server = &mut problem["servers"][class];
     if is_last {
-        // A class must have a server, so the last one stays, without capacity.
+        // A class must have a server, so its last server stays without capacity.
         server["capacity"] = json!({});
     } else {
         server["count"] = json!((snapshot.problem.servers()[class].count() - 1).to_string());
@@ -353,7 +355,7 @@ fn remove(snapshot: &mut Snapshot, name: &str) -> Result<(), ClusterError> {
     Ok(())
 }
 
-/// Returns the class and the index of a single server with a name, which is its own name or `CLASS #INDEX`.
+/// Returns the class and the index of a single server. `name` is the name of the server, or `CLASS #INDEX`.
 #[must_use]
 pub fn server_named(snapshot: &Snapshot, name: &str) -> Option<(usize, u64)> {
     for (class, names) in snapshot.servers.iter().enumerate() {

@@ -14,7 +14,7 @@ use crate::queues::{Kind, Queues, Vector};
 pub struct Due {
     /// The fair shares, by queue and resource.
     pub amounts: Vec<Vector>,
-    /// The tasks whose usage these amounts are; `None` if the rule divides each resource separately.
+    /// The tasks with this usage; `None` if the rule divides each resource separately.
     pub tasks: Option<Allocation>,
     /// The evidence for the amounts.
     pub proof: Proof,
@@ -31,7 +31,7 @@ pub enum Proof {
     Uncertified(&'static str),
 }
 
-/// Returns the problem with the share of a rule instead of its own, or `None` if both shares are equal.
+/// Returns the problem with the share of a rule instead of its own share. Returns `None` if the two shares are equal.
 ///
 /// # Errors
 /// Never, for a problem that was read from a file.
@@ -98,8 +98,9 @@ impl Due {
     }
 }
 
-/// Returns the evidence for amounts by a rule that divides each resource separately. The kernel requires the same conditions:
-/// the amounts of the children of a queue add up to the amount of the queue, and those of the root to at most the capacity.
+/// Returns the evidence for amounts of a rule that divides each resource separately. The kernel requires the conditions
+/// that are checked here: the amounts of the children of a queue add up to the amount of the queue, and the amounts of
+/// the outermost queues add up to at most the capacity.
 fn proof_by_resource(problem: &Problem, rule: Rule, entitlements: &Entitlements) -> Proof {
     if rule == Rule::KaiSoleQueue {
         return Proof::Uncertified("the only queue of a priority may get more than its tasks demand");
@@ -130,8 +131,8 @@ fn proof_by_resource(problem: &Problem, rule: Rule, entitlements: &Entitlements)
     Proof::Alone(rule)
 }
 
-/// Returns the certificate of the tasks of the filling. It claims that they are the result of the filling, feasible and within
-/// all limits, and says whether they meet all guarantees.
+/// Returns the certificate of the tasks of the filling. It claims that the tasks are the result of the filling, that
+/// they are feasible and within all limits, and whether they meet all guarantees.
 fn certificate(
     problem: &Problem,
     allocation: &Allocation,

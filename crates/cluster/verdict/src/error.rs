@@ -24,12 +24,12 @@ pub enum ClusterError {
     /// Fair shares by this rule cannot be certified, for this reason.
     #[error("fair shares by the rule `{0}` have no certificate: {1}")]
     NotCertified(&'static str, &'static str),
-    /// The snapshot has no placements on single servers, which moves need.
+    /// The snapshot has no placements on single servers. Moves need them.
     #[error(
         "the snapshot does not say on which servers tasks run, and moves need that: state `allocation.placements`"
     )]
     NoPlacements,
-    /// A user runs a fraction of a task on a server, and moves need whole tasks.
+    /// A user runs a fraction of a task on a server. Moves need whole tasks.
     #[error("user `{user}` runs {tasks} tasks on one server: moves need whole tasks")]
     NotWhole {
         /// The name of the user.

@@ -1,10 +1,10 @@
 //! Slurm's fair tree, recomputed from the raw usage and shares that `sshare -a -l` shows.
 //!
-//! Follows `_calc_assoc_fs` and `_calc_tree_fs` in src/plugins/priority/multifactor/fair_tree.c, which are the same in Slurm
-//! 20.11 to 25.05. `NormShares` S is the account's fraction of all shares on its level. `EffectvUsage` U is its fraction of the
-//! raw usage of its parent. `LevelFS` is S / U. `FairShare` is the rank of a user over the number of users; users are ranked
-//! depth first by `LevelFS`. `sshare` cuts off the decimals of raw usage and rounds other numbers to six decimals, so each
-//! recomputed number is an interval.
+//! Follows `_calc_assoc_fs` and `_calc_tree_fs` in src/plugins/priority/multifactor/fair_tree.c, which are the same in
+//! Slurm 20.11 to 25.05. `NormShares` S is the account's fraction of all shares on its level. `EffectvUsage` U is its
+//! fraction of the raw usage of its parent. `LevelFS` is S / U. `FairShare` is the rank of a user over the number of
+//! users, where users are ranked depth first by `LevelFS`. `sshare` cuts off the decimals of raw usage and rounds other
+//! numbers to six decimals, so each recomputed number is an interval.
 
 use std::collections::BTreeMap;
 
@@ -21,10 +21,10 @@ const UNUSED: &str = "its raw usage is missing, or that of its parent is missing
 const NOT_YET: &str = "Slurm has not computed it yet: it shows no NormUsage";
 const UNRANKED: &str = "not all users are shown";
 
-/// The reported numbers of an account, by their names in `sshare`; `None` stands for infinity.
+/// The reported numbers of an account, by their names in `sshare`. `None` means infinity.
 type Numbers<'s> = BTreeMap<&'s str, &'s Option<Rational>>;
 
-/// A lower and an upper bound; `None` is no upper bound.
+/// A lower and an upper bound. `None` means that there is no upper bound.
 type Interval = (Rational, Option<Rational>);
 
 struct FairTree<'s> {
@@ -33,8 +33,8 @@ struct FairTree<'s> {
     cluster: Numbers<'s>,
 }
 
-/// Compares every reported number of the fair tree with its formula. Returns nothing if no `LevelFS` is reported, since Slurm
-/// then ranks by another formula.
+/// Compares every reported number of the fair tree with its formula. Returns an empty list if no `LevelFS` is reported,
+/// because Slurm then ranks users by another formula.
 pub fn compared(snapshot: &Snapshot) -> Vec<Compared> {
     let list = snapshot.problem.groups().list();
     let mut accounts = vec![Numbers::new(); list.len()];
@@ -89,15 +89,15 @@ impl FairTree<'_> {
         if self.accounts[v].contains_key("NormUsage") { Ok(()) } else { Err(NOT_YET) }
     }
 
-    /// Returns S, the fraction of an account of all shares on its level.
+    /// Returns S, the account's fraction of all shares on its level.
     fn shares(&self, v: usize) -> Result<Rational, &'static str> {
         let number = |name| Self::number(&self.accounts[v], name);
         let all = number("level_shares").filter(|all| *all > 0);
         number("RawShares").zip(all).map(|(own, all)| own / all).ok_or(UNCOUNTED)
     }
 
-    /// Returns U, the fraction of an account of the usage of its parent. Each usage is larger than the shown number by less
-    /// than 1.
+    /// Returns U, the account's fraction of the usage of its parent. The exact usage is larger than the shown number by
+    /// less than 1.
     fn usage(&self, v: usize) -> Result<Interval, &'static str> {
         let above = self.parents[v].map_or(&self.cluster, |above| &self.accounts[above]);
         let all = Self::number(above, "RawUsage").filter(|all| *all > 0).ok_or(UNUSED)?;
@@ -131,7 +131,8 @@ impl FairTree<'_> {
         }
         let mut siblings: BTreeMap<Option<usize>, Vec<usize>> = BTreeMap::new();
         (0..n).for_each(|v| siblings.entry(self.parents[v]).or_default().push(v));
-        // By account: the users below its siblings that certainly come before it, and those that certainly come after it.
+        // For each account: the number of users below its siblings that certainly come before the account, and the
+        // number of users that certainly come after it.
         let mut around = vec![(0, 0); n];
         for accounts in siblings.values() {
             let known: Vec<(&Interval, u64)> =
@@ -161,7 +162,7 @@ impl FairTree<'_> {
     }
 }
 
-/// Bounds of levels in ascending order, each with the number of users up to and including it.
+/// Bounds of levels in ascending order, with the number of users up to and including each bound.
 struct Counted<'c> {
     list: Vec<(&'c Rational, u64)>,
     all: u64,
@@ -179,7 +180,7 @@ impl<'c> Counted<'c> {
         Self { list, all }
     }
 
-    /// Returns the number of users at the first bounds, `count` of them.
+    /// Returns the sum of the numbers of users at the first `count` bounds.
     fn first(&self, count: usize) -> u64 {
         count.checked_sub(1).map_or(0, |last| self.list[last].1)
     }

@@ -1,9 +1,10 @@
-//! Migrations: tasks that start again on other servers so that a gang that waits could start (docs/verdict.md, "Which tasks to
-//! move for a job").
+//! Migrations: running tasks start again on other servers, so that a waiting gang could start (docs/verdict.md, "Which
+//! tasks to move for a job").
 //!
-//! A migration stops a task and starts it elsewhere in one step. The search proposes migrations of the least cost, and
-//! [`Standing::may_start`] decides about each step. A lower bound on the cost is proven: by the least cost of the tasks that have
-//! to leave any servers that could hold the gang, and on small clusters by a complete search.
+//! A migration stops a task and starts it on another server in one step. The search proposes migrations of the least
+//! cost, and [`Standing::may_start`] decides about each step. A lower bound on the cost is proven in two ways: by the
+//! least cost of the tasks that have to leave any set of servers that could hold the gang, and on small clusters by a
+//! complete search.
 
 mod amounts;
 mod bound;
@@ -35,13 +36,13 @@ const WORK_OF_A_JOB: u64 = 20_000_000;
 const WORK_OF_A_PACK: u64 = 40_000_000;
 /// The largest work for one job of [`Defragmentation::pack`].
 const WORK_OF_A_JOB_IN_A_PACK: u64 = 4_000_000;
-/// The amount by which the cost of a greedy plan may exceed four times the lower bound.
+/// The amount by which the cost of a greedy plan may exceed four times the lower bound, in whole units of cost.
 const GENEROUS: u64 = 1 << 44;
 /// The largest number of incomplete passes of one search.
 const MOST_INCOMPLETE_PASSES: u32 = 12;
 /// The product of servers and the squared number of tasks of a gang, beyond which a certificate states no lower bound.
 const MOST_STEPS_OF_A_CERTIFICATE: u64 = 5_000_000;
-/// The number of empty servers of each class that are considered beyond those of the largest gang.
+/// The number of empty servers of each class that are considered in addition to the servers for the largest gang.
 const SPARE: u64 = 200;
 
 /// The cost of one migrated task.
@@ -52,7 +53,7 @@ pub enum Cost {
     Count,
     /// A task costs 1 plus its priority minus the least priority of a running task.
     Priority,
-    /// Costs by user, at least 0. A task of another user costs 1.
+    /// Costs by user, at least 0. Tasks of users that are not in the map cost 1.
     Users(BTreeMap<usize, Rational>),
 }
 
@@ -67,7 +68,7 @@ pub struct Settings {
     pub cost: Cost,
 }
 
-/// A running cluster, as far as migrations depend on it.
+/// The parts of a running cluster on which migrations depend.
 #[derive(Debug, Clone)]
 pub struct Cluster {
     /// The problem, with the share of the rule.
@@ -100,34 +101,36 @@ pub enum Outcome {
     StartsNow(Plan),
     /// The job could start after these migrations.
     Plan(Plan),
-    /// No migrations help.
+    /// No migrations help, for this reason.
     Never(Obstacle),
-    /// The search found no migrations, which is no proof that there are none.
+    /// The search found no migrations. This is not a proof that no migrations help.
     NotFound {
-        /// Whether there are migrations for which no order is known in which each has room when it is made.
+        /// Whether a set of migrations exists for which no feasible order was found. Some task would need a temporary
+        /// server.
         needs_temporary_place: bool,
     },
 }
 
-/// Migrations in their order, then the start of the job.
+/// The migrations in their order, and then the start of the job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
     /// The migrations. The last step is the start of the job.
     pub steps: Vec<Move>,
     /// The number of tasks that stop and start again.
     pub tasks: u64,
-    /// The cost of these tasks.
+    /// The sum of the costs of these tasks.
     pub cost: Rational,
 }
 
 /// A proof that no migrations help.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Obstacle {
-    /// The job has no gang of tasks that waits.
+    /// The job has no waiting gang.
     Tasks,
-    /// A limit, capacity that is kept back, or the weight 0 of a group stops the job on any servers. The amount is the excess.
+    /// A limit, capacity that is kept back, or the weight 0 of a group stops the job on all servers. The amount is the
+    /// excess.
     Bound(Bound, Rational),
-    /// No servers that the job may use could hold its gang, even if all tasks left them that may migrate.
+    /// No servers that the job may use could hold its gang, even if all tasks that may migrate left these servers.
     Servers,
     /// All servers together have less free capacity than the gang demands.
     Capacity {
@@ -152,7 +155,7 @@ impl Migrations {
         }
     }
 
-    /// Returns whether the plan is proven to be one of the least cost.
+    /// Returns whether the cost of the plan is proven to be the least.
     #[must_use]
     pub fn is_cheapest(&self) -> bool {
         self.plan().is_some_and(|plan| self.least.as_ref() == Some(&plan.cost))
@@ -164,11 +167,11 @@ impl Migrations {
 pub struct Pack {
     /// The largest waiting gang for which a plan was found.
     pub found: Option<Migrations>,
-    /// The larger gangs for which neither a plan nor a proof that there is none was found.
+    /// The larger gangs for which the search found neither a plan nor a proof that no plan exists.
     pub not_known: Vec<usize>,
     /// The number of larger gangs for which no migrations help.
     pub never: usize,
-    /// The number of gangs that could start now, for which nothing has to migrate.
+    /// The number of gangs that could start now without any migration.
     pub start_now: usize,
 }
 
@@ -223,7 +226,7 @@ impl Cluster {
         (0..self.problem.n_users()).filter(waits).collect()
     }
 
-    /// Returns the number of empty servers of each class that are considered.
+    /// Returns the number of empty servers of each class that the search considers.
     fn spare(&self) -> u64 {
         let start = |n: usize| self.rules.start(n).iter().map(|m| gang(&self.problem, *m)).sum::<u64>();
         (0..self.problem.n_users()).map(start).max().unwrap_or(1).saturating_add(SPARE)
@@ -249,14 +252,14 @@ impl Cluster {
     }
 }
 
-/// The search for migrations on a cluster, for one job or for several.
+/// The search for migrations on a cluster. It can be used for several jobs.
 #[derive(Debug)]
 pub struct Defragmentation<'c> {
     cluster: &'c Cluster,
     settings: &'c Settings,
     queues: Queues<'c>,
     standing: Standing<'c>,
-    /// The steps that searches for servers without migrations may still take.
+    /// The number of steps that searches for servers without migrations may still take.
     steps: u64,
 }
 
@@ -285,8 +288,9 @@ impl<'c> Defragmentation<'c> {
         Ok(self.plan_with(&mut hosts, n, &mut work))
     }
 
-    /// Returns the lower bound on the number of migrated tasks that a certificate states: some running tasks have to leave any
-    /// servers that hold the gang. The bound is 0 if its computation would be too long for the kernel.
+    /// Returns the lower bound on the number of migrated tasks that a certificate states. It counts the tasks that have
+    /// to leave any set of servers that could hold the gang. The bound is 0 if its computation would be too long for
+    /// the kernel.
     ///
     /// # Errors
     /// [`ClusterError::TooLong`] if amounts have too many digits.
@@ -333,7 +337,7 @@ impl<'c> Defragmentation<'c> {
         let mut pack = Pack { found: None, not_known: Vec::new(), never: 0, start_now: 0 };
         let mut left = WORK_OF_A_PACK;
         let mut hosts: Option<(Option<i64>, Hosts<'c>)> = None;
-        // Gangs that differ in their name alone have the same answer.
+        // Gangs that differ only in their names have the same answer.
         let mut refused: HashSet<String> = HashSet::new();
         for n in waiting {
             if !rules.not_modelled(n).is_empty() {
@@ -371,7 +375,7 @@ impl<'c> Defragmentation<'c> {
         Ok(pack)
     }
 
-    /// Returns a text that is the same for gangs with the same answer.
+    /// Returns a text that is equal for gangs that have the same answer.
     fn shape(&self, n: usize) -> String {
         let (problem, rules) = (&self.cluster.problem, &self.cluster.rules);
         let each = rules.start(n).iter().map(|m| {
@@ -426,7 +430,8 @@ impl<'c> Defragmentation<'c> {
         }
     }
 
-    /// Returns a reason for which no migrations help: migrations change neither the tasks of groups nor the sum of free capacity.
+    /// Returns a reason for which no migrations help. Migrations change neither the usage of groups nor the sum of the
+    /// free capacity, so a violated bound or a lacking capacity stays.
     fn obstacle(&self, hosts: &mut Hosts<'c>, n: usize) -> Option<Obstacle> {
         let (problem, rules) = (&self.cluster.problem, &self.cluster.rules);
         let totals = self.standing.rooms.totals();
@@ -481,7 +486,8 @@ impl<'c> Defragmentation<'c> {
         Some(Obstacle::Capacity { resource, free: free[resource].clone(), needed })
     }
 
-    /// Returns the lower bound on the cost by the servers that a gang needs; `None` if no servers could hold it.
+    /// Returns the lower bound on the cost of freeing enough servers for a gang; `None` if no servers could hold the
+    /// gang.
     fn bound(&self, hosts: &mut Hosts<'c>, n: usize, work: &mut u64) -> Option<u64> {
         let (problem, rules) = (&self.cluster.problem, &self.cluster.rules);
         let mut least = 0;
@@ -495,7 +501,8 @@ impl<'c> Defragmentation<'c> {
         Some(least)
     }
 
-    /// Searches for a plan of the least cost: first at the bound, then at the next cost that a plan may have.
+    /// Searches for a plan of the least cost. The first limit on the cost is the lower bound. Each further limit is the
+    /// next cost that a plan may have.
     fn search(&mut self, hosts: &mut Hosts<'c>, n: usize, bound: u64, work: &mut u64) -> Found {
         let mut least = bound;
         let mut plan = None;
@@ -503,7 +510,7 @@ impl<'c> Defragmentation<'c> {
         let is_certain = !hosts.is_guessed;
         let mut best: Option<(u64, Vec<Step>, Assignment)> = None;
         if hosts.list.len() > FEW_HOSTS {
-            // The first plan of a large cluster is greedy.
+            // On a large cluster a greedy plan is computed first.
             let limit = bound.saturating_mul(4).saturating_add(GENEROUS);
             let pass = Search::new(hosts, &mut self.standing, n, work).run_greedily(limit);
             needs_temporary_place |= pass.without_order.is_some();
@@ -528,7 +535,8 @@ impl<'c> Defragmentation<'c> {
             needs_temporary_place |= pass.without_order.is_some();
             can_raise &= pass.is_complete;
             if let Some(without) = pass.without_order {
-                // Plans without an order still bound the cost from above, so that the bound must not pass them.
+                // Migrations without a known order may still have an order that the search did not try. The lower bound
+                // must therefore not exceed their cost.
                 least = if can_raise { without.max(least) } else { least };
                 can_raise = false;
             }
@@ -546,7 +554,8 @@ impl<'c> Defragmentation<'c> {
                 }
                 limit = next;
             } else {
-                // An incomplete search at a low limit repeats itself, so the limit grows faster.
+                // An incomplete search at a higher limit repeats all the work of this search, so the limit grows
+                // faster.
                 limit = pass.next.unwrap_or(0).max(limit.saturating_add(1 + limit / 2));
                 passes += 1;
             }
@@ -558,7 +567,7 @@ impl<'c> Defragmentation<'c> {
         Found { plan: plan.or(best), least, is_exhausted, needs_temporary_place }
     }
 
-    /// Returns a plan as moves.
+    /// Converts a plan into moves.
     fn written(&self, n: usize, cost: Rational, steps: Vec<Step>, gang: &Assignment) -> Plan {
         let queue = self.queues.above[n][0];
         let tasks = steps.iter().flat_map(|step| &step.from).map(|(_, of)| of.len() as u64).sum();

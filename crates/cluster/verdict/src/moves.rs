@@ -17,7 +17,8 @@ use crate::starts::{Answer, Assignment, STEPS_OF_A_VERDICT, Standing};
 use crate::task_rules::TaskRules;
 use crate::verdict::Verdict;
 
-/// The largest number of servers that are fully considered for one start, those with the cheapest stops first.
+/// The largest number of servers that are fully considered for one start. Servers with the cheapest stops are
+/// considered first.
 const CANDIDATES: usize = 24;
 
 /// The largest number of tasks that migrate for one start. More migrations would disturb more running work than most starts are
@@ -35,13 +36,13 @@ pub type Tasks = BTreeMap<Place, u64>;
 pub struct Move {
     /// The queue that is below its fair share.
     pub queue: usize,
-    /// By user of the start: the servers on which its tasks start.
+    /// The servers on which tasks start, by user of the start.
     pub start: BTreeMap<usize, Tasks>,
-    /// By user: the servers on which its tasks are stopped.
+    /// The servers on which tasks are stopped, by user.
     pub stop: BTreeMap<usize, Tasks>,
     /// The gangs among the stopped tasks that the snapshot names, by position in [`TaskRules`].
     pub gangs: BTreeSet<usize>,
-    /// Whether the move migrates a task: the task that stops starts again on another server.
+    /// Whether the move is a migration: the task that it stops starts again on another server.
     pub is_migration: bool,
 }
 
@@ -54,7 +55,7 @@ pub struct Moves {
     pub after: Allocation,
     /// The queues that are below their fair share by a whole task, before and after the moves.
     pub below: [Vec<usize>; 2],
-    /// A lower bound on the number of moves until no queue is below its fair share by a whole task.
+    /// A lower bound on the number of moves after which no queue is below its fair share by a whole task.
     pub least: Rational,
     /// Whether the search stopped because it had reached [`Limits::most`].
     pub is_cut: bool,
@@ -67,7 +68,7 @@ pub struct Limits {
     pub most: Option<usize>,
     /// The users whose tasks may not be stopped.
     pub pinned: BTreeSet<usize>,
-    /// Whether no task is stopped for a task of a lower priority, whatever the system would do.
+    /// Whether no task is stopped for a task of a lower priority, even if the scheduler would stop it.
     pub strict_priority: bool,
 }
 
@@ -124,7 +125,7 @@ impl Moves {
         let before = search.below();
         let mut list: Vec<Move> = Vec::new();
         let mut is_cut = false;
-        // Starts without a move are tried again once other moves have been made.
+        // Starts for which no move was found are tried again after other moves have been made.
         let mut tried = 0;
         loop {
             let Some(step) = search.next() else {
@@ -132,7 +133,7 @@ impl Moves {
                     break;
                 }
                 if tried == list.len() {
-                    // No start has a move of its own, but migrations may make room for one.
+                    // No single move helps, but migrations may free capacity for a start.
                     let left = limits.most.map_or(usize::MAX, |most| most.saturating_sub(list.len()));
                     let Some(steps) = search.with_migrations(left) else { break };
                     list.extend(steps);
@@ -155,8 +156,8 @@ impl Moves {
 }
 
 impl Moves {
-    /// Returns steps that another search has found as moves, with the queues that are below their fair share before and after
-    /// them.
+    /// Converts the steps of another search into moves, with the queues that are below their fair share before and
+    /// after the steps.
     ///
     /// # Errors
     /// [`ClusterError::NoPlacements`] if the servers of tasks are not known.
@@ -190,7 +191,7 @@ impl Moves {
 pub fn least_starts(queues: &Queues<'_>, held: &[Vector], due: &[Vector], totals: &[Rational]) -> Rational {
     let problem = queues.problem;
     let mut below = vec![Rational::new(); queues.list.len() + 1];
-    // By the first user of a start: the largest bound of the users of this start, for users outside of groups.
+    // For users outside of groups: the largest bound of the users of each start, by the first user of the start.
     let mut outside: BTreeMap<usize, Rational> = BTreeMap::new();
     let mut order: Vec<usize> = (0..queues.list.len()).collect();
     order.sort_by_key(|v| Reverse(queues.list[*v].depth));
@@ -228,21 +229,21 @@ pub fn least_starts(queues: &Queues<'_>, held: &[Vector], due: &[Vector], totals
     outside.into_values().fold(below.pop().unwrap_or_default(), |sum, least| sum + least)
 }
 
-/// The search for moves. It changes the cluster with each move that it makes.
+/// The search for moves. The cluster in it changes with each move.
 struct Search<'s> {
     queues: &'s Queues<'s>,
-    /// The fair share by queue.
+    /// The fair shares, by queue.
     due: &'s [Vector],
     /// The cluster after the moves so far.
     standing: Standing<'s>,
-    /// The usage by queue.
+    /// The usage, by queue.
     held: Vec<Vector>,
-    /// By user: whether it waits.
+    /// Whether a user waits, by user.
     waiting: Vec<bool>,
     limits: &'s Limits,
     /// Pairs of a queue and a user for which the search has found no move.
     hopeless: BTreeSet<(usize, usize)>,
-    /// By queue: whether it is below its fair share by a whole task.
+    /// Whether a queue is below its fair share by a whole task, by queue.
     is_below: Vec<bool>,
     /// The number of steps that searches for servers may still take.
     steps: u64,
@@ -253,13 +254,13 @@ struct Search<'s> {
 /// Tasks that a move would stop.
 #[derive(Debug, Clone, Default)]
 struct Stops {
-    /// By user: the number of stopped tasks by server.
+    /// The number of stopped tasks on each server, by user.
     tasks: BTreeMap<usize, Tasks>,
     /// The gangs of the snapshot among the stopped tasks, by position.
     gangs: BTreeSet<usize>,
 }
 
-/// The cost of stops, less being better: the highest priority among the stopped tasks, then their number.
+/// The cost of stops: the highest priority among the stopped tasks, and then the number of the tasks. Less is better.
 type Cost = (i64, u64);
 
 impl<'s> Search<'s> {
@@ -271,7 +272,8 @@ impl<'s> Search<'s> {
         self.standing.rules
     }
 
-    /// Returns a waiting user because of which a queue is below its fair share by a whole task.
+    /// Returns a waiting user whose start would still be within the fair share of a queue, if the queue is below its
+    /// fair share by a whole task.
     fn below_by(&self, v: usize) -> Option<usize> {
         self.queues.short_by(v, &self.held[v], &self.due[v], &self.waiting, &Rational::new())
     }
@@ -287,9 +289,9 @@ impl<'s> Search<'s> {
         fractions.map(|(held, due)| 1 - Rational::from(held / due)).max().unwrap_or_default()
     }
 
-    /// Returns the next move. It is for the deepest queue below its fair share, among equally deep queues for the one that lacks
-    /// the largest fraction. In a queue, users with a higher priority come first, then those whose start uses the largest
-    /// fraction of the lacking amount.
+    /// Returns the next move. It is for the deepest queue that is below its fair share. Among equally deep queues it is
+    /// for the queue that lacks the largest fraction. In a queue, users with a higher priority come first, and then
+    /// users whose start uses the largest fraction of the lacking amount.
     fn next(&mut self) -> Option<Move> {
         let list = &self.queues.list;
         let mut below = self.below();
@@ -322,7 +324,8 @@ impl<'s> Search<'s> {
         None
     }
 
-    /// Returns a move that starts user `n` of queue `v`: without stops if possible, else with the cheapest stops.
+    /// Returns a move that starts user `n` of queue `v`. The move has no stops if possible, and otherwise the cheapest
+    /// stops.
     fn move_for(&mut self, v: usize, n: usize) -> Option<Move> {
         let mut steps = self.steps;
         let answer = self.standing.find(n, &mut steps);
@@ -341,8 +344,8 @@ impl<'s> Search<'s> {
         let is_single = start.len() == 1 && gang(self.problem(), n) == 1;
         let mut candidates = if is_single { self.singles(n, &may_stop) } else { self.gangs(n, &may_stop) };
         candidates.sort_by_key(|(cost, ..)| *cost);
-        // Limits may require stops in addition to those on servers, so a candidate can become more expensive. A complete one is
-        // taken as soon as no other can cost less.
+        // Limits may require further stops, so a candidate can become more expensive. A complete candidate is chosen as
+        // soon as no other candidate can cost less.
         let mut complete: Vec<(Cost, Assignment, Stops)> = Vec::new();
         let mut candidates = candidates.into_iter().peekable();
         while candidates.peek().is_some() || !complete.is_empty() {
@@ -398,7 +401,7 @@ impl<'s> Search<'s> {
         self.queues.above[m].iter().filter(|v| !own.contains(v)).all(is_over)
     }
 
-    /// Returns servers for a start of one task, with the tasks to stop on each, the cheapest first.
+    /// Returns servers for a start of one task, each with the tasks to stop there, the cheapest stops first.
     fn singles(&self, n: usize, may_stop: &[bool]) -> Vec<(Cost, Assignment, Stops)> {
         let one = |place: Place| Assignment { parts: vec![(n, vec![place])] };
         let candidates = self.places(n, &BTreeSet::new(), None, may_stop, &self.standing, &Stops::default());
@@ -416,8 +419,8 @@ impl<'s> Search<'s> {
         candidates.map(|(assignment, stops)| (self.cost(&stops), assignment, stops)).collect()
     }
 
-    /// Places the tasks of a start one after the other on a copy of the cluster, each on the server with the cheapest stops.
-    /// The digits of `choice` are the class sets of the users.
+    /// Places the tasks of a start one after the other on a copy of the cluster, each on the server with the cheapest
+    /// stops. The digits of `choice` select the class set of each user.
     fn gangs_on(&self, start: &[usize], choice: usize, may_stop: &[bool]) -> Option<(Assignment, Stops)> {
         let (mut trial, mut stop, mut parts) = (self.standing.clone(), Stops::default(), Vec::new());
         let mut rest = choice;
@@ -447,8 +450,8 @@ impl<'s> Search<'s> {
         Some((Assignment { parts }, stop))
     }
 
-    /// Returns the servers on which one task of a user could run after stops there, the cheapest stops first. `trial` is the
-    /// cluster after the stops in `stopped`, and servers in `taken` are left out.
+    /// Returns the servers on which one task of a user could run after stops there, the cheapest stops first. `trial`
+    /// is the cluster after the stops in `stopped`. Servers in `taken` are left out.
     fn places(
         &self,
         n: usize,
@@ -490,8 +493,8 @@ impl<'s> Search<'s> {
         found
     }
 
-    /// Returns the tasks to stop on a server to make room for one task of a user. The result is empty if there is room already,
-    /// and `None` if no stops suffice.
+    /// Returns the tasks to stop on a server so that one task of a user has enough free capacity. The result is empty
+    /// if the capacity is free already, and `None` if no stops suffice.
     fn stops(
         &self,
         n: usize,
@@ -510,7 +513,8 @@ impl<'s> Search<'s> {
         let mut left: BTreeMap<usize, Rational> =
             server.tasks.iter().filter(|(m, _)| may_stop[**m]).map(|(m, x)| (*m, x.clone())).collect();
         while !lacks.is_empty() {
-            // Tasks of the lowest priority stop first, among these a task that frees the largest fraction of the lacking amounts.
+            // Tasks of the lowest priority stop first. Among these, a task that frees the largest fraction of the
+            // lacking amounts stops first.
             let gives = |m: usize| -> Rational {
                 let of = self.problem().demand(m, place.class);
                 let fractions =
@@ -547,9 +551,10 @@ impl<'s> Search<'s> {
         Some(stops)
     }
 
-    /// Returns the tasks to stop to undo one whole start of a user, all of its gangs. Tasks on `place` are chosen first, then
-    /// tasks on other servers. If the snapshot says which tasks belong to one gang, the youngest such gang is chosen. `trial` is
-    /// the cluster after the stops in `stopped`, and the stops in `stops` are in addition to these.
+    /// Returns the tasks to stop to undo one whole start of a user, with all of its gangs. Tasks on `place` are chosen
+    /// first, then tasks on other servers. If the snapshot says which tasks belong to one gang, the youngest such gang
+    /// is chosen. `trial` is the cluster after the stops in `stopped`. The stops in `stops` are made in addition to
+    /// `stopped`.
     fn whole_start(
         &self,
         m: usize,
@@ -592,18 +597,18 @@ impl<'s> Search<'s> {
         Some(gone)
     }
 
-    /// Returns whether a user may lose this number of tasks in addition to those in `stops` and `stopped`.
+    /// Returns whether a user may lose this number of tasks, in addition to the tasks in `stops` and `stopped`.
     fn may_lose(&self, k: usize, tasks: u64, stops: &Stops, stopped: &Stops) -> bool {
         let pinned = self.problem().groups().member(k).pinned.clone().unwrap_or_default();
         let count = |tasks: &Tasks| -> u64 { tasks.values().sum() };
         let before: u64 = [stops.tasks.get(&k), stopped.tasks.get(&k)].into_iter().flatten().map(count).sum();
-        // The totals are those before `stops` and `stopped`.
+        // The totals in `standing` do not include `stops` and `stopped` yet.
         let rest = Rational::from(&self.standing.rooms.totals()[k] - (before + tasks));
         rest >= pinned && !self.limits.pinned.contains(&k) && !self.rules().of(k).protected
     }
 
-    /// Returns the youngest gang of the snapshot with a task of a user that has not stopped yet. If `place` is given, the gang
-    /// must have a task of the user on that server.
+    /// Returns the youngest gang of the snapshot that has a task of a user and has not been stopped yet. If `place` is
+    /// given, the gang must have a task of the user on that server.
     fn known_gang(&self, m: usize, place: Option<Place>, stops: &Stops, stopped: &Stops) -> Option<Stops> {
         self.rules().gangs_of(m).rev().find_map(|(at, tasks)| {
             let is_gone = [&self.gone, &stops.gangs, &stopped.gangs].iter().any(|gone| gone.contains(&at));
@@ -617,8 +622,9 @@ impl<'s> Search<'s> {
         })
     }
 
-    /// Adds the stops that the limits above a start require, or returns `None` if no stops suffice. A task under a reached limit
-    /// makes room under the limit wherever the task runs; under a limit on classes, only if it runs on these classes.
+    /// Adds the stops that the limits above a start require, or returns `None` if no stops suffice. A stop under a
+    /// reached limit helps wherever the task runs. Under a limit on classes, it helps only if the task runs on these
+    /// classes.
     fn with_limits(&mut self, assignment: &Assignment, stops: Stops, may_stop: &[bool]) -> Option<Stops> {
         stop_tasks(&mut self.standing, &stops.tasks);
         let mut stops = stops;
@@ -627,8 +633,8 @@ impl<'s> Search<'s> {
         found.then_some(stops)
     }
 
-    /// Stops tasks until the limits leave room for a start, and returns whether they do. The tasks of `stops` have already
-    /// stopped in `self.standing`. Further stops are made there and added to `stops`.
+    /// Stops tasks until the limits allow a start. Returns whether they do. The tasks of `stops` have already stopped
+    /// in `self.standing`. Further stops are made in `self.standing` and added to `stops`.
     fn stop_under_limits(&mut self, assignment: &Assignment, stops: &mut Stops, may_stop: &[bool]) -> bool {
         let problem = self.problem();
         let Some((first, _)) = assignment.parts.first() else { return false };
@@ -662,7 +668,8 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// Returns the sum, over the broken bounds, of the fraction of the excess that a stop of one gang of a user removes.
+    /// Returns how much a stop of one gang of a user helps: the fraction of the excess that it removes, summed over the
+    /// broken bounds.
     fn relief(&self, trial: &Standing<'_>, m: usize, broken: &[(Bound, Rational)]) -> Rational {
         let problem = self.problem();
         let groups = problem.groups();
@@ -672,7 +679,7 @@ impl<'s> Search<'s> {
             let gives = match bound {
                 Bound::Limit(v, r) => takes(*r).filter(|_| is_below(*v))?,
                 Bound::KeptBack(r) => takes(*r)?,
-                // A group of weight 0 may not use more than its guarantee, and stops in other groups do not change that.
+                // A group of weight 0 may not use more than its guarantee. Stops in other groups do not change that.
                 Bound::Weight(_) => return None,
                 Bound::OnClasses(at) => {
                     let place = self.place_under(trial, m, bound)?;
@@ -684,21 +691,21 @@ impl<'s> Search<'s> {
         broken.iter().filter_map(fraction).sum()
     }
 
-    /// Returns a server on which a task of a user runs and counts for a limit on classes.
+    /// Returns a server on which a task of a user runs and counts under a limit on classes.
     fn place_under(&self, trial: &Standing<'_>, m: usize, bound: &Bound) -> Option<Place> {
         let Bound::OnClasses(at) = bound else { return None };
         trial.servers.places_of(m).find(|place| trial.rooms.on_limits(m, place.class).contains(at))
     }
 
-    /// Returns whether a move does no harm: the start may start after the stops (so no excess grows), no user's lack grows, and
-    /// no further queue gets below its fair share by a whole task.
+    /// Returns whether a move does no harm: after the stops the start may start, no user lacks more of its guarantees,
+    /// and no further queue gets below its fair share by a whole task.
     fn is_harmless(&mut self, step: &Move) -> bool {
         let users: Vec<usize> =
             (0..self.problem().n_users()).filter(|n| self.problem().is_active(*n)).collect();
         let has_groups = !self.problem().groups().list().is_empty();
         let rules = self.rules();
         let has_admitted = (0..self.problem().n_users()).any(|n| rules.admitted(n) > 0);
-        // The kernel compares running tasks without admitted ones, so both kinds of lack must not grow.
+        // The kernel compares running tasks without admitted tasks, so neither of the two lacks may grow.
         let lacks = |standing: &Standing<'_>| -> Vec<Rational> {
             let admitted = |n: usize| rules.admitted(n);
             let mut lacks: Vec<Rational> = Vec::new();
@@ -735,8 +742,8 @@ impl<'s> Search<'s> {
         is_harmless
     }
 
-    /// Makes migrations followed by a start that has no move of its own, at most `most` moves in all. Returns these moves, or
-    /// `None` if there are none.
+    /// Searches for migrations followed by a start for which no single move was found, at most `most` moves in all.
+    /// Makes the moves and returns them, or returns `None` if there are none.
     fn with_migrations(&mut self, most: usize) -> Option<Vec<Move>> {
         let hopeless: Vec<(usize, usize)> = self.hopeless.iter().copied().collect();
         for (v, n) in hopeless {
@@ -758,9 +765,10 @@ impl<'s> Search<'s> {
         None
     }
 
-    /// Returns lists of migrations that make room for one task of user `n` on a server, the shortest first. The last step of
-    /// each list is the start of that task. A task migrates only if it starts alone, is neither pinned nor protected, and has no
-    /// higher priority than the start. A task of another queue must also be one that may be stopped for the start.
+    /// Returns lists of migrations that free capacity for one task of user `n` on a server, the shortest list first.
+    /// The last step of each list is the start of that task. A task migrates only if it starts alone, is neither pinned
+    /// nor protected, and has no higher priority than the start. Tasks of other queues must also be tasks that may be
+    /// stopped for the start.
     fn migrations(&mut self, v: usize, n: usize, most: usize) -> Vec<Vec<Move>> {
         let problem = self.problem();
         let rules = self.rules();
@@ -804,8 +812,8 @@ impl<'s> Search<'s> {
         found
     }
 
-    /// Returns sets of at most [`MOST_MIGRATIONS`] tasks whose departure makes room for a task of a user on a server. The last
-    /// task that is added to a set is always necessary.
+    /// Returns sets of at most [`MOST_MIGRATIONS`] tasks whose departure frees capacity for a task of a user on a
+    /// server. The task that is added to a set last is always necessary.
     fn sets_of_tasks(&self, n: usize, place: Place, server: &Server, may_migrate: &[bool]) -> Vec<Stops> {
         let demand = self.problem().demand(n, place.class).entries();
         let lacks: Vec<(usize, Rational)> = demand
@@ -821,8 +829,8 @@ impl<'s> Search<'s> {
         found
     }
 
-    /// Extends a set of tasks by a task of one of these users, and recursively by further tasks, until the amounts in `lacks`
-    /// are free. `left` is the number of tasks that may still be added.
+    /// Extends a set of tasks by a task of one of these users, and recursively by further tasks, until the amounts in
+    /// `lacks` are free. At most `left` tasks are added.
     fn extend_set(
         &self,
         users: &[usize],
@@ -886,7 +894,8 @@ impl<'s> Search<'s> {
         Some(steps)
     }
 
-    /// Returns the stopped tasks one by one, each with its gang if the snapshot names it; `None` if a gang has several tasks.
+    /// Returns the stopped tasks one by one, each with its gang if the snapshot names the gang. Returns `None` if a
+    /// gang has several tasks.
     fn single_tasks(&self, stops: &Stops) -> Option<Vec<(usize, Place, Option<usize>)>> {
         let mut single = Vec::new();
         let mut rest = stops.tasks.clone();

@@ -29,14 +29,14 @@ pub struct Offer {
     pub price: Rational,
 }
 
-/// The condition that a set of servers has to meet after tasks have started and none has been stopped.
+/// The condition that a set of servers has to meet, after tasks have started and without stopping any task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Goal {
     /// The verdict has the exit status 0.
     Fair,
-    /// No waiting user lacks a gang or more of a guarantee.
+    /// No waiting user lacks a gang or more of its guarantees.
     Guarantees,
-    /// These users have started. All of their waiting gangs have started if the number is `None`, otherwise so many of them.
+    /// Tasks of these users have started: the stated number of gangs, or all waiting gangs if the number is `None`.
     Starts(Vec<(usize, Option<u64>)>),
     /// All waiting and all admitted tasks have started.
     All,
@@ -45,11 +45,11 @@ pub enum Goal {
 /// The answer to the question how many servers to add.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
-    /// The classes on offer, in the order of the numbers in [`Set`].
+    /// The classes on offer. [`Set::counts`] has the same order.
     pub offers: Vec<Offer>,
-    /// The set of servers, or the reason why there is none.
+    /// The set of servers, or the reason why there is no set.
     pub outcome: Outcome,
-    /// The proven lower bound on the price: all cheaper sets are excluded.
+    /// A proven lower bound on the price. All cheaper sets are excluded.
     pub least: Rational,
     /// The number of sets that were judged one by one.
     pub judged: usize,
@@ -75,11 +75,11 @@ pub struct Set {
     pub counts: Vec<u64>,
     /// The sum of the prices.
     pub price: Rational,
-    /// The tasks that start: by user the number of tasks on each server.
+    /// The tasks that start, by user.
     pub starts: Vec<Started>,
     /// The names of the queues that are below their fair share by a whole task after these starts.
     pub below: Vec<String>,
-    /// The users among the starts for which a condition decides that the snapshot does not model.
+    /// The users with starts that also depend on a condition that the snapshot does not model.
     pub by_model: Vec<usize>,
 }
 
@@ -90,7 +90,7 @@ pub struct Started {
     pub user: usize,
     /// The servers, each with the number of tasks.
     pub places: Vec<(Place, u64)>,
-    /// The number of tasks among these that the scheduler has admitted before.
+    /// The number of these tasks that the scheduler had already admitted.
     pub admitted: u64,
 }
 
@@ -105,22 +105,22 @@ impl Started {
 /// The reason why no number of servers is enough.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Obstacle {
-    /// A bound of a group, by which the usage would exceed it.
+    /// The usage would exceed a bound of a group.
     Bound {
         /// The first user of the start that would exceed the bound.
         user: usize,
         /// The bound.
         bound: Bound,
-        /// The usage with the starts, or with the guarantee of a group of weight 0 the amount in excess.
+        /// The usage after the starts. If the bound is the guarantee of a group of weight 0, the excess over it.
         excess: Rational,
     },
-    /// A task of this user has room on no empty server of the classes on offer, and the servers of today do not suffice.
+    /// A task of this user fits on no empty server of the classes on offer, and the servers of today do not suffice.
     NoServer(usize),
     /// A user states no number of tasks, so some of its tasks always wait.
     Unlimited(usize),
-    /// Even if every task had a server of each class to itself, the tasks could not all start.
+    /// The tasks could not all start, even if each of them had a server of each class for itself.
     NoPlacement,
-    /// A server or a limit is exceeded by the tasks that run, and starts do not change that.
+    /// The running tasks exceed a server or a limit, and starts do not change that.
     Exceeded(Box<Excess>),
     /// Fractions of tasks run, or a user runs more tasks than it has.
     NotFeasible,
@@ -194,7 +194,7 @@ fn below_after(
     let rooms = Rooms::new(&problem, &snapshot.allocation, |n| rules.admitted(n));
     let mut totals = rooms.totals().to_vec();
     for started in &set.starts {
-        // Admitted tasks count as used before they have a server.
+        // Admitted tasks are already part of the totals before they have a server.
         totals[started.user] += started.tasks() - started.admitted;
     }
     let (held, waiting) = (queues.held(&totals), queues.waiting(&totals));

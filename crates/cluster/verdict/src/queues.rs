@@ -8,7 +8,7 @@ use crate::task_rules::TaskRules;
 /// Amounts by resource.
 pub type Vector = Vec<Rational>;
 
-/// A group, or a user outside of groups.
+/// The kind of a queue: a group, or a user outside of groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// The group with this index, including all users below it.
@@ -24,9 +24,9 @@ pub struct Queue {
     pub name: String,
     /// The group or the user.
     pub kind: Kind,
-    /// The queue above this one.
+    /// The queue that contains this queue, if there is one.
     pub parent: Option<usize>,
-    /// The number of queues above this one.
+    /// The number of queues that contain this queue.
     pub depth: usize,
 }
 
@@ -37,11 +37,11 @@ pub struct Queues<'p> {
     pub problem: &'p Problem,
     /// The queues.
     pub list: Vec<Queue>,
-    /// By queue: the users in the queue and below it, ascending.
+    /// The users in each queue and in the queues inside it, ascending.
     pub users: Vec<Vec<usize>>,
-    /// By user: its queue and the queues above, from the innermost to the outermost.
+    /// The queues of each user, from the innermost to the outermost queue.
     pub above: Vec<Vec<usize>>,
-    /// By user: the base demand of one start, as resources with amounts above 0.
+    /// The base demand of one start of each user and of the users that start with it: resources with amounts above 0.
     pub unit: Vec<Vec<(usize, Rational)>>,
     rules: &'p TaskRules,
 }
@@ -76,7 +76,7 @@ impl<'p> Queues<'p> {
         Self { problem, list, users, above, unit, rules }
     }
 
-    /// Returns the usage of every queue if users have these numbers of tasks.
+    /// Returns the usage of every queue by resource, if users have these numbers of tasks.
     #[must_use]
     pub fn held(&self, totals: &[Rational]) -> Vec<Vector> {
         let mut held = vec![vec![Rational::new(); self.problem.n_resources()]; self.list.len()];
@@ -89,8 +89,8 @@ impl<'p> Queues<'p> {
         held
     }
 
-    /// Returns whether a user waits if users have these numbers of tasks: every user of its start has a gang of tasks left and
-    /// a server class on which it can run.
+    /// Returns whether a user waits, if users have these numbers of tasks. Every user of its start must have a gang of
+    /// tasks left, and a server class on which the gang can run.
     #[must_use]
     pub fn waits(&self, n: usize, totals: &[Rational]) -> bool {
         let left = |n: usize| self.problem.users()[n].tasks().map(|tasks| Rational::from(tasks - &totals[n]));
@@ -100,8 +100,8 @@ impl<'p> Queues<'p> {
         self.rules.start(n).iter().all(has_gang)
     }
 
-    /// Returns how many more times a user can start, together with the users of its start, if users have these numbers of
-    /// tasks; `None` for any number of times.
+    /// Returns how many more times a user and the users of its start can start together, if users have these numbers of
+    /// tasks. `None` means any number of times.
     #[must_use]
     pub fn starts_left(&self, n: usize, totals: &[Rational]) -> Option<Rational> {
         let left = |n: &usize| {
@@ -111,27 +111,28 @@ impl<'p> Queues<'p> {
         self.rules.start(n).iter().filter_map(left).min()
     }
 
-    /// Returns the user with the least index among a user and those that start together with it.
+    /// Returns the user with the least index among a user and the users that start together with it.
     #[must_use]
     pub fn first_of_start(&self, n: usize) -> usize {
         self.rules.start(n)[0]
     }
 
-    /// Returns by user whether the user waits if users have these numbers of tasks.
+    /// Returns whether each user waits, if users have these numbers of tasks.
     #[must_use]
     pub fn waiting(&self, totals: &[Rational]) -> Vec<bool> {
         (0..totals.len()).map(|n| self.waits(n, totals)).collect()
     }
 
-    /// Returns whether a queue with this usage stays within its fair share with one more start of a user.
+    /// Returns whether a queue with the usage `held` would stay within its fair share `due` after one more start of a
+    /// user.
     #[must_use]
     pub fn is_within(&self, n: usize, held: &[Rational], due: &[Rational]) -> bool {
         self.unit[n].iter().all(|(r, unit)| Rational::from(&held[*r] + unit) <= due[*r])
     }
 
-    /// Returns the first waiting user with a start that would still be within the fair share of a queue. The queue is then
-    /// below its fair share by a whole task. Of at least one resource that the start demands, the queue must lack more than the
-    /// tolerance times its fair share.
+    /// Returns the first waiting user with a start that would still be within the fair share of a queue. The queue is
+    /// then below its fair share by a whole task. The queue must also lack more than the tolerance times its fair
+    /// share, of at least one resource that the start demands.
     #[must_use]
     pub fn short_by(
         &self,

@@ -7,32 +7,33 @@ use evenhand_problem::{Problem, Rational};
 use crate::error::ClusterError;
 use crate::fair_tree;
 
-/// A number that the scheduler reports of a group.
+/// A reported number of a group, and the result of the scheduler's formula.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Compared {
     /// The group.
     pub group: usize,
     /// The scheduler's own name of the number.
     pub what: String,
-    /// The reported number; `None`: infinite.
+    /// The reported number. `None` means infinity.
     pub reported: Option<Rational>,
     /// The largest difference between the exact number and its rounded form in the report.
     pub rounding: Rational,
-    /// The number by the scheduler's formula.
+    /// The result of the scheduler's formula.
     pub formula: Formula,
 }
 
 /// The result of a formula.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Formula {
-    /// The least and the largest possible value, since the inputs of the formula are rounded; `None` is infinity.
+    /// The least and the largest possible value. They differ if the inputs of the formula are rounded. `None` means
+    /// infinity.
     Between([Option<Rational>; 2]),
     /// The snapshot does not determine the number, for this reason.
     Unknown(&'static str),
 }
 
 impl Formula {
-    /// Returns the result for one exact number; `None` is infinity.
+    /// Returns the result for an exact number. `None` means infinity.
     pub(crate) fn exactly(value: Option<Rational>) -> Self {
         Self::Between([value.clone(), value])
     }
@@ -50,7 +51,7 @@ impl Compared {
     }
 }
 
-/// Returns whether a reported number is the share by which a rule compares queues.
+/// Returns whether a reported number is the share by which the rule compares queues.
 fn is_share(rule: Rule, what: &str) -> bool {
     let name: String = what.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase();
     match rule {
@@ -61,9 +62,9 @@ fn is_share(rule: Rule, what: &str) -> bool {
     }
 }
 
-/// Compares the reported shares of groups with the results of the rule's formula, for rules whose formula is known. Slurm's
-/// numbers are about usage over time and are computed from each other. Those of other schedulers are computed from the tasks
-/// that run.
+/// Compares the reported shares of groups with the results of the rule's formula, for rules whose formula is known.
+/// Slurm's numbers are about usage over time and are computed from each other. The numbers of other schedulers are
+/// computed from the running tasks.
 ///
 /// # Errors
 /// [`ClusterError`] if shares are not defined for the problem.

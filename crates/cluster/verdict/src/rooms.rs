@@ -1,5 +1,6 @@
-//! The bounds of groups on the tasks of a user: limits, capacity that is kept back, and weights of 0 without anything beyond
-//! the guarantee (theory, section 9). Also how many tasks the guarantees above a user still entitle it to.
+//! The bounds of groups on the tasks of a user: limits, capacity that is kept back, and weights of 0, with which a
+//! group gets nothing beyond its guarantee (theory, section 9). Also computes the lack: the number of further tasks to
+//! which the guarantees above a user entitle it.
 
 use std::sync::OnceLock;
 
@@ -15,19 +16,20 @@ use crate::verdict::Excess;
 pub struct Rooms<'p> {
     problem: &'p Problem,
     promises: Promises,
-    /// By resource: whether some group keeps capacity of it back.
+    /// Whether some group keeps back capacity of a resource, by resource.
     is_kept: Vec<bool>,
-    /// `U_v` by group, including capacity that is kept back; the root is the last entry.
+    /// The usage `U_v` of each group by resource, including capacity that is kept back. The root is the last entry.
     used: Vec<Vector>,
-    /// `X_v` by group: the usage of its users; the root is the last entry.
+    /// The usage `X_v` of the users of each group by resource. The root is the last entry.
     held: Vec<Vector>,
-    /// By user: the number of its tasks, including admitted ones.
+    /// The number of tasks of each user, including admitted tasks.
     totals: Vector,
-    /// The tasks by user and class; empty if no group limits server classes.
+    /// The tasks by user and class. Empty if no group limits server classes.
     tasks: Tasks,
-    /// The lacks of users, computed when they are first needed.
+    /// The lacks of users. They are computed when they are first needed.
     lacks: OnceLock<Lacks<'p>>,
-    /// The amounts left under limits on server classes: by group, entry of its `on`, and limit in that entry.
+    /// The free amounts under limits on server classes, by group, by the entry of its `on`, and by the limit in that
+    /// entry.
     on: Vec<Vec<Vec<Rational>>>,
     /// Whether limits on server classes count.
     counts_classes: bool,
@@ -47,11 +49,11 @@ pub struct OnLimit {
 /// A bound of a group, or of all servers together, that a start would break.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Bound {
-    /// The limit of a group, the first index, on a resource, the second index.
+    /// The limit of a group on a resource. The first index is the group, the second the resource.
     Limit(usize, usize),
     /// The limit of a group on some server classes.
     OnClasses(OnLimit),
-    /// The capacity of a resource, part of which is kept back for other groups.
+    /// The capacity of a resource, because part of it is kept back for other groups.
     KeptBack(usize),
     /// The guarantee of a group of weight 0, which gets nothing beyond it.
     Weight(usize),
@@ -62,21 +64,21 @@ pub enum Bound {
 pub(crate) struct Broken {
     /// The bound.
     pub bound: Bound,
-    /// The amount of the start for which the bound leaves no room.
+    /// The part of the start's amount that exceeds the bound.
     pub excess: Rational,
     /// The usage now, including capacity that is kept back.
     pub used: Rational,
-    /// The usage of tasks alone.
+    /// The usage of tasks alone, without capacity that is kept back.
     pub by_tasks: Rational,
     /// The limit, the capacity, or the guarantee of a group of weight 0.
     pub most: Rational,
-    /// The least limit or capacity that the start would not break; `None` for the weight 0.
+    /// The least limit or capacity that the start would not break. `None` for a group of weight 0.
     pub least: Option<Rational>,
 }
 
 impl Broken {
-    /// Returns the amount by which usage would exceed the bound after the start. This is more than [`Broken::excess`] if the usage
-    /// exceeds a limit already.
+    /// Returns the amount by which usage would exceed the bound after the start. It is larger than [`Broken::excess`]
+    /// if the usage already exceeds a limit.
     pub(crate) fn beyond(&self) -> Rational {
         match (&self.bound, &self.least) {
             (Bound::Limit(..), Some(least)) => Rational::from(least - &self.most),
@@ -133,8 +135,8 @@ impl<'p> Rooms<'p> {
         rooms
     }
 
-    /// Adds admitted tasks of a user; removes tasks if the number is negative. They count for its groups, and for a limit on classes if all classes of the user are among
-    /// them.
+    /// Adds admitted tasks of a user. A negative number removes tasks. They count for the groups of the user. They
+    /// count under a limit on classes only if the limit covers all classes of the user.
     pub(crate) fn admit(&mut self, n: usize, x: &Rational) {
         self.add(n, x);
         if !self.counts_classes {
@@ -155,7 +157,7 @@ impl<'p> Rooms<'p> {
         }
     }
 
-    /// Adds tasks of a user to the usage of the groups above it; removes tasks if `x` is negative.
+    /// Adds tasks of a user to the usage of the groups above it. A negative `x` removes tasks.
     pub fn add(&mut self, n: usize, x: &Rational) {
         let groups = self.problem.groups();
         let root = groups.list().len();
@@ -213,26 +215,27 @@ impl<'p> Rooms<'p> {
         limits
     }
 
-    /// Returns the same usage without limits on classes, for admitted tasks: these limits count them already.
+    /// Returns the same usage without limits on classes. It is used for admitted tasks, which these limits already
+    /// count.
     #[must_use]
     pub fn without_limits_on_classes(&self) -> Self {
         Self { counts_classes: false, ..self.clone() }
     }
 
-    /// Returns the amount of a limit on classes that a task of a user on a class takes.
+    /// Returns the amount that a task of a user on a class takes under a limit on classes.
     #[must_use]
     pub fn takes_of(&self, at: OnLimit, n: usize, i: usize) -> Rational {
         let (r, _) = &self.problem.groups().list()[at.group].on[at.on].limit[at.at];
         self.problem.demand(n, i)[*r].clone()
     }
 
-    /// Returns the amount left under a limit on classes; below 0 if the limit is exceeded.
+    /// Returns the free amount under a limit on classes. It is negative if the limit is exceeded.
     #[must_use]
     pub fn left_of(&self, at: OnLimit) -> &Rational {
         &self.on[at.group][at.on][at.at]
     }
 
-    /// Returns the bounds that further amounts below a group would break, each with the amount in excess. These are the points
+    /// Returns the bounds that additional amounts below a group would break, each with the excess. These are the points
     /// 4, 6 and 7 of `may_start` (docs/verdict.md).
     #[must_use]
     pub fn broken_bounds(
@@ -243,14 +246,16 @@ impl<'p> Rooms<'p> {
         self.broken(group, amounts).into_iter().map(|of| (of.bound, of.excess)).collect()
     }
 
-    /// Returns the same bounds as [`Rooms::broken_bounds`], with the usage and the amount that each would have to be.
+    /// Returns the same bounds as [`Rooms::broken_bounds`], each with the usage and with the least bound that would not
+    /// be broken.
     #[must_use]
     pub(crate) fn broken(&self, group: Option<usize>, amounts: &[(usize, Rational)]) -> Vec<Broken> {
         let groups = self.problem.groups();
         let capacity = self.problem.total_capacity();
         let asked: Vec<&(usize, Rational)> =
             amounts.iter().filter(|(r, _)| !capacity[*r].is_zero()).collect();
-        // Capacity that is kept back inside a group is filled first, which does not raise the usage of the group.
+        // The amounts first fill unused capacity that is kept back inside a group. This does not raise the usage of the
+        // group.
         let mut spare = vec![Rational::new(); asked.len()];
         let never = groups.share().zero_weight == ZeroWeight::Never;
         let mut broken = Vec::new();
@@ -271,7 +276,8 @@ impl<'p> Rooms<'p> {
                         least,
                     };
                 if let Some((_, most)) = groups.list()[v].limit.iter().find(|(known, _)| known == r) {
-                    // If more capacity is kept back than the limit allows, the limit still bounds the tasks themselves.
+                    // The capacity that is kept back may exceed the limit. The limit then still applies to the usage of
+                    // the tasks alone.
                     let too_much = beyond(most).max(amount - excess(most, held));
                     if too_much > 0 {
                         let least = Rational::from(held + amount);
@@ -320,12 +326,12 @@ impl<'p> Rooms<'p> {
         broken
     }
 
-    /// Sets the amount that is left under a limit on classes.
+    /// Sets the free amount under a limit on classes.
     pub(crate) fn set_left(&mut self, at: OnLimit, left: Rational) {
         self.on[at.group][at.on][at.at] = left;
     }
 
-    /// Returns the groups that keep back capacity of a resource which they do not use, each with this amount.
+    /// Returns the groups that keep back capacity of a resource without using it, each with this amount.
     #[must_use]
     pub fn unused_kept_back(&self, r: usize) -> Vec<(usize, Rational)> {
         let unused = |v: usize| (v, excess(&self.kept_back(v, r), &self.used[v][r]));
@@ -339,8 +345,8 @@ impl<'p> Rooms<'p> {
         demand.filter(|(r, _)| !capacity[*r].is_zero()).collect()
     }
 
-    /// Returns the exceeded limits of groups, on all servers and on classes, and the resources of which tasks and amounts kept
-    /// back together exceed the capacity.
+    /// Returns all exceeded bounds: limits of groups on all servers, limits on classes, and the capacity of resources
+    /// if tasks and kept-back capacity together exceed it.
     #[must_use]
     pub fn excesses(&self) -> Vec<Excess> {
         let groups = self.problem.groups();
@@ -377,19 +383,20 @@ impl<'p> Rooms<'p> {
         kept.map(|(_, kept)| kept.clone()).unwrap_or_default()
     }
 
-    /// Returns the number of tasks of every user, including admitted ones.
+    /// Returns the number of tasks of every user, including admitted tasks.
     #[must_use]
     pub fn totals(&self) -> &[Rational] {
         &self.totals
     }
 
-    /// Returns how many further tasks the guarantees above a user still entitle it to (docs/axioms.md: the lack).
+    /// Returns the lack of a user: the number of further tasks to which the guarantees above it entitle it
+    /// (docs/axioms.md).
     #[must_use]
     pub fn lack(&self, n: usize) -> Rational {
         self.lacks.get_or_init(|| Lacks::new(self.problem, &self.totals, &self.tasks)).of(n)
     }
 
-    /// Returns the lacks of some users if only running tasks count, without admitted ones.
+    /// Returns the lacks of some users if only running tasks count, without admitted tasks.
     #[must_use]
     pub fn lacks_of_running(&self, users: &[usize], admitted: &dyn Fn(usize) -> u64) -> Vec<Rational> {
         let running = self.totals.iter().enumerate().map(|(m, total)| Rational::from(total - admitted(m)));

@@ -16,8 +16,8 @@ pub struct Task {
     pub user: usize,
     /// The name of the task, if the snapshot states it.
     pub name: Option<String>,
-    /// The owner that would start the task again, as `KIND NAMESPACE/NAME`. It is `None` if the owner is not known, and empty if
-    /// there is none.
+    /// The owner that would start the task again, as `KIND NAMESPACE/NAME`. It is `None` if the owner is not known, and
+    /// empty if the task has no owner.
     pub owner: Option<String>,
     /// The server of the task.
     pub place: Place,
@@ -30,7 +30,7 @@ pub struct Named {
     pub stop: Vec<Task>,
     /// The tasks that start.
     pub start: Vec<Task>,
-    /// Whether the move migrates a task: the task that stops starts again on another server.
+    /// Whether the move is a migration: the task that it stops starts again on another server.
     pub is_migration: bool,
 }
 
@@ -40,7 +40,8 @@ pub fn named(snapshot: &Snapshot, rules: &TaskRules, moves: &Moves) -> (Vec<Name
     named_steps(snapshot, rules, &moves.list, &moves.after)
 }
 
-/// Returns steps with the names that the snapshot states, and the snapshot after them. `allocation` is the allocation after them.
+/// Returns steps with the names that the snapshot states, and the snapshot after the steps. `allocation` is the
+/// allocation after the steps.
 #[must_use]
 pub fn named_steps(
     snapshot: &Snapshot,
@@ -60,11 +61,12 @@ pub fn named_steps(
         running.entry((of.user, place)).or_default().extend(known);
     }
     let mut waiting: HashMap<usize, Vec<String>> = HashMap::new();
-    // Names are taken from the end of a list, so the lists are reversed: the task that has waited longest starts first.
+    // Names are taken from the end of each list. The lists are reversed, so that the task that has waited longest
+    // starts first.
     for of in snapshot.waiting.iter().rev() {
         waiting.entry(of.user).or_default().extend(of.names.iter().rev().cloned());
     }
-    // By user: the number of started tasks minus the number of stopped ones.
+    // The number of started tasks minus the number of stopped tasks, by user.
     let mut started: BTreeMap<usize, i64> = BTreeMap::new();
     let mut stopped: BTreeMap<usize, Vec<String>> = BTreeMap::new();
     let mut all = Vec::new();
@@ -74,8 +76,8 @@ pub fn named_steps(
         for (user, tasks) in &step.stop {
             for place in each(tasks) {
                 let known = running.get_mut(&(*user, place)).and_then(|there| {
-                    // First a task of a gang that stops, then the youngest task outside of gangs, then the youngest of all.
-                    // The youngest task is the last one in the list.
+                    // A task of a gang that stops comes first, then the youngest task outside of gangs, then the
+                    // youngest task of all. The youngest task is the last one in the list.
                     let is_gone = |of: &Known| step.gangs.iter().any(|at| rules.gang_name(*at) == of.gang);
                     let at = there.iter().rposition(is_gone);
                     let at = at.or_else(|| there.iter().rposition(|of| of.gang.is_empty()));
@@ -104,7 +106,7 @@ pub fn named_steps(
         }
         for (user, tasks) in step.start.iter().filter(|_| !step.is_migration) {
             for place in each(tasks) {
-                // Any other start takes the name of a waiting task.
+                // A start without migration takes the name of a waiting task.
                 let name = waiting.get_mut(user).and_then(Vec::pop);
                 *started.entry(*user).or_default() += 1;
                 if let Some(name) = &name {
@@ -140,8 +142,8 @@ struct Known {
     gang: String,
 }
 
-/// Returns the new server of each task that migrates, in the order of the stopped tasks. Tasks of a gang that start again on their
-/// own server keep it.
+/// Returns the new server of each task that migrates, with the position of the task in `stop`. A task of a gang keeps
+/// its own server if the gang starts a task there again.
 fn new_places(stop: &[Task], start: &BTreeMap<usize, Tasks>) -> Vec<(usize, Place)> {
     let mut left = start.clone();
     let mut places: Vec<Option<Place>> = vec![None; stop.len()];
@@ -196,11 +198,11 @@ fn waits(
     waiting
 }
 
-/// Returns a shell script with one line for each command that stops tasks. Starts are only comments, because the scheduler
-/// starts tasks itself.
+/// Returns a shell script with one line for each command that stops tasks. Starts appear only as comments, because the
+/// scheduler starts tasks itself.
 ///
-/// If the owner of a pod would create the pod again, the command is for the owner, and is written only if the move stops all
-/// running tasks of that owner. If no command does exactly what the move says, a comment takes its place.
+/// If the owner of a pod would create the pod again, the command stops the owner. It is written only if the move stops
+/// all running tasks of that owner. If no command does exactly what the move says, a comment replaces the command.
 #[must_use]
 pub fn script(snapshot: &Snapshot, moves: &[Named]) -> String {
     let mut lines = vec![

@@ -1,4 +1,4 @@
-//! Single servers: the free capacity of each, and the tasks that run there.
+//! Single servers: their free capacity, and the tasks that run there.
 
 use std::collections::BTreeMap;
 
@@ -17,19 +17,20 @@ pub struct Server {
     pub index: u64,
     /// The free capacity by resource; negative if its tasks demand more than the server has.
     pub free: Vector,
-    /// The number of tasks by user, without users of 0 tasks.
+    /// The number of tasks by user. Users without tasks here are left out.
     pub tasks: BTreeMap<usize, Rational>,
 }
 
-/// The servers on which tasks run, and as many empty servers of each class as a start may need, if the class has so many.
+/// The servers on which tasks run, and some empty servers of each class: as many as a start may need, if the class has
+/// so many.
 #[derive(Debug, Clone)]
 pub struct Servers<'p> {
     problem: &'p Problem,
-    /// The number of empty servers of a class that are considered: enough for the tasks of any start.
+    /// The number of empty servers of a class that are listed, which suffices for the tasks of any start.
     spare: usize,
-    /// The capacity of single servers beyond that of their class.
+    /// The capacity that single servers have beyond the capacity of their class.
     beyond: Vec<Rounded>,
-    /// By class: its servers, ascending by index.
+    /// The servers of each class, ascending by index.
     pub classes: Vec<Vec<Server>>,
 }
 
@@ -43,13 +44,14 @@ pub struct Place {
 }
 
 impl<'p> Servers<'p> {
-    /// Returns the servers of an allocation with placements, with at most `spare` empty servers of each class.
+    /// Returns the servers of an allocation with placements. At most `spare` empty servers of each class are listed.
     #[must_use]
     pub fn new(problem: &'p Problem, placements: &[Placement], spare: u64) -> Self {
         Self::unrounded(problem, placements, spare, Vec::new())
     }
 
-    /// Returns the same servers as [`Servers::new`], with the capacity that single servers have beyond their class.
+    /// Returns the same servers as [`Servers::new`], with the capacity that single servers have beyond the capacity of
+    /// their class.
     #[must_use]
     pub fn unrounded(
         problem: &'p Problem,
@@ -82,12 +84,13 @@ impl<'p> Servers<'p> {
         Server { index, free, tasks: BTreeMap::new() }
     }
 
-    /// Adds empty servers of a class until there are enough.
+    /// Lists further empty servers of a class until there are enough.
     fn open(&mut self, class: usize) {
         let servers = &self.classes[class];
         let empty = servers.iter().filter(|server| server.tasks.is_empty()).count();
         let count = self.problem.servers()[class].count();
-        // The servers of a rounded class differ, so up to `MOST_SPARE` of its empty servers are considered.
+        // The servers of a rounded class have different capacities, so up to `MOST_SPARE` of its empty servers are
+        // listed.
         let is_rounded = self.beyond.iter().any(|of| of.server == class);
         let spare = if is_rounded { MOST_SPARE as usize } else { self.spare };
         let missing = spare.saturating_sub(empty) as u64;
@@ -104,13 +107,13 @@ impl<'p> Servers<'p> {
         self.classes[class].sort_by_key(|server| server.index);
     }
 
-    /// Returns the number of empty servers of a class that are considered.
+    /// Returns the number of empty servers of a class that are listed.
     #[must_use]
     pub(crate) fn spare(&self) -> u64 {
         self.spare as u64
     }
 
-    /// Adds empty servers to a class, as many as are bought.
+    /// Adds `count` new empty servers to a class.
     pub(crate) fn grow(&mut self, class: usize, count: u64) {
         let first = self.problem.servers()[class].count();
         let new: Vec<Server> = (0..count).map(|k| self.empty(class, first.saturating_add(k))).collect();
@@ -122,7 +125,7 @@ impl<'p> Servers<'p> {
         self.classes.iter_mut().flatten().for_each(|server| server.free[r].clone_from(amount));
     }
 
-    /// Returns the free capacity of a resource on all servers of a class together. Servers with less than nothing count as full.
+    /// Returns the sum of the free capacity of a resource on all servers of a class. Overfull servers count as full.
     #[must_use]
     pub(crate) fn free_of_class(&self, class: usize, r: usize) -> Rational {
         let of = &self.problem.servers()[class];
@@ -140,7 +143,7 @@ impl<'p> Servers<'p> {
         all.filter(runs).map(|(class, server)| Place { class, index: server.index })
     }
 
-    /// Returns a server, if it is among those that are considered.
+    /// Returns a server. Returns `None` if it is not in the list.
     #[must_use]
     pub fn at(&self, place: Place) -> Option<&Server> {
         let servers = &self.classes[place.class];
@@ -148,7 +151,7 @@ impl<'p> Servers<'p> {
         Some(&servers[at])
     }
 
-    /// Adds tasks of a user on a server; removes tasks if the number is negative.
+    /// Adds tasks of a user on a server. A negative number removes tasks.
     pub fn add(&mut self, place: Place, n: usize, tasks: &Rational) {
         let problem = self.problem;
         let servers = &mut self.classes[place.class];
@@ -158,7 +161,7 @@ impl<'p> Servers<'p> {
         self.open(place.class);
     }
 
-    /// Returns the placements on servers with tasks, ascending by class and index.
+    /// Returns the placements of all servers with tasks, ascending by class and index.
     #[must_use]
     pub fn placements(&self) -> Vec<Placement> {
         let all = self.classes.iter().enumerate();
@@ -193,7 +196,7 @@ impl Server {
         problem.demand(n, class).entries().iter().all(|(r, d)| self.free[*r] >= *d)
     }
 
-    /// Returns for how many tasks of a user the free capacity suffices, at most `most`.
+    /// Returns the number of tasks of a user for which the free capacity suffices, at most `most`.
     #[must_use]
     pub fn room(&self, problem: &Problem, class: usize, n: usize, most: u64) -> u64 {
         let room = |(r, d): &(usize, Rational)| -> u64 {
@@ -208,7 +211,7 @@ impl Server {
     }
 }
 
-/// Returns an allocation with other placements; its tasks by class are the sums of the placements.
+/// Returns an allocation with other placements. Its numbers of tasks by class are the sums of these placements.
 #[must_use]
 pub fn placed(allocation: &Allocation, placements: Vec<Placement>) -> Allocation {
     let mut tasks: Vec<BTreeMap<usize, Rational>> = vec![BTreeMap::new(); allocation.tasks.len()];

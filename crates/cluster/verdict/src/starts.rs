@@ -1,6 +1,6 @@
 //! Tasks that could start now: the predicate `may_start` of docs/verdict.md, and the search for servers.
 //!
-//! All other files use this predicate and never compare free capacity or limits themselves.
+//! Other files call this predicate, and do not compare free capacity or limits themselves.
 
 use evenhand_problem::snapshot::Rounded;
 use evenhand_problem::{Allocation, Problem, Rational};
@@ -12,7 +12,7 @@ use crate::task_rules::TaskRules;
 
 /// The largest number of steps of one search. A step considers one server for one gang, and takes 0.2 to 2 microseconds.
 const STEPS_OF_A_START: u64 = 50_000;
-/// The largest number of steps of all searches of one verdict. They take a few seconds.
+/// The largest number of steps of all searches of one verdict. The searches then take a few seconds.
 pub const STEPS_OF_A_VERDICT: u64 = 1_000_000;
 /// The largest number of combinations of class sets that one search tries.
 const MOST_CHOICES: usize = 1_000;
@@ -27,9 +27,9 @@ pub struct Assignment {
 /// The answer to the question whether a start could start now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
-    /// It could start now on these servers.
+    /// The start could start now on these servers.
     Yes(Assignment),
-    /// It could start on no servers.
+    /// The start could start on no servers.
     No,
     /// The search ran out of steps before it had an answer.
     NotKnown,
@@ -38,7 +38,8 @@ pub enum Answer {
 /// The reason why a start may not start on given servers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Blocked {
-    /// A user has no gang of tasks left, or the assignment does not have exactly one gang for each user of the start.
+    /// A user does not have a gang of tasks left, or the assignment does not have exactly one gang for each user of the
+    /// start.
     Tasks,
     /// This server has too little free capacity, or does not exist.
     Server(Place),
@@ -54,7 +55,7 @@ pub enum Blocked {
 pub struct Standing<'p> {
     /// The problem.
     pub problem: &'p Problem,
-    /// The constraints of its users.
+    /// The constraints of the users.
     pub rules: &'p TaskRules,
     /// The single servers.
     pub servers: Servers<'p>,
@@ -73,29 +74,30 @@ impl<'p> Standing<'p> {
         Some(Self { problem, rules, servers, rooms })
     }
 
-    /// Returns the same cluster with the capacity that single servers have beyond their class; `None` if that is not known for
-    /// any server.
+    /// Returns the same cluster with the capacity that single servers have beyond the capacity of their class. Returns
+    /// `None` if no such capacity is known.
     #[must_use]
     pub fn unrounded(&self, allocation: &Allocation, rounded: &[Rounded]) -> Option<Self> {
         let known: Vec<Rounded> = rounded.iter().filter(|of| !of.by_server.is_empty()).cloned().collect();
         let placements = allocation.placements.as_ref().filter(|_| !known.is_empty())?;
-        // As many empty servers as before: a gang may need several of a class that is not rounded.
+        // The number of empty servers stays the same, because a gang may need several servers of a class that is not
+        // rounded.
         let servers = Servers::unrounded(self.problem, placements, self.servers.spare(), known);
         Some(Self { servers, ..self.clone() })
     }
 
-    /// Adds tasks of a user on a server; removes tasks if the number is negative.
+    /// Adds tasks of a user on a server. A negative number removes tasks.
     pub fn change(&mut self, n: usize, place: Place, tasks: &Rational) {
         self.servers.add(place, n, tasks);
         self.rooms.add(n, tasks);
         self.rooms.add_on_class(n, place.class, tasks);
     }
 
-    /// Checks whether a start could start on given servers while all other tasks stay where they run. These are the points 1
-    /// to 8 of docs/verdict.md.
+    /// Checks whether a start could start on given servers while all other tasks stay on their servers. Checks the
+    /// points 1 to 8 of docs/verdict.md.
     ///
     /// # Errors
-    /// [`Blocked`], with the first reason.
+    /// [`Blocked`] with the first reason.
     pub fn may_start(&self, start: &Assignment) -> Result<(), Blocked> {
         let Some((first, _)) = start.parts.first() else { return Err(Blocked::Tasks) };
         let is_whole = start.parts.iter().map(|(n, _)| *n).eq(self.rules.start(*first).iter().copied());
@@ -117,7 +119,7 @@ impl<'p> Standing<'p> {
         }
     }
 
-    /// Returns whether this number of tasks is the gang of a user, and the user has so many tasks left. This is point 1.
+    /// Returns whether a number of tasks is the gang size of a user that has so many tasks left. This is point 1.
     pub(crate) fn has_gang(&self, n: usize, tasks: usize) -> bool {
         let left = self.problem.users()[n].tasks().map(|all| Rational::from(all - &self.rooms.totals()[n]));
         gang(self.problem, n) == tasks as u64 && left.is_none_or(|left| left >= tasks)
@@ -158,7 +160,7 @@ impl<'p> Standing<'p> {
         Ok(())
     }
 
-    /// Returns the limits on classes that a start would break, each with the amount in excess. This is point 5.
+    /// Returns the limits on classes that a start would break, each with the excess. This is point 5.
     pub(crate) fn broken_on_limits(&self, start: &Assignment) -> Vec<(OnLimit, Rational)> {
         let mut taken: Vec<(OnLimit, Rational)> = Vec::new();
         for (n, places) in &start.parts {
@@ -195,14 +197,14 @@ impl<'p> Standing<'p> {
         self.find_servers(start, steps)
     }
 
-    /// Searches for servers for one gang of each of these users, by points 2, 3, 5 and 8 alone.
+    /// Searches for servers for one gang of each of these users. Only points 2, 3, 5 and 8 are checked.
     #[must_use]
     pub fn find_servers(&self, start: &[usize], steps: &mut u64) -> Answer {
         let gangs: Vec<(usize, u64)> = start.iter().map(|n| (*n, gang(self.problem, *n))).collect();
         self.find_servers_for(&gangs, steps)
     }
 
-    /// Searches for servers for these numbers of tasks of these users, by points 2, 3, 5 and 8 alone.
+    /// Searches for servers for these numbers of tasks of these users. Only points 2, 3, 5 and 8 are checked.
     #[must_use]
     pub fn find_servers_for(&self, gangs: &[(usize, u64)], steps: &mut u64) -> Answer {
         let sets: Vec<Vec<Option<&[usize]>>> = gangs
@@ -233,14 +235,14 @@ impl<'p> Standing<'p> {
         if is_known { Answer::No } else { Answer::NotKnown }
     }
 
-    /// Returns tasks of a user as a part of a search, on these classes alone if they are given.
+    /// Returns tasks of a user as a part of a search. The tasks may run only on `classes`, if they are given.
     fn part<'c>(&self, n: usize, tasks: u64, classes: Option<&'c [usize]>) -> Part<'c> {
         let most = if self.rules.of(n).distinct_servers { 1 } else { tasks };
         Part { user: n, tasks, most, classes, is_admitted: false }
     }
 
-    /// Searches for servers for all tasks of these parts together, by points 2, 3 and 5 alone. Parts of one user keep their
-    /// order in the answer.
+    /// Searches for servers for all tasks of these parts together. Only points 2, 3 and 5 are checked. Parts of one
+    /// user keep their order in the answer.
     #[must_use]
     pub(crate) fn search(&self, parts: &[Part<'_>], steps: &mut u64) -> Answer {
         let mut own = STEPS_OF_A_START.min(*steps);
@@ -250,8 +252,8 @@ impl<'p> Standing<'p> {
         answer
     }
 
-    /// Returns the same cluster for decisions about admitted tasks without a server. Only points 2, 3 and 8 apply to them, and
-    /// [`Standing::find_servers`] of the result checks exactly these.
+    /// Returns the same cluster for decisions about admitted tasks without a server. Only points 2, 3 and 8 apply to
+    /// such tasks, and [`Standing::find_servers`] of the result checks exactly these points.
     #[must_use]
     pub fn for_admitted(&self) -> Self {
         Self { rooms: self.rooms.without_limits_on_classes(), ..self.clone() }
@@ -267,9 +269,9 @@ pub(crate) struct Part<'c> {
     pub tasks: u64,
     /// The largest number of these tasks on one server.
     pub most: u64,
-    /// The classes, ascending, on which they may start; `None` for all classes of the user.
+    /// The classes on which the tasks may start, ascending; `None` for all classes of the user.
     pub classes: Option<&'c [usize]>,
-    /// Whether the tasks are admitted already, so that limits on classes count them.
+    /// Whether the tasks are already admitted, so that limits on classes already count them.
     pub is_admitted: bool,
 }
 
@@ -278,15 +280,16 @@ struct Slot {
     /// The position of the gang.
     part: usize,
     place: Place,
-    /// The position in the list of servers of all gangs.
+    /// The position of the server in [`Search::free`].
     server: usize,
-    /// The number of tasks for which the server has room before the search.
+    /// The number of tasks of the gang that fit on the server before the search.
     room: u64,
-    /// Whether the slot before is of the same gang, and its server is of the same class with the same free capacity.
+    /// Whether the slot before belongs to the same gang, and its server has the same class and the same free capacity.
     repeats: bool,
 }
 
-/// The search for servers by backtracking: each slot first takes as many tasks as possible, and one fewer after each dead end.
+/// The search for servers by backtracking. Each slot first takes as many tasks as possible. After a dead end, the last
+/// slot with tasks takes one task fewer.
 struct Search<'s, 'p> {
     standing: &'s Standing<'p>,
     /// The parts: users, each with the number of tasks.
@@ -294,13 +297,13 @@ struct Search<'s, 'p> {
     slots: Vec<Slot>,
     /// The first slot of each gang, and the number of slots as the last entry.
     first: Vec<usize>,
-    /// By slot: the sum of `room` over the later slots of the same gang.
+    /// The sum of `room` over the later slots of the same gang, by slot.
     later: Vec<u64>,
     /// The free capacity of each server that has a slot.
     free: Vec<Vec<Rational>>,
-    /// The limits on classes that apply to some slot, each with the amount left.
+    /// The limits on classes that apply to some slot, each with the free amount.
     limits: Vec<(OnLimit, Rational)>,
-    /// By slot: the limits that apply to it, each with the amount that one task takes.
+    /// The limits that apply to each slot, each with the amount that one task takes.
     takes: Vec<Vec<(usize, Rational)>>,
 }
 
@@ -308,7 +311,7 @@ impl<'s, 'p> Search<'s, 'p> {
     fn new(standing: &'s Standing<'p>, stated: &[Part<'_>]) -> Self {
         let problem = standing.problem;
         let mut order: Vec<usize> = (0..stated.len()).collect();
-        // Large tasks come first, because the fewest servers have room for them.
+        // Large tasks are placed first, because they fit on the fewest servers.
         let size = |n: usize| -> Rational {
             let capacity = problem.total_capacity();
             let demand = problem.users()[n].base_demand().entries().iter();
@@ -336,7 +339,7 @@ impl<'s, 'p> Search<'s, 'p> {
         search
     }
 
-    /// Adds the slots of a gang, on the classes of a class set if it has one.
+    /// Adds the slots of a part. If the part has a set of classes, only servers of these classes get slots.
     fn add_part(
         &mut self,
         part: usize,
@@ -378,7 +381,8 @@ impl<'s, 'p> Search<'s, 'p> {
                 self.slots.push(Slot { part, place, server: at, room, repeats });
                 self.takes.push(takes.clone());
                 room_of_class += room;
-                // A single gang without limits on classes takes the first servers with room, so later servers are not needed.
+                // A single gang without limits on classes takes the first servers on which it fits, so it needs no
+                // later servers.
                 if self.parts.len() == 1 && takes.is_empty() && room_of_class >= gang {
                     break;
                 }
@@ -393,7 +397,7 @@ impl<'s, 'p> Search<'s, 'p> {
         self.later.extend(later);
     }
 
-    /// Returns the position of a limit on classes, which is added if it is new.
+    /// Returns the position of a limit on classes. A new limit is added.
     fn limit(&mut self, at: OnLimit) -> usize {
         if let Some(known) = self.limits.iter().position(|(known, _)| *known == at) {
             return known;
@@ -402,7 +406,7 @@ impl<'s, 'p> Search<'s, 'p> {
         self.limits.len() - 1
     }
 
-    /// Returns how many tasks a slot can take now, at most `left`.
+    /// Returns the number of tasks that a slot can take now, at most `left`.
     fn most(&self, slot: usize, left: u64) -> u64 {
         let Slot { part, place, server, room, .. } = self.slots[slot];
         let demand = self.standing.problem.demand(self.parts[part].0, place.class).entries();
@@ -420,7 +424,7 @@ impl<'s, 'p> Search<'s, 'p> {
         most
     }
 
-    /// Adds tasks to a slot; removes tasks if the number is negative.
+    /// Adds tasks to a slot. A negative number removes tasks.
     fn put(&mut self, slot: usize, tasks: i64) {
         let Slot { part, place, server, .. } = self.slots[slot];
         for (r, d) in self.standing.problem.demand(self.parts[part].0, place.class).entries() {
@@ -436,7 +440,7 @@ impl<'s, 'p> Search<'s, 'p> {
         let mut left: Vec<u64> = self.parts.iter().map(|(_, gang)| *gang).collect();
         let mut part = 0;
         let mut slot = 0;
-        // The first complete choice is greedy. If it fails, backtracking tries all others.
+        // The first complete choice is greedy. If it fails, backtracking tries all other choices.
         loop {
             while part < self.parts.len() && left[part] == 0 {
                 part += 1;
@@ -452,7 +456,8 @@ impl<'s, 'p> Search<'s, 'p> {
             if slot < self.first[part + 1] {
                 let mut most = self.most(slot, left[part]);
                 if self.slots[slot].repeats && self.is_untouched_by_others(slot, &chosen) {
-                    // Equal servers can be exchanged, so only choices in which the first of them takes the most are tried.
+                    // Equal servers can be exchanged, so the search tries only choices in which the earlier server
+                    // takes at least as many tasks.
                     most = most.min(chosen[slot - 1]);
                 }
                 if left[part] <= most.saturating_add(self.later[slot]) {

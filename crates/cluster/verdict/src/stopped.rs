@@ -1,8 +1,9 @@
-//! Why a task was stopped: for which task, by which rule, and whether fewer or other stops would have been enough.
+//! Why a task was stopped: the task for which it was stopped, the rule, and whether fewer or other stops would have
+//! been enough.
 //!
-//! The snapshot says which tasks were stopped, and for which task. The replay removes that task from the cluster and puts the
-//! stopped tasks back on servers that have room for them. Then the search for the fewest stops answers whether fewer tasks would
-//! have been enough. Everything else counts as it runs now (docs/why-stopped.md).
+//! The snapshot says which tasks were stopped, and for which task. The replay removes that task from the cluster, and
+//! puts the stopped tasks back on servers on which they fit. The search for the fewest stops then tells whether fewer
+//! stops would have been enough. All other tasks stay where they run now (docs/why-stopped.md).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,30 +22,30 @@ use crate::task_rules::TaskRules;
 pub struct Explanation {
     /// The last stop of the task.
     pub stop: Stopped,
-    /// The other tasks or jobs that were stopped for the same one.
+    /// The other tasks or jobs that were stopped for the same task.
     pub others: Vec<String>,
-    /// The user of its tasks that wait now.
+    /// The user of the stopped tasks that wait now.
     pub victim: Option<usize>,
-    /// The user of the running tasks for which it was stopped.
+    /// The user of the running tasks for which the task was stopped.
     pub preemptor: Option<usize>,
-    /// The lowest group above both users; `None` if there is none, or a user is not known.
+    /// The lowest group above both users; `None` if there is no such group, or if one of the users is not known.
     pub level: Option<usize>,
-    /// Whether fewer or other stops would have been enough.
+    /// The replay, which tells whether fewer or other stops would have been enough, or the reason why there is none.
     pub replay: Result<Replay, Missing>,
 }
 
 /// The reason why there is no replay.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Missing {
-    /// It was not stopped for another task.
+    /// The task was not stopped for another task.
     NotPreempted,
-    /// The dump does not say for which task it was stopped, or has no task with this UID.
+    /// The dump does not say for which task it was stopped, or it has no task with the stated UID.
     Preemptor,
-    /// The task for which it was stopped does not run now as a whole.
+    /// The task for which it was stopped does not run completely now.
     NotRunning,
-    /// These stopped tasks do not wait now as a whole.
+    /// These stopped tasks do not wait completely now.
     Victims(Vec<String>),
-    /// The stopped tasks have no room on servers next to the tasks that run now.
+    /// The stopped tasks do not fit on servers next to the tasks that run now.
     Servers,
     /// The snapshot does not say on which servers tasks run.
     Placements,
@@ -52,22 +53,22 @@ pub enum Missing {
     Search,
 }
 
-/// The cluster before the stops, as far as it can be told now.
+/// The cluster before the stops, as far as the snapshot tells.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Replay {
     /// The number of tasks that were stopped.
     pub stopped: u64,
     /// The cluster with the stopped tasks on servers, and without the task for which they were stopped.
     pub before: Snapshot,
-    /// The fewest stops there; `None` if no stop is needed.
+    /// The fewest stops in that cluster; `None` if no stop is needed.
     pub fewest: Option<FewestStops>,
-    /// The tasks of the smallest set that was found, with their names.
+    /// The tasks of the smallest set that the search found, with their names.
     pub tasks: Vec<Task>,
-    /// Whether these are the tasks that were stopped.
+    /// Whether the search found exactly the tasks that were stopped.
     pub is_same: bool,
 }
 
-/// Returns the stops of a task or a job with this name. A name of a task of a job finds the stops of the job.
+/// Returns the stops of a task or a job with this name. The name of a task of a job also gives the stops of the job.
 pub fn stops_of<'s>(snapshot: &'s Snapshot, name: &'s str) -> impl Iterator<Item = &'s Stopped> {
     let is_of = move |of: &&Stopped| {
         let rest = name.strip_prefix(of.task.as_str());
@@ -79,7 +80,7 @@ pub fn stops_of<'s>(snapshot: &'s Snapshot, name: &'s str) -> impl Iterator<Item
 /// Explains the last stop of a task or a job with this name; `None` if the snapshot has no such stop.
 #[must_use]
 pub fn explain(snapshot: &Snapshot, name: &str) -> Option<Explanation> {
-    // Times are texts whose order is that of time, or empty.
+    // Times are texts whose order is the order of time. Unknown times are empty.
     let stop = stops_of(snapshot, name).max_by_key(|of| &of.time)?.clone();
     let victim = waiting(snapshot, &stop.task).into_keys().next();
     let preemptor = running(snapshot, &stop.by).first().map(|(user, ..)| *user);
@@ -101,7 +102,7 @@ pub fn explain(snapshot: &Snapshot, name: &str) -> Option<Explanation> {
     Some(Explanation { stop, others, victim, preemptor, level, replay })
 }
 
-/// Returns the waiting tasks of a job: by user their number.
+/// Returns the number of waiting tasks of a job, by user.
 fn waiting(snapshot: &Snapshot, job: &str) -> BTreeMap<usize, u64> {
     let mut tasks = BTreeMap::new();
     for of in &snapshot.waiting {
@@ -113,13 +114,14 @@ fn waiting(snapshot: &Snapshot, job: &str) -> BTreeMap<usize, u64> {
     tasks
 }
 
-/// Returns whether a task has the name of a job, or this name and a number.
+/// Returns whether a task has the name of a job, or the name of the job followed by a number.
 fn is_of_job(task: &str, job: &str) -> bool {
     let rest = task.strip_prefix(job);
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
 }
 
-/// Returns the running tasks of a job: the user, the server, and the position in the entry of the snapshot.
+/// Returns the running tasks of a job: the user, the server, and the position of the task's name in the entry of the
+/// snapshot.
 fn running(snapshot: &Snapshot, job: &str) -> Vec<(usize, Place, usize)> {
     let mut tasks = Vec::new();
     if job.is_empty() {
@@ -137,7 +139,7 @@ fn running(snapshot: &Snapshot, job: &str) -> Vec<(usize, Place, usize)> {
     tasks
 }
 
-/// Returns the cluster before the stops, and the fewest stops that would have been enough.
+/// Returns the cluster before the stops, and the fewest stops that would have been enough in it.
 fn replay(snapshot: &Snapshot, stop: &Stopped, others: &[String]) -> Result<Replay, Missing> {
     if stop.by.is_empty() && stop.by_uid.is_empty() && !stop.rule.to_lowercase().contains("preempt") {
         return Err(Missing::NotPreempted);
@@ -249,7 +251,8 @@ fn remove(snapshot: &mut Snapshot, tasks: &[(usize, Place, usize)]) {
     snapshot.running.retain(|of| !of.names.is_empty());
 }
 
-/// Adds the name of a running task to a snapshot, before all other tasks on its server, which are younger.
+/// Adds the name of a running task to a snapshot. It comes before all other tasks on its server, because these are
+/// younger.
 fn put(snapshot: &mut Snapshot, user: usize, place: Place, name: String, gang: String) {
     let is_there = |of: &&mut Running| (of.user, of.server, of.index) == (user, place.class, place.index);
     match snapshot.running.iter_mut().find(is_there) {

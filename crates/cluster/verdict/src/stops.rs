@@ -1,9 +1,10 @@
-//! The fewest tasks to stop so that a start could start now: a set of tasks that suffices, and a lower bound on the size of every
-//! such set (docs/why-not.md).
+//! The fewest tasks to stop so that a start could start now: a set of tasks whose stop suffices, and a lower bound on
+//! the size of every such set (docs/why-not.md).
 //!
-//! Two lower bounds are computed. Each broken limit needs at least so many of the largest tasks below its group. The tasks of a
-//! gang need at least so many stops on the servers where they start, by dynamic programming over the servers. If the set that was
-//! found is larger than both, all smaller sets are tried on small clusters.
+//! There are two lower bounds. The first counts, for each broken limit, the fewest and largest tasks below its group
+//! that free the excess. The second counts the stops on the servers where the tasks of a gang start, by dynamic
+//! programming over the servers. If the set that was found is larger than both bounds, all smaller sets are tried on
+//! small clusters.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -25,23 +26,23 @@ const MOST_COVERS: usize = 60_000;
 const NODES_OF_A_COVER: u32 = 3_000;
 /// The largest size of the table of the dynamic programme.
 const MOST_CELLS: usize = 20_000_000;
-/// The largest number of servers for a gang that is too large for all of them.
+/// The largest number of servers that are considered for a gang that is too large for a search over all servers.
 const FEWER_SERVERS: usize = 400;
-/// The largest number of sets of tasks that are tried to improve on a set that was found. Each set costs a search for servers.
+/// The largest number of sets of tasks that are tried to find a smaller set. Each set costs a search for servers.
 const MOST_SETS: u64 = 20_000;
-/// The number of sets times servers that are tried at most.
+/// The largest product of the numbers of tried sets and of servers.
 const MOST_SETS_BY_SERVERS: u64 = 4_000_000;
-/// The largest number of tasks that are tried to be left out of the set that was found.
+/// The largest number of attempts to leave a task out of the set that was found.
 const MOST_OMISSIONS: usize = 100;
-/// The largest number of further stops for limits.
+/// The largest number of further stops that limits may require.
 const MOST_UNDER_LIMITS: usize = 300;
 
 /// Tasks to stop.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Stops {
-    /// By user: the number of stopped tasks on each server.
+    /// The number of stopped tasks on each server, by user.
     pub tasks: BTreeMap<usize, Tasks>,
-    /// The gangs of the snapshot among them, by position in [`TaskRules`].
+    /// The gangs of the snapshot among the stopped tasks, by position in [`TaskRules`].
     pub gangs: BTreeSet<usize>,
 }
 
@@ -52,7 +53,8 @@ impl Stops {
         self.tasks.values().flat_map(BTreeMap::values).sum()
     }
 
-    /// Returns the tasks with the names that the snapshot states: the tasks of the gangs that stop, then the youngest ones.
+    /// Returns the tasks with the names that the snapshot states. Tasks of the gangs that stop come first, then the
+    /// youngest tasks.
     #[must_use]
     pub fn named(&self, snapshot: &Snapshot, rules: &TaskRules) -> Vec<Task> {
         let gangs: BTreeSet<&str> = self.gangs.iter().map(|at| rules.gang_name(*at)).collect();
@@ -68,7 +70,7 @@ impl Stops {
                         known.push((is_gone, name, of.owners.get(at)));
                     }
                 }
-                // The youngest tasks are the last ones. The sort is stable.
+                // The youngest tasks come last in the snapshot. The sort is stable, so the reversed order is kept.
                 known.reverse();
                 known.sort_by_key(|(is_gone, ..)| !is_gone);
                 let mut known = known.into_iter();
@@ -96,7 +98,7 @@ impl Stops {
         self.tasks.get(&m).and_then(|tasks| tasks.get(&place)).copied().unwrap_or(0)
     }
 
-    /// Returns the tasks that are not in other stops, without gangs.
+    /// Returns the tasks that are not part of other stops. Gangs are left out.
     fn without(&self, other: &Self) -> Self {
         let mut rest = Self::default();
         for (m, tasks) in &self.tasks {
@@ -136,7 +138,7 @@ pub enum FewestStops {
     },
     /// No set of tasks that may be stopped suffices.
     Impossible,
-    /// No set was found, and none is excluded of at least this many tasks.
+    /// The search found no set. All sets of fewer than `least` tasks are excluded.
     NotKnown {
         /// The lower bound on the number of tasks.
         least: u64,
@@ -145,9 +147,9 @@ pub enum FewestStops {
 
 /// Searches for the fewest tasks to stop for a start that cannot start now.
 ///
-/// Tasks may be stopped in whole starts: all tasks of a gang that the snapshot names, or gangs of the size that the problem states.
-/// Protected and pinned tasks and the users of the start itself are left alone, and so are tasks of a higher priority. The policy
-/// of the system decides for tasks of other groups.
+/// Tasks are stopped in whole starts: all tasks of a gang that the snapshot names, or gangs of the size that the
+/// problem states. Protected and pinned tasks, tasks of a higher priority, and the users of the start itself are not
+/// stopped. For tasks of other groups the policy of the system decides.
 #[must_use]
 pub fn fewest(standing: &Standing<'_>, n: usize, is_admitted: bool, steps: &mut u64) -> FewestStops {
     let mut search = Search::new(standing.clone(), n, is_admitted, steps);
@@ -157,10 +159,10 @@ pub fn fewest(standing: &Standing<'_>, n: usize, is_admitted: bool, steps: &mut 
 /// A set of tasks that stop together: one task on a server, or a gang that the snapshot names.
 #[derive(Debug, Clone)]
 struct Item {
-    /// Users, servers and numbers of tasks.
+    /// The tasks: users, servers and numbers of tasks.
     tasks: Vec<(usize, Place, u64)>,
     size: u64,
-    /// How often it can be chosen.
+    /// The number of times that the item can be chosen.
     most: u64,
     gang: Option<usize>,
 }
@@ -168,24 +170,24 @@ struct Item {
 struct Search<'s, 'p> {
     /// The cluster before all stops.
     original: Standing<'p>,
-    /// The cluster after the stops that are tried.
+    /// The cluster after the stops that the search tries at the moment.
     standing: Standing<'p>,
     n: usize,
     is_admitted: bool,
-    /// By user: whether its tasks may be stopped.
+    /// Whether tasks of a user may be stopped, by user.
     may_stop: Vec<bool>,
     items: Vec<Item>,
     steps: &'s mut u64,
 }
 
-/// Items by what their stop gives: items of one kind have the same size and lower the excess over each bound by the same amount.
-/// Large clusters have tens of thousands of items and some dozens of kinds.
+/// Items in kinds. Items of one kind have the same size, and their stops lower the excess over each bound by the same
+/// amount. Large clusters have tens of thousands of items, but only some dozens of kinds.
 #[derive(Debug, Default)]
 struct Kinds {
     bounds: Vec<Bound>,
-    /// By item: its kind.
+    /// The kind of each item.
     of_item: Vec<usize>,
-    /// By kind: the size of its items, and the amount for each bound.
+    /// The size of the items of each kind, and the amount by which they lower the excess over each bound.
     list: Vec<(u64, Vec<Rational>)>,
 }
 
@@ -204,7 +206,8 @@ impl Kinds {
         kinds
     }
 
-    /// Returns by kind how much of all excesses a stop takes away, for each of its tasks: the sum of fractions of at most 1.
+    /// Returns the gain of each kind: the fraction of the excess over each bound that a stop removes, at most 1, summed
+    /// over the bounds and divided by the number of tasks of an item.
     fn gains(&self, broken: &[(Bound, Rational)]) -> Vec<Rational> {
         let gain = |(size, gives): &(u64, Vec<Rational>)| -> Rational {
             let of = |(give, (_, excess)): (&Rational, &(Bound, Rational))| {
@@ -216,7 +219,7 @@ impl Kinds {
     }
 }
 
-/// The cheapest stops on one server for a number of tasks.
+/// The cheapest stops on one server that free capacity for a number of tasks.
 #[derive(Debug, Clone, Default)]
 struct Cost {
     /// A lower bound on the number of stopped tasks.
@@ -231,13 +234,14 @@ impl Cost {
     }
 }
 
-/// A server, the number of tasks that start there, and the tasks that stop there by user.
+/// A server, the number of tasks that start there, and the numbers of tasks that stop there, by user.
 type Host = (Place, u64, Vec<(usize, u64)>);
 
-/// A server as far as its stops depend on it: its class, its free capacity, and the tasks by user that may be stopped.
+/// The properties of a server on which its stops depend: its class, its free capacity, and the tasks by user that may
+/// be stopped.
 type Content = (usize, Vec<Rational>, Vec<(usize, u64)>);
 
-/// Servers for a gang, and the stops there.
+/// The servers for a gang, and the stops on these servers.
 #[derive(Debug, Default)]
 struct Hosts {
     least: u64,
@@ -305,7 +309,7 @@ impl<'s, 'p> Search<'s, 'p> {
         items
     }
 
-    /// Returns whether tasks of a user may be stopped, and the snapshot does not say to which gangs they belong.
+    /// Returns whether tasks of a user may be stopped and the snapshot does not name their gangs.
     fn is_single(&self, m: usize) -> bool {
         self.may_stop[m] && !self.rules().has_gangs(m)
     }
@@ -357,7 +361,7 @@ impl<'s, 'p> Search<'s, 'p> {
                 break;
             }
         }
-        // The set of all tasks is the last resort, unless it is too large to leave tasks out one by one.
+        // As a last resort, tasks are left out of the set of all tasks one by one, unless the set is too large.
         if best.is_none() && self.is_allowed(&all) && all.count() <= MOST_OMISSIONS as u64 {
             let suffices = matches!(self.answer_after(&all), Answer::Yes(_));
             best = suffices.then(|| self.omit(all.clone()));
@@ -375,7 +379,7 @@ impl<'s, 'p> Search<'s, 'p> {
         }
     }
 
-    /// Returns all tasks that may be stopped, including more tasks than the pinned ones allow.
+    /// Returns all tasks that may be stopped. Pinned tasks are included, although they may not all be stopped.
     fn everything(&self) -> Stops {
         let mut all = Stops::default();
         for item in &self.items {
@@ -387,8 +391,9 @@ impl<'s, 'p> Search<'s, 'p> {
 
     /// Returns a lower bound on the number of stops that the broken bounds need; `None` if no stops suffice.
     ///
-    /// With further amounts $a$ below a group, each bound that is broken by $e$ needs stops below its group of at least $e$ in all,
-    /// because a stop lowers the usage or fills kept-back capacity by at most the demand of its task.
+    /// Assume that the start adds amounts below a group and thus breaks a bound by $e$. A stop below the group lowers
+    /// the usage, or frees kept-back capacity, by at most the demand of its task. So the demands of the stopped tasks
+    /// must add up to at least $e$.
     fn least_under_limits(&self) -> Option<u64> {
         if self.is_admitted {
             return Some(0);
@@ -414,20 +419,21 @@ impl<'s, 'p> Search<'s, 'p> {
             let mut gives: Vec<(&Rational, u64)> =
                 counts.iter().map(|(m, count)| (&problem.users()[*m].base_demand()[r], *count)).collect();
             gives.sort_by(|a, b| b.0.cmp(a.0));
-            // A limit that is exceeded already needs stops until the usage is below it.
+            // A limit that is already exceeded needs stops until the usage is below the limit.
             let needed = of.beyond().max(of.excess.clone());
             least = least.max(fewest_of(&needed, gives.into_iter())?);
         }
         Some(least)
     }
 
-    /// Returns a lower bound on the number of stops that the servers need, and sets of stops after which they have room.
+    /// Returns a lower bound on the number of stops that the servers need, and sets of stops after which the start fits
+    /// on servers.
     fn on_servers(&self) -> (u64, Vec<Stops>) {
         let start = self.rules().start(self.n);
         let scopes = self.scopes();
         let mut least = 0;
         let mut candidates = Vec::new();
-        // The lower bound is the largest one of the users of the start.
+        // The lower bound is the largest bound over the users of the start.
         for n in start {
             let sets = &self.rules().of(*n).class_sets;
             let of_set = |set: Option<&[usize]>| self.hosts(&self.standing, *n, set, None);
@@ -452,7 +458,8 @@ impl<'s, 'p> Search<'s, 'p> {
         (least, candidates)
     }
 
-    /// Returns sets of users whose tasks are preferred: those under each broken limit, since their stops count twice.
+    /// Returns sets of users whose tasks are preferred, one set for each broken limit: the users below the limit. Their
+    /// stops may free both the limit and a server.
     fn scopes(&self) -> Vec<Option<Vec<bool>>> {
         let mut scopes = vec![None];
         let groups = self.problem().groups();
@@ -470,7 +477,7 @@ impl<'s, 'p> Search<'s, 'p> {
         scopes
     }
 
-    /// Places the gangs of a start one after the other on a copy of the cluster, and returns the stops.
+    /// Places the gangs of a start one after the other on a copy of the cluster. Returns the stops that this needs.
     fn one_by_one(
         &self,
         start: &[usize],
@@ -542,7 +549,7 @@ impl<'s, 'p> Search<'s, 'p> {
                 let free: Vec<Rational> = demand.iter().map(|(r, _)| server.free[*r].clone()).collect();
                 let key = (class, free, stoppable);
                 let costs = known.entry(key).or_insert_with_key(|(_, free, stoppable)| {
-                    // A large gang is first judged by one task on each server.
+                    // For a large gang, first only the stops for one task on each server are computed.
                     let most = if is_large { 1 } else { each };
                     let costs = costs_of(problem, class, &demand, free, stoppable, most);
                     evenhand_budget::charge(200 * (costs.len() as u64 + 1), "the search for tasks to stop");
@@ -555,7 +562,7 @@ impl<'s, 'p> Search<'s, 'p> {
             }
         }
         if is_large && each > 1 {
-            // Only the servers with the cheapest first task are considered for several tasks each.
+            // Several tasks on one server are considered only for the servers with the cheapest stops for a first task.
             is_whole = false;
             servers.sort_by_key(|(place, costs)| (costs[0].count(), *place));
             servers.truncate(FEWER_SERVERS);
@@ -582,7 +589,8 @@ impl<'s, 'p> Search<'s, 'p> {
         Some(hosts)
     }
 
-    /// Returns the stops in whole gangs that include these tasks on these servers; `None` if there are none.
+    /// Returns stops of whole gangs that include these tasks on these servers; `None` if the tasks cannot be completed
+    /// to whole gangs.
     fn whole(&self, list: &[Host]) -> Option<Stops> {
         let mut stops = Stops::default();
         for (place, _, tasks) in list {
@@ -605,7 +613,7 @@ impl<'s, 'p> Search<'s, 'p> {
         self.close(stops)
     }
 
-    /// Adds tasks until whole gangs stop, together with the users that started with them.
+    /// Adds tasks until the stops consist of whole gangs, together with the gangs of users that started with them.
     fn close(&self, mut stops: Stops) -> Option<Stops> {
         let users: BTreeSet<usize> =
             stops.tasks.keys().filter(|m| self.is_single(**m)).map(|m| self.rules().start(*m)[0]).collect();
@@ -637,7 +645,7 @@ impl<'s, 'p> Search<'s, 'p> {
         server.and_then(|server| server.tasks.get(&m)).map_or(0, whole)
     }
 
-    /// Returns whether stops are whole gangs, and leave pinned tasks alone.
+    /// Returns whether the stops consist of whole gangs and leave pinned tasks alone.
     fn is_allowed(&self, stops: &Stops) -> bool {
         let problem = self.problem();
         stops.tasks.keys().all(|m| {
@@ -655,8 +663,8 @@ impl<'s, 'p> Search<'s, 'p> {
         })
     }
 
-    /// Adds the stops that limits need, and leaves out the stops that are not needed. Returns `None` if the start could not start
-    /// after the stops that were found.
+    /// Adds the stops that limits need, and leaves out stops that are not needed. Returns `None` if the start still
+    /// could not start.
     fn complete(&mut self, stops: Stops) -> Option<Stops> {
         let mut stops = stops;
         self.stop(&stops);
@@ -665,7 +673,7 @@ impl<'s, 'p> Search<'s, 'p> {
         matches!(answer, Answer::Yes(_)).then(|| self.omit(stops))
     }
 
-    /// Stops tasks until no bound is broken. The tasks in `stops` have already stopped in `self.standing`.
+    /// Stops tasks until no bound is broken. The tasks of `stops` have already stopped in `self.standing`.
     fn with_limits(&mut self, stops: &mut Stops) -> Answer {
         let problem = self.problem();
         let groups = problem.groups();
@@ -687,7 +695,7 @@ impl<'s, 'p> Search<'s, 'p> {
                 if answer != Answer::No {
                     return answer;
                 }
-                // A limit on classes may stop the start on the servers that now have room.
+                // A limit on classes may still stop the start on the servers on which it now fits.
                 let Some(start) = self.without_class_limits() else { return answer };
                 let on = self.standing.broken_on_limits(&start);
                 broken.extend(on.into_iter().map(|(at, excess)| (Bound::OnClasses(at), excess)));
@@ -710,7 +718,8 @@ impl<'s, 'p> Search<'s, 'p> {
                     stops.at(m, place) < item.most
                 }
             };
-            // Kinds of the same gain have the same rank, the largest gain has rank 0, and ties go to the first item.
+            // Kinds with the same gain have the same rank, and the largest gain has rank 0. Among equal ranks the first
+            // item is chosen.
             let mut order: Vec<&Rational> = gains.iter().collect();
             order.sort_unstable_by(|a, b| b.cmp(a));
             order.dedup();
@@ -740,7 +749,7 @@ impl<'s, 'p> Search<'s, 'p> {
         Answer::No
     }
 
-    /// Returns by how much the stop of an item lowers the excess over a bound.
+    /// Returns the amount by which the stop of an item lowers the excess over a bound.
     fn relief(&self, bound: &Bound, item: &Item) -> Rational {
         let problem = self.problem();
         let groups = problem.groups();
@@ -759,7 +768,7 @@ impl<'s, 'p> Search<'s, 'p> {
         item.tasks.iter().map(gives).sum()
     }
 
-    /// Returns servers for the start if limits on classes did not count.
+    /// Returns servers on which the start fits without limits on classes.
     fn without_class_limits(&mut self) -> Option<Assignment> {
         let free = self.standing.for_admitted();
         match free.find_servers(self.standing.rules.start(self.n), self.steps) {
@@ -792,7 +801,7 @@ impl<'s, 'p> Search<'s, 'p> {
         for (m, place) in singles {
             while stops.at(m, place) > 0 && tried < MOST_OMISSIONS {
                 let mut fewer = stops.clone();
-                // A whole start is left out, first its tasks on this server.
+                // A whole start is left out. Its tasks on this server are left out first.
                 for k in self.rules().start(m) {
                     let mut left = gang(self.problem(), *k);
                     let here: Vec<Place> =
@@ -814,8 +823,8 @@ impl<'s, 'p> Search<'s, 'p> {
         stops
     }
 
-    /// Tries all sets of at least `least` and fewer than `most` tasks, the smallest first. Returns the new lower bound, and a
-    /// smaller set if there is one.
+    /// Tries all sets of at least `least` and fewer than `most` tasks, the smallest sets first. Returns the new lower
+    /// bound, and a smaller set if one suffices.
     fn try_all(&mut self, least: u64, most: u64) -> (u64, Option<Stops>) {
         let servers: usize = self.standing.servers.classes.iter().map(Vec::len).sum();
         let mut left = MOST_SETS.min(MOST_SETS_BY_SERVERS / (servers as u64 + 1));
@@ -843,8 +852,8 @@ impl<'s, 'p> Search<'s, 'p> {
         (least, None)
     }
 
-    /// Returns whether stops of an item can matter: the item frees capacity on a server for the start, counts under a broken bound,
-    /// or is part of a gang.
+    /// Returns whether the stop of an item can help. The item must free capacity on a server for the start, count under
+    /// a broken bound, or be part of a gang.
     fn is_useful(&self, item: &Item) -> bool {
         let problem = self.problem();
         let groups = problem.groups();
@@ -860,7 +869,7 @@ impl<'s, 'p> Search<'s, 'p> {
                 |(r, _): &(usize, Rational)| start.iter().any(|n| problem.demand(*n, place.class)[*r] > 0);
             let base = problem.users()[*m].base_demand().entries();
             let counts = !groups.list().is_empty() && base.iter().any(|(r, _)| demands(r));
-            // A limit on classes also counts tasks on classes that the start cannot use.
+            // Under a limit on classes, a stop can also help on a class that the start cannot use.
             is_gang || counts || groups.limit_classes() || (is_there && own.iter().any(frees))
         })
     }
@@ -911,7 +920,7 @@ impl<'s, 'p> Search<'s, 'p> {
     }
 }
 
-/// Returns the number of sets of items of a total size, at most slightly more than `most`.
+/// Returns the number of sets of items of a total size. The result stops slightly above `most`.
 fn combinations(items: &[Item], size: u64, most: u64) -> u64 {
     let Ok(size) = usize::try_from(size) else { return u64::MAX };
     if size as u64 > most {
@@ -961,8 +970,8 @@ fn may_stop(standing: &Standing<'_>, m: usize, n: usize) -> bool {
     rules.may_stop(problem, m, n, true)
 }
 
-/// Returns the fewest amounts that add up to at least `sum`, from amounts in descending order, each with its number; `None` if all
-/// of them are less.
+/// Returns the fewest amounts that add up to at least `sum`. Each amount has the number of its copies, and the amounts
+/// are in descending order. Returns `None` if the sum of all amounts is smaller.
 fn fewest_of<'r>(sum: &Rational, amounts: impl Iterator<Item = (&'r Rational, u64)>) -> Option<u64> {
     let mut rest = sum.clone();
     let mut taken = 0;
@@ -980,7 +989,8 @@ fn fewest_of<'r>(sum: &Rational, amounts: impl Iterator<Item = (&'r Rational, u6
     (rest <= 0).then_some(taken)
 }
 
-/// Returns the cheapest stops on a server for 1, 2, ... tasks with these demands, up to `most` tasks or as many as can run there.
+/// Returns the cheapest stops on a server that free capacity for 1, 2, ... tasks with these demands, up to `most` tasks
+/// or the largest number that fits.
 fn costs_of(
     problem: &Problem,
     class: usize,
@@ -1008,7 +1018,8 @@ fn costs_of(
     costs
 }
 
-/// Returns the fewest tasks that cover lacking amounts. A type of tasks has a user, a number of tasks, and the amounts of one task.
+/// Returns the fewest tasks whose stop frees the lacking amounts. Each type of tasks has a user, a number of tasks, and
+/// the amounts that one task frees.
 fn cover(lacks: &[Rational], types: &[(usize, u64, Vec<Rational>)]) -> Option<Cost> {
     let open: Vec<usize> = (0..lacks.len()).filter(|k| lacks[*k] > 0).collect();
     if open.is_empty() {
@@ -1050,7 +1061,8 @@ fn cover(lacks: &[Rational], types: &[(usize, u64, Vec<Rational>)]) -> Option<Co
     None
 }
 
-/// Chooses exactly `left` or fewer tasks of the types from `at` on that cover lacking amounts.
+/// Chooses at most `left` tasks whose stop frees the lacking amounts, from the types with position `at` or later.
+/// Returns whether it found such a choice.
 fn choose(
     lacks: &[Rational],
     types: &[(usize, u64, Vec<Rational>)],
@@ -1085,7 +1097,7 @@ fn choose(
     false
 }
 
-/// Covers lacking amounts with the task that covers the largest fraction of them, again and again.
+/// Frees the lacking amounts greedily: each step stops the task that frees the largest fraction of these amounts.
 fn greedy(lacks: &[Rational], types: &[(usize, u64, Vec<Rational>)]) -> Option<Vec<(usize, u64)>> {
     let mut lacks = lacks.to_vec();
     let mut chosen = vec![0_u64; types.len()];
@@ -1114,7 +1126,7 @@ fn greedy(lacks: &[Rational], types: &[(usize, u64, Vec<Rational>)]) -> Option<V
     )
 }
 
-/// Divides a gang among servers with the fewest stops in all; `None` if the servers have no room for it.
+/// Divides a gang among servers with the fewest stops in all. Returns `None` if the gang does not fit on the servers.
 fn divide(servers: &[(Place, Vec<Cost>)], gang: u64) -> Option<Hosts> {
     let gang = usize::try_from(gang).ok()?;
     if gang == 1 {
@@ -1128,7 +1140,8 @@ fn divide(servers: &[(Place, Vec<Cost>)], gang: u64) -> Option<Hosts> {
     let mut least = vec![u64::MAX; gang + 1];
     let mut count = vec![u64::MAX; gang + 1];
     (least[0], count[0]) = (0, 0);
-    // By server and number of tasks so far: how many of them are on this server.
+    // The number of tasks on a server in the best division, by server and by the number of tasks on this and all
+    // earlier servers.
     let mut chosen: Vec<Vec<u32>> = Vec::with_capacity(servers.len());
     for (_, costs) in servers {
         let mut row = vec![0_u32; gang + 1];

@@ -10,8 +10,8 @@ use crate::moves::Tasks;
 use crate::queues::gang;
 use crate::servers::Place;
 
-/// Returns the running gangs that the snapshot names, in the order of their first appearance: the name, and by user the servers
-/// of its tasks.
+/// Returns the running gangs that the snapshot names, in the order of their first appearance. Each has its name, and by
+/// user the servers of its tasks.
 fn gangs(snapshot: &Snapshot) -> Vec<(String, BTreeMap<usize, Tasks>)> {
     let mut list: Vec<(String, BTreeMap<usize, Tasks>)> = Vec::new();
     let mut known: HashMap<&str, usize> = HashMap::new();
@@ -31,25 +31,25 @@ fn gangs(snapshot: &Snapshot) -> Vec<(String, BTreeMap<usize, Tasks>)> {
 /// The constraints of a snapshot by user, and the policy on which tasks may be stopped.
 #[derive(Debug, Clone)]
 pub struct TaskRules {
-    /// By user: its constraint, which is the default if the snapshot states none.
+    /// The constraint of each user. It is the default if the snapshot states none.
     list: Vec<Constraint>,
-    /// By user: the users of one start, ascending; only the user itself if it starts alone.
+    /// The users of each user's start, ascending. A user that starts alone has only itself here.
     starts: Vec<Vec<usize>>,
-    /// By group: which tasks of other groups may be stopped for it.
+    /// The tasks of other groups that may be stopped for a group, by group.
     across: Vec<Victims>,
-    /// The running gangs that the snapshot names: the name, and by user the servers of its tasks.
+    /// The running gangs that the snapshot names. Each has its name, and by user the servers of its tasks.
     gangs: Vec<(String, BTreeMap<usize, Tasks>)>,
-    /// By user: the positions of its gangs.
+    /// The positions of the gangs of each user.
     gangs_of: Vec<Vec<usize>>,
-    /// By class: whether its servers take no new tasks.
+    /// Whether the servers of a class take no new tasks, by class.
     closed: Vec<bool>,
     /// Whether the snapshot states no constraint.
     is_empty: bool,
-    /// Whether users may start tasks on all classes, whatever the problem says.
+    /// Whether all users may start tasks on all classes, even if the problem forbids it.
     is_anywhere: bool,
 }
 
-/// A kind of constraint on the servers of a start that can be lifted, to see whether it stops the start.
+/// A kind of constraint on the servers of a start. It can be lifted to see whether it stops the start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Lifted {
     /// The server classes on which a user may run.
@@ -63,7 +63,7 @@ pub enum Lifted {
 }
 
 impl Lifted {
-    /// All kinds.
+    /// All kinds of constraints.
     pub const ALL: [Self; 4] = [Self::Classes, Self::Closed, Self::ClassSets, Self::DistinctServers];
 }
 
@@ -104,7 +104,7 @@ impl TaskRules {
         !self.gangs_of[n].is_empty()
     }
 
-    /// Returns the running gangs with tasks of a user: the position, and by user the servers of its tasks.
+    /// Returns the running gangs with tasks of a user: their positions, and by user the servers of their tasks.
     pub fn gangs_of(&self, n: usize) -> impl DoubleEndedIterator<Item = (usize, &BTreeMap<usize, Tasks>)> {
         self.gangs_of[n].iter().map(|at| (*at, &self.gangs[*at].1))
     }
@@ -127,13 +127,15 @@ impl TaskRules {
         self.list.iter().filter(move |_| !self.is_empty).filter(states)
     }
 
-    /// Returns the users of one start of a user, ascending: the user itself, and those that start one gang each with it.
+    /// Returns the users of one start of a user, ascending: the user itself, and the users that start one gang each
+    /// together with it.
     #[must_use]
     pub fn start(&self, n: usize) -> &[usize] {
         &self.starts[n]
     }
 
-    /// Returns whether a user is the first of its start. Only this user is considered, so that each start counts once.
+    /// Returns whether a user is the first user of its start. Only first users are considered, so that each start
+    /// counts once.
     #[must_use]
     pub fn leads(&self, n: usize) -> bool {
         self.starts[n][0] == n
@@ -157,7 +159,7 @@ impl TaskRules {
         self.closed[class]
     }
 
-    /// Returns the classes on which a user may start tasks: the classes on which it may run, without closed ones.
+    /// Returns the classes on which a user may start tasks: the classes on which it may run, without closed classes.
     pub fn classes_of<'r>(&'r self, problem: &'r Problem, n: usize) -> impl Iterator<Item = usize> + 'r {
         let own = (!self.is_anywhere).then(|| problem.classes_of(n)).into_iter().flatten();
         let all = if self.is_anywhere { 0..problem.n_servers() } else { 0..0 };
@@ -177,8 +179,8 @@ impl TaskRules {
         rules
     }
 
-    /// Returns the conditions that the snapshot does not model and that decide whether a start could start. If there are none,
-    /// the snapshot alone decides.
+    /// Returns the conditions for a start that the snapshot does not model. If there are none, the snapshot alone
+    /// decides whether the start could start.
     #[must_use]
     pub fn not_modelled(&self, n: usize) -> Vec<&str> {
         self.start(n).iter().flat_map(|m| &self.list[*m].not_modelled).map(String::as_str).collect()
@@ -190,9 +192,9 @@ impl TaskRules {
         self.list[n].admitted
     }
 
-    /// Returns whether the policy of the system lets tasks of user `m` be stopped for a start of user `n` in another queue
-    /// (docs/schedulers.md). If several users start or stop together, their lowest priority counts for the start, and their
-    /// highest for the stop.
+    /// Returns whether the policy of the system allows tasks of user `m` to be stopped for a start of user `n` in
+    /// another queue (docs/schedulers.md). If several users start together, their lowest priority counts. If several
+    /// users stop together, their highest priority counts.
     #[must_use]
     pub fn may_stop(&self, problem: &Problem, m: usize, n: usize, is_strict: bool) -> bool {
         let constraints = |n: usize| self.start(n).iter().map(|k| &self.list[*k]);

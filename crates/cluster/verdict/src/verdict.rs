@@ -22,7 +22,7 @@ use crate::task_rules::TaskRules;
 pub struct Verdict {
     /// The problem, with the share of the rule.
     pub problem: Problem,
-    /// The tasks that run.
+    /// The running tasks.
     pub allocation: Allocation,
     /// The constraints of the snapshot.
     pub rules: TaskRules,
@@ -32,27 +32,27 @@ pub struct Verdict {
     pub tolerance: Rational,
     /// The queues: the groups, then the users outside of groups.
     pub queues: Vec<Row>,
-    /// The axioms of the tasks that run.
+    /// The examination of the axioms for the running tasks.
     pub held: Examination,
     /// The fair shares.
     pub due: Due,
     /// The tasks that could start now; `None` if the snapshot does not say on which servers tasks run.
     pub starts: Option<Starts>,
-    /// The users whose guarantee is missed by a gang or more, although the fair shares would meet it.
+    /// The waiting users that lack a gang or more of their guarantee, although the fair shares would meet it.
     pub unmet: Vec<Unmet>,
-    /// The limits, servers and classes that are exceeded.
+    /// The exceeded limits, servers and classes.
     pub excesses: Vec<Excess>,
     /// Whether the capacities of servers are rounded down to the least of their class.
     pub is_rounded: bool,
 }
 
-/// The waiting tasks that could start now, and those for which this is not known.
+/// The waiting tasks that could start now, and the waiting tasks for which this is not known.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Starts {
     /// The starts that could start now.
     pub could: Vec<Fit>,
-    /// The starts that could start by all conditions that the snapshot models, while a condition that it does not model also
-    /// decides.
+    /// The starts that could start by all conditions that the snapshot models, but that also depend on a condition that
+    /// it does not model.
     pub by_model: Vec<Fit>,
     /// The first user of each start for which the search gave no answer.
     pub not_known: Vec<usize>,
@@ -63,11 +63,12 @@ pub struct Starts {
 /// A start that could start now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fit {
-    /// The first of its users.
+    /// The first user of the start.
     pub user: usize,
-    /// The servers for its tasks.
+    /// The servers for the tasks of the start.
     pub assignment: Assignment,
-    /// Whether it needs capacity that servers have beyond that of their class, and that the problem therefore lacks.
+    /// Whether the start needs capacity that servers have beyond the capacity of their class. The problem does not have
+    /// this capacity.
     pub is_beyond_rounding: bool,
 }
 
@@ -78,7 +79,7 @@ pub struct Admitted {
     pub user: usize,
     /// The number of tasks.
     pub tasks: u64,
-    /// Whether a gang of them could start now. Only servers decide, since limits count admitted tasks already.
+    /// Whether a gang of these tasks could start now. Only servers decide, because limits already count admitted tasks.
     pub answer: Answer,
 }
 
@@ -91,9 +92,9 @@ pub enum Excess {
         place: Place,
         /// The resource.
         resource: usize,
-        /// The demand of its tasks.
+        /// The demand of the tasks on the server.
         used: Rational,
-        /// Its capacity.
+        /// The capacity of the server.
         most: Rational,
     },
     /// Tasks on the servers of a class demand more of a resource than these servers have together.
@@ -114,15 +115,15 @@ pub enum Excess {
         /// The class.
         class: usize,
     },
-    /// A group uses more than a limit, or tasks and capacity that is kept back together exceed the capacity of all servers.
+    /// A group uses more than its limit, or tasks and kept-back capacity together exceed the capacity of all servers.
     Bound {
         /// The limit.
         bound: Bound,
-        /// The usage, including capacity that is kept back for groups inside.
+        /// The usage, including capacity that is kept back for groups inside the group.
         used: Rational,
-        /// The usage of running and admitted tasks alone.
+        /// The usage of running and admitted tasks, without capacity that is kept back.
         by_tasks: Rational,
-        /// The amount that may be used.
+        /// The largest amount that may be used.
         most: Rational,
     },
 }
@@ -132,27 +133,28 @@ pub enum Excess {
 pub struct Row {
     /// The queue.
     pub queue: Queue,
-    /// The usage of its users.
+    /// The usage of the queue's users.
     pub usage: Vector,
     /// The fair share.
     pub fair_share: Vector,
-    /// The number of its whole tasks that wait; `None` if it is unlimited.
+    /// The number of whole waiting tasks of the queue; `None` if it is unlimited.
     pub waiting: Option<Rational>,
-    /// The amounts that it lacks of its fair share, for resources that its waiting tasks demand.
+    /// The amounts that the queue lacks of its fair share. They are 0 for resources that its waiting tasks do not
+    /// demand.
     pub lacking: Vector,
-    /// The amounts that it uses over its fair share.
+    /// The amounts that the queue uses over its fair share.
     pub over: Vector,
-    /// A waiting user with a start that would still be within the fair share. If there is one, the queue is below its fair share
-    /// by a whole task.
+    /// A waiting user with a start that would still be within the fair share. If there is such a user, the queue is
+    /// below its fair share by a whole task.
     pub by: Option<usize>,
-    /// The guarantee of the queue; empty if it has none.
+    /// The guarantee of the queue. Empty if it has none.
     pub guarantee: Vec<(usize, Rational)>,
-    /// The reasons why its fair share is not larger.
+    /// The reasons why the fair share of the queue is not larger.
     pub ends: Vec<End>,
-    /// For each resource that it lacks: the neighbouring queues that are over their fair share, each with the excess, the largest
-    /// first.
+    /// The neighbouring queues that are over their fair share, for each resource that the queue lacks. Each has its
+    /// excess, the largest excess first.
     pub holders: Vec<(usize, Vec<(usize, Rational)>)>,
-    /// For each resource that it lacks: the amount of unused guarantees of neighbouring queues that other queues use.
+    /// The unused guarantees of neighbouring queues that other queues use, for each resource that the queue lacks.
     pub lenders: Vec<Lent>,
 }
 
@@ -161,7 +163,7 @@ pub struct Row {
 pub struct Lent {
     /// The resource.
     pub resource: usize,
-    /// The queues with an unused guarantee, each with the amount that it may lend, the largest first.
+    /// The queues with an unused guarantee, each with the amount that it may lend, the largest amount first.
     pub by: Vec<(usize, Rational)>,
     /// The amount that queues use beyond their guarantees, but at most the sum of the amounts in `by`.
     pub used: Rational,
@@ -170,9 +172,9 @@ pub struct Lent {
 /// A reason why the fair share of a queue is not larger.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum End {
-    /// A resource is full on all servers on which its waiting tasks can run.
+    /// A resource is full on the servers on which waiting tasks of the queue can run.
     Resource(usize),
-    /// The limit of a group, the first index, on a resource, the second index, is reached.
+    /// The limit of a group on a resource is reached. The first index is the group, the second the resource.
     Limit(usize, usize),
 }
 
@@ -181,7 +183,7 @@ pub enum End {
 pub struct Unmet {
     /// The user.
     pub user: usize,
-    /// The number of further tasks until a guarantee or a limit is reached.
+    /// The number of further tasks to which the guarantee entitles the user.
     pub tasks: Rational,
 }
 
@@ -236,8 +238,8 @@ impl Verdict {
         self.queues.iter().filter(|row| row.by.is_some())
     }
 
-    /// Returns whether no waiting task could start. Without placements, returns whether the axiom `work-conserving` is not
-    /// violated.
+    /// Returns whether no waiting task could start. If the snapshot has no placements, returns whether the axiom
+    /// `work-conserving` is not violated.
     #[must_use]
     pub fn is_work_conserving(&self) -> bool {
         match &self.starts {
@@ -249,14 +251,14 @@ impl Verdict {
         }
     }
 
-    /// Returns whether the searches answered for every waiting task whether it could start.
+    /// Returns whether it is known of every waiting task whether it could start.
     #[must_use]
     pub fn is_known(&self) -> bool {
         let is_known = |of: &Admitted| of.answer != Answer::NotKnown;
         self.starts.as_ref().is_none_or(|of| of.not_known.is_empty() && of.admitted.iter().all(is_known))
     }
 
-    /// Returns whether the tasks that run are feasible and within all limits.
+    /// Returns whether the running tasks are feasible and within all limits.
     #[must_use]
     pub fn is_within_limits(&self) -> bool {
         let is_violated = |axiom| self.claim(axiom).is_some_and(|claim| claim.holds == Some(false));
@@ -264,7 +266,7 @@ impl Verdict {
             && ![Axiom::Feasible, Axiom::IntegerFeasible, Axiom::Limits].into_iter().any(is_violated)
     }
 
-    /// Returns the claim about an axiom of the tasks that run.
+    /// Returns the claim about an axiom of the running tasks.
     #[must_use]
     pub fn claim(&self, axiom: Axiom) -> Option<&Claim> {
         self.held.certificate.claims.iter().find(|claim| claim.axiom == axiom)
@@ -288,7 +290,8 @@ impl Verdict {
     }
 }
 
-/// Returns the tasks that could start now, on the servers of the problem or, failing that, on their unrounded capacity.
+/// Returns the tasks that could start now. If they do not fit on the rounded servers of the problem, the unrounded
+/// capacity decides.
 fn starts<'p>(standing: &Standing<'p>, unrounded: Option<&Standing<'p>>, waiting: &[bool]) -> Starts {
     let rules = standing.rules;
     let mut steps = STEPS_OF_A_VERDICT;
@@ -315,7 +318,7 @@ fn starts<'p>(standing: &Standing<'p>, unrounded: Option<&Standing<'p>>, waiting
         let free = unrounded.unwrap_or(standing).for_admitted();
         for user in admitted {
             let answer = free.find_servers(rules.start(user), &mut steps);
-            // A "yes" becomes "not known" if a condition that is not modelled also decides.
+            // An answer "yes" becomes "not known" if the start also depends on a condition that is not modelled.
             let is_modelled = rules.not_modelled(user).is_empty();
             let answer = if is_modelled || answer == Answer::No { answer } else { Answer::NotKnown };
             starts.admitted.push(Admitted { user, tasks: rules.admitted(user), answer });
@@ -324,8 +327,8 @@ fn starts<'p>(standing: &Standing<'p>, unrounded: Option<&Standing<'p>>, waiting
     starts
 }
 
-/// Returns the exceeded capacities of servers (of classes if there are no placements), the classes on which users may not run,
-/// and the exceeded limits.
+/// Returns the exceeded capacities of servers, or of classes if there are no placements. Also returns tasks on classes
+/// on which their user may not run, and exceeded limits.
 fn excesses(
     problem: &Problem,
     allocation: &Allocation,
@@ -377,7 +380,7 @@ fn excesses(
     excesses
 }
 
-/// Judges the axioms of the running tasks that a verdict states.
+/// Judges the axioms of the running tasks that the verdict states.
 fn examined(problem: &Problem, allocation: &Allocation) -> Result<Examination, ClusterError> {
     let mut axioms = vec![Axiom::Feasible];
     if allocation.placements.is_some() {
@@ -396,7 +399,7 @@ fn beyond(a: &Rational, b: &Rational) -> Rational {
     Rational::from(a - b).max(Rational::new())
 }
 
-/// Returns the entries with an amount above 0, the largest amount first.
+/// Returns the entries with an amount above 0, in descending order of their amounts.
 fn most_first(amounts: impl Iterator<Item = (usize, Rational)>) -> Vec<(usize, Rational)> {
     let mut sorted: Vec<(usize, Rational)> = amounts.filter(|(_, amount)| *amount > 0).collect();
     sorted.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
@@ -406,11 +409,11 @@ fn most_first(amounts: impl Iterator<Item = (usize, Rational)>) -> Vec<(usize, R
 /// The inputs of the rows of a verdict.
 struct Judge<'j, 'p> {
     queues: &'j Queues<'p>,
-    /// By user: the number of its tasks, including admitted ones.
+    /// The number of tasks of each user, including admitted tasks.
     totals: Vector,
-    /// By user: whether it waits.
+    /// Whether a user waits, by user.
     waiting: Vec<bool>,
-    /// The usage by queue.
+    /// The usage of each queue.
     held: Vec<Vector>,
     due: &'j Due,
     rooms: Rooms<'p>,
@@ -460,7 +463,8 @@ impl Judge<'_, '_> {
         }
     }
 
-    /// Returns the unused guarantees of a resource among neighbouring queues, and how much of them other queues use.
+    /// Returns the unused guarantees of a resource among neighbouring queues, and the amount of these guarantees that
+    /// other queues use.
     fn lent(&self, r: usize, neighbours: &[usize]) -> Option<Lent> {
         let promised = |k: usize| {
             let promised = self.guarantee(k).into_iter().find(|(of, _)| *of == r);
@@ -468,7 +472,7 @@ impl Judge<'_, '_> {
         };
         let unused = |k: usize| {
             let Some(promised) = promised(k) else { return Rational::new() };
-            // A queue that is over its fair share, or lacks some of it, lends nothing.
+            // A queue that is over its fair share, or lacks part of it, lends nothing.
             if self.held[k][r] > self.due.amounts[k][r] || self.lacks(k, r) {
                 return Rational::new();
             }
@@ -486,7 +490,7 @@ impl Judge<'_, '_> {
         (used > 0).then_some(Lent { resource: r, by, used })
     }
 
-    /// Returns whether a queue lacks some of its fair share of a resource that a waiting user demands.
+    /// Returns whether a queue lacks part of its fair share of a resource that one of its waiting users demands.
     fn lacks(&self, k: usize, r: usize) -> bool {
         let waits = |n: &&usize| self.waiting[**n] && self.queues.unit[**n].iter().any(|(of, _)| *of == r);
         self.held[k][r] < self.due.amounts[k][r] && self.queues.users[k].iter().any(|n| waits(&n))
@@ -508,7 +512,8 @@ impl Judge<'_, '_> {
         (0..list.len()).filter(is_neighbour).collect()
     }
 
-    /// Returns the users that miss their guarantees by a gang or more, and would not miss them with the tasks of the fair shares.
+    /// Returns the users that lack a gang or more of their guarantees, although the tasks of the fair shares would meet
+    /// them.
     fn unmet(&self) -> Vec<Unmet> {
         let problem = self.queues.problem;
         let Some(due) = self.due.tasks.as_ref().filter(|_| !problem.groups().list().is_empty()) else {
@@ -530,13 +535,13 @@ impl Judge<'_, '_> {
     }
 }
 
-/// The cluster with the tasks of the fair shares, which says why no fair share is larger.
+/// The cluster with the tasks of the fair shares. It shows why no fair share is larger.
 struct Ends<'p> {
     problem: &'p Problem,
     rooms: Rooms<'p>,
-    /// By class: the resources of which nothing is left.
+    /// The resources that are used up on each class.
     full: Vec<BTreeSet<usize>>,
-    /// By user: whether the fair share includes all of its tasks.
+    /// Whether the fair share includes all tasks of a user, by user.
     has_all: Vec<bool>,
 }
 
@@ -568,7 +573,7 @@ impl<'p> Ends<'p> {
         }
     }
 
-    /// Returns the reasons why the fair share of a queue with these waiting users is not larger.
+    /// Returns the reasons why the fair share of a queue is not larger. `users` are the waiting users of the queue.
     fn of(&self, users: impl Iterator<Item = usize>) -> Vec<End> {
         let mut ends = BTreeSet::new();
         for n in users.filter(|n| !self.has_all[*n]) {

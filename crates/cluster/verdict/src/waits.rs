@@ -1,8 +1,9 @@
-//! How long waiting jobs will wait: the cluster runs on from its snapshot, tasks end, and waiting jobs start in the scheduler's
-//! own order.
+//! How long waiting jobs will wait. The cluster is simulated from its snapshot on: tasks end, and waiting jobs start in
+//! the scheduler's own order.
 //!
-//! A job is one start of a user: one gang, and one gang of each user that starts with it. It starts if [`Standing::may_start`]
-//! holds, and nothing else decides whether it could start. docs/waiting.md defines the order and the times exactly.
+//! A job is one start of a user: one gang of the user, and one gang of each user that starts with it. It starts if
+//! [`Standing::may_start`] holds, and no other condition applies. docs/waiting.md defines the order and the times
+//! exactly.
 
 mod durations;
 mod earliest;
@@ -32,13 +33,15 @@ pub const MOST_RUNS: u64 = 100_000;
 /// The order in which a scheduler starts waiting jobs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Policy {
-    /// The highest priority first. A job that could not start lets later ones pass.
+    /// The highest priority first. If a job could not start, later jobs may pass it.
     Priority,
-    /// The highest priority first. A later job passes the first blocked one only if this does not delay it by the time limits.
+    /// The highest priority first. A later job passes the first blocked job only if this does not delay the blocked
+    /// job, according to the time limits.
     Backfill,
-    /// Queues by hierarchical filling: below their guarantee first, then the least share over the weight.
+    /// Queues by hierarchical filling: queues below their guarantee come first, then queues with the least share over
+    /// the weight.
     Tree,
-    /// Queues by the fraction of their fair share that they use, the least first.
+    /// Queues by the fraction of their fair share that they use. The least fraction comes first.
     FairShare,
 }
 
@@ -50,7 +53,7 @@ evenhand_problem::names! { Policy:
 }
 
 impl Policy {
-    /// Returns the order of a system. A rule that was asked for replaces the order of Kubernetes and Slurm.
+    /// Returns the order of a system. For Kubernetes and Slurm, a rule that was asked for replaces the order.
     #[must_use]
     pub fn new(system: Option<System>, rule: Option<Rule>, is_rule_asked: bool) -> Self {
         match system {
@@ -76,13 +79,14 @@ pub enum Asked {
 /// The settings of a simulation.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// How long tasks run.
+    /// The laws of how long tasks run.
     pub durations: Durations,
-    /// The number of runs. If nothing is random, one run is enough, and only one is made.
+    /// The number of runs. If no duration is random, only one run is made.
     pub runs: u64,
     /// The seed of the random durations.
     pub seed: u64,
-    /// The end of each run in nanoseconds; `None` to run until nothing more can start.
+    /// The time at which each run ends, in nanoseconds after the snapshot. `None` means that a run ends when no further
+    /// job can start.
     pub horizon: Option<u64>,
     /// The rule of the fair shares; `None` for the problem's own share.
     pub rule: Option<Rule>,
@@ -103,11 +107,11 @@ pub struct Waits {
     pub runs: u64,
     /// The jobs that were asked for.
     pub rows: Vec<Row>,
-    /// How many decisions were taken without an answer of the search, over all runs. The job then waited.
+    /// The number of decisions, over all runs, for which the search for servers had no answer. The job then waited.
     pub not_known: u64,
-    /// The number of running tasks that never end by the durations.
+    /// The number of running tasks that never end, by the stated durations.
     pub endless_running: u64,
-    /// The number of waiting jobs that never end after their start, by the durations.
+    /// The number of waiting jobs that would never end after their start, by the stated durations.
     pub endless_waiting: u64,
     /// The number of admitted tasks that have no server in the snapshot.
     pub admitted: u64,
@@ -115,20 +119,21 @@ pub struct Waits {
     pub is_rounded: bool,
     /// The starts of the first run, in their order.
     pub starts: Vec<Start>,
-    /// Whether the order of waiting jobs of Slurm is known from their priorities.
+    /// Whether the snapshot states the priorities from which Slurm's order of waiting jobs follows.
     pub has_priorities: bool,
 }
 
 /// The start of a job in a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Start {
-    /// The time in nanoseconds from the snapshot.
+    /// The time of the start in nanoseconds after the snapshot.
     pub time: u64,
-    /// The first of the users that start together.
+    /// The first user of the users that start together.
     pub user: usize,
-    /// The position of the job: those with names come first, the highest priority first, and then as in the snapshot.
+    /// The position of the job among the waiting jobs of the user. Jobs with names come first, ordered by descending
+    /// priority and then as in the snapshot.
     pub job: u64,
-    /// The servers of its tasks.
+    /// The servers of the tasks of the job.
     pub assignment: Assignment,
 }
 
@@ -137,9 +142,9 @@ pub struct Start {
 pub enum Which {
     /// The only waiting job.
     Only,
-    /// The first one to start.
+    /// The waiting job that starts first.
     First,
-    /// The last one to start.
+    /// The waiting job that starts last.
     Last,
     /// The job with the task of this name.
     Task(String),
@@ -148,37 +153,38 @@ pub enum Which {
 /// The starts of one job over all runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    /// The user. Users that start together are listed once, by their first one.
+    /// The user. Users that start together have one row, under the first of them.
     pub user: usize,
     /// The job.
     pub which: Which,
     /// The number of waiting jobs of the user.
     pub jobs: u64,
-    /// The starts in nanoseconds from the snapshot, ascending, of the runs in which the job started.
+    /// The times of the starts in nanoseconds after the snapshot, ascending. Runs in which the job did not start are
+    /// left out.
     pub starts: Vec<u64>,
     /// The number of runs.
     pub runs: u64,
-    /// No order of starts lets the job start earlier, if tasks run exactly as long as stated and none is stopped or moved.
-    /// `None` if durations are random.
+    /// A lower bound on the start, which holds for every order of starts if tasks run exactly as long as stated and no
+    /// task is stopped or moved. `None` if durations are random.
     pub earliest: Option<Earliest>,
-    /// Whether further conditions, which the snapshot does not model, decide when it starts.
+    /// Whether the start also depends on conditions that the snapshot does not model.
     pub by_model: bool,
 }
 
 /// A lower bound on a start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Earliest {
-    /// It cannot start before this time, in nanoseconds.
+    /// The job cannot start before this time, in nanoseconds after the snapshot.
     At(u64),
-    /// It cannot start however many of the running tasks end.
+    /// The job cannot start, even after all running tasks with an end have ended.
     Never,
     /// The search ran out of steps.
     NotKnown,
 }
 
 impl Row {
-    /// Returns the least time by which the job had started in at least this fraction of the runs; `None` if it had not started
-    /// in so many runs.
+    /// Returns the least time, in nanoseconds, by which the job has started in at least the fraction `part / of` of the
+    /// runs. Returns `None` if it started in fewer runs.
     #[must_use]
     pub fn quantile(&self, part: u64, of: u64) -> Option<u64> {
         let rank = (u128::from(part) * u128::from(self.runs)).div_ceil(u128::from(of)).max(1);
@@ -193,11 +199,11 @@ impl Row {
 }
 
 impl Waits {
-    /// Runs a cluster on from its snapshot.
+    /// Simulates a cluster from its snapshot on.
     ///
     /// # Errors
-    /// [`ClusterError::Waits`] if the snapshot does not say on which servers whole tasks run, a user has unlimited tasks, or a
-    /// duration is missing; other errors if the fair shares cannot be computed.
+    /// [`ClusterError::Waits`] if the snapshot does not say on which servers whole tasks run, a user has unlimited
+    /// tasks, or a duration is missing. Other errors if the fair shares cannot be computed.
     pub fn new(snapshot: &Snapshot, settings: &Settings) -> Result<Self, ClusterError> {
         let rules = TaskRules::new(snapshot);
         let problem = by_rule(&snapshot.problem, settings.rule)?.unwrap_or_else(|| snapshot.problem.clone());

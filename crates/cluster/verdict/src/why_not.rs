@@ -1,7 +1,7 @@
 //! Why a start could not start now, and what would make it start (docs/why-not.md).
 //!
-//! Every statement is a result of the predicate `may_start`: as it is, with one condition lifted, with a higher limit, with more
-//! servers, or after stops.
+//! Every statement is a result of the predicate `may_start`: on the cluster as it is, with one condition lifted, with a
+//! higher limit, with more servers, or after stops.
 
 use evenhand_problem::snapshot::Snapshot;
 use evenhand_problem::{Allocation, Problem, Rational};
@@ -14,7 +14,7 @@ use crate::starts::{Answer, Assignment, STEPS_OF_A_VERDICT, Standing};
 use crate::stops::{FewestStops, fewest};
 use crate::task_rules::{Lifted, TaskRules};
 
-/// The largest number of servers that are added in the search for the fewest.
+/// The largest number of added servers in the search for the fewest servers to add.
 const MOST_ADDED: u64 = 10_000;
 /// The largest number of server classes for which the fewest servers to add are computed.
 const MOST_CLASSES: usize = 200;
@@ -22,39 +22,39 @@ const MOST_CLASSES: usize = 200;
 /// Whether a start could start now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum State {
-    /// It could start now.
+    /// The start could start now.
     CouldStart {
-        /// The servers of its tasks.
+        /// The servers of the tasks.
         assignment: Assignment,
-        /// Whether it needs capacity that servers have beyond that of their class.
+        /// Whether the start needs capacity that servers have beyond the capacity of their class.
         is_beyond_rounding: bool,
     },
-    /// It could not start now.
+    /// The start could not start now.
     No,
-    /// It is not known, because the search was too large.
+    /// The answer is not known, because the search was too large.
     TooLarge,
-    /// It is not known, because the snapshot does not say on which servers tasks run.
+    /// The answer is not known, because the snapshot does not say on which servers tasks run.
     NoPlacements,
-    /// No whole gang of its tasks waits.
+    /// The user has no whole gang of waiting tasks.
     NothingWaits,
 }
 
 /// A condition of the predicate that stops a start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Obstacle {
-    /// The limit of a group, the first index, on a resource, the second index.
+    /// The limit of a group on a resource. The first index is the group, the second the resource.
     Limit(usize, usize),
-    /// The weight 0 of a group, which gets nothing beyond its guarantee.
+    /// The weight 0 of a group, with which the group gets nothing beyond its guarantee.
     Weight(usize),
     /// Capacity of a resource that is kept back for other groups.
     KeptBack(usize),
     /// A limit of a group on server classes.
     ClassLimit(OnLimit),
-    /// The free capacity of a resource on servers.
+    /// The free capacity of a resource on the servers.
     Free(usize),
-    /// A constraint on the servers of the tasks.
+    /// A constraint on the servers of the tasks, of this kind.
     Servers(Lifted),
-    /// All tasks of the gang have to start at the same moment, together with the users that start with it.
+    /// The condition that all tasks of the gang start at the same moment, together with the users that start with it.
     Gang,
 }
 
@@ -74,13 +74,13 @@ pub struct Reason {
 pub struct Amounts {
     /// The usage now, including capacity that is kept back.
     pub usage: Rational,
-    /// The usage of tasks alone.
+    /// The usage of tasks alone, without capacity that is kept back.
     pub by_tasks: Rational,
     /// The limit, the capacity, or the guarantee of a group of weight 0.
     pub limit: Rational,
     /// The amount of the start.
     pub start: Rational,
-    /// The least limit or capacity with which this bound would not stop the start, if there is one that is known.
+    /// The least limit or capacity with which this bound would not stop the start; `None` if no such amount is known.
     pub least: Option<Rational>,
 }
 
@@ -91,15 +91,15 @@ pub struct Free {
     pub user: usize,
     /// The resource.
     pub resource: usize,
-    /// The free amount on all these servers together.
+    /// The free amount on all these servers together. Overfull servers count as full.
     pub total: Rational,
-    /// The largest free amount on one of them, and this server.
+    /// The largest free amount on one of these servers, and this server.
     pub most: Option<(Rational, Place)>,
-    /// The demand of one task; the least one if it depends on the class.
+    /// The demand of one task. If it depends on the class, the least demand.
     pub task: Rational,
     /// The demand of all tasks of the gang.
     pub gang: Rational,
-    /// The number of servers with enough of the resource for a task.
+    /// The number of servers that have enough of the resource for one task.
     pub servers: u64,
 }
 
@@ -149,35 +149,37 @@ pub struct Share {
 pub struct Explanation {
     /// The user that was asked about.
     pub user: usize,
-    /// The users of its start, ascending, each with the number of its tasks.
+    /// The users of the start, ascending, each with the number of its tasks.
     pub start: Vec<(usize, u64)>,
-    /// Whether the tasks are admitted and lack only servers.
+    /// Whether the tasks are already admitted and need only servers.
     pub is_admitted: bool,
-    /// Whether it could start.
+    /// Whether the start could start.
     pub state: State,
     /// Further conditions that the snapshot does not model.
     pub not_modelled: Vec<String>,
-    /// The reasons why it could not start.
+    /// The reasons why the start could not start.
     pub reasons: Vec<Reason>,
     /// The free capacity for each user of the start and each resource.
     pub free: Vec<Free>,
-    /// For how many tasks of the user's gang servers have room now, and whether this is the largest number.
+    /// The number of tasks of the user's gang that fit on servers now, and whether this is proven to be the largest
+    /// number.
     pub room: Option<(u64, bool)>,
-    /// Whether servers would have room if no other task ran; `None` if that is not known.
+    /// Whether the start would fit on servers if no other task ran; `None` if that is not known.
     pub has_room_when_empty: Option<bool>,
     /// The number of waiting starts with a higher priority.
     pub ahead: usize,
-    /// The fair shares of the queues above, from the innermost queue; `None` if they were not computed.
+    /// The usage and the fair shares of the queues above the user, from the innermost queue; `None` if they were not
+    /// computed.
     pub shares: Option<Vec<Share>>,
-    /// Lists of limits to raise. Each list suffices.
+    /// Lists of limits to raise. The limits of each list together suffice.
     pub raise: Vec<Vec<Raise>>,
-    /// Numbers of servers to add, by class. Each suffices.
+    /// Numbers of servers to add, by class. Each entry suffices by itself.
     pub add: Vec<Addition>,
     /// The fewest tasks to stop; `None` if the search does not apply.
     pub stop: Option<FewestStops>,
 }
 
-/// The parts of a snapshot that explanations need, with the fair shares if they are known.
+/// The parts of a snapshot on which explanations depend, with the fair shares if they are known.
 #[derive(Debug, Clone, Copy)]
 pub struct Subject<'p> {
     /// The snapshot.
@@ -205,8 +207,8 @@ impl State {
 }
 
 impl Explanation {
-    /// Returns whether the start could start; `None` if that is not known, or if a condition that the snapshot does not model
-    /// also decides.
+    /// Returns whether the start could start. Returns `None` if that is not known, or if the start also depends on a
+    /// condition that the snapshot does not model.
     #[must_use]
     pub fn could_start(&self) -> Option<bool> {
         self.state.could_start().filter(|could| !could || self.not_modelled.is_empty())
@@ -249,7 +251,8 @@ impl Explanation {
             explanation.without_servers(problem, rules, &rooms);
             return explanation;
         };
-        // Rounded servers are judged first, as in a verdict. If they have no room, the unrounded ones decide.
+        // The rounded servers are judged first, as in a verdict. If the start does not fit on them, the unrounded
+        // servers decide.
         let unrounded = standing.unrounded(allocation, &of.snapshot.rounded);
         let mut steps = STEPS_OF_A_VERDICT;
         let mut asked = Asked::new(standing, user, is_admitted);
@@ -272,7 +275,7 @@ impl Explanation {
         explanation
     }
 
-    /// Explains by limits alone, without servers.
+    /// Explains a start by the bounds of groups alone, if the servers of tasks are not known.
     fn without_servers(&mut self, problem: &Problem, rules: &TaskRules, rooms: &Rooms<'_>) {
         self.state = State::NoPlacements;
         if self.is_admitted {
@@ -286,7 +289,7 @@ impl Explanation {
         }
     }
 
-    /// Computes the reasons and what would make the start possible.
+    /// Computes the reasons, and the changes that would make the start possible.
     fn explain<'p>(&mut self, asked: &Asked<'p>, lifted: &'p [(Lifted, TaskRules)], mut steps: u64) {
         let steps = &mut steps;
         let amounts = asked.amounts();
@@ -301,8 +304,8 @@ impl Explanation {
                 let is_enough = if others_hold { answer } else { Some(false) };
                 reasons.push(Reason { obstacle, is_enough, amounts: None });
             };
-            // A condition is a reason if servers would have room without it. A resource is also a reason if it alone stops the
-            // start on the servers where the tasks may run.
+            // A condition is a reason if the start would fit on servers without the condition. A resource is also a
+            // reason if it alone stops the start on the servers where the tasks may run.
             let mut fallback = Vec::new();
             for r in asked.resources() {
                 let without = known(&asked.find(&asked.without_resource(r), steps));
@@ -374,7 +377,7 @@ impl Explanation {
     }
 }
 
-/// A start that is explained, and the cluster.
+/// The start that is explained, and the cluster.
 struct Asked<'p> {
     standing: Standing<'p>,
     user: usize,
@@ -385,7 +388,7 @@ struct Asked<'p> {
 
 impl<'p> Asked<'p> {
     fn new(standing: Standing<'p>, user: usize, is_admitted: bool) -> Self {
-        // Limits count admitted tasks already, so only servers decide.
+        // Limits already count admitted tasks, so only servers decide.
         let standing = if is_admitted { standing.for_admitted() } else { standing };
         let users = standing.rules.start(user);
         let start = users.iter().map(|n| (*n, gang(standing.problem, *n))).collect();
@@ -400,12 +403,12 @@ impl<'p> Asked<'p> {
         self.standing.rules.amounts(self.problem(), self.leader)
     }
 
-    /// Returns whether the start could start.
+    /// Returns whether the start could start on a cluster.
     fn answer(&self, standing: &Standing<'_>, steps: &mut u64) -> Answer {
         if self.is_admitted { self.find(standing, steps) } else { standing.find(self.leader, steps) }
     }
 
-    /// Returns whether servers have room, whatever groups may use.
+    /// Returns whether the start fits on servers. Bounds of groups are not checked.
     fn find(&self, standing: &Standing<'_>, steps: &mut u64) -> Answer {
         standing.find_servers_for(&self.start, steps)
     }
@@ -418,7 +421,7 @@ impl<'p> Asked<'p> {
         self.standing.rooms.broken(group, &self.amounts())
     }
 
-    /// Returns the server classes on which some task of the start may start.
+    /// Returns the server classes on which at least one task of the start may start.
     fn classes(&self) -> Vec<usize> {
         let of = |n: usize| self.standing.rules.classes_of(self.problem(), n);
         let mut classes: Vec<usize> = self.start.iter().flat_map(|(n, _)| of(*n)).collect();
@@ -427,7 +430,7 @@ impl<'p> Asked<'p> {
         classes
     }
 
-    /// Returns the resources that tasks of the start demand on servers where they may start.
+    /// Returns the resources that tasks of the start demand on servers on which they may start.
     fn resources(&self) -> Vec<usize> {
         let mut resources: Vec<usize> = Vec::new();
         for (n, _) in &self.start {
@@ -441,21 +444,22 @@ impl<'p> Asked<'p> {
         resources
     }
 
-    /// Returns an amount of a resource that suffices for all tasks of the start on one server.
+    /// Returns an amount of a resource that suffices for all tasks of the start on a single server.
     fn plenty(&self, r: usize) -> Rational {
         let classes = 0..self.problem().n_servers();
         let most = |n: usize| classes.clone().map(|i| self.problem().demand(n, i)[r].clone()).max();
         self.start.iter().map(|(n, gang)| most(*n).unwrap_or_default() * *gang).sum()
     }
 
-    /// Returns the cluster with plenty of one resource on every server.
+    /// Returns the cluster with enough of one resource for the start on every server.
     fn without_resource(&self, r: usize) -> Standing<'p> {
         let mut standing = self.standing.clone();
         standing.servers.set_free(r, &self.plenty(r));
         standing
     }
 
-    /// Returns the cluster with plenty of every other resource on every server, and without limits on classes.
+    /// Returns the cluster with enough of every other resource for the start on every server, and without limits on
+    /// classes.
     fn only_resource(&self, r: usize) -> Standing<'p> {
         let mut standing = self.standing.for_admitted();
         for k in (0..self.problem().n_resources()).filter(|k| *k != r) {
@@ -479,7 +483,7 @@ impl<'p> Asked<'p> {
         standing
     }
 
-    /// Returns the limits on classes that count for some task of the start.
+    /// Returns the limits on classes that apply to at least one task of the start.
     fn class_limits(&self) -> Vec<OnLimit> {
         let of = |n: usize| {
             let classes = self.standing.rules.classes_of(self.problem(), n);
@@ -497,7 +501,7 @@ impl<'p> Asked<'p> {
         self.plenty(r)
     }
 
-    /// Returns the numbers of a limit on classes.
+    /// Returns the amounts of a limit on classes for the explanation.
     fn under(&self, at: OnLimit, raise: &Raise) -> Amounts {
         let usage = Rational::from(&raise.from - self.standing.rooms.left_of(at));
         let start = Rational::from(&raise.to - &usage);
@@ -505,7 +509,7 @@ impl<'p> Asked<'p> {
         Amounts { by_tasks: usage.clone(), usage, limit: raise.from.clone(), start, least }
     }
 
-    /// Returns whether the start has a kind of constraint on servers.
+    /// Returns whether the start has a constraint of a kind on its servers.
     fn has(&self, kind: Lifted) -> bool {
         let rules = self.standing.rules;
         let any = |is: &dyn Fn(usize) -> bool| self.start.iter().any(|(n, _)| is(*n));
@@ -518,7 +522,7 @@ impl<'p> Asked<'p> {
         }
     }
 
-    /// Returns whether this kind of constraint leaves some user of the start without any server class.
+    /// Returns whether a kind of constraint leaves some user of the start without any server class.
     fn has_no_class(&self, kind: Lifted) -> bool {
         let problem = self.problem();
         let is_barred = |n: usize| match kind {
@@ -565,7 +569,7 @@ impl<'p> Asked<'p> {
                 for class in &classes {
                     free.total += self.standing.servers.free_of_class(*class, r);
                     let listed = &self.standing.servers.classes[*class];
-                    // Servers that are not listed are empty, and as many as needed are listed.
+                    // The other servers are not listed because they are empty and no start needs so many empty servers.
                     let others = problem.servers()[*class].count().saturating_sub(listed.len() as u64);
                     let capacity = &problem.servers()[*class].capacity()[r];
                     free.servers += if capacity >= demand(*class) { others } else { 0 };
@@ -583,7 +587,8 @@ impl<'p> Asked<'p> {
         all
     }
 
-    /// Returns the largest number of tasks of the user for which servers have room, and whether no larger number has.
+    /// Returns the largest number of tasks of the user that fit on servers, and whether this number is proven to be the
+    /// largest.
     fn room(&self, steps: &mut u64) -> (u64, bool) {
         let (mut low, mut high) = (0, gang(self.problem(), self.user));
         let mut is_known = true;
@@ -611,7 +616,8 @@ impl<'p> Asked<'p> {
         known(&self.standing.find_servers_for(&[(n, 1)], steps))
     }
 
-    /// Returns the least value of a limit on classes with which servers have room. `answer` is the answer without this limit.
+    /// Returns the least value of a limit on classes with which the start fits on servers. `answer` is the answer
+    /// without this limit.
     fn least_under(&self, at: OnLimit, answer: Answer, steps: &mut u64) -> Raise {
         let (r, limit) = &self.problem().groups().list()[at.group].on[at.on].limit[at.at];
         let usage = Rational::from(limit - self.standing.rooms.left_of(at));
@@ -623,7 +629,7 @@ impl<'p> Asked<'p> {
         };
         let same = demands.first().filter(|first| demands.iter().all(|d| d == *first));
         if let (Some(d), [(_, gang)]) = (same, &self.start[..]) {
-            // Every task takes the same amount under the limit, so the number of tasks there decides.
+            // Every task takes the same amount under the limit, so a search over the number of tasks there suffices.
             let (mut low, mut high) = (0, *gang);
             let mut is_least = true;
             while low < high {
@@ -651,8 +657,8 @@ impl<'p> Asked<'p> {
         Raise { obstacle, from: limit.clone(), to: usage + taken, is_least: false }
     }
 
-    /// Returns the fewest servers of a class with which the start could start, as far as limits of groups allow; `None` if no
-    /// number is known to suffice. `trial` is a copy of the cluster, and is the same afterwards.
+    /// Returns the fewest servers of a class with which the start could start, apart from limits of groups. Returns
+    /// `None` if no number is known to suffice. `trial` is a copy of the cluster that is unchanged afterwards.
     fn fewest_servers(
         &self,
         trial: &mut Standing<'_>,
@@ -662,7 +668,7 @@ impl<'p> Asked<'p> {
         steps: &mut u64,
     ) -> Option<Addition> {
         let capacity = self.problem().servers()[class].capacity();
-        // Capacity that is kept back needs at least so many servers.
+        // At least this many servers are needed for the capacity that is kept back.
         let mut low = 0;
         for of in broken {
             if let (Bound::KeptBack(r), Some(least)) = (&of.bound, &of.least) {
@@ -722,8 +728,8 @@ fn obstacle(bound: &Bound) -> Obstacle {
     }
 }
 
-/// Returns the reasons for broken bounds. `on_servers` says whether servers have room: it is `None` if the servers of tasks are not
-/// known, and `Some(None)` if the search was too large.
+/// Returns the reasons for broken bounds. `on_servers` says whether the start fits on servers. It is `None` if the
+/// servers of tasks are not known, and `Some(None)` if the search was too large.
 fn of_bounds(
     broken: &[Broken],
     amounts: &[(usize, Rational)],
@@ -732,7 +738,7 @@ fn of_bounds(
     let mut reasons: Vec<Reason> = Vec::new();
     for of in broken {
         let obstacle = obstacle(&of.bound);
-        // The weight of a group may stop the start in several resources. They are one reason.
+        // The weight of a group may stop the start by several resources. They count as one reason.
         if reasons.iter().any(|known| known.obstacle == obstacle) {
             continue;
         }
@@ -755,7 +761,8 @@ fn of_bounds(
     reasons
 }
 
-/// Returns the least limit that a broken bound needs.
+/// Returns the least limit with which a broken bound would not be broken; `None` if the bound is not a limit that can
+/// be raised.
 fn raise_of(of: &Broken) -> Option<Raise> {
     let Bound::Limit(v, r) = of.bound else { return None };
     let to = of.least.clone()?;
@@ -793,7 +800,7 @@ fn shares(
     for v in &queues.above[user] {
         for (r, unit) in &queues.unit[user] {
             let usage = held[*v][*r].clone();
-            // Admitted tasks count as used already.
+            // Admitted tasks already count as usage.
             let after = if is_admitted { usage.clone() } else { Rational::from(&usage + unit) };
             let fair_share = due.amounts[*v][*r].clone();
             shares.push(Share {

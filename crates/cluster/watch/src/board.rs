@@ -13,7 +13,7 @@ use crate::error::Failure;
 use crate::round::{Judged, STEPS};
 
 const MILLISECONDS: f64 = 1000.0;
-/// The time that a round may take beyond that of its client before the watch counts as stuck.
+/// The time that a round may take in addition to the time for its commands. A watch that takes longer counts as stuck.
 const SLACK: Duration = Duration::from_secs(120);
 
 /// The state of a watch. The watcher writes it, and the server reads it.
@@ -32,7 +32,7 @@ pub struct Board {
     state: Mutex<State>,
 }
 
-/// What has happened so far.
+/// The state of a watch: its latest verdict, and the counts of its rounds and failures.
 #[derive(Debug, Clone, Default)]
 pub struct State {
     /// The latest verdict.
@@ -43,20 +43,20 @@ pub struct State {
     pub failures: BTreeMap<&'static str, u64>,
     /// The number of rounds that could not be written to the history.
     pub history_failures: u64,
-    /// The time at which the latest round began.
+    /// The time at which the latest round began, in milliseconds since 1970; `None` before the first round.
     pub last_round: Option<i64>,
-    /// The time at which the latest round ended.
+    /// The time at which the latest round ended, in milliseconds since 1970; `None` before the first round.
     pub ended: Option<i64>,
     /// The seconds that the latest round took.
     pub seconds: f64,
-    /// Why the latest round gave no verdict.
+    /// The reason why the latest round gave no verdict; `None` if it gave a verdict.
     pub failure: Option<String>,
-    /// Why the latest round is not in the history.
+    /// The reason why the latest round is not in the history; `None` if it is.
     pub history_failure: Option<String>,
 }
 
 impl Board {
-    /// Makes a board on which nothing has happened.
+    /// Returns the board of a watch before its first round.
     #[must_use]
     pub fn new(
         system: &'static str,
@@ -78,7 +78,7 @@ impl Board {
         self.lock().clone()
     }
 
-    /// Notes the result of a round that began and ended at these times.
+    /// Records the result of a round that began at `begun` and ended at `ended`.
     pub(crate) fn put(
         &self,
         begun: i64,
@@ -112,7 +112,8 @@ impl Board {
         now.saturating_sub(last) <= i64::try_from(most.as_millis()).unwrap_or(i64::MAX)
     }
 
-    /// Returns the sentences that a page opens with if its verdict is not that of the latest round, or is old.
+    /// Returns the sentences above a page with an old verdict. There are none if the verdict is that of the latest
+    /// round and not old.
     #[must_use]
     pub fn notice(&self, now: i64) -> Vec<String> {
         let state = self.state();

@@ -12,9 +12,9 @@ use evenhand_problem::printable;
 use crate::error::{Failure, WatchError};
 use crate::stop::Stop;
 
-/// The least and the largest time between two looks at a client.
+/// The least and the largest time between two checks whether a client has ended.
 const BETWEEN_LOOKS: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(50)];
-/// The most bytes of a client's errors that are repeated.
+/// The most bytes of a client's standard error that a message repeats.
 const MOST_ERRORS: usize = 400;
 
 /// A program and its arguments.
@@ -24,7 +24,7 @@ pub struct CommandLine {
 }
 
 impl CommandLine {
-    /// Makes a command line of words, of which the first is the program.
+    /// Returns the command line of these words. The first word is the program.
     #[must_use]
     pub fn new(words: impl IntoIterator<Item = String>) -> Self {
         Self { words: words.into_iter().collect() }
@@ -53,7 +53,7 @@ impl CommandLine {
         &self.words
     }
 
-    /// Runs the command and returns what it printed, in a file without a name. The clock of the system limits the time.
+    /// Runs the command. Returns its output in a file without a name. The clock of the system limits the time.
     ///
     /// # Errors
     /// [`Failure`] if the command cannot be started, ends with an error, prints nothing or too much, does not end before `end`,
@@ -67,7 +67,7 @@ impl CommandLine {
             self.words.split_first().ok_or_else(|| failure("no program".to_owned()))?;
         let mut command = Command::new(program);
         command.args(arguments).stdin(Stdio::null()).stdout(same(&output)?).stderr(same(&errors)?);
-        // The group is ended as a whole, with the programs that the client starts.
+        // The client and the programs that it starts form a process group, so that they can be ended together.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let mut child = command.spawn().map_err(|error| failure(format!("cannot be started: {error}")))?;
@@ -132,7 +132,8 @@ impl fmt::Display for CommandLine {
     }
 }
 
-/// Ends a client and the programs that it started. Errors are ignored: the processes have ended by themselves then.
+/// Ends a client and the programs that it started. Errors are ignored, because they mean that the processes have
+/// already ended.
 fn end_group(child: &mut Child) {
     #[cfg(unix)]
     if let Some(group) = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw) {
@@ -142,7 +143,7 @@ fn end_group(child: &mut Child) {
     let _status = child.wait();
 }
 
-/// Returns the errors that a client printed, as the rest of a message.
+/// Returns what a client printed on standard error, as the rest of a message.
 fn said(errors: &mut File) -> String {
     let mut bytes = Vec::new();
     let mut read = |bytes: &mut Vec<u8>| -> io::Result<()> {
@@ -150,7 +151,7 @@ fn said(errors: &mut File) -> String {
         errors.seek(SeekFrom::Start(length.saturating_sub(MOST_ERRORS as u64)))?;
         errors.take(MOST_ERRORS as u64).read_to_end(bytes).map(drop)
     };
-    // Without its errors, the message still has the status of the client.
+    // If reading fails, the message still has the exit status of the client.
     let _ = read(&mut bytes);
     let text = String::from_utf8_lossy(&bytes);
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();

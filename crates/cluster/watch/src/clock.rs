@@ -1,4 +1,4 @@
-//! The time of day, which tests replace.
+//! The time of day. Tests use a simulated clock instead.
 
 use std::fmt::Debug;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};

@@ -61,7 +61,7 @@ impl Failure {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum WatchError {
-    /// A command line is empty, or has a quotation mark without its other half.
+    /// A command line is empty, or has a quotation mark that is not closed.
     #[error("--command: `{0}` is no command line: it is empty, or a quotation mark is not closed")]
     CommandLine(String),
     /// The system has no client that prints its dump.
@@ -81,7 +81,7 @@ pub enum WatchError {
         /// The system's error.
         source: std::io::Error,
     },
-    /// A file is no history.
+    /// A file is not a history.
     #[error("{}: this SQLite file is no history of `evenhand watch`: name another file", .0.display())]
     NoHistory(PathBuf),
     /// A history was written by a later version.
@@ -94,14 +94,14 @@ pub enum WatchError {
         /// The format of this program.
         known: i64,
     },
-    /// A history is of another system.
+    /// A history belongs to another system.
     #[error("{}: this is the history of {found}, not of {asked}: name another file", .file.display())]
     OtherSystem {
         /// The file.
         file: PathBuf,
         /// The system of the history.
         found: String,
-        /// The system that is watched.
+        /// The system that this watch judges.
         asked: String,
     },
     /// Another program writes to the history.

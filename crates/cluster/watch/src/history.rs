@@ -21,13 +21,13 @@ mod usage;
 
 pub use usage::usage;
 
-/// The number in the header of the file that says which program writes it: the letters `Evhn`.
+/// The number in the header of the file that names the program of the file: the letters `Evhn`.
 const APPLICATION: i64 = 0x4576_686e;
 /// The version of the tables.
 const VERSION: i64 = 1;
 /// The first bytes of every SQLite file.
 const HEADER: &[u8; 16] = b"SQLite format 3\0";
-/// The time that a writer waits for a reader, and the other way round.
+/// The time that a writer waits for a reader, and a reader for a writer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The number of attempts to lock a history, and the time between two of them.
@@ -70,7 +70,7 @@ CREATE TABLE shares (
 ) STRICT, WITHOUT ROWID;
 ";
 
-/// A history that is written.
+/// A history that is open for writing.
 #[derive(Debug)]
 pub struct History {
     file: PathBuf,
@@ -102,11 +102,12 @@ impl History {
         let lock = lock(file)?;
         let mut connection = Connection::open(file).map_err(failed)?;
         connection.busy_timeout(PATIENCE).map_err(failed)?;
-        // A process that was killed while it made the tables leaves an empty file.
+        // If a process was killed while it created the tables, it left an empty file.
         let count = "SELECT count(*) FROM sqlite_schema";
         let tables = connection.query_row(count, [], |row| row.get::<_, i64>(0)).map_err(failed)?;
         if tables == 0 {
-            // The tables are made before WAL mode begins, so that the file itself says whose it is.
+            // The tables are created before WAL mode begins, so that the application number is in the file itself and
+            // not only in the WAL.
             let transaction = connection.transaction().map_err(failed)?;
             let mark = format!("PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};");
             transaction.execute_batch(&mark).map_err(failed)?;
@@ -139,13 +140,14 @@ impl History {
     /// Adds a round, and removes rounds that are too old, in one transaction.
     ///
     /// # Errors
-    /// [`WatchError::History`] if the file cannot be written, as on a full disk. The history is then as it was.
+    /// [`WatchError::History`] if the file cannot be written, for example on a full disk. The history then stays
+    /// unchanged.
     pub fn add(&mut self, entry: &Entry<'_>) -> Result<(), WatchError> {
         let added = self.write(entry);
         if added.is_err() {
-            // Names of a transaction that was undone have no numbers.
+            // The numbers that an undone transaction gave to names do not exist in the file.
             self.names.clear();
-            // Moving the WAL into the file makes room for the next round. On a full disk this may fail too.
+            // Moving the WAL into the file frees space for the next round. On a full disk this may fail too.
             let _ = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
         }
         added.map_err(|error| error_of(&self.file, &error))
@@ -233,13 +235,13 @@ fn forget(transaction: &Transaction<'_>, now: i64, keep: Duration) -> rusqlite::
     old.iter().try_for_each(|id| delete.execute([id]).map(drop))
 }
 
-/// Returns the number of a name, which is added if it is new.
+/// Returns the number of a name. A new name is added to the file.
 fn name(
     transaction: &Transaction<'_>,
     names: &mut HashMap<String, i64>,
     name: &str,
 ) -> rusqlite::Result<i64> {
-    /// The most names that are remembered.
+    /// The most names whose numbers are kept in memory.
     const MOST: usize = 100_000;
     if let Some(id) = names.get(name) {
         return Ok(*id);
@@ -274,7 +276,7 @@ fn nearest(value: ValueRef<'_>) -> f64 {
     }
 }
 
-/// Locks a history by a file next to it. The file stays and locks nothing when the program has ended.
+/// Locks a history by a file next to it. The lock ends with the program, but the lock file stays.
 fn lock(file: &Path) -> Result<File, WatchError> {
     let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let path = file.with_file_name(format!(".{name}.lock"));
@@ -284,7 +286,7 @@ fn lock(file: &Path) -> Result<File, WatchError> {
     };
     let opened = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
     let opened = opened.map_err(|error| failed(&error))?;
-    // A program that is just being started holds the lock of its parent until it is loaded.
+    // A child process that was just started may still have the lock of its parent, until it has loaded its own program.
     for _ in 0..LOCK_TRIES {
         match opened.try_lock() {
             Err(TryLockError::WouldBlock) => std::thread::sleep(BETWEEN_LOCK_TRIES),
@@ -308,7 +310,7 @@ fn fact(connection: &Connection, name: &str) -> rusqlite::Result<Option<String>>
     connection.query_row("SELECT value FROM facts WHERE name = ?1", [name], |row| row.get(0)).optional()
 }
 
-/// Refuses a file that is no history, or that a later version wrote.
+/// Refuses a file that is not a history, or that a later version wrote.
 fn check(file: &Path, connection: &Connection) -> Result<(), WatchError> {
     let number = |pragma: &str| -> Result<i64, WatchError> {
         let found = connection.query_row(&format!("PRAGMA {pragma}"), [], |row| row.get(0));
@@ -332,10 +334,10 @@ pub fn is_sqlite(file: &Path) -> bool {
     std::fs::metadata(file).is_ok_and(|of| of.is_file()) && { read }().is_ok() && bytes == *HEADER
 }
 
-/// Reads a history since a time in milliseconds since 1970. A watch may go on writing to it.
+/// Reads the rounds of a history since a time in milliseconds since 1970. A watch may write to the history meanwhile.
 ///
 /// # Errors
-/// [`WatchError`] if the file is no history or cannot be read.
+/// [`WatchError`] if the file is not a history or cannot be read.
 pub fn over_time(file: &Path, since: Option<i64>) -> Result<OverTime, WatchError> {
     let failed = |error: rusqlite::Error| error_of(file, &error);
     let connection = reader(file).map_err(failed)?;
@@ -343,7 +345,7 @@ pub fn over_time(file: &Path, since: Option<i64>) -> Result<OverTime, WatchError
     read(&connection, since.unwrap_or(i64::MIN)).map_err(failed)
 }
 
-/// Opens a file to read it. A file in a folder that cannot be written to is read as it is, without its WAL.
+/// Opens a history to read it. If SQLite cannot create its files in the folder, the history is read without its WAL.
 fn reader(file: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let opened = Connection::open_with_flags(file, flags)?;
@@ -360,7 +362,7 @@ fn reader(file: &Path) -> rusqlite::Result<Connection> {
 }
 
 fn read(connection: &Connection, since: i64) -> rusqlite::Result<OverTime> {
-    // One transaction, so that a round that is added meanwhile is in none of the answers.
+    // All queries are in one transaction, so that they see the same rounds even if a watch adds one meanwhile.
     let transaction = connection.unchecked_transaction()?;
     let system = fact(&transaction, "system")?.unwrap_or_default();
     let title =

@@ -4,7 +4,7 @@
 //! ([`round`]), writes one transaction to a history ([`history`]), and publishes the answer on a [`Board`]. A small server
 //! ([`server`]) reads the board and answers requests for metrics, the page of the latest verdict, and JSON.
 //!
-//! A round that fails is counted and said, and leaves the verdict before it as it was. Nothing in this crate writes to the cluster.
+//! A round that fails is counted and logged, and the latest verdict stays. Nothing in this crate writes to the cluster.
 #![forbid(unsafe_code)]
 
 pub mod board;

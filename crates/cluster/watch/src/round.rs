@@ -54,7 +54,7 @@ impl Source {
     }
 }
 
-/// How a round is done.
+/// The settings of every round of a watch.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// The commands that print the state of the cluster.
@@ -65,11 +65,11 @@ pub struct Settings {
     pub rule: Option<Option<Rule>>,
     /// The fraction of its fair share that a queue may lack.
     pub tolerance: Rational,
-    /// How the dump is imported.
+    /// The options for the import of the dump.
     pub import: Options,
     /// The limits of work and memory of a round.
     pub limits: Limits,
-    /// Whether the page and the document of a verdict are made.
+    /// Whether the page and the document of a verdict are created.
     pub is_shown: bool,
 }
 
@@ -116,19 +116,19 @@ pub struct Judged {
     pub answer: String,
     /// Whether the verdict has the exit status 0.
     pub is_fair: bool,
-    /// Whether it is known of every waiting task whether it could start, and every axiom is checked.
+    /// Whether the verdict is complete: it is known whether each waiting task could start, and every axiom is checked.
     pub is_decided: bool,
     /// The number of starts that could start now; `None` if that is not known.
     pub could_start: Option<u64>,
-    /// The number of things that the snapshot leaves out.
+    /// The number of tasks, conditions and other data that the snapshot leaves out.
     pub not_modelled: u64,
     /// The queues.
     pub queues: Vec<QueueRow>,
     /// The metrics.
     pub metrics: Arc<Vec<Metric>>,
-    /// The page of the verdict; empty unless it is shown.
+    /// The page of the verdict; empty unless [`Settings::is_shown`].
     pub page: Arc<str>,
-    /// The document of the verdict; empty unless it is shown.
+    /// The document of the verdict; empty unless [`Settings::is_shown`].
     pub document: Arc<str>,
 }
 
@@ -147,7 +147,7 @@ impl From<ClusterError> for Failure {
     }
 }
 
-/// Does one round that begins at `time`, in milliseconds since 1970.
+/// Runs one round. `time` is its beginning, in milliseconds since 1970.
 ///
 /// # Errors
 /// [`Failure`] if the client fails, the dump is refused, a limit is reached, or there is no verdict. A panic is a defect and becomes
@@ -173,7 +173,7 @@ fn take(settings: &Settings, begun: Instant, stop: &Stop) -> Result<Vec<(String,
     Ok(files)
 }
 
-/// Refuses a text of Slurm that does not end with a line feed. Nothing else in such a text shows that it is cut off.
+/// Refuses a text of Slurm that does not end with a line feed. No other sign shows that such a text is cut off.
 fn refuse_half_a_line(command: &CommandLine, file: &mut File) -> Result<(), Failure> {
     let io = |error: std::io::Error| Failure::Dump(format!("`{command}`: {error}"));
     let mut first = [0];
@@ -182,7 +182,7 @@ fn refuse_half_a_line(command: &CommandLine, file: &mut File) -> Result<(), Fail
     file.seek(SeekFrom::End(-1)).map_err(io)?;
     file.read_exact(&mut last).map_err(io)?;
     file.rewind().map_err(io)?;
-    // JSON says by itself where it ends, and so does a compressed file.
+    // Parsers notice by themselves if JSON or a compressed file is cut off.
     let is_text = first[0].is_ascii_graphic() && !matches!(first[0], b'{' | b'[');
     if is_text && last[0] != b'\n' {
         let command = printable(&command.to_string());
@@ -193,7 +193,8 @@ fn refuse_half_a_line(command: &CommandLine, file: &mut File) -> Result<(), Fail
     Ok(())
 }
 
-/// Computes within limits, which also apply to the threads of the current pool. A panic becomes a failure of this round.
+/// Runs a computation within limits, which also apply to the threads of the current pool. A panic becomes a failure of
+/// this round.
 fn attempt<T>(limits: &Limits, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     let outside = handle();
     let done = catch_unwind(AssertUnwindSafe(|| {
@@ -258,7 +259,7 @@ fn judge(settings: &Settings, files: Vec<(String, File)>, time: i64, taken: f64)
     let (mut page, mut document) = (String::new(), String::new());
     if settings.is_shown {
         let compared = compared(&snapshot, &found.problem, found.rule)?;
-        // Dumps state no time of their own, or one of the client's time zone.
+        // A dump states no time, or a time in the client's time zone. The page shows the time of the round instead.
         if snapshot.sources.is_empty() {
             snapshot.sources.push(Origin::default());
         }
@@ -285,7 +286,8 @@ fn judge(settings: &Settings, files: Vec<(String, File)>, time: i64, taken: f64)
     Ok(judged)
 }
 
-/// Returns the queues of the history. A resource of which a queue neither uses nor is entitled to anything is left out.
+/// Returns the rows of the queues for the history. Resources are left out for a queue that neither uses them nor is
+/// entitled to them.
 fn queues(found: &Verdict) -> Vec<QueueRow> {
     let problem = &found.problem;
     let row = |(row, queue): (&evenhand_cluster::Row, String)| {

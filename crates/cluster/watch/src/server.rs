@@ -1,4 +1,4 @@
-//! The server: metrics, the page of the latest verdict, JSON, and whether the watch is alive. It only reads.
+//! The server: metrics, the page of the latest verdict, JSON, and whether the watch is healthy. It changes nothing.
 //!
 //! One thread serves HTTP/1.1. It answers GET and HEAD, closes every connection after its answer, and ends connections that take
 //! too long. On a loopback address it refuses host names other than `localhost`, so that no page of another site can read the
@@ -25,17 +25,17 @@ use crate::error::WatchError;
 use crate::history::over_time;
 use crate::stop::Stop;
 
-/// The most connections at the same time. Further ones are closed without an answer.
+/// The most connections at the same time. Further connections are closed without an answer.
 const MOST_CONNECTIONS: usize = 64;
 /// The time for the head of a request, and for a whole connection.
 const HEAD_TIME: Duration = Duration::from_secs(10);
 const CONNECTION_TIME: Duration = Duration::from_secs(60);
-/// The time between two looks at the request to stop.
+/// The time between two checks whether the watch is to stop.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(200);
 /// The most bytes and the most lines of the head of a request.
 const MOST_HEAD: usize = 16 << 10;
 const MOST_HEADERS: usize = 64;
-/// The hours that the page of the history shows unless the request says otherwise, and the most.
+/// The default number of hours that the page of the history shows, and the largest number that a request may ask for.
 const HOURS: u64 = 24;
 const MOST_HOURS: u64 = 24 * 366;
 
@@ -68,18 +68,18 @@ fn is_loopback(address: IpAddr) -> bool {
     }
 }
 
-/// What the server shares between connections.
+/// The data that all connections share.
 #[derive(Debug)]
 struct Shared {
     board: Arc<Board>,
     clock: Arc<dyn Clock>,
     /// Whether only this machine can reach the server.
     is_local: bool,
-    /// The page of the history that was made last: the number of rounds, the hours, and the page.
+    /// The latest page of the history: the number of rounds, the hours, and the page.
     page: Mutex<Option<(u64, u64, Bytes)>>,
 }
 
-/// Serves until the watch is to stop, on a thread of its own.
+/// Serves requests on a new thread, until the watch is to stop.
 ///
 /// # Errors
 /// [`WatchError::Thread`] if the thread or its runtime cannot be started.
@@ -99,7 +99,7 @@ pub fn serve(
         .map_err(WatchError::Thread)?;
     let run = move || {
         runtime.block_on(accept(listener, &shared, &stop));
-        // A page that is being made is not waited for.
+        // The shutdown does not wait for a page that is being created.
         runtime.shutdown_background();
     };
     std::thread::Builder::new().name("server".to_owned()).spawn(run).map_err(WatchError::Thread)
@@ -111,7 +111,7 @@ async fn accept(listener: TcpListener, shared: &Arc<Shared>, stop: &Stop) {
     while !stop.is_stopped() {
         let stream = match tokio::time::timeout(BETWEEN_LOOKS, listener.accept()).await {
             Ok(Ok((stream, _))) => stream,
-            // No file descriptor is left, or the client is gone already.
+            // The process has no free file descriptor, or the client has already closed the connection.
             Ok(Err(_)) => {
                 tokio::time::sleep(BETWEEN_LOOKS).await;
                 continue;
@@ -135,7 +135,7 @@ async fn accept(listener: TcpListener, shared: &Arc<Shared>, stop: &Stop) {
                 .max_buf_size(MOST_HEAD)
                 .max_headers(MOST_HEADERS)
                 .serve_connection(TokioIo::new(stream), service);
-            // A client that breaks off is no error of the server.
+            // If a client closes its connection early, the server has no error.
             let _ended = tokio::time::timeout(CONNECTION_TIME, connection).await;
             open.fetch_sub(1, Ordering::Relaxed);
         });
@@ -233,13 +233,14 @@ fn no_verdict(board: &Board) -> Answer {
     plain(StatusCode::SERVICE_UNAVAILABLE, TEXT, format!("there is no verdict yet: {why}\n"))
 }
 
-/// Returns the page of the history. It is made on another thread, and made again only after a round.
+/// Returns the page of the history. The page is created on another thread. It is created again only after a new round
+/// or for another number of hours.
 async fn history(shared: Arc<Shared>, hours: u64, now: i64) -> Answer {
     let Some(file) = shared.board.history.clone() else {
         return plain(StatusCode::NOT_FOUND, TEXT, "there is no history: start with --history FILE\n");
     };
     let made = tokio::task::spawn_blocking(move || {
-        // While one request makes the page, others wait for it.
+        // While one request creates the page, others wait for it.
         let mut page = shared.page.lock().unwrap_or_else(PoisonError::into_inner);
         let rounds = shared.board.state().rounds;
         match &*page {

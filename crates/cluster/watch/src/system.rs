@@ -5,7 +5,7 @@ use evenhand_problem::snapshot::System;
 use crate::client::CommandLine;
 use crate::error::WatchError;
 
-/// Returns the commands of a system's own client, in the order in which they run. All of them only read.
+/// Returns the commands of a system's own client, in the order in which they run. No command changes the cluster.
 ///
 /// # Errors
 /// [`WatchError::NoClient`] if the system has no client whose address is known.
@@ -21,7 +21,8 @@ pub fn commands(system: System) -> Result<Vec<CommandLine>, WatchError> {
             "-o",
             "json",
         ]],
-        // A list of one kind says clearly that there are no pod groups. A `List` of several kinds does not.
+        // An empty list of the kind proves that the cluster has no pod groups. A `List` of several kinds would not
+        // prove this.
         System::Kai => &[
             &["kubectl", "get", "nodes,pods,queues.scheduling.run.ai", "-A", "-o", "json"],
             &["kubectl", "get", "--raw", "/apis/scheduling.run.ai/v2alpha2/podgroups"],

@@ -30,13 +30,13 @@ pub enum Outcome {
     Judged(Arc<Judged>),
     /// No verdict.
     Failed(Failure),
-    /// There was no round.
+    /// No round took place.
     None,
 }
 
 /// A watch.
 pub struct Watcher<'w> {
-    /// How a round is done.
+    /// The settings of each round.
     pub settings: Settings,
     /// The clock by which rounds are started.
     pub clock: Arc<dyn Clock>,
@@ -51,9 +51,10 @@ pub struct Watcher<'w> {
 }
 
 impl Watcher<'_> {
-    /// Does `most` rounds, or rounds until the watch is to stop. Returns the result of the last one.
+    /// Runs rounds: `most` of them, or until the watch is to stop. Returns the result of the last round.
     ///
-    /// A round begins when the time between two rounds is over. If the round before takes longer, the next round begins at once.
+    /// A round begins a fixed time after the beginning of the round before. If the round before took longer, the next
+    /// round begins at once.
     pub fn run(&mut self, most: Option<u64>) -> Outcome {
         let mut outcome = Outcome::None;
         let mut done = 0;
@@ -62,7 +63,8 @@ impl Watcher<'_> {
             outcome = self.round(begun);
             done += 1;
             if most.is_none_or(|most| done < most) {
-                // A clock that was set back counts as no time, so that the wait is never longer than asked for.
+                // If the clock was set back, the elapsed time counts as 0, so that the wait is never longer than the
+                // time between two rounds.
                 let past = self.clock.now().saturating_sub(begun).max(0);
                 let past = Duration::from_millis(past.unsigned_abs());
                 self.clock.sleep(self.board.every.saturating_sub(past), &self.stop);
@@ -84,7 +86,8 @@ impl Watcher<'_> {
         let history_failure = added.and_then(Result::err).map(|error| error.to_string());
         let of_board = result.as_ref().map(Arc::clone);
         self.board.put(begun, self.clock.now(), took.as_secs_f64(), of_board, history_failure.clone());
-        // The line of a round stands in the log only after its row is in the history and its answer is served.
+        // The round is logged last, so that a line in the log means that the row is in the history and the answer is
+        // served.
         (self.log)(match &result {
             Ok(judged) => {
                 Log::Verdict(format!("{time}: {} ({})", judged.answer, duration(took.as_secs_f64())))

@@ -235,7 +235,8 @@ const LEAST_SIMILARITY: f64 = 0.7;
 /// The number of characters of a name that are compared.
 const COMPARED_CHARACTERS: usize = 60;
 
-/// Returns the candidate that is most similar to `name`, or `None` if none is similar. Of equally similar ones it is the first.
+/// Returns the candidate that is most similar to `name`, or `None` if no candidate is similar. If several are equally
+/// similar, the first of them is returned.
 ///
 /// Case and surrounding blanks are ignored, because people get them wrong most often.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {

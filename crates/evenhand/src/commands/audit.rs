@@ -22,7 +22,7 @@ pub fn run(call: &Audit, common: &Common) -> Result<ExitCode, Failure> {
     }
 }
 
-/// Returns the premises that every problem of the audit satisfies, by the options.
+/// Returns the premises that the options require of every problem of the audit.
 fn premises(options: audit::Premises) -> Premises {
     let audit::Premises { positive, unlimited, everywhere } = options;
     Premises { positive, unlimited, everywhere, ..Premises::NONE }

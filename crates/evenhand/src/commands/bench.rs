@@ -65,7 +65,7 @@ struct Questions {
     count: usize,
     /// The fields of the document that describe the run.
     about: Value,
-    /// The time for each exact answer, in seconds. Without one every question must have an exact answer.
+    /// The time for each exact answer, in seconds. If it is `None`, every question must have an exact answer.
     exact_seconds: Option<f64>,
 }
 
@@ -188,7 +188,7 @@ fn run_accuracy(call: &Bench, common: &Common) -> Result<ExitCode, Failure> {
     )
 }
 
-/// Returns the kinds of questions to ask: those that are named, or all.
+/// Returns the kinds of questions to ask: the kinds that the call names, or all kinds if it names none.
 fn kinds(call: &Bench) -> Vec<Kind> {
     let is_asked = |kind: &Kind| call.kinds.is_empty() || call.kinds.iter().any(|name| name == kind.name());
     Kind::ALL.into_iter().filter(is_asked).collect()
@@ -228,7 +228,7 @@ fn keeper() -> Result<Keeper, Failure> {
     Ok(Keeper { program, arguments })
 }
 
-/// Keeps an external program for another process.
+/// Runs an external program on behalf of another process, and kills everything that the program has started.
 fn run_keeper() -> Result<ExitCode, Failure> {
     #[cfg(unix)]
     let wait = {
@@ -245,17 +245,17 @@ fn run_keeper() -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Runs a contender for another process, and ends when that process ends.
+/// Runs a contender on behalf of the parent process, and ends when the parent process ends.
 fn run_worker() -> Result<ExitCode, Failure> {
     let question = Question::read(&mut std::io::stdin().lock()).map_err(Failure::input)?;
-    // Standard input is closed when that process has ended.
+    // Standard input is closed when the parent process has ended.
     std::thread::spawn(|| {
         let _closed = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
         std::process::exit(3)
     });
     let mut say = |line: &str| {
         let mut output = std::io::stdout().lock();
-        // The solver may have printed the beginning of a line.
+        // The solver may have printed an unfinished line, so the answer begins on a new line.
         writeln!(output, "\n{line}")?;
         output.flush()
     };
@@ -324,7 +324,8 @@ fn programme_case(name: &str, model: Model, common: &Common) -> Case {
     programmes::case(name, model)
 }
 
-/// Returns the programmes of all MPS and LP files of a folder, by name. All are read before any is solved.
+/// Returns the programmes of all MPS and LP files of a folder, by name. All files are read before the first programme
+/// is solved.
 fn programmes_of(folder: &Path, common: &Common) -> Result<Vec<Case>, Failure> {
     let wrong = |error: &dyn std::fmt::Display| Failure::input(format!("{}: {error}", folder.display()));
     let entries = folder.read_dir().map_err(|error| wrong(&error))?;

@@ -44,7 +44,8 @@ pub fn run(call: &Certify, common: &Common) -> Result<ExitCode, Failure> {
         error => Failure::input(error),
     })?;
     if call.seconds.is_none() {
-        // Half of the processor time left, for two threads, is a quarter each.
+        // The search runs on two threads and may use half of the remaining processor time, which is a quarter for each
+        // thread.
         examination.look_for_least_tolerances(processor_time_left().map(|left| left / 4));
     }
     output::unchecked(common, examination.unchecked.as_deref());
@@ -52,7 +53,7 @@ pub fn run(call: &Certify, common: &Common) -> Result<ExitCode, Failure> {
     let polished =
         call.polish.as_deref().map(|name| polished(call, name, certified, &file, common)).transpose()?;
     let text = examination.text.take().unwrap_or_else(|| examination.certificate.to_json());
-    // The kernel has read the text already if it gave a verdict.
+    // If the kernel gave a verdict, it has already read the text.
     if examination.unchecked.is_some() || examination.certificate.claims.is_empty() {
         check_text(&text, &examination.certificate)?;
     }
@@ -102,7 +103,8 @@ fn polished(
     Ok(polish(problem, &given.allocation, mechanism, &flags)?)
 }
 
-/// Writes the answer and the picture that were asked for. Returns whether one of them went to standard output.
+/// Writes the answer and the picture that were asked for. Returns whether the answer or the picture went to standard
+/// output.
 fn write_beside(
     call: &Certify,
     examination: &Examination,

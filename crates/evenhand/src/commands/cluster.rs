@@ -203,7 +203,7 @@ pub fn explain_task(
     let rule = self::rule(&option, &snapshot, common);
     let rules = TaskRules::new(&snapshot);
     let problem = by_rule(&snapshot.problem, rule)?.unwrap_or_else(|| snapshot.problem.clone());
-    // Fair shares of large clusters take longer than the answer may take.
+    // Computing the fair shares of a large cluster would delay the explanation too much.
     let size = problem.n_users().saturating_mul(problem.n_servers());
     let is_fast = size <= MOST_FOR_SHARES || rule.and_then(Rule::per_resource).is_some();
     let due = is_fast.then(|| Due::new(&Queues::new(&problem, &rules), rule)).transpose()?;
@@ -280,7 +280,8 @@ pub fn moves(call: &Moves, common: &Common) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(u8::from(!moves.below[1].is_empty())))
 }
 
-/// Returns whether a file holds a snapshot. `false` for a file that cannot be read: its reader reports the error.
+/// Returns whether a file holds a snapshot. Returns `false` for a file that cannot be read, because the function that
+/// reads it later reports the error.
 pub fn is_snapshot(path: &Path) -> bool {
     let is_named = |text: &str| {
         let document = Source { name: "", text }.document().ok()?;
@@ -290,7 +291,7 @@ pub fn is_snapshot(path: &Path) -> bool {
     files::peek(path, |text| is_named(text) == Some(true)) == Some(true)
 }
 
-/// Returns whether `report` is asked for nothing that only a comparison of mechanisms has.
+/// Returns whether the options of `report` ask for nothing that needs a comparison of mechanisms.
 pub fn is_plain(asked: &Compare) -> bool {
     asked.mechanisms.is_empty()
         && asked.allocations.is_empty()

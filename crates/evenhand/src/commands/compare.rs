@@ -52,7 +52,7 @@ fn write_page(
     common: &Common,
 ) -> Result<(), Failure> {
     let document = page(call, problem, columns, common)?;
-    // `print` below draws the picture in the other case.
+    // If the page goes to a file, `print` below draws the picture.
     if files::is_standard(call.page()) {
         draw(call, problem, columns)?;
     }
@@ -81,11 +81,11 @@ fn draw(call: &Compare, problem: &Problem, columns: &[Compared]) -> Result<bool,
     files::write(path, &report::shares(problem, columns).to_svg().map_err(Failure::solver)?)
 }
 
-/// Runs the mechanisms, judges their allocations and those of the files, and writes the columns. If the program has to end
-/// early, the columns computed so far are written.
+/// Runs the mechanisms, judges their allocations and the allocations of the files, and writes the columns. If the
+/// program has to end early, the columns computed so far are written.
 ///
 /// # Errors
-/// A file cannot be read or written; or a column is too large, after all others have been written.
+/// A file cannot be read or written; or a column is too large, after all other columns have been written.
 fn compared(
     call: &Compare,
     common: &Common,

@@ -35,7 +35,7 @@ pub fn run(call: &arguments::Export, common: &Common) -> Result<ExitCode, Failur
     written(&of_problem(&files::problem(&call.file, common)?, form)?, call)
 }
 
-/// Writes one file, or to standard output.
+/// Writes the content to the file of `--output`, or to standard output.
 fn written(content: &dyn Display, call: &arguments::Export) -> Result<ExitCode, Failure> {
     match &call.output {
         Some(path) => drop(files::write(path, content)?),
@@ -59,8 +59,8 @@ fn of_allocation(source: &Source<'_>) -> Result<Result<Certificate, Failure>, Fo
     Ok(Err(Failure::input(message)))
 }
 
-/// Writes each file when it is complete, in one step. A certificate is judged before its first file is written, so one that
-/// cannot be exported leaves no folder.
+/// Writes the files of an exported certificate, each in one step. The certificate is judged before the first file is
+/// written, so that a certificate that cannot be exported leaves no folder.
 fn certificate(path: &Path, folder: &Path, common: &Common) -> Result<ExitCode, Failure> {
     let mut saved = Ok(());
     let export = files::read(path, |source| {

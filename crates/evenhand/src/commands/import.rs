@@ -23,7 +23,7 @@ pub fn run(call: &Import, common: &Common) -> Result<ExitCode, Failure> {
     }
 }
 
-/// Refuses options that would be ignored, as for the flags of mechanisms.
+/// Refuses options that the data source would ignore.
 fn refuse_options(call: &Import) -> Result<(), Failure> {
     let of_google = call.source == ImportSource::Google;
     let given = [

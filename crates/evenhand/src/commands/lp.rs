@@ -55,7 +55,7 @@ pub fn programme(path: &Path) -> Result<Model, Failure> {
     read(&name, &text).map_err(|error| Failure::input(error.to_string()))
 }
 
-/// Reads a linear programme, and notes that columns are relaxed where that is so.
+/// Reads a linear programme. Writes a note if it has integer columns, because only the relaxation is solved.
 fn noted_programme(path: &Path, common: &Common) -> Result<Model, Failure> {
     let model = programme(path)?;
     if model.has_integers() {

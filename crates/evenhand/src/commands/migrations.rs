@@ -97,8 +97,9 @@ fn certificate(
     Ok(of_migrations(&verdict, &moves, found.job, least, &snapshot.sources)?)
 }
 
-/// Returns the user that an option names, by its own name or by the name of one of its waiting tasks. If there is none, the argument
-/// is a file of a user, which is submitted.
+/// Returns the user that an option names, by its own name or by the name of one of its waiting tasks. If there is no
+/// such user, the argument must be a file that states a user, and the user is submitted. Also returns the snapshot,
+/// with the submitted user if there is one.
 pub(super) fn job_of(option: &str, path: &Path, snapshot: Snapshot) -> Result<(Snapshot, usize), Failure> {
     let name = path.to_string_lossy();
     let of_task = || {

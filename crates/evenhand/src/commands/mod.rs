@@ -61,7 +61,7 @@ fn tolerance(text: Option<&str>, option: &str) -> Result<Option<Rational>, Failu
     Ok(Some(value))
 }
 
-/// Notes the fields of the problem's own share that the rule ignores.
+/// Writes a note that names the fields of the problem's `share` that the rule ignores.
 fn note_rule(rule: Option<Rule>, problem: &Problem, common: &Common) {
     let Some(rule) = rule else { return };
     let left_out = rule.leaves_out(problem.groups().share());

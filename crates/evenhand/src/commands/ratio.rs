@@ -1,4 +1,4 @@
-//! `ratio`: compares greedy with the optimum for a reservation problem, and writes the certificate.
+//! `ratio`: compares greedy packing with the optimum for a reservation problem, and writes the certificate.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -63,8 +63,8 @@ pub(super) fn written(text: Option<String>) -> Result<String, Failure> {
     })
 }
 
-/// Writes the certificate if a file is named, after checking that a reader of the file accepts it. Returns whether it went to
-/// standard output.
+/// Writes the certificate if a file is named, after checking that a reader of the file accepts it. Returns whether the
+/// certificate went to standard output.
 fn save<C: PartialEq>(
     call: &Ratio,
     text: impl FnOnce() -> Option<String>,
@@ -82,7 +82,7 @@ fn save<C: PartialEq>(
     }
 }
 
-/// `--worst-load`: computes the fraction of the optimum that greedy earns at least, whatever the load.
+/// `--worst-load`: computes the smallest fraction of the optimum that greedy packing earns under any load.
 fn worst_load(call: &Ratio, problem: &Reservation, common: &Common) -> Result<ExitCode, Failure> {
     one_pool(call, problem, "the worst load")?;
     let bar = output::progress(common, None);
@@ -107,7 +107,7 @@ fn worst_load(call: &Ratio, problem: &Reservation, common: &Common) -> Result<Ex
     Ok(ExitCode::SUCCESS)
 }
 
-/// `--monotone`: decides whether more load can make greedy earn less.
+/// `--monotone`: decides whether a larger load can lower the reward of greedy packing.
 fn monotone(call: &Ratio, problem: &Reservation, common: &Common) -> Result<ExitCode, Failure> {
     one_pool(call, problem, "the monotone greedy property")?;
     let found = ratio::monotone(problem, &limits(call))?;
@@ -133,7 +133,7 @@ fn save_in(folder: &Path, name: &str, certificate: &RatioCertificate) -> Result<
     files::save_in(folder, name, written(certificate.to_json_within(MOST_BYTES))?)
 }
 
-/// `--sweep`: computes the values of greedy and of the optimum while the load grows.
+/// `--sweep`: computes the rewards of greedy packing and of the optimum while the load grows.
 fn swept(call: &Ratio, range: &Range, problem: &Reservation, common: &Common) -> Result<ExitCode, Failure> {
     if call.output.as_ref().and_then(|path| path.extension()).is_some_and(|of| of == "json") {
         let message = "--output: a sweep has no certificate but a page; name a file such as sweep.html";

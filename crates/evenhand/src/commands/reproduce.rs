@@ -1,4 +1,4 @@
-//! `reproduce`: shows published values next to the computed ones.
+//! `reproduce`: shows published values next to the computed values.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -83,7 +83,7 @@ fn selected(ids: &[String], common: &Common) -> Result<Vec<Entry>, Failure> {
     });
     bar.finish_and_clear();
     let mut found = found.map_err(Failure::solver)?;
-    // If its data is missing, a section does not know the parts of its entries.
+    // The entry of a section without data has no parts, so an id that names one of its parts selects the whole entry.
     let is_asked_for =
         |entry: &Entry, id: &str| is_part(&entry.id, id) || !entry.is_checked() && is_part(id, &entry.id);
     let exists = |id: &String| of_exhibit(id).is_some() || found.iter().any(|entry| is_asked_for(entry, id));

@@ -30,7 +30,7 @@ pub fn man(call: &Man) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes the page of a command and those of its subcommands, such as `evenhand.1` and `evenhand-solve.1`.
+/// Writes the manual pages of a command and of its subcommands, such as `evenhand.1` and `evenhand-solve.1`.
 fn write(command: &Command, folder: &Path) -> Result<(), Failure> {
     // A built command is named `evenhand-solve` here, and `evenhand solve` in its text.
     let name = command.get_display_name().unwrap_or(command.get_name());

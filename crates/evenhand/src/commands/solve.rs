@@ -31,7 +31,8 @@ pub fn run(call: &Solve, common: &Common) -> Result<ExitCode, Failure> {
     check_names(call, &problem)?;
     super::note_rule(flags.value("rule")?, &problem, common);
     let started = Instant::now();
-    // Every answer names the hash of the problem. The problem stores it, so it is computed once, meanwhile.
+    // Every answer names the hash of the problem. Computing it while the mechanism runs saves time, because the problem
+    // stores it.
     let hash = || problem_sha256(&problem);
     let outcome =
         ManuallyDrop::new(with_background(&problem, || mechanism.allocate_with(&problem, &flags), hash).0?);
@@ -81,8 +82,8 @@ pub fn run(call: &Solve, common: &Common) -> Result<ExitCode, Failure> {
 /// The number of users from which a second result takes some milliseconds to compute. Starting a thread takes 0.1 ms.
 const MANY_USERS: usize = 1_000;
 
-/// Computes the first result, and the second one meanwhile on another thread. The second is `None` if the problem is small, no
-/// thread is free, or a limit stops it; the caller then computes it itself.
+/// Computes the first result, and meanwhile the second result on another thread. The second result is `None` if the
+/// problem is small, no thread is free, or a limit stops the computation. The caller then computes it itself.
 fn with_background<A, B: Send>(
     problem: &Problem,
     first: impl FnOnce() -> A,
@@ -119,7 +120,7 @@ fn entitled(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Checks that flags which name server classes or users name those of the problem.
+/// Checks that the server classes and users that flags name exist in the problem.
 fn check_names(call: &Solve, problem: &Problem) -> Result<(), Failure> {
     for (flag, text) in &call.flags.0 {
         let (kind, known): (_, Vec<&str>) = match flag.takes {
@@ -134,7 +135,7 @@ fn check_names(call: &Solve, problem: &Problem) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Writes the outputs of `--series` and `--plot`. Returns whether one went to standard output.
+/// Writes the outputs of `--series` and `--plot`. Returns whether one of these outputs went to standard output.
 fn draw(call: &Solve, is_trajectory: bool, problem: &Problem, outcome: &Outcome) -> Result<bool, Failure> {
     let steps = outcome.findings.series.as_deref().unwrap_or_default();
     let mut printed = false;

@@ -160,7 +160,8 @@ impl At<'_> {
         locked(state).current = Some(grid.head(line, subject));
         watch::begin_part(limits.work.unwrap_or(u64::MAX), limits.memory.unwrap_or(u64::MAX));
         let computed = grid.line(line, subject, &limits);
-        // After this lock the watching thread cannot end the line any more. If it is ending it now, it keeps the lock for good.
+        // Once this thread has the lock, the watching thread cannot end the line any more. If the watching thread is
+        // already ending the line, it never releases the lock.
         let mut state = locked(state);
         watch::end_part();
         state.current = None;
@@ -173,7 +174,7 @@ impl At<'_> {
     }
 }
 
-/// Returns the limits of a line, which are those of `solve` on its problem.
+/// Returns the limits of a line: the limits that `solve` has for its problem.
 fn limits_of(subject: &Result<Subject, Fault>, common: &Common) -> Limits {
     let bytes = subject.as_ref().map_or(0, Subject::bytes);
     let limits = Limits { work: common.work, memory: common.memory, ..Limits::by_input() };
@@ -329,7 +330,8 @@ impl Counts {
         )
     }
 
-    /// Returns success if no line failed. Otherwise the status is that of wrong input if all of them failed by their input.
+    /// Returns success if no line failed. Otherwise returns a failure: of wrong input if every failed line has wrong
+    /// input, and of a solver in all other cases.
     fn end(&self) -> Result<ExitCode, Failure> {
         if self.n_failed() == 0 {
             return Ok(ExitCode::SUCCESS);

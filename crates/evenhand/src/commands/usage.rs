@@ -22,7 +22,7 @@ impl From<UsageError> for Failure {
     }
 }
 
-/// Reads the value of an option, whose name stands before the error.
+/// Reads the value of an option. An error names the option first.
 pub(super) fn option<T>(
     name: &str,
     text: Option<&str>,

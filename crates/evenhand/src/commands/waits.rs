@@ -81,7 +81,7 @@ fn time(option: &str, text: &str) -> Result<u64, Failure> {
     Ok(time.unsigned_abs())
 }
 
-/// Reads a law such as `fixed:30m`; `None` if the text is none. A time alone is a fixed time.
+/// Reads a law such as `fixed:30m`. A time alone means a fixed time. Returns `None` if the text is not a law.
 fn law(option: &str, text: &str) -> Result<Option<Law>, Failure> {
     let text = text.trim();
     if text == "limits" {
@@ -211,7 +211,7 @@ fn entries(stated: &str, text: &str) -> Result<Vec<(String, Entry)>, Failure> {
     Ok(entries)
 }
 
-/// Returns the entry for the laws of durations and remaining times. If only one law is stated, it holds for both.
+/// Returns the entry for the laws of durations and remaining times. If only one law is stated, it applies to both.
 fn pair(duration: Option<Law>, left: Option<Law>) -> Option<Entry> {
     let either = duration.or(left)?;
     Some(Entry { duration: duration.unwrap_or(either), left: left.unwrap_or(either) })

@@ -40,7 +40,7 @@ impl<'f> BackgroundWriter<'f> {
         self.wait()
     }
 
-    /// Hands the piece to the thread. If there is no thread and none can be started, the piece is written at once.
+    /// Hands the piece to the thread. If there is no thread and no thread can be started, the piece is written at once.
     fn hand_over(&mut self) -> io::Result<()> {
         let piece = mem::take(&mut self.piece);
         if self.thread.is_none() && self.written >= LITTLE && rayon::current_num_threads() > 1 {
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn what_is_written_is_there_in_order() {
-        // The sizes: nothing, less than a piece, several pieces, and more pieces than may wait.
+        // The sizes: empty, less than a piece, several pieces, and more pieces than may wait.
         for (threads, lines) in [(1, 0), (2, 0), (2, 9), (1, 300_000), (2, 300_000), (2, 900_000)] {
             let (found, expected) = written(threads, lines);
             assert!(found == expected, "{lines} lines by {threads} threads");

@@ -26,7 +26,8 @@ pub use write::{save, save_by, save_in, write, write_in};
 /// The text of standard input that [`peek`] has read. Standard input cannot be read twice.
 static PEEKED: Mutex<Option<Result<String, ReadError>>> = Mutex::new(None);
 
-/// Inspects a file that will be read afterwards. Returns `None` if it cannot be read; its reader then reports the error.
+/// Inspects a file that will be read afterwards. Returns `None` if the file cannot be read, because the function that
+/// reads it afterwards reports the error.
 pub fn peek<T>(path: &Path, look: impl FnOnce(&str) -> T) -> Option<T> {
     let text = read_text(path);
     let found = text.as_ref().ok().map(|text| look(text));

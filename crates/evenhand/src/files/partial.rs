@@ -11,7 +11,8 @@ use crate::failure::Failure;
 /// The suffix of the file that collects the lines.
 const SUFFIX: &str = ".part";
 
-/// The lines of an unfinished file. Its first line is a header that says what the other lines belong to.
+/// The lines of an unfinished file. The first line is a header that identifies the computation to which the other lines
+/// belong.
 #[derive(Debug)]
 pub struct Partial {
     path: PathBuf,
@@ -23,7 +24,7 @@ impl Partial {
     /// incomplete last line is cut off.
     ///
     /// # Errors
-    /// The system refuses; or the lines belong to something else, and `expect` returns the reason.
+    /// The system refuses; or the lines belong to another computation, and `expect` returns the reason.
     pub fn open(
         path: &Path,
         header: &str,

@@ -13,7 +13,7 @@ use tempfile::NamedTempFile;
 const PREFIX: &str = ".evenhand-";
 const SUFFIX: &str = ".part";
 
-/// The temporary files of this process. A thread that creates one holds this lock, so that a signal misses none.
+/// The temporary files of this process. A thread that creates a file holds this lock, so that a signal misses no file.
 static TEMPORARY_FILES: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 fn temporary_files() -> MutexGuard<'static, BTreeSet<PathBuf>> {

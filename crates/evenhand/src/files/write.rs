@@ -38,11 +38,12 @@ pub fn save_by(path: &Path, content: Content<'_>) -> Result<(), Failure> {
 /// A function that writes the content of a file.
 pub type Content<'c> = &'c dyn Fn(&mut (dyn Write + Send)) -> io::Result<()>;
 
-/// Writes a file in one step: a reader sees the old file or the complete new one, never a part.
+/// Writes a file in one step: a reader sees the old file or the complete new file, and never a part of a file.
 ///
-/// A symbolic link is followed, unless it leads nowhere, which is refused. An existing file keeps its permissions; a new one gets
-/// those that the umask leaves. A file that is not ordinary, such as a pipe or `/dev/null`, is written to directly. The temporary
-/// file next to it is created exclusively, with an unpredictable name.
+/// A symbolic link is followed. A link to a file that does not exist is refused. An existing file keeps its
+/// permissions, and a new file gets the permissions that the umask leaves. A file that is not ordinary, such as a pipe
+/// or `/dev/null`, is written to directly. The temporary file next to it is created exclusively, with an unpredictable
+/// name.
 ///
 /// # Errors
 /// The system refuses. The status is 3, because whether the file can be written was checked before the work.

@@ -184,7 +184,8 @@ fn a_linear_programme_of_ones_own() {
         folder.run(&[&call[..], &["--solver", &mine, "--format", "json"]].concat()).ends_with(0).json();
     let record = document["records"].as_array().unwrap().last().unwrap();
     assert_eq!((&record["contender"], &record["status"]), (&"mine".into(), &"solved".into()), "{record}");
-    // The answer violates plant3 by 3e-9 of 18, and its objective is too good by as much of 36.
+    // The answer violates plant3 by 3e-9, where plant3 is 18. Its objective is too good by 3e-9, where the optimum is
+    // 36.
     assert_eq!(record["programme"]["row_violation"], serde_json::json!({"row": "plant3", "by": 3e-9}));
     assert!((1e-11..1e-9).contains(&record["objective_error"].as_f64().unwrap()), "{record}");
     let text = folder.run(&[&call[..], &["--solver", "broken=exit 3; {mps} {answer}"]].concat()).ends_with(0);

@@ -6,7 +6,7 @@ use crate::common;
 use common::Folder;
 use serde_json::{Value, json};
 
-/// A problem with ten GPUs of each of two kinds, of which `outer` may use three new ones.
+/// A problem with ten new GPUs and ten old GPUs. The group `outer` may use three new GPUs.
 const PROBLEM: &str = r#"{"kind": "allocation-problem", "resources": ["gpu", "cpu"],
     "servers": [{"name": "old", "capacity": {"gpu": 10, "cpu": 40}}, {"name": "new", "capacity": {"gpu": 10, "cpu": 40}}],
     "groups": [{"name": "outer", "on": {"new": {"limit": {"gpu": 3}}, "new, old": {"limit": {"gpu": 12}}}},
@@ -40,7 +40,7 @@ fn from_the_file_to_the_verdict() {
     let allocation =
         folder.run(&["solve", "problem.json", "--mechanism", "tree", "-o", "a.json", "--format", "json"]);
     let allocation = allocation.ends_with(0).json();
-    // Both groups rise together; x gets three new GPUs and 3.5 of the old ones.
+    // Both groups rise together. User `x` gets three new GPUs and 3.5 old GPUs.
     assert_eq!(allocation["tasks"]["x"], json!({"new": "3", "old": "7/2"}));
     assert_eq!(allocation["tasks"]["y"], json!({"old": "13/2"}));
     let certify =

@@ -321,8 +321,8 @@ fn the_page_of_a_snapshot() {
     folder.run(&["report", "snap.json", "-m", "drfh"]).fails_with(2, "a snapshot is judged by itself");
 }
 
-/// The dumps in `examples` are those that the test kit makes, and each has a verdict. The same holds for the real dump of
-/// Mesos, if it is there.
+/// The dumps in `examples` are equal to the dumps that the test kit makes, and each of them has a verdict. The real
+/// dump of Mesos has a verdict too.
 #[test]
 fn dumps_of_the_examples() {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");

@@ -348,7 +348,7 @@ fn links_and_permissions() {
     use std::os::unix::fs::{PermissionsExt, symlink};
     let folder = session();
     folder.write("precious", "precious");
-    // Links with the names of temporary files that an older version would have used.
+    // An older version used these names for temporary files. A link with such a name must not be followed.
     for pid in 0..50_000 {
         if pid % 97 == 0 {
             let name = format!(".out.json.{pid}.part");
@@ -358,7 +358,7 @@ fn links_and_permissions() {
     folder.solve("drfh", true, "out.json");
     assert_eq!(folder.read("precious"), "precious");
     let mode = |name: &str| std::fs::metadata(folder.path().join(name)).unwrap().permissions().mode() & 0o777;
-    // The permissions are those of a file that the shell creates.
+    // The output has the permissions of a file that the shell creates.
     folder.write("by-hand", "");
     assert_eq!(mode("out.json"), mode("by-hand"));
     // An output that is a link is followed, and the permissions of its target are kept.

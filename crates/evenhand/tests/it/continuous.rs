@@ -223,7 +223,8 @@ fn without_time_an_answer_in_doubles_is_written_with_status_3() {
     }
 }
 
-/// An answer with another objective or other entitlements than those of the file claims no axiom about these.
+/// An answer for another objective or other entitlements claims no axiom about the objective and the entitlements of
+/// the file.
 #[test]
 fn answers_to_another_question_say_so() {
     let per_weight = solve(POOL, &["-m", "alpha", "--alpha", "2", "--per-weight", "--exact"], 0);

@@ -82,7 +82,7 @@ fn every_solution_is_certified() {
             let holds: Vec<_> = found.claims.iter().map(|claim| claim.holds).collect();
             assert_eq!(holds, [Some(true); 2], "{}: {name}: {margins:?}", id(case));
             certified += 1;
-            // A thousandth less of something leaves its user without a binding bottleneck.
+            // If a user gets a thousandth less on one class, it no longer has a binding bottleneck there.
             let (n, i) = (0..x.len())
                 .flat_map(|n| (0..x[n].len()).map(move |i| (n, i)))
                 .find(|&(n, i)| !x[n][i].is_zero())

@@ -8,7 +8,8 @@ use std::process::Command;
 use common::Folder;
 use serde_json::{Value, json};
 
-/// The address space in kilobytes: what the program takes for the smallest problem, and some hundred megabytes more.
+/// The address space in kilobytes: the memory that the program takes for the smallest problem, and some hundred
+/// megabytes more.
 const MEMORY: u64 = 2_000_000;
 
 /// Returns a problem with these numbers of groups and resources, where the last group has a limit.

@@ -112,7 +112,7 @@ fn what_is_refused() {
         assert!(run.error_line().starts_with("error: "), "{options:?}: {run:?}");
     }
     folder.run(&with(&LOCAL, &["--steps", "800", "--resume", "s.json"])).ends_with(0);
-    // The options differ from those of the saved hunt.
+    // The options differ from the options of the saved hunt.
     let run =
         folder.run(&with(&LOCAL, &["--steps", "800", "--resume", "s.json", "--seed", "1"])).ends_with(2);
     assert!(run.error_line().contains("other options"), "{run:?}");

@@ -180,7 +180,7 @@ fn memory_of_a_snapshot_has_units() {
     assert!(!text.contains("30133911107584"), "{text}");
 }
 
-/// A dump that lacks decisive data is refused, and not taken for a fair cluster.
+/// A dump that lacks decisive data is refused. It must not count as a fair cluster.
 #[test]
 fn dumps_that_lack_what_decides_are_refused() {
     let folder = Folder::new();

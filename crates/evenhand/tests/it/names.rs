@@ -59,7 +59,7 @@ fn is_safe(text: &str, to: To, what: &str) {
                 head = (bars > 0).then_some(bars);
             }
         }
-        // Only the rows of the table: no command other than those of the table begins a line.
+        // Every line is a row of a table or begins with a command of the table. No other command begins a line.
         To::Latex => {
             let ours = ["\\begin{", "\\end{", "\\toprule", "\\midrule", "\\endhead", "\\bottomrule"];
             for line in text.lines().filter(|line| !line.starts_with("% ")) {

@@ -1,4 +1,4 @@
-//! External programs that `bench accuracy` runs: none of them outlives it, and their output is bounded.
+//! External programs that `bench accuracy` runs: no program outlives `bench`, and their output is bounded.
 #![cfg(target_os = "linux")]
 
 use crate::common;

@@ -88,7 +88,7 @@ fn whole_tasks_on_single_servers() {
     let holds: Vec<_> = document["claims"].as_array().unwrap().iter().map(|c| &c["holds"]).collect();
     assert_eq!(holds, [&json!(true), &json!(true)], "{document}");
     assert_eq!(run(&folder, &["check", "c.json"], 0).json()["valid"], true);
-    // On a, 97 of 100 cpu and 29 of 30 memory are used; one server of b is full, one is empty.
+    // On `a`, 97 of 100 cpu and 29 of 30 memory are used. One server of `b` is full, and one is empty.
     let of_1 = run(&folder, &["explain", "problem.json", "a.json", "--user", "1"], 0).json();
     assert_eq!(of_1["verdict"], "room");
     assert_eq!(of_1["one_more_task"]["a"], json!({"tasks": "0", "fits_on": 0, "short_on": {"cpu": 1}}));

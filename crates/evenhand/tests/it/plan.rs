@@ -33,7 +33,7 @@ fn servers_for_a_job() {
         "Adding 1 server of class gpu-node (price 1) lets research/train-3 start; no cheaper set does.";
     assert!(text.starts_with(answer), "{text}");
     assert!(text.contains("`evenhand what-if SNAPSHOT --add gpu-node=1`"), "{text}");
-    // A file, as for `what-if --submit`.
+    // The goal may also be a file of a user, as for `what-if --submit`.
     folder.write(
         "job.json",
         r#"{"name": "new", "group": "batch", "demand": {"gpu": 8, "cpu": 1}, "tasks": 2}"#,
@@ -43,7 +43,7 @@ fn servers_for_a_job() {
     let found = plan(&folder, "--offer gpu-node --until starts=all", 0);
     // 5 tasks of 4 GPUs and 9 of 2 GPUs need 38 GPUs, and none is free.
     assert_eq!(found["offers"][0]["add"], json!(5));
-    // The task has room after a task has moved, but plans move nothing.
+    // The task could start after a migration, but plans contain no migrations.
     let fragmented = with(FRAGMENTED);
     let class = {
         let snapshot: Value = serde_json::from_str(FRAGMENTED).unwrap();

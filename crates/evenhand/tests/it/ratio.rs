@@ -42,7 +42,7 @@ fn the_introduction_of_the_paper() {
     }
 }
 
-/// Every proof of the certificate of the paper's introduction is a table; with `--trees` none is.
+/// The certificate for the example of the paper's introduction has proofs by tables. With `--trees`, it has only trees.
 #[test]
 fn trees_in_place_of_tables() {
     let folder = Folder::new();

@@ -7,7 +7,7 @@ use evenhand::problem::Rational;
 use evenhand::problem::number;
 use serde_json::{Value, json};
 
-/// Three types with which more load may earn less (golden case vm.monotone).
+/// Three types for which a larger load can lower the reward of greedy packing (golden case vm.monotone).
 const FALLING: &str = r#"{"kind": "reservation-problem", "resources": ["x", "y"],
     "servers": [{"name": "pool", "count": 7, "capacity": {"x": 16, "y": 10}}],
     "jobs": [{"name": "a", "demand": {"x": 9, "y": 3}, "reward": 18, "load": 3},

@@ -72,7 +72,7 @@ fn wrong_input_leaves_no_page() {
     assert!(!folder.names().iter().any(|name| name.ends_with(".html")));
 }
 
-/// With too little processor time for all columns, the finished columns are written and the others are named.
+/// With too little processor time for all columns, the finished columns are written and the missing columns are named.
 #[test]
 fn columns_that_are_done_are_written() {
     let list = |of: &dyn Fn(usize) -> String, count| (0..count).map(of).collect::<Vec<_>>().join(", ");

@@ -20,7 +20,8 @@ fn for_whom_and_whether_fewer_are_enough() {
     assert_eq!((&found["by"], &found["by_queue"]), (&json!("team/train"), &json!("research")));
     assert_eq!((&found["level"], &found["others"]), (&json!("company"), &json!(["team/report-1"])));
     assert_eq!((&found["priority"], &found["by_priority"]), (&json!(50), &json!(100)));
-    // 6 of 8 GPUs are in use before, so that 2 of the 4 GPUs of team/train are missing, and each of the two jobs has them.
+    // 6 of 8 GPUs were in use, so 2 of the 4 GPUs of team/train were missing. Either of the two stopped jobs would have
+    // freed them.
     let replay = &found["replay"];
     assert_eq!((&replay["known"], &replay["stopped"]), (&json!(true), &json!(2)));
     assert_eq!((&replay["found"], &replay["least"]), (&json!(1), &json!(1)));
@@ -30,12 +31,12 @@ fn for_whom_and_whether_fewer_are_enough() {
         text.starts_with("team/report-2 was stopped at 2026-03-01T09:00:00Z for no other task"),
         "{text}"
     );
-    // Another node, so that no stop is needed.
+    // With a second node, no stop is needed.
     let two = STOPPED.replace(r#""count": 1"#, r#""count": 2"#).replace(r#"["n1"]"#, r#"["n1", "n2"]"#);
     let folder = with(&two);
     let found = folder.run(&call).ends_with(0).json();
     assert_eq!((&found["replay"]["none_needed"], &found["replay"]["found"]), (&json!(true), &json!(null)));
-    // A larger job, for which both have to stop.
+    // For a larger job, both jobs have to stop.
     let large = STOPPED.replacen(r#""demand": {"cpu": 8, "gpu": 4}"#, r#""demand": {"cpu": 8, "gpu": 8}"#, 1);
     let folder = with(&large);
     let found = folder.run(&call).ends_with(0).json();

@@ -36,7 +36,8 @@ fn a_reward_is_compared_with_the_optimum_only_while_loads_stay() {
         assert!(reward > 0.0 && reward <= bound && greedy <= bound + 1e-12, "{name}: {document}");
         assert!(number(&beside["part_of_bound"]) <= 1.0, "{name}: {document}");
     }
-    // Computed by hand: ten jobs for .3 and one for .2, on ten servers for 20.
+    // Computed by hand: ten jobs stay for 0.3 each and one for 0.2, on ten servers over a time of 20, which is 3.2 /
+    // 200.
     let (document, _) = simulated("spike.json");
     assert!((document["beside"]["bound"].as_f64().unwrap() - 0.016).abs() < 1e-12, "{document}");
 }

@@ -9,7 +9,7 @@ use crate::common;
 use common::{FIGURE_1, Folder, ONE_SERVER, finish};
 use serde_json::{Value, json};
 
-/// Two problems, one of them varied like the other, under three mechanisms, one of which needs a single server.
+/// Two problems with the same variations, under three mechanisms. The mechanism `drf` needs a single server.
 const GRID: &str = r#"{"kind": "sweep", "problems": ["a-*.json"],
   "vary": {"/users/0/weight": [1, "7/2"], "/servers/0/count": [1,
     3]},

@@ -51,7 +51,7 @@ fn limits_of_slurm() {
     let found = waits(&folder, "--durations limits --job job.json", 0);
     assert_eq!((&found["jobs"][0]["user"], &found["endless_waiting"]), (&json!("new"), &json!(1)));
     assert_eq!(found["jobs"][0]["median_seconds"], json!(12_600.0));
-    // Another rule is another order.
+    // With another rule, jobs start in another order.
     let found = waits(&folder, "--durations limits --rule tree", 0);
     assert_eq!(found["order"], "tree");
 }
@@ -68,14 +68,14 @@ fn random_times_and_a_file() {
     assert!(time("q10_seconds") < time("median_seconds") && time("median_seconds") < time("q90_seconds"));
     assert_eq!(found, waits(&folder, call, 0));
     assert_ne!(found["jobs"], waits(&folder, &format!("{call} --seed 7"), 0)["jobs"]);
-    // Times of users in both forms of a file.
+    // The times of users are read from JSON and from CSV.
     folder.write("times.json", r#"{"*": "1h", "reports": {"duration": "30m", "left": "10m"}}"#);
     folder.write("times.csv", "name,duration,left\n*,1h,\nreports,30m,10m\n");
     let by_json = waits(&folder, "--durations times.json", 0);
     let by_csv = waits(&folder, "--durations times.csv", 0);
     assert_eq!(by_json["jobs"], by_csv["jobs"]);
     assert_eq!(by_json["random"], json!(false));
-    // A job that no end of a task lets start.
+    // A job that could not start even after all other tasks have ended.
     let job = r#"{"name": "huge", "group": "batch", "demand": {"gpu": 8}, "tasks": 5, "gang": 5}"#;
     folder.write("job.json", job);
     let found = waits(&folder, "--durations 1h --job job.json", 1);

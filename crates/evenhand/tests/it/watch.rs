@@ -156,7 +156,7 @@ fn signals_end_the_watch_cleanly() {
     assert!(asked.elapsed() < Duration::from_secs(30));
 }
 
-/// The shell limits the size of files, which the history meets as a full disk.
+/// The shell limits the size of files, so that the history fails to grow as on a full disk.
 #[test]
 fn a_full_disk_is_said_and_the_watch_goes_on() {
     let folder = folder();
@@ -175,7 +175,7 @@ fn a_full_disk_is_said_and_the_watch_goes_on() {
         "{log}"
     );
     assert_eq!(output.stdout.trim(), "0", "{log}");
-    // All rounds before it are there.
+    // The history has all rounds from before the failure.
     assert!(rounds(&folder, "h.sqlite").0 > 3);
 }
 
@@ -188,7 +188,7 @@ fn a_history_has_one_writer() {
     lines.read_line(&mut line).unwrap();
     let second = ["watch", "--command", "cat snap.json", "--once", "--history", "h.sqlite"];
     folder.run(&second).fails_with(2, "another watch writes to this history");
-    // A reader is welcome.
+    // Other programs may read the history meanwhile.
     assert!(rounds(&folder, "h.sqlite").0 > 0);
     child.kill().unwrap();
     child.wait().unwrap();

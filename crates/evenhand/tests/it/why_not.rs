@@ -27,7 +27,7 @@ fn explained(folder: &Folder, task: &str, status: i32) -> Value {
     folder.run(&["explain", "snap.json", "--task", task, "--format", "json"]).ends_with(status).json()
 }
 
-/// Returns the kind of each reason, and whether it is the only one that has to be lifted.
+/// Returns the kind of each reason, and whether lifting this reason alone would let the task start.
 fn reasons(found: &Value) -> Vec<(&str, Option<bool>)> {
     let list = found["reasons"].as_array().unwrap().iter();
     list.map(|of| (of["kind"].as_str().unwrap(), of["alone_enough"].as_bool())).collect()

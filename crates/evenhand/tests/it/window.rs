@@ -112,7 +112,7 @@ fn rounds_count_until_the_next_one() {
     assert_eq!((&late["present"], &late["seen"]), (&"50".into(), &json!(["130", "180"])));
     folder.run(&["check", "c.json"]).ends_with(0);
     folder.run(&["check", "c.json", "--require", "window-max-min"]).ends_with(1);
-    // Without --coverage the gaps are too long; shorter windows are covered.
+    // Without `--coverage` the gaps of this window are too long. Shorter windows are covered well enough.
     let short = folder.run(&["verdict", "h.sqlite", "--window", "10060s"]).ends_with(3);
     assert!(short.error_line().contains("covers too little of the window"), "{short:?}");
     let found = verdict(&folder, "verdict h.sqlite --window 60s", 1);
@@ -145,7 +145,7 @@ fn a_clock_that_is_set_back_is_not_trusted() {
     assert_eq!(found["max_min"]["margin"], json!({"least": "0", "most": "0"}));
 }
 
-/// A queue at its limit, and one that lacks nothing of the resource, do not want more of it.
+/// A queue at its limit, and a queue that lacks nothing of the resource, do not want more of the resource.
 #[test]
 fn wanting_more_is_not_waiting() {
     let folder = Folder::new();

@@ -192,7 +192,7 @@ fn the_offending_line_is_shown() {
     );
 }
 
-/// Line and column of the excerpt are those of the error, also after letters of several bytes.
+/// The line and the column of the excerpt belong to the error, also after letters of several bytes.
 #[test]
 fn the_excerpt_and_the_line_agree() {
     let text = FIGURE_1.replace("user 2", "ünïcödé 漢字").replace("\"1/5\"", "-1");

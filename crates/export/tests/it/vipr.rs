@@ -138,7 +138,8 @@ fn random_optima() {
         let optimum = optima::optimum(&mut rng, round % 3 == 0);
         let (problem, allocation) = (&optimum.problem, &optimum.allocation);
         let instance = Instance::new(problem, allocation).unwrap();
-        // The weights must be at least 1/g.
+        // This evidence needs user weights of at least 1/g_n, where g_n is the number of tasks that user n could have
+        // alone.
         let mut prices = optimum.prices.clone();
         let active = || (0..problem.n_users()).filter(|&n| instance.is_active(n));
         let least = active().map(|n| Rational::from(&prices.user_weights[n] * instance.scale(n))).min();

@@ -118,7 +118,7 @@ impl<'m, D: Digits> Servers<'m, D> {
 /// A waiting user, and the server on which it may be served next.
 struct Candidate {
     user: usize,
-    /// A server on which the user fits with its least score, or has fitted.
+    /// The server that was found for the user last. The user may no longer fit on it.
     server: Option<usize>,
     /// The number of changes of servers at the time when this server had the most free capacity for the user. `None` if
     /// it is only some server on which the user fits.

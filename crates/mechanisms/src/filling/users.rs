@@ -25,7 +25,7 @@ const RANGE: std::ops::Range<f64> = 1e-200..1e200;
 /// A factor that is far above the error of a quotient of two estimates.
 const NEAR: f64 = 1.0 + 1e-12;
 
-/// The users by their demand of one row.
+/// Sets of users by the amount that they demand of one row.
 struct Table<D: Digits> {
     /// The demands in ascending order.
     demands: Vec<D::Amount>,

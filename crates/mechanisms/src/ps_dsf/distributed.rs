@@ -69,7 +69,7 @@ impl ServerProcess {
         self.model.pairs.iter().map(|pair| pair.user).collect()
     }
 
-    /// Returns the tasks of `user` here, 0 if it cannot run here.
+    /// Returns the tasks of `user` on this server. They are 0 if the user cannot run on it.
     #[must_use]
     pub fn tasks(&self, user: usize) -> f64 {
         self.position(user).map_or(0.0, |k| self.tasks[k])
@@ -85,8 +85,8 @@ impl ServerProcess {
         }
     }
 
-    /// Fills the server again with the current information. Returns the pairs `(user, tasks)` of users whose tasks
-    /// here change.
+    /// Fills the server again with the current information. Returns the pairs `(user, tasks)` of users whose tasks on
+    /// this server change.
     pub fn act(&mut self) -> Vec<(usize, f64)> {
         let mut changed = Vec::new();
         if self.tasks.is_empty() {

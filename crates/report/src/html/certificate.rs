@@ -12,7 +12,8 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 /// The characters that stand for themselves in a `data` link, besides letters and digits.
 pub(super) const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
-/// The longest certificate that becomes a link uncompressed, in bytes. Longer ones are compressed to about a tenth.
+/// The longest certificate that becomes a link uncompressed, in bytes. Longer certificates are compressed to about a
+/// tenth.
 const LONGEST_PLAIN: usize = 20_000;
 /// The most bytes that the links of a page may take in total, so that the page can be sent.
 const MOST: usize = 1_500_000;
@@ -65,7 +66,8 @@ impl Room {
 pub struct Asked {
     /// Whether servers may be shared by time.
     pub by_time: bool,
-    /// The tolerance that `evenhand-check` has to accept, if it is larger than usual. On the page, the reader states another one.
+    /// The tolerance that `evenhand-check` has to accept, if it is larger than the default. The checker within the page
+    /// uses the tolerance that the reader enters there.
     pub tolerance: Option<String>,
 }
 

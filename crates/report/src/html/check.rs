@@ -12,7 +12,8 @@ const PACKED: &[u8] = include_bytes!("proof.js.gz");
 /// The unpacked checker.
 static PROGRAM: LazyLock<String> = LazyLock::new(|| {
     let mut text = String::new();
-    // A test unpacks it; a page without the checker reports that itself.
+    // If unpacking fails, the text stays empty, and the page reports that the checker is missing. A test below makes
+    // sure that it succeeds.
     let _ = GzDecoder::new(PACKED).read_to_string(&mut text);
     text
 });

@@ -180,7 +180,8 @@ fn servers(problem: &Problem) -> Table {
     table.table().at_most(LONGEST, "server classes")
 }
 
-/// Returns the table of demands. A user with other demands on other classes is shown with those of its first allowed class.
+/// Returns the table of demands. If the demand of a user depends on the class, the demand on its first allowed class is
+/// shown.
 fn demands(problem: &Problem) -> Table {
     let first = |n: usize| problem.classes_of(n).next().unwrap_or(0);
     let table = Table::of(problem.users().iter().enumerate())

@@ -195,8 +195,9 @@ fn reason(names: &[String], word: &str, why: &str) -> Markup {
     html! { li { strong dir="auto" { (listed(names)) } " " (word) ": " (printable(why)) "." } }
 }
 
-/// Returns the columns without an allocation: their names, the words and the reason. Columns with the same reason are grouped. With
-/// `applies`, these are the mechanisms that apply and have no answer, and otherwise the mechanisms that do not apply.
+/// Returns the columns without an allocation, grouped by the reason. Each group has the names, the words before the
+/// reason, and the reason. With `applies`, the groups are the mechanisms that apply but have no answer. Otherwise they
+/// are the mechanisms that do not apply.
 fn without(columns: &[Compared], applies: bool) -> Vec<(Vec<String>, &'static str, &str)> {
     let mut all: Vec<(Vec<String>, &str)> = Vec::new();
     for column in columns {

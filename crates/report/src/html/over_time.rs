@@ -118,7 +118,7 @@ fn steps(line: &Line, value: impl Fn(&crate::over_time::Column) -> f64) -> Strin
                 Some(last) if last != y => write!(path, "V{y}"),
                 Some(_) => Ok(()),
             };
-            // A level line gets its end only where it ends.
+            // A horizontal line over several columns is written once, after its last column.
             let goes_on = line.columns.get(at + 1).and_then(Option::as_ref).map(|of| height(line, value(of)));
             if goes_on != Some(y) {
                 let _ = write!(path, "H{}", left(at + 1, columns));

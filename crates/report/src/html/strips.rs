@@ -9,7 +9,7 @@ use super::number;
 use super::opening::{Judgement, shown};
 use crate::table::markup::WRAPS;
 
-/// The most users with a line: those whose tasks differ most between the mechanisms.
+/// The most users that get a line. Users whose tasks differ most between the mechanisms come first.
 const MOST: usize = 16;
 
 pub(super) fn strips(problem: &Problem, judgement: &Judgement<'_>, columns: &[Compared]) -> Markup {

@@ -1,4 +1,4 @@
-//! Greedy compared with the optimum, as documents.
+//! Greedy packing compared with the optimum, as documents.
 
 use evenhand_certify::ratio::{Monotone, Order, Sweep, lower_bound};
 use evenhand_exact::ratio::{Configuration, RatioCertificate, sparse, worst_load};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{by_name, document, exact, list};
 
-/// Returns the values of greedy and of the optimum, and their ratio.
+/// Returns the rewards of greedy packing and of the optimum, and their ratio.
 #[must_use]
 pub fn ratio(certificate: &RatioCertificate) -> Value {
     let problem = &certificate.problem;
@@ -78,7 +78,7 @@ pub fn worst_load(certificate: &worst_load::WorstLoadCertificate) -> Value {
     document("worst-load", fields)
 }
 
-/// Returns whether more load may earn greedy less, with the proof.
+/// Returns whether a larger load can lower the reward of greedy packing, with the proof.
 #[must_use]
 pub fn monotone(problem: &Reservation, found: &Monotone) -> Value {
     let fields = match found {
@@ -98,7 +98,7 @@ pub fn monotone(problem: &Reservation, found: &Monotone) -> Value {
     document("monotone", fields)
 }
 
-/// Returns one order in which types run out.
+/// Returns one order in which the job types run out.
 fn order(problem: &Reservation, order: &Order) -> Value {
     let name = |j: &usize| problem.jobs()[*j].name();
     let steps = list(&order.steps, |step| {

@@ -20,7 +20,7 @@ pub struct Axis {
     pub label: String,
     /// The layout of values.
     pub scale: Scale,
-    /// The least and the greatest value shown; those of the data if `None`.
+    /// The least and the greatest value shown. `None` means the range of the data.
     pub range: Option<(f64, f64)>,
 }
 
@@ -107,7 +107,7 @@ fn ticks(scale: Scale, from: f64, to: f64, most: usize) -> (Vec<f64>, f64) {
     let width = to - from;
     let rough = width / most.max(1) as f64;
     let step = match scale {
-        // Steps of whole decades: 1, 2, 3, 5, 10, ...
+        // The distance between two ticks is a whole number of decades: 1, 2, 3, 5, 10, ...
         Scale::Logarithmic => {
             let steps = [1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0];
             steps.into_iter().find(|step| *step >= rough).unwrap_or(100.0)

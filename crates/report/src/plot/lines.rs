@@ -23,7 +23,7 @@ pub struct Plot {
     pub x: Axis,
     /// The vertical axis.
     pub y: Axis,
-    /// The series in the order of the legend. Later ones are drawn over earlier ones.
+    /// The series in the order of the legend. Later series are drawn over earlier series.
     pub series: Vec<Series>,
 }
 

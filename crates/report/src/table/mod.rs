@@ -94,8 +94,8 @@ pub enum Form {
     Csv,
     /// Markdown.
     Markdown,
-    /// Only the tables, as `tabular` in LaTeX with rules of the package `booktabs`, long ones as `longtable`. Headings become
-    /// comments.
+    /// Only the tables, as `tabular` in LaTeX with rules of the package `booktabs`. Long tables become a `longtable`.
+    /// Headings become comments.
     Latex,
     /// A fragment of an HTML document ([`crate::html::document`]).
     Html,
@@ -309,7 +309,8 @@ impl Table {
         self.rows.push(row);
     }
 
-    /// Limits the rows for people, who are told how many more `what` there are. CSV has all rows.
+    /// Limits the rows for people. A line tells how many rows are hidden, and `what` is the noun for the rows. CSV has
+    /// all rows.
     #[must_use]
     pub fn at_most(self, rows: usize, what: &str) -> Self {
         Self { most: Some((rows, what.to_owned())), ..self }

@@ -200,7 +200,7 @@ fn large_pages_stay_small() {
     assert_eq!(certificates(&html).len(), 3);
 }
 
-/// With twenty users, the largest have parts of their own, and every bar adds up to the usage.
+/// With twenty users, the largest users have bars of their own, and the heights add up to the whole usage.
 #[test]
 fn what_many_users_hold_adds_up() {
     let users: Vec<String> = (1..=20)
@@ -214,7 +214,7 @@ fn what_many_users_hold_adds_up() {
     let outcome = registry::find("drfh").unwrap().allocate(&problem, Arithmetic::Exact).unwrap();
     let bars = holdings(&problem, &outcome.allocation).unwrap();
     assert_eq!(bars.parts, ["u14", "u15", "u16", "u17", "u18", "u19", "u20", "13 others"]);
-    // The share of each user in the CPU is its weight over 210; the memory follows.
+    // The share of each user in the CPU is its weight over 210. The memory is computed from it.
     let [cpu, memory] = bars.groups[0].bars.as_slice() else { panic!("{bars:?}") };
     let weights = [14.0, 15.0, 16.0, 17.0, 18.0, 19.0, 20.0, 91.0];
     for (height, weight) in cpu.heights.iter().zip(weights) {
@@ -235,7 +235,7 @@ fn there_may_be_nobody_and_nothing() {
     assert!(is_balanced(&html) && html.contains("<title>Allocations side by side</title>"), "{html}");
 }
 
-/// A mechanism that charges no work is ended by the clock of the process, and the next column still gets its turn.
+/// The clock of the process ends a mechanism that reports no work, and the next column is still computed.
 #[test]
 fn columns_end_by_the_processor_time() {
     static IS_SPENT: AtomicBool = AtomicBool::new(false);

@@ -121,7 +121,7 @@ fn two_tables_of_csv_have_an_empty_line_between_them() {
     assert!(!Page::new().text("words").has_table());
 }
 
-/// Lines are those of the caller; a line break inside of one is escaped.
+/// The page has exactly the lines that the caller gave. A line break inside a line is escaped.
 #[test]
 fn a_name_stays_inside_of_its_line() {
     let name = "# a\nb | `<i>`";

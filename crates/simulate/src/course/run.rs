@@ -25,11 +25,12 @@ pub struct CourseScenario {
     pub groups: Vec<GroupSpec>,
     /// How the shares of sibling groups are compared.
     pub share: GroupShareSpec,
-    /// By user: its group, gang and pinned tasks.
+    /// The group, the gang and the pinned tasks of each user.
     pub members: Vec<MemberSpec>,
-    /// By user: the times at which it comes or goes, ascending. It is present at the beginning unless `absent`.
+    /// The times at which each user comes or goes, ascending. The user is present at the beginning unless `absent` says
+    /// otherwise.
     pub changes: Vec<Vec<f64>>,
-    /// By user: whether it is absent at the beginning.
+    /// Whether each user is absent at the beginning.
     pub absent: Vec<bool>,
     /// The policy.
     pub policy: CoursePolicy,
@@ -67,11 +68,12 @@ pub enum CoursePolicy {
 pub struct Moment {
     /// The time.
     pub time: f64,
-    /// By user: its tasks; `None` while it is absent.
+    /// The number of tasks of each user; `None` while the user is absent.
     pub tasks: Vec<Option<f64>>,
-    /// By user: its dominant share of all servers, not divided by the weight; 0 while it is absent.
+    /// The dominant share of each user, as a fraction of all servers and not divided by the weight; 0 while the user is
+    /// absent.
     pub shares: Vec<f64>,
-    /// By class: the name and the used fraction of each row.
+    /// The name and the used fraction of each row of each class.
     pub utilisation: Vec<Vec<(String, f64)>>,
 }
 
@@ -84,9 +86,9 @@ pub struct Course {
     pub end: f64,
     /// The allocations at equal intervals. Each holds from its time on.
     pub moments: Vec<Moment>,
-    /// By user: the mean of its tasks while it is present; `None` if it never is.
+    /// The mean number of tasks of each user while it is present; `None` if it is never present.
     pub tasks: Vec<Option<f64>>,
-    /// By user: the time during which it is present.
+    /// The time during which each user is present.
     pub present: Vec<f64>,
     /// The largest distance from the exact allocation at each moment; only for the distributed procedure.
     pub distance: Option<Vec<f64>>,

@@ -26,7 +26,7 @@ pub(super) struct Cluster {
     runs_by_place: Vec<BTreeSet<u32>>,
     /// By place: its class.
     class: Vec<u32>,
-    /// By class: the number of present machines.
+    /// The number of present machines of each class.
     n_present: Vec<u64>,
     /// By class and resource: the capacity of a server as a fraction of the whole.
     parts: Vec<Vec<f64>>,

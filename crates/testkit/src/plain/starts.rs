@@ -129,13 +129,13 @@ impl<'s> Running<'s> {
         own.max(below)
     }
 
-    /// Returns `X_v`.
+    /// Returns the usage `X_v` of a group: the amount that the tasks of its users take.
     fn taken(&self, v: usize, r: usize) -> Rational {
         let users = (0..self.p().n_users()).filter(|n| self.is_in(*n, v));
         users.map(|n| Rational::from(&self.p().users()[n].base_demand()[r] * self.count(n))).sum()
     }
 
-    /// Returns `U_v`.
+    /// Returns the usage `U_v` of a group, in which kept-back capacity of its children counts as used.
     fn used(&self, v: usize, r: usize) -> Rational {
         let own = (0..self.p().n_users()).filter(|n| self.p().groups().member(*n).group == Some(v));
         let own: Rational =
@@ -144,7 +144,7 @@ impl<'s> Running<'s> {
         own + below.sum::<Rational>()
     }
 
-    /// Returns `U` of the root.
+    /// Returns the usage `U` of the whole cluster, in which kept-back capacity of groups counts as used.
     fn used_by_all(&self, r: usize) -> Rational {
         let groups = self.p().groups();
         let own = (0..self.p().n_users()).filter(|n| groups.member(*n).group.is_none());

@@ -29,9 +29,9 @@ pub struct Cluster {
     pub zero: u32,
     /// Percentage of users with finite tasks.
     pub finite: u32,
-    /// Numbers are from 1 to this. Small ones give ties.
+    /// The scale of random amounts: demands are from 1 to this number. Small numbers lead to ties.
     pub most: u32,
-    /// Weights are from 1 to this.
+    /// The largest weight; the least is 1.
     pub weights: u32,
 }
 

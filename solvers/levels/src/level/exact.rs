@@ -177,7 +177,7 @@ fn peel<'a>(
     }
     let block: Vec<usize> = solved.known.iter().flat_map(|(_, groups)| groups).copied().collect();
     let (rest, left) = without(part, &block, |row| solved.dual.rows.contains_key(&row))?;
-    // A blocked group with a demand of 0 may continue together with others.
+    // A blocked group with a demand of 0 may continue with other groups. In that case the block is not settled.
     let settled = solved.rest.settled;
     let is_settled = settled.len() == block.len();
     let solved = Solved { rest: Rest { settled, parts: Vec::new(), left }, ..solved };

@@ -115,7 +115,7 @@ fn points(
     floors: &[Candidate],
     max_rays: usize,
 ) -> Result<Vec<Vec<Rational>>, LevelsError> {
-    // Counts tasks from the floors on, so the floors need no constraints.
+    // The programme counts only tasks beyond the floors, so it needs no constraints for the floors.
     let mut base = vec![Rational::new(); market.placements.len()];
     for floor in floors {
         base[floor.placement].clone_from(&floor.floor);

@@ -104,7 +104,7 @@ pub fn select(
         if cuts > settings.max_cuts {
             return Err(LevelsError::FacesRefuted { faces: cuts });
         }
-        // No allocation has all of these witnesses, so at least one must be dropped.
+        // No allocation has all of these witnesses together, so every later choice must leave out at least one of them.
         let all_but_one = chosen.len() as f64 - 1.0;
         let entries = chosen.into_iter().map(|z| (z, 1.0)).collect();
         model.mip.add_row(MipRow { lower: f64::NEG_INFINITY, upper: all_but_one, entries })?;

@@ -62,21 +62,21 @@ pub(super) struct Kube {
     pub cluster: Cluster,
     pub quantities: Quantities,
     pub rules: Ordered<Rule, ()>,
-    /// By node: its labels and taints.
+    /// The labels and taints of nodes, by the name of the node.
     nodes: HashMap<String, Profile>,
-    /// By node: the demand of its other pods, which are not tasks of the snapshot.
+    /// The demand of pods that are not tasks of the snapshot, by the name of their node.
     foreign: HashMap<String, Amounts>,
     /// The objects that have been read, by kind, namespace and name.
     seen: HashSet<String>,
-    /// The kinds of objects that have been read, and the kinds of which a list, perhaps empty, has been read.
+    /// The kinds of objects that have been read. A kind also counts if a list of it has been read, even an empty list.
     kinds: HashSet<String>,
-    /// By node: the largest number of pods that it may run.
+    /// The largest number of pods that a node may run, by the name of the node.
     most_pods: HashMap<String, u64>,
-    /// By node: the number of pods that run on it.
+    /// The number of pods that run on a node, by the name of the node.
     pods_on: HashMap<String, u64>,
     /// Whether queues have quotas of pods.
     pub quotas_of_pods: bool,
-    /// By UID of an object that may stop others: its name.
+    /// The names of objects for which the scheduler may stop pods, by their UID.
     pub uids: HashMap<String, String>,
 }
 
@@ -245,7 +245,7 @@ impl Kube {
         self.nodes.insert(name, Profile { quota: Some(flavours), ..Profile::default() });
     }
 
-    /// Names an object of a kind that no importer knows.
+    /// Records an object of a kind that no importer knows as left out.
     pub fn other(&mut self, kind: &str, at: At<'_>) -> Result<(), ImportError> {
         self.cluster.left_out.add(&format!("objects of another kind: {kind}"), full_name(at)?);
         Ok(())
@@ -322,7 +322,8 @@ impl Kube {
         Ok(())
     }
 
-    /// Reads a pod. Returns `None` for a finished pod, and for a pod of its node, whose demand is subtracted from the node.
+    /// Reads a pod. Returns `None` for a finished pod, and for a pod that belongs to its node, whose demand is
+    /// subtracted from the node.
     pub fn pod(&mut self, at: At<'_>) -> Result<Option<Pod>, ImportError> {
         let full = full_name(at)?;
         let metadata = at.need("metadata")?;
@@ -399,7 +400,7 @@ impl Kube {
         Ok(false)
     }
 
-    /// Names what else decides where a pod can run.
+    /// Records further conditions on the nodes of a pod, which are not modelled.
     pub fn stays_out(&mut self, spec: At<'_>, name: &str) -> Result<(), ImportError> {
         let left_out = &mut self.cluster.left_out;
         if spec.list_of("topologySpreadConstraints")?.next().is_some() {
@@ -449,11 +450,11 @@ impl Kube {
         }
     }
 
-    /// Adds the number of pods that a node may run as a resource, of which each task demands 1.
+    /// Adds the number of pods that a node may run as a resource. Each task demands 1 of it.
     ///
-    /// It is added if quotas are about it. Otherwise it is added only if it keeps a waiting task from a node that has room for
-    /// the task, because another resource changes shares. For systems other than Kubernetes, which do not compare queues by
-    /// pods, the affected tasks get a condition that is not modelled instead.
+    /// It is added if some quota is about pods. Otherwise it is added only if it keeps a waiting task from a node with
+    /// free capacity for the task, because another resource changes shares. Systems other than Kubernetes do not
+    /// compare queues by pods. There the affected tasks get a condition that is not modelled instead.
     fn count_pods(&mut self) {
         if !self.quotas_of_pods {
             if self.most_pods.is_empty() || !self.pods_bind() {
@@ -493,7 +494,8 @@ impl Kube {
         }
     }
 
-    /// Adds a condition to each waiting task: the number of pods on nodes also decides whether it could start.
+    /// Adds a condition to each waiting task: the limit on the number of pods of a node also decides whether the task
+    /// could start.
     fn note_pods(&mut self) {
         for (mut shape, tasks) in std::mem::take(&mut self.cluster.tasks).into_entries() {
             if tasks.waiting.entries().is_empty() {
@@ -514,11 +516,12 @@ impl Kube {
         }
     }
 
-    /// Returns whether some open node may run fewer further pods than the number of waiting tasks of some shape for which it has
-    /// room otherwise.
+    /// Returns whether the limit on pods can keep waiting tasks from a node: the node has free capacity for tasks of a
+    /// shape, but may run fewer further pods than the shape has waiting tasks.
     fn pods_bind(&self) -> bool {
         let cluster = &self.cluster;
-        // Queues submit tasks with the same demand: each demand counts once, with the most tasks of one shape.
+        // Queues submit tasks with the same demand. Each demand counts once, with the largest number of waiting tasks
+        // of one shape.
         let mut waits: HashMap<&Named, u64> = HashMap::new();
         for (shape, tasks) in cluster.tasks.entries().iter().filter(|(shape, _)| !shape.demand.is_empty()) {
             let waiting: u64 = tasks.waiting.entries().iter().map(|(_, of)| of.tasks).sum();

@@ -24,11 +24,11 @@ pub(in super::super) struct PodGroups {
 /// A group of pods.
 struct PodGroup {
     queue: String,
-    /// The number of pods that must start together, without finished ones.
+    /// The number of pods that must start together. Finished pods are already subtracted.
     least: u64,
-    /// Whether the scheduler may not stop its pods for others.
+    /// Whether the scheduler may not stop the pods of the group for other pods.
     is_protected: bool,
-    /// The pods that its job describes, used if there are no pods yet.
+    /// The pods that the job of the group describes. They count if the group has no pods yet.
     described: Vec<Described>,
 }
 
@@ -39,7 +39,7 @@ pub(in super::super) struct Described {
     pub rule: usize,
 }
 
-/// By queue: the reason why its waiting pods do not count; `None` if they count.
+/// The reason why the waiting pods of a queue do not count, by the name of the queue; `None` if they count.
 pub(in super::super) type Queues = HashMap<String, Option<&'static str>>;
 
 impl PodGroups {
@@ -74,7 +74,7 @@ impl PodGroups {
         }
     }
 
-    /// Adds a pod of a group, which is named `namespace/name`.
+    /// Adds a pod to a group. `group` is the name of the group as `namespace/name`.
     pub fn pod(&mut self, group: String, pod: Pod) {
         self.pods.push((group, pod));
     }
@@ -139,7 +139,8 @@ impl PodGroups {
     }
 }
 
-/// Names a pod that the scheduler does not place by its queues, and subtracts it from its node if it runs.
+/// Records a pod that the scheduler does not place by its queues as left out, and subtracts it from its node if it
+/// runs.
 fn foreign(kube: &mut Kube, pod: &Pod, what: &str) {
     kube.cluster.left_out.add(what, &pod.name);
     if pod.node.is_some() {
@@ -192,8 +193,8 @@ fn described(kube: &mut Kube, queues: &Queues, name: &str, group: &PodGroup) {
     }
 }
 
-/// Returns for each pod its gang, the number of pods of its shape among the first `least` pods, and the number of its shape. Later
-/// pods start alone, and have no shape number.
+/// Returns the gang size and the shape number of each pod. The first `least` pods start together: the gang of such a
+/// pod has as many tasks as there are pods of its shape among them. Later pods start alone, and have no shape number.
 fn gangs<'p>(pods: impl Iterator<Item = (&'p Amounts, usize)>, least: u64) -> Vec<(u64, Option<usize>)> {
     let least = usize::try_from(least).unwrap_or(usize::MAX);
     let mut shapes: Ordered<(Vec<(usize, rug::Rational)>, usize), u64> = Ordered::default();
@@ -226,8 +227,8 @@ fn word_of(queue: &str, sizes: &[(u64, Option<usize>)], pods: &[Pod]) -> String 
     if shapes > 1 { word } else { String::new() }
 }
 
-/// Returns whether the pods of a group are not stopped for others: by KAI's `preemptibility`, or else by a priority class that is
-/// not preemptible (KAI's documentation, "Workload Priority": build and inference).
+/// Returns whether the pods of a group may not be stopped for other pods: by KAI's `preemptibility`, or else by a
+/// priority class that is not preemptible (KAI's documentation, "Workload Priority": build and inference).
 fn is_protected(spec: At<'_>) -> Result<bool, ImportError> {
     if let Some(of) = spec.text_of("preemptibility")?.filter(|of| !of.is_empty()) {
         return Ok(of.eq_ignore_ascii_case("non-preemptible"));
@@ -258,7 +259,7 @@ pub(in super::super) fn group_of(at: At<'_>, annotations: &[&str]) -> Result<Opt
     Ok(None)
 }
 
-/// Returns the kind of an object by the list in which it is, for the snapshot of KAI.
+/// Returns the kind of an object, by the name of the list in the snapshot of KAI that contains the object.
 pub(in super::super) fn kind_of_list(item: &Item<'_>) -> Option<&'static str> {
     let place = item.place.to_string();
     let list = place.strip_prefix("rawObjects.")?.split('[').next()?;

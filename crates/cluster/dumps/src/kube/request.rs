@@ -1,9 +1,9 @@
 //! The effective request of a pod: the amounts that it takes from a node.
 //!
-//! Follows Kubernetes 1.33, "Sidecar Containers" and "Pod Overhead". The request is the larger of two amounts: the sum over all
-//! containers and sidecars, and the largest request of an init container together with the sidecars started before it. A
-//! request that the pod states as a whole replaces this. The overhead is added. A container that states a limit and no request
-//! requests the limit.
+//! Follows Kubernetes 1.33, "Sidecar Containers" and "Pod Overhead". The request is the larger of two amounts: the sum
+//! over all containers and sidecars, and the largest request of an init container together with the sidecars started
+//! before it. If the pod itself states a request, its request replaces this amount. The overhead is added. A container
+//! that states only a limit requests the limit.
 
 use std::collections::HashMap;
 
@@ -110,7 +110,7 @@ impl Quantities {
     }
 }
 
-/// Raises amounts to at least those of `others`.
+/// Raises each amount to at least the amount of the same resource in `others`.
 fn at_least(amounts: &mut Amounts, others: &Amounts) {
     for (r, amount) in others {
         let known = amounts.entry(*r).or_default();

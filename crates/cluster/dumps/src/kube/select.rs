@@ -80,7 +80,7 @@ pub(in super::super) struct Profile {
 }
 
 impl Rule {
-    /// Reads the rule of a pod from its specification, and names conditions that are left out.
+    /// Reads the rule of a pod from its specification. Conditions that are not modelled are recorded as left out.
     pub fn of_pod(spec: At<'_>, name: &str, left_out: &mut LeftOut) -> Result<Self, ImportError> {
         let mut rule = Self { labels: labels(spec, "nodeSelector")?, ..Self::default() };
         for toleration in spec.list_of("tolerations")? {
@@ -123,7 +123,8 @@ impl Rule {
         if let Some(quota) = &node.quota {
             let has = |name: &String| quota.binary_search(name).is_ok();
             let has_one = |list: &Vec<Flavour>| list.iter().any(|flavour| has(&flavour.name));
-            // The nodes of the flavour are not known, so other conditions on nodes are ignored.
+            // If the nodes of a flavour are not in the dump, other conditions on nodes cannot be judged and are
+            // ignored.
             return match &self.quota_of {
                 Some(flavour) => has(flavour),
                 None => !self.flavours.is_empty() && self.flavours.iter().all(has_one),

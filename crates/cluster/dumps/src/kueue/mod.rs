@@ -43,7 +43,7 @@ struct Workload {
     /// The name as `namespace/name`.
     name: String,
     namespace: String,
-    /// Its local queue.
+    /// The local queue of the workload.
     queue: String,
     /// The UIDs and names of its owners, which are jobs.
     owners: Vec<(String, String)>,
@@ -63,7 +63,7 @@ struct PodSet {
     flavours: Vec<(String, String)>,
 }
 
-/// A pod, with the data that say to which workload it belongs.
+/// A pod, with the data that identify its workload.
 struct Claimed {
     pod: Pod,
     /// The workload of its annotation, as `namespace/name`.
@@ -81,7 +81,7 @@ struct Claimed {
 #[derive(Default)]
 struct Kueue {
     flavours: HashMap<String, FlavourOf>,
-    /// By local queue, as `namespace/name`: its cluster queue.
+    /// The cluster queue of each local queue, by the local queue's name as `namespace/name`.
     local_queues: HashMap<String, String>,
     quotas: Quotas,
     workloads: Vec<Workload>,
@@ -140,7 +140,8 @@ const JOB_NAMES: [&str; 5] = [
 /// The largest number of choices of flavours of a pod set that are distinguished.
 const MOST_CHOICES: usize = 50;
 
-/// Returns the rules of a pod set, each with one flavour of each resource group, and whether these are all choices.
+/// Returns the rules of a pod set, each with one flavour of each resource group, and whether the rules are all possible
+/// choices.
 fn one_of(kube: &mut Kube, rule: &Rule) -> (Vec<usize>, bool) {
     let count = rule.flavours.iter().map(Vec::len).try_fold(1_usize, usize::checked_mul);
     let count = match count {
@@ -378,7 +379,8 @@ impl Kueue {
         Ok(())
     }
 
-    /// Adds a pod of a workload as a running task. A pod without a node is not added: it counts as missing in [`Self::rest`].
+    /// Adds a pod of a workload as a running task. A pod without a node is not added. It counts as missing in
+    /// [`Self::rest`].
     fn placed(&self, kube: &mut Kube, claimed: &Claimed, w: usize, placed: &mut [u64]) {
         let (workload, pod) = (&self.workloads[w], &claimed.pod);
         // Without nodes in the dump, the nodes of pods are not known, and the workload counts as admitted.
@@ -418,7 +420,8 @@ impl Kueue {
         kube.cluster.owned_by(&pod.name, owned);
     }
 
-    /// Adds a pod without a workload as a task of the queue in its label. Without such a label it is not a task.
+    /// Adds a pod without a workload as a task of the queue that its label names. A pod without such a label is not a
+    /// task.
     fn unclaimed(&self, kube: &mut Kube, claimed: &Claimed) {
         let pod = &claimed.pod;
         let local = claimed.queue.as_ref().map(|queue| format!("{}/{queue}", pod.namespace));
@@ -444,7 +447,7 @@ impl Kueue {
         }
     }
 
-    /// Adds the tasks of a workload without running pods: waiting or admitted ones.
+    /// Adds the waiting or admitted tasks of a workload that have no running pods.
     fn rest(
         &self,
         kube: &mut Kube,

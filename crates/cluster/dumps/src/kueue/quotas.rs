@@ -37,7 +37,8 @@ struct Node {
     /// The resource groups, each with its covered resources and its flavours.
     groups: Vec<(Vec<String>, Vec<String>)>,
     is_stopped: bool,
-    /// The tasks of other queues of the cohort that may be stopped for it, if it states them.
+    /// The tasks of other queues of the cohort that may be stopped for this queue; `None` if the queue does not state
+    /// them.
     reclaims: Option<Victims>,
     reported: Vec<(&'static str, Option<String>, Option<Rational>)>,
 }
@@ -128,7 +129,7 @@ impl Quotas {
         self.queues.values().all(|node| counts.iter().all(|what| is_zero(node, what)))
     }
 
-    /// Returns by resource the nominal quotas of a flavour, summed over all queues and cohorts.
+    /// Returns the nominal quotas of a flavour by resource, summed over all queues and cohorts.
     pub fn of_flavour(&self, flavour: &str) -> BTreeMap<&str, Rational> {
         let mut sums: BTreeMap<&str, Rational> = BTreeMap::new();
         for node in self.queues.values().chain(self.cohorts.values()) {
@@ -166,7 +167,7 @@ impl Quotas {
         kube: &mut Kube,
         flavours: &HashMap<String, FlavourOf>,
     ) -> Result<(), ImportError> {
-        // A cohort that is only named, and not defined, has neither quota nor parent.
+        // A cohort that queues name, but no object defines, has neither a quota nor a parent.
         let nodes = self.queues.values().chain(self.cohorts.values());
         let named: BTreeSet<String> = nodes.filter_map(|node| node.parent.clone()).collect();
         for name in named {
@@ -199,7 +200,8 @@ impl Quotas {
         Ok(())
     }
 
-    /// Returns for each cohort the nominal quotas of itself and all queues and cohorts below, by resource and flavour.
+    /// Returns for each cohort the sum of the nominal quotas of the cohort and of all queues and cohorts below it, by
+    /// resource and flavour.
     fn totals(&self) -> HashMap<String, BTreeMap<(String, String), Rational>> {
         let mut totals: HashMap<String, BTreeMap<(String, String), Rational>> = HashMap::new();
         let nodes = self.queues.values().map(|node| (node.parent.as_ref(), node));
@@ -230,7 +232,7 @@ impl Quotas {
         kube.cluster.preemption.extend(node.reclaims.map(|across| (v, across)));
         let own: BTreeMap<(String, String), Rational> =
             node.quotas.iter().map(|(key, quota)| (key.clone(), quota.nominal.clone())).collect();
-        // By resource and flavour: the quotas of the node, with those below it for a cohort.
+        // The nominal quotas by resource and flavour. For a cohort they include all queues and cohorts below it.
         let nominal = total.unwrap_or(&own);
         let (mut guarantee, mut lent, mut limit): (Sums, Sums, Sums) = Default::default();
         let (mut lends_some, mut is_bounded): (BTreeMap<&str, bool>, BTreeMap<&str, bool>) =

@@ -20,7 +20,7 @@ pub(super) struct Job {
     array: Option<String>,
     /// The number of the task in its array, or the list of the waiting tasks.
     tasks: Option<String>,
-    /// The number of tasks of the array that may run at once, if a field of its own states it.
+    /// The number of tasks of the array that may run at once, if the dump states it in a field of its own.
     throttle: Option<Rational>,
     account: String,
     user: String,
@@ -61,15 +61,15 @@ const MOST_SECONDS: u64 = MAX_COUNT;
 /// The reasons of waiting jobs that would start if there were free capacity.
 const WAIT_FOR_ROOM: [&str; 7] =
     ["", "None", "Priority", "Resources", "ReqNodeNotAvail", "NodeDown", "SchedDefer"];
-/// The beginnings of further such reasons.
+/// The beginnings of further reasons of this kind.
 const WAIT_FOR_ROOM_BEGIN: [&str; 2] = ["ReqNodeNotAvail", "Nodes_required_for_job_are"];
-/// The reasons of jobs that wait for limits of groups which the problem has, each with the beginning of the names of the
-/// resources of the limit.
+/// The reasons of jobs that wait for a limit of a group. Each reason comes with the beginning of the names of the
+/// resources of that limit.
 pub(super) const WAIT_FOR_A_LIMIT: [(&str, &str); 3] =
     [("AssocGrpCpuLimit", "cpu"), ("AssocGrpMemLimit", "memory"), ("AssocGrpGRES", "gres/")];
 
-/// The waiting tasks of an array of which only some may run at once. The number of running ones is known after all jobs have
-/// been read.
+/// The waiting tasks of an array of which only some may run at once. How many may start is known after all jobs have
+/// been read, because running tasks of the array count too.
 pub(super) struct Throttled {
     pub array: String,
     /// The number of tasks of the array that may run at once.
@@ -81,7 +81,7 @@ pub(super) struct Throttled {
     pub reason: String,
     /// The number of waiting tasks of the array.
     pub jobs: u64,
-    /// The names of the first of them.
+    /// The names of the first waiting tasks of the array.
     pub names: Vec<String>,
 }
 
@@ -139,7 +139,8 @@ impl Job {
     pub fn from_record(record: &Record<'_>) -> Result<Self, ImportError> {
         let text = |name: &str| Ok::<_, ImportError>(record.get(name)?.unwrap_or_default().to_owned());
         let user = record.get("UserId")?.unwrap_or_default();
-        // The allocated resources, in older versions the allocated or requested ones, and the requested ones.
+        // The fields in the order of preference: the allocated resources, the allocated or requested resources in older
+        // versions, and the requested resources.
         let tres = ["AllocTRES", "TRES", "ReqTRES"].into_iter().map(|name| record.get(name));
         let tres = tres.collect::<Result<Vec<_>, _>>()?;
         if tres[1].is_some() && (tres[0].is_some() || tres[2].is_some()) {
@@ -181,7 +182,7 @@ impl Job {
                 order(priority, record.get("StartTime")?.unwrap_or_default())
             },
             times: {
-                // A limit that is no time, such as `UNLIMITED`, is none.
+                // A value that is not a time, such as `UNLIMITED`, means no limit.
                 let time = |name: &str| Ok::<_, ImportError>(record.get(name)?.and_then(words::seconds));
                 let priority = record.get("Priority")?.and_then(|text| words::amount(text, 1).ok());
                 Times {
@@ -218,19 +219,20 @@ impl Job {
     }
 }
 
-/// Returns a priority, if it is a number of 32 bits, as Slurm's are.
+/// Returns a priority if it fits into 32 bits, as Slurm's priorities do.
 fn priority_of(priority: &Rational) -> Option<i64> {
     let whole = if priority.is_integer() { priority.numer().to_u32() } else { None };
     whole.map(i64::from)
 }
 
-/// Returns a text that sorts a higher priority before a lower one, and then an earlier start before a later one.
+/// Returns a text whose order sorts jobs by priority, the highest first, and then by start time, the oldest first.
 fn order(priority: Option<Rational>, start: &str) -> String {
     let priority = priority.and_then(|priority| priority.numer().to_u64()).unwrap_or(0);
     format!("{:020} {start}", u64::MAX - priority)
 }
 
-/// Returns the names of jobs, each once for every node, because the tasks of a job have the name of the job.
+/// Returns the names of jobs, each repeated once for every node. The tasks of a job on several nodes all have the name
+/// of the job.
 fn by_node(names: &[String], nodes: u64) -> Vec<String> {
     let nodes = usize::try_from(nodes).unwrap_or(usize::MAX);
     let each = names.iter().flat_map(|name| std::iter::repeat_n(name, nodes));
@@ -238,7 +240,7 @@ fn by_node(names: &[String], nodes: u64) -> Vec<String> {
 }
 
 impl Slurm {
-    /// Adds a job. `fail` makes an error about it.
+    /// Adds a job. `fail` turns a message into an error about the job.
     pub(super) fn job(&mut self, job: &Job, fail: &dyn Fn(String) -> ImportError) -> Result<(), ImportError> {
         let name = job.name();
         if !self.jobs.insert(name.clone()) {
@@ -383,7 +385,8 @@ impl Slurm {
         }
     }
 
-    /// Counts tasks, and refuses the job if there are too many in all. Returns the number of counted tasks.
+    /// Adds to the number of tasks, and refuses the job if the dump has too many tasks. Returns the number of added
+    /// tasks.
     fn count(&mut self, tasks: u64, fail: &dyn Fn(String) -> ImportError) -> Result<u64, ImportError> {
         self.n_tasks = self.n_tasks.saturating_add(tasks);
         match self.n_tasks > MAX_COUNT {
@@ -394,8 +397,8 @@ impl Slurm {
         }
     }
 
-    /// Returns the amounts of types of generic resources that a job requests by node, job, socket or task, and that its trackable
-    /// resources do not state. Slurm tracks only the types that `AccountingStorageTRES` names.
+    /// Returns the amounts of typed generic resources that a job requests by node, job, socket or task, but that its
+    /// trackable resources do not state. Slurm tracks only the types that `AccountingStorageTRES` names.
     fn untracked_types(&self, job: &Job, tres: &words::Tres, gang: u64) -> Vec<(String, Rational)> {
         let mut amounts: Vec<(String, Rational)> = Vec::new();
         let asked = asked_types(job);
@@ -408,7 +411,7 @@ impl Slurm {
             let is_sole = asked.iter().all(|(_, other, known, _)| other != kind || known == of);
             let all = tres.amounts.iter().find(|(known, _)| *known == total);
             match all {
-                // The job names only this type, so the whole amount is of this type.
+                // The job names only this type, so the whole amount of the generic resource is of this type.
                 Some((_, all)) if is_sole => amounts.push((typed, all.clone())),
                 // The request is by node.
                 _ if *part == 0 => amounts.push((typed, Rational::from(count * gang))),
@@ -418,7 +421,7 @@ impl Slurm {
         amounts
     }
 
-    /// Adds the waiting tasks of throttled arrays that may start, and names the others as left out.
+    /// Adds the waiting tasks of throttled arrays that may start, and records the other tasks as left out.
     pub(super) fn start_throttled(&mut self) {
         for waits in std::mem::take(&mut self.throttled) {
             let running = self.running_of_arrays.entry(waits.array).or_default();
@@ -481,13 +484,13 @@ impl Slurm {
     }
 }
 
-/// Returns the generic resources that a job requests with a type: the field of the request (an index of [`PER_PART`]), name, type
-/// and count.
+/// Returns the generic resources that a job requests with a type. Each entry has the field of the request (an index of
+/// [`PER_PART`]), the name, the type and the count.
 fn asked_types(job: &Job) -> Vec<(usize, String, String, Rational)> {
     let mut types = Vec::new();
     for (part, text) in job.per_part.iter().enumerate() {
         let text = text.replace("gres:", "").replace("gres/", "").replace('=', ":");
-        // An amount that cannot be read here is also in the trackable resources.
+        // The trackable resources also contain an amount that cannot be read here.
         let asked = words::gres(&text).unwrap_or_default();
         types.extend(asked.into_iter().filter_map(|gres| Some((part, gres.name, gres.of?, gres.count))));
     }

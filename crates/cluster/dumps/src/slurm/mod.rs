@@ -4,15 +4,15 @@
 //! v0.0.43): the manual pages of these commands and the trackable resources of <https://slurm.schedmd.com/tres.html>. A
 //! megabyte of Slurm has 2^20 bytes.
 //!
-//! A job on one node is a task. A job on several nodes is a gang with one task for each node, and each task has an equal
-//! fraction of the demand. A waiting job counts if it waits only for free capacity, for its turn, or for a limit that the
-//! problem has. Other waiting jobs are named with their reason. Of an array with a throttle, only as many tasks count as may
-//! run at once.
+//! A job on one node is a task. A job on several nodes is a gang with one task for each node, and each task has an
+//! equal fraction of the demand. A waiting job counts if it waits only for free capacity, for its turn, or for a limit
+//! that the problem has. Other waiting jobs are recorded as left out, with their reason. If an array has a throttle,
+//! only the number of its tasks that may run at once counts.
 //!
-//! A type of a generic resource (`gres/gpu:a100`) is a resource of its own, next to the generic resource, if a limit names it
-//! or a node has several types. A job that names a type demands both resources, as in Slurm's own counts. A job without a type
-//! does not demand one, and Slurm does not hold it to a limit on a type either. In all other cases types only decide which
-//! nodes a job may use.
+//! A type of a generic resource (`gres/gpu:a100`) is a resource of its own, next to the generic resource, if a limit
+//! names it or a node has several types. A job that names a type demands both resources, as in Slurm's own counts. A
+//! job that names no type demands only the generic resource, and Slurm does not apply limits on types to it. In all
+//! other cases types only decide which nodes a job may use.
 
 mod jobs;
 mod nodes;
@@ -77,7 +77,7 @@ struct Slurm {
     jobs: HashSet<String>,
     /// The number of running and waiting tasks, including tasks that are left out.
     n_tasks: u64,
-    /// By array: the number of its running tasks, and later of those that may start as well.
+    /// The number of running tasks of each array. Waiting tasks of the array that may start are added later.
     running_of_arrays: HashMap<String, u64>,
     throttled: Vec<Throttled>,
     /// The generic resources of which some node has several types.
@@ -241,7 +241,7 @@ impl Slurm {
     /// Drops types of generic resources from the problem, except for a type with a limit and for the types of a resource of which
     /// some node has several types.
     ///
-    /// In all other cases it suffices that a job with a type may only use nodes with this type.
+    /// For all other types it suffices that a job with a type may only use nodes with this type.
     fn leave_types_to_rules(&mut self) {
         let groups = self.cluster.groups.entries().iter();
         let limited: HashSet<&String> =

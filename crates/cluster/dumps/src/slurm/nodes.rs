@@ -94,8 +94,8 @@ impl Node {
         })
     }
 
-    /// Returns the reason why no job may start on the node. Marks after a state, for example for a node that does not respond or
-    /// is powering up, are ignored.
+    /// Returns the reason why no job may start on the node. Suffixes of a state are ignored, for example the suffix of
+    /// a node that does not respond or is powering up.
     fn closed(&self) -> Option<&'static str> {
         let is = |names: &[&str]| {
             self.states.iter().any(|state| {

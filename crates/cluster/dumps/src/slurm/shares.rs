@@ -43,10 +43,10 @@ pub(super) struct Shares {
     users: BTreeMap<(String, String), Entry>,
     /// The accounts in the order of the file.
     order: Vec<String>,
-    /// By depth: the accounts above the row that is read.
+    /// The accounts above the row that is being read, by depth.
     above: Vec<String>,
     has_tree: bool,
-    /// By account: the users of its jobs.
+    /// The users of the jobs of each account.
     of_jobs: BTreeMap<String, BTreeSet<String>>,
     /// The groups of jobs, each with its account and user.
     asked: Vec<(usize, String, String)>,
@@ -200,9 +200,10 @@ impl Shares {
         Ok(self.accounts.entry(account.to_owned()).or_default())
     }
 
-    /// Returns by account the sum of the shares directly below it; `None` if some shares are not stated or an entry is missing.
+    /// Returns the sum of the shares directly below each account; `None` if some shares are not stated or an entry is
+    /// missing.
     ///
-    /// `sshare` may have been asked for only some accounts or users. The normalized shares of a complete level add up to 1.
+    /// `sshare` may list only some accounts or users. A level is complete if its normalized shares add up to 1.
     fn levels(&self) -> HashMap<String, Option<Rational>> {
         let accounts = self.accounts.values().filter_map(|entry| Some((entry.parent.as_ref()?, entry)));
         let users = self.users.iter().map(|((account, _), entry)| (account, entry));
@@ -269,7 +270,7 @@ impl Shares {
             users.entry(account.clone()).or_default().insert(user.clone());
         }
         let has_jobs: BTreeSet<&str> = asked.iter().map(|(_, account, _)| account.as_str()).collect();
-        // The preliminary groups are replaced: until now each user of each account had one.
+        // Each pair of an account and a user has a preliminary group so far. The final groups replace these groups.
         let mut of_group = vec![0; std::mem::take(&mut cluster.groups).into_entries().len()];
         let jobs_only: Vec<String> =
             users.keys().filter(|account| !self.accounts.contains_key(*account)).cloned().collect();

@@ -20,7 +20,8 @@ pub(super) struct Record<'r> {
 }
 
 impl Record<'_> {
-    /// Returns the value of a field; `None` if the field is missing, or its value stands for nothing, such as `(null)`.
+    /// Returns the value of a field. Returns `None` if the field is missing, or if its value means that it is empty,
+    /// such as `(null)`.
     ///
     /// # Errors
     /// The field is given twice: a name or a comment with `Name=value` in it cannot be distinguished from a field.
@@ -156,21 +157,21 @@ const FREE_TEXTS: [&str; 14] = [
     " Container=",
 ];
 
-/// The error about a job whose name has no certain end.
+/// The error about a job if the end of its name cannot be determined.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "the job has several fields UserId with{field} between them: a name or a comment contains one; use the output of --json"
 )]
 struct NotKnown {
-    /// A field with a text of a user between them, with a blank before it.
+    /// The field with a text of a user between two fields `UserId`. Its name begins with a blank.
     field: &'static str,
 }
 
 /// Returns the fields of a job, and whether its name looks like fields.
 ///
 /// # Errors
-/// The job has several ` UserId=`, and a field with a text of a user before the last of them. Then it is not known whether the
-/// name or this text contains ` UserId=`.
+/// The job has several ` UserId=`, and a field with a text of a user before the last of them. Then either the name or
+/// this text contains ` UserId=`, and the fields do not show which.
 fn job_fields(text: &str) -> Result<(Vec<(String, String)>, bool), NotKnown> {
     let split = text.find(" JobName=").and_then(|name| Some((name, name + text[name..].rfind(" UserId=")?)));
     let Some((name, user)) = split else { return Ok((fields(text), false)) };
@@ -183,7 +184,8 @@ fn job_fields(text: &str) -> Result<(Vec<(String, String)>, bool), NotKnown> {
     let rest = &text[user..];
     let end = FREE_TEXTS.iter().filter_map(|field| rest.find(field)).min().unwrap_or(rest.len());
     let mut known = fields(&text[..name]);
-    // `WCKey` may contain any text. Slurm writes the fields of an array before it, so later ones are ignored.
+    // `WCKey` may contain any text. Slurm writes the fields of an array before it, so fields of an array after it are
+    // ignored.
     let head = fields(rest[..end].trim_start());
     let key = head.iter().position(|(field, _)| field == "WCKey").unwrap_or(head.len());
     let is_of_array = |field: &str| field.starts_with("Array") || field.starts_with("HetJob");

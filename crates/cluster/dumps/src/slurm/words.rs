@@ -22,7 +22,8 @@ pub(super) const MEGABYTE: u64 = 1 << 20;
 #[error("{0}")]
 pub(super) struct Unreadable(pub String);
 
-/// Parses a number such as `8` or `62.50G`. The suffixes are powers of 1024, and a number without one counts in `unit`.
+/// Parses a number such as `8` or `62.50G`. The suffixes are powers of 1024. A number without a suffix counts in
+/// `unit`.
 pub(super) fn amount(text: &str, unit: u64) -> Result<Rational, Unreadable> {
     let wrong = || Unreadable(format!("found `{}`: expected a number such as 8 or 62.50G", shown(text)));
     let power = match text.chars().last() {

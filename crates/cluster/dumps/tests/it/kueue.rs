@@ -107,9 +107,9 @@ fn quotas_become_guarantees_limits_and_amounts_to_lend() {
         let of = |x: u32| vec![(0, Rational::from(x))];
         assert_eq!(groups[a].weight, 2);
         assert_eq!([&groups[a].guarantee, &groups[b].guarantee], [&Some(of(6)), &Some(of(6))]);
-        // The queue lends all 4 of `spot`, and 1 of 2 of `fixed`.
+        // The queue lends all 4 units of `spot`, and 1 of its 2 units of `fixed`.
         assert_eq!((&groups[a].lend, &groups[b].lend), (&of(5), &vec![]));
-        // It may borrow any amount of `fixed`, and use at most 6 of `spot`.
+        // The queue may borrow any amount of `fixed`, and may use at most 6 of `spot`.
         assert_eq!(groups[a].limit, []);
         assert_eq!(
             (groups[a].on.len(), groups[a].on[0].servers.len(), &groups[a].on[0].limit),
@@ -249,7 +249,7 @@ fn quota_without_nodes() {
     assert_eq!(read(&items).problem, snapshot.problem);
 }
 
-/// A node group that is scaled to zero: the dump has nodes, but none of the flavour.
+/// If a node group is scaled to zero, the dump has nodes, but no node of the flavour.
 #[test]
 fn quota_of_a_flavour_without_nodes() {
     let mut items = by_quota(&json!({"pool": "gpu"}), false);
@@ -262,7 +262,7 @@ fn quota_of_a_flavour_without_nodes() {
     let what = left_out.iter().find(|(what, _)| what.starts_with("flavours without a node in the dump"));
     assert_eq!(what.unwrap().1.1, ["gpu"]);
     assert_eq!(left_out["servers that no task of the dump may use"].1, ["cpu0"]);
-    // If the dump has one node of the flavour, nodes decide.
+    // With one node of the flavour in the dump, nodes decide instead of quotas.
     items.push(json!({"kind": "Node", "metadata": {"name": "g", "labels": {"pool": "gpu"}}, "status": {"allocatable": {"cpu": "2"}}}));
     let snapshot = read(&items);
     assert_eq!(crate::common::classes(&snapshot), ["1 x g: 2 0"]);
@@ -352,7 +352,7 @@ fn conditions_say_who_was_stopped_for_whom() {
             condition("Preempted", true, "InCohortFairSharing", &message),
         ]),
     );
-    // An owner's UID finds the workload, too. The workload runs again.
+    // The UID of an owner also identifies the workload. Here the workload runs again.
     let job = "Previously: Preempted to accommodate a workload (UID: UNKNOWN, JobUID: job-3) due to reclamation within the cohort while borrowing";
     add(&mut items[w1], json!([condition("Preempted", false, "QuotaReserved", job)]));
     items[w3]["metadata"]["ownerReferences"] = json!([{"kind": "Job", "name": "j", "uid": "job-3"}]);

@@ -94,7 +94,8 @@ fn errors_name_the_place() {
     refuses(System::Mesos, &[("roles", &slashes)], "bytes: expected at most 1024");
 }
 
-/// A real cluster of six agents and five frameworks with 131 running tasks, a sum that was computed independently.
+/// A real cluster of six agents and five frameworks with 131 running tasks. This number and the sums below were
+/// computed independently.
 #[test]
 fn published_dumps() {
     let Some(folder) = data::data("fixtures_mesos") else { return };

@@ -158,7 +158,7 @@ fn compare(dump: &Value, snapshot: &Snapshot, is_kueue: bool) {
         let stated = &problem.total_capacity()[r] + rounded;
         assert_eq!(stated, expected.get(name).cloned().unwrap_or_default(), "{name}");
     }
-    // Waiting tasks, and waiting tasks that are left out.
+    // Waiting tasks, including the waiting tasks that are left out.
     let waits: u64 = if is_kueue {
         kind("Workload")
             .filter(|of| of["status"]["admission"].is_null())
@@ -210,7 +210,7 @@ fn admitted_beyond(snapshot: &Snapshot, placed: usize) -> Rational {
     snapshot.allocation.totals().iter().sum::<Rational>() - Rational::from(placed)
 }
 
-/// Small clusters with all special cases. `EVENHAND_SNAPSHOTS` is their number.
+/// Small clusters with all special cases. `EVENHAND_SNAPSHOTS` is the number of clusters.
 #[test]
 fn sums_are_those_of_the_dump() {
     let many = std::env::var("EVENHAND_SNAPSHOTS").ok().and_then(|text| text.parse().ok()).unwrap_or(150);

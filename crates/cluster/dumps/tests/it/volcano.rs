@@ -136,7 +136,8 @@ fn deserved_amounts_are_guaranteed_and_lent() {
         let guarantee = group.guarantee.as_ref().map_or("-".to_owned(), |guarantee| text(guarantee));
         format!("{guarantee}; {}", text(&group.lend))
     };
-    // A queue lends the difference between its deserved amount, at most its capability, and its guarantee.
+    // A queue lends the difference between two amounts: its deserved amount, bounded by its capability, and its
+    // guarantee.
     assert_eq!(promised("both"), "cpu 5, memory 1; cpu 3, memory 0");
     assert_eq!(promised("capped"), "cpu 3, memory 4; cpu 3, memory 4");
     assert_eq!(promised("less"), "cpu 2; cpu 0");

@@ -1,4 +1,4 @@
-//! Numbers from the schedulers' own tests and documents, and by hand.
+//! Numbers from the schedulers' own tests and documents, and numbers that were computed by hand.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ fn judged(table: &str, settings: &Settings) -> Standings {
     judge(&read(table).unwrap(), settings).unwrap()
 }
 
-/// Asserts that a number is known to nine digits after the point, or exactly.
+/// Asserts that a number agrees with the expected number to nine decimals, and that its bounds are narrow.
 #[track_caller]
 fn near(found: &Enclosure, expected: &str) {
     let expected = q(expected);
@@ -28,11 +28,11 @@ fn usage(standings: &Standings, queue: &str) -> Enclosure {
     standings.queues.iter().find(|of| of.queue == queue).unwrap().usage[0].1.clone()
 }
 
-/// Interval equal to the half-life: the samples 8, 0, 4 give 4, 2, 3.
+/// If the interval equals the half-life, the samples 8, 0, 4 give the averages 4, 2, 3.
 #[test]
 fn kueue_samples() {
     let table = "queue,resource,from,to,amount\na,gpu,0,60,8\na,gpu,60,120,0\na,gpu,120,180,4\n";
-    // The samples follow the moment: at 179 they are those of 59, 119 and 179.
+    // Samples are taken backwards from the moment. At 179 the samples are at 59, 119 and 179.
     for (at, expected) in [(0, 4), (60, 2), (120, 3), (179, 3)] {
         let mut settings = settings("kueue", "60s", at);
         settings.every = Some(60 * NANOSECONDS);
@@ -45,8 +45,8 @@ fn kueue_samples() {
     assert_eq!(steps.collect::<Vec<_>>(), [4, 2, 3]);
 }
 
-/// Kueue, `TestCalculateDecayedConsumedConvergesToUsage`: 168 h, samples of 5 minutes, 2 CPUs: 1, 1.5 and 1.75 after one, two and
-/// three half-lives.
+/// Kueue, `TestCalculateDecayedConsumedConvergesToUsage`: with a half-life of 168 h, samples of 5 minutes and a usage
+/// of 2 CPUs, the average is 1, 1.5 and 1.75 after one, two and three half-lives.
 #[test]
 fn kueue_converges() {
     for (half_lives, expected) in [(1, "1"), (2, "3/2"), (3, "7/4")] {
@@ -58,8 +58,8 @@ fn kueue_converges() {
     }
 }
 
-/// Kueue, `TestCalculateDecayedConsumedAccumulatesSubMilli`: a GPU counts less than a thousandth after a sample, and more with
-/// each sample.
+/// Kueue, `TestCalculateDecayedConsumedAccumulatesSubMilli`: a GPU counts as less than a thousandth after one sample,
+/// and as more after each further sample.
 #[test]
 fn kueue_accumulates_less_than_thousandths() {
     let mut last = Rational::new();
@@ -73,11 +73,11 @@ fn kueue_accumulates_less_than_thousandths() {
     assert!(last > q("1/1000"));
 }
 
-/// Kueue, `TestCalculateUsageWithDRA`: usage by resource weights over the queue's weight.
+/// Kueue, `TestCalculateUsageWithDRA`: the usage, summed by resource weights, over the queue's weight.
 #[test]
 fn kueue_usage_by_weights() {
     let rows = |cpu: u32, gpu: u32| {
-        // A half-life of a second and a sample every 100 seconds: the average is the last sample, to 30 digits.
+        // With a half-life of a second and a sample every 100 seconds, the average is the last sample up to 30 digits.
         format!("queue,resource,from,to,amount\na,cpu,0,200,{cpu}\na,gpu-logical,0,200,{gpu}\n")
     };
     let score = |table: &str, queue: &str, resources: &[(&str, &str)]| {
@@ -93,7 +93,7 @@ fn kueue_usage_by_weights() {
     near(&score(&rows(4, 2), "1", &[("cpu", "1"), ("gpu-logical", "5")]).unwrap(), "14");
     near(&score(&rows(0, 10), "1", &[("gpu-logical", "0")]).unwrap(), "0");
     near(&score(&rows(0, 3), "2", &[("gpu-logical", "4")]).unwrap(), "6");
-    // `TestCalculateUsageWithNonPositiveWeight`: infinite, so that the queue comes last.
+    // `TestCalculateUsageWithNonPositiveWeight`: the score is infinite, so that the queue comes last.
     assert_eq!(score(&rows(4, 0), "0", &[]), None);
     assert_eq!(score(&rows(4, 0), "-1", &[]), None);
     // `TestCalculateEntryPenaltyWithDRAResources`: 5 of 10 minutes; alpha is 1 - 2^-1/2 = .2928932188.
@@ -111,7 +111,7 @@ fn kueue_entry_penalty_counts_at_once() {
     assert_eq!(usage(&judged(table, &settings), "a").exact(), Some(&q("8")));
 }
 
-/// A byte of memory weighs as much as a core.
+/// Without resource weights, a byte of memory counts as much as a core.
 #[test]
 fn kueue_counts_bytes_like_cores() {
     let table = "queue,resource,from,to,amount\ncores,cpu,0,60,64\nbytes,memory,0,60,1Gi\n";
@@ -128,7 +128,7 @@ fn kai_divides_by_past_usage() {
     let used = [q("3/4"), q("1/4")];
     assert_eq!(kai_shares(&q("16"), &weights, &used, &q("1")), [4, 12]);
     assert_eq!(kai_shares(&q("16"), &weights, &used, &q("1/2")), [6, 10]);
-    // Without usage the division is by weight alone (design document: "0 historical usage across the board").
+    // Without usage, the amount is divided by weight alone (design document: "0 historical usage across the board").
     assert_eq!(kai_shares(&q("16"), &[q("1"), q("3")], &[q("0"), q("0")], &q("5")), [4, 12]);
     // Negative numbers count as 0.
     assert_eq!(kai_shares(&q("16"), &weights, &[q("1"), q("0")], &q("2")), [0, 16]);
@@ -151,7 +151,8 @@ fn kai_divides_by_past_usage() {
     assert_eq!(found.queues[1].fair_share.as_ref().unwrap().exact(), Some(&q("6")));
 }
 
-/// KAI, docs/timeaware/README.md: 8 GPUs for 3 hours, or 12 GPUs for 2 hours, in 10 hours of a cluster of 10 GPUs are .24.
+/// KAI, docs/timeaware/README.md: 8 GPUs for 3 hours, or 12 GPUs for 2 hours, are .24 of 10 hours of a cluster of 10
+/// GPUs.
 #[test]
 fn kai_normalises_by_the_capacity() {
     let mut settings = settings("kai", "1h", 36_000);
@@ -170,7 +171,7 @@ fn kai_normalises_by_the_capacity() {
     assert_eq!(found.next().len(), 2, "{:?}", found.queues);
 }
 
-/// The tumbling window restarts at its beginning and every length after it.
+/// A tumbling window begins at its start, and again after every length of the window.
 #[test]
 fn kai_windows_tumble() {
     let mut settings = settings("kai", "1h", 7200);
@@ -183,7 +184,7 @@ fn kai_windows_tumble() {
     assert_eq!(settings.beginning(7201 * NANOSECONDS), Some(3601 * NANOSECONDS));
 }
 
-/// 8 GPU-hours one half-life ago and 2 now are 6.
+/// 8 GPU-hours that are one half-life old, and 2 new GPU-hours, count as 6.
 #[test]
 fn ideal_law() {
     let (eight, two) = (8 * 3600, 2 * 3600);
@@ -192,13 +193,14 @@ fn ideal_law() {
         usage(&judged(&table, &settings("slurm", "1h", 3600)), "a").exact(),
         Some(&Rational::from(6 * 3600))
     );
-    // Constant usage for ever counts as h / ln 2 = 1.4426950409 half-lives of it.
+    // A constant usage that never began counts as h / ln 2 = 1.4426950409 half-lives of usage.
     let table = "queue,resource,from,to,amount\na,gpu,0,360000,1\n";
     let found = usage(&judged(table, &settings("slurm", "1h", 360_000)), "a");
     near(&found.times(&q("1/3600")), "14426950408889634/10000000000000000");
 }
 
-/// One half-life of a minute leaves .49806 and not 1/2; a long one leaves e^-.693.
+/// With a half-life of a minute, .49806 is left after one half-life, and not 1/2. With a long half-life, e^-.693 is
+/// left.
 #[test]
 fn slurm_ticks() {
     assert_eq!(slurm_second(60 * NANOSECONDS), q("59307/60000"));
@@ -212,7 +214,7 @@ fn slurm_ticks() {
     assert!(minute.low > q("498055/1000") && minute.high < q("498065/1000"), "{minute:?}");
     let week = left("7d", 604_800);
     assert!(week.low > q("500073/1000") && week.high < q("500074/1000"), "{week:?}");
-    // A job of a whole period counts p f^p.
+    // A job that lasts exactly one period counts p f^p.
     let mut settings = settings("slurm-ticks", "60s", 2);
     settings.every = Some(2 * NANOSECONDS);
     let f = q("59307/60000");
@@ -221,8 +223,8 @@ fn slurm_ticks() {
     assert!(found.low <= expected && expected <= found.high);
 }
 
-/// Slurm, classic fair share page: the factor is 1 without usage, 1/2 where usage equals the share, 1/4 at twice the share. Fair
-/// tree page: the level fair share is 1 where they are equal, and infinite without usage.
+/// Slurm, classic fair share page: the factor is 1 without usage, 1/2 if the usage equals the share, and 1/4 at twice
+/// the share. Fair tree page: the level fair share is 1 if usage equals the share, and infinite without usage.
 #[test]
 fn slurm_factors() {
     let width = q("1/1000000");
@@ -241,7 +243,7 @@ fn slurm_factors() {
     let names: Vec<&str> = found.queues.iter().map(|of| of.queue.as_str()).collect();
     assert_eq!(names, ["idle", "a", "b"]);
     assert_eq!(found.queues[0].level_fair_share, Some(None));
-    // Shares 3/5 and 1/5 of equal usage.
+    // The shares are 3/5 and 1/5, and the usages are equal.
     assert_eq!(found.queues[1].level_fair_share.clone().unwrap().unwrap().exact(), Some(&q("6/5")));
 }
 

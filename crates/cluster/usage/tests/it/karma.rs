@@ -30,7 +30,7 @@ fn slices_and_credits() {
     assert_eq!(karma.totals, [9, 9, 9]);
 }
 
-/// With alpha = 0 the second quantum makes up for the first one.
+/// With alpha = 0, the second quantum makes up for the first quantum.
 #[test]
 fn max_min_given_the_past() {
     let mut karma = Karma::new(2, 1, 0, 6);

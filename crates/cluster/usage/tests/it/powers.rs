@@ -8,7 +8,8 @@ use rug::ops::Pow;
 
 use crate::q;
 
-/// The p-th power of 2^-(p/q) to the q is known: both bounds are on its sides, and they are as narrow as asked.
+/// The power 2^-(p/q), raised to q, is known exactly. The bounds must lie on both sides of it, and be as narrow as
+/// asked.
 #[test]
 fn powers_are_enclosed() {
     let mut rng = Pcg64::seed_from_u64(59);

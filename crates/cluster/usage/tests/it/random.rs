@@ -25,7 +25,7 @@ fn rows(rng: &mut Pcg64, has_lumps: bool) -> Vec<UsageRow> {
         .collect()
 }
 
-/// The two enclosures overlap, and both are narrow.
+/// Checks that the two enclosures overlap, and that both are narrow.
 #[track_caller]
 fn agree(found: (&Rational, &Rational), plain: &Bounds, what: &str) {
     assert!(found.0 <= &plain.1 && &plain.0 <= found.1, "{what}: {found:?} and {plain:?}");
@@ -34,7 +34,7 @@ fn agree(found: (&Rational, &Rational), plain: &Bounds, what: &str) {
     assert!(Rational::from(&plain.1 - &plain.0) < narrow, "{what}: plain is wide");
 }
 
-/// Each history has two queues. Usage and the order of the queues are those of the plain implementation.
+/// Each history has two queues. Their usage and order must agree with the plain implementation.
 #[test]
 fn random_histories_equal_the_plain_implementation() {
     for seed in 0..HISTORIES {
@@ -79,7 +79,7 @@ fn random_histories_equal_the_plain_implementation() {
         }
         let [a, b] = &plain;
         let first = standings.queues[0].queue.as_str();
-        // Volcano also compares what runs where usage is close.
+        // For close usages, Volcano also compares the running amounts.
         if law != "volcano" {
             assert!(a.1 >= b.0 || first == "a", "seed {seed}, {law}");
             assert!(b.1 >= a.0 || first == "b", "seed {seed}, {law}");

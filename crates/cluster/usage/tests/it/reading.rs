@@ -89,7 +89,7 @@ fn sacct_is_read() {
     let mut settings = settings("slurm", "7d", at / NANOSECONDS);
     settings.half_life = None;
     let standings = judge(&history, &settings).unwrap();
-    // 4 for an hour, and 8 for half an hour.
+    // One queue uses 4 for an hour, and the other 8 for half an hour.
     assert_eq!(standings.next().len(), 2);
     assert_eq!(standings.queues[0].charged.exact(), Some(&q("14400")));
     let memory = standings.queues.iter().find(|of| of.queue == "physics").unwrap();

@@ -1,4 +1,5 @@
-//! A month of 300 queues at one-minute samples. Run by hand: it writes the table to a file for the program.
+//! A month of 300 queues with samples each minute. This test is run by hand: it writes the table to a file that the
+//! program reads.
 
 use std::io::Write as _;
 

@@ -1,4 +1,5 @@
-//! Verdicts over a window: by hand, against a plain implementation, and their certificates in the kernel.
+//! Verdicts over a window: compared with numbers computed by hand and with a plain implementation. The kernel checks
+//! their certificates.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +18,7 @@ use rand_pcg::Pcg64;
 use crate::q;
 
 const HISTORIES: u64 = 2_000;
-/// Damaged certificates of the quick test. `EVENHAND_DAMAGED=N` asks for others.
+/// The number of damaged certificates of the quick test. `EVENHAND_DAMAGED=N` sets another number.
 const DAMAGED: u64 = 600;
 
 fn read(text: &str) -> Result<History, UsageError> {
@@ -34,7 +35,7 @@ fn judged(table: &str, settings: &WindowSettings) -> WindowVerdict {
     window(&read(table).unwrap(), settings).unwrap()
 }
 
-/// The certificate is accepted by the kernel and by the plain judge.
+/// Checks that the kernel and the plain judge accept the certificate, and returns it.
 #[track_caller]
 fn certified(history: &History, settings: &WindowSettings, verdict: &WindowVerdict) -> String {
     let text = window_certificate(history, settings, verdict).unwrap();
@@ -47,7 +48,7 @@ const HALVES: &str = "queue,resource,from,to,amount,fair_share,waiting\n\
     a,gpu,0,3600,2,8,1\na,gpu,3600,7200,12,8,3\n\
     b,gpu,0,3600,14,8,1\nb,gpu,3600,7200,4,8,0\n";
 
-/// a lacks 6 GPUs for an hour and then has 4 more than its share.
+/// Queue `a` lacks 6 GPUs for an hour, and then has 4 GPUs more than its share.
 #[test]
 fn sums_by_hand() {
     let found = judged(HALVES, &settings(0, 7200));
@@ -58,18 +59,18 @@ fn sums_by_hand() {
         (hours(&a.lacked), hours(&a.over), hours(&a.balance())),
         (Some(q("6")), Some(q("4")), Some(q("-2")))
     );
-    // b did not want more in the second hour, so that it lacks nothing there.
+    // Queue `b` did not want more in the second hour, so it lacks nothing there.
     let b = &found.balances[1];
     assert_eq!(
         (hours(&b.fair_share), hours(&b.lacked), hours(&b.over)),
         (Some(q("8")), Some(q("0")), Some(q("6")))
     );
-    // Only a wanted more throughout: 14 against 18 GPU-hours.
+    // Only queue `a` wanted more throughout. It has 14 GPU-hours, and queue `b` has 18.
     let MaxMin::Judged { holds: false, margin, least, most } = &found.max_min else {
         panic!("{:?}", found.max_min)
     };
     assert_eq!((margin.exact(), least.as_str(), most.as_str()), (Some(&q("-2/9")), "a", "b"));
-    // With a half-life of an hour the second hour weighs twice as much: 2 + 24 against 14 + 8.
+    // With a half-life of an hour, the second hour weighs twice as much: 2 + 24 for `a` and 14 + 8 for `b`.
     let mut decaying = settings(0, 7200);
     decaying.half_life = Some(3600 * NANOSECONDS);
     let found = judged(HALVES, &decaying);
@@ -85,7 +86,7 @@ fn sums_by_hand() {
     certified(&read(HALVES).unwrap(), &decaying, &found);
 }
 
-/// Equal queues are equal whatever decays, which bounds alone do not show.
+/// Identical queues are equal under every decay. Bounds on irrational numbers alone could not show this.
 #[test]
 fn equal_queues_have_margin_0() {
     let table = "queue,resource,from,to,amount,fair_share,waiting\n\
@@ -134,7 +135,7 @@ fn what_is_not_known_is_said() {
     let MaxMin::Judged { holds: false, margin, .. } = &found.max_min else { panic!("{:?}", found.max_min) };
     assert_eq!(margin.exact(), Some(&q("-1/2")));
     certified(&read(plain).unwrap(), &settings, &found);
-    // Another resource: its value has to be stated.
+    // With another resource, the value of each resource has to be stated.
     let two = format!("{plain}a,cpu,0,100,64\n");
     assert!(matches!(judged(&two, &settings).max_min, MaxMin::NotChecked(_)));
     settings.resource_weights = BTreeMap::from([("gpu".to_owned(), q("1")), ("cpu".to_owned(), q("1/32"))]);
@@ -142,7 +143,7 @@ fn what_is_not_known_is_said() {
     let MaxMin::Judged { margin, .. } = &found.max_min else { panic!() };
     assert_eq!(margin.exact(), Some(&q("-2/3")));
     certified(&read(&two).unwrap(), &settings, &found);
-    // A queue without weight that used something is ahead of every other queue.
+    // A queue of weight 0 that used something is ahead of every other queue.
     settings.weights = BTreeMap::from([("b".to_owned(), q("0"))]);
     let found = judged(&two, &settings);
     let MaxMin::Judged { margin, most, .. } = &found.max_min else { panic!() };
@@ -189,8 +190,8 @@ fn wrong_windows_are_refused() {
     assert!(end_of(&History::new()).is_err());
 }
 
-/// A random window, as a history and as the plain implementation takes it. Samples may leave gaps; fair shares and wants may not
-/// be known.
+/// Returns a random window, as a history and in the form of the plain implementation. Samples may have gaps. Fair
+/// shares and wants may be unknown.
 fn random(seed: u64) -> (History, WindowSettings, PlainWindow) {
     let mut rng = Pcg64::seed_from_u64(seed);
     let (from, to) = (rng.random_range(0..10), rng.random_range(40..60));
@@ -298,7 +299,7 @@ fn random_windows_equal_the_plain_implementation() {
             (MaxMin::DoesNotApply, PlainMargin::DoesNotApply) => seen[2] += 1,
             (MaxMin::NotChecked(why), PlainMargin::Unknown) if why.contains("which queues") => seen[3] += 1,
             (MaxMin::NotChecked(why), _) if plain.segments.is_empty() => assert!(why.contains("too little")),
-            // A margin of 0 or of exactly the tolerance, which bounds do not decide.
+            // The margin is 0 or exactly the tolerance, which bounds cannot decide.
             (MaxMin::NotChecked(why), PlainMargin::Margin((low, high))) => {
                 let least = Rational::from(-&settings.tolerance);
                 let slack = q("1/100000000000");
@@ -316,7 +317,7 @@ fn random_windows_equal_the_plain_implementation() {
     assert!(seen.iter().all(|count| *count > 100), "{seen:?}");
 }
 
-/// The kernel refuses what the plain judge finds false, and accepts what it finds true.
+/// The kernel refuses certificates that the plain judge finds false, and accepts certificates that it finds true.
 #[test]
 fn damaged_certificates_are_refused() {
     let wanted =
@@ -341,7 +342,8 @@ fn damaged_certificates_are_refused() {
             let kernel = of_kernel(&text, Some(Sharing::Rdm));
             assert!(!matches!(kernel, Finding::Crashed(_)), "{kernel:?}: {text}");
             let is_accepted = kernel == Finding::Accepted;
-            // A tolerance that the reader does not allow is another matter than truth.
+            // A refusal because of a tolerance that the reader does not allow says nothing about the truth of the
+            // certificate.
             let is_unmet = matches!(&kernel, Finding::Refused(why) if why.ends_with("that is allowed"));
             let is_judged = !is_unmet && !matches!(kernel, Finding::TooLarge(_));
             if let Some(truth) = is_true(&text).filter(|_| is_judged) {

@@ -41,16 +41,16 @@ impl Scale {
     }
 }
 
-/// The cost of one migrated task, by user, as whole numbers over one denominator.
+/// The cost of one migrated task by user, as whole numbers with a common denominator.
 #[derive(Debug, Clone)]
 pub struct WholeCosts {
-    /// By user: the cost of one task.
+    /// The cost of one task, by user.
     pub list: Vec<u64>,
     denominator: Integer,
 }
 
 impl WholeCosts {
-    /// Returns costs that are at least 0; `None` if they are too large for whole numbers.
+    /// Converts costs that are at least 0; `None` if they are too large for whole numbers.
     pub fn new(costs: &[Rational]) -> Option<Self> {
         let mut denominator = Integer::from(1);
         for cost in costs {

@@ -1,28 +1,31 @@
 //! Lower bounds on the cost of migrations: the least cost of the tasks that have to leave the servers of a gang.
 //!
-//! A server holds `j` tasks of a gang only if enough tasks leave it. Of each resource that lacks, tasks have to give the lacking
-//! amount, so the cost is at least that of the continuous knapsack of this resource. The bound adds these costs up over servers
-//! and chooses how many tasks of the gang each server holds at the least sum. It ignores where the leaving tasks go.
+//! A server holds `j` tasks of a gang only if enough tasks leave it. For each lacking resource, the leaving tasks have
+//! to free the lacking amount. Their cost is therefore at least the cost of the continuous knapsack of this resource.
+//! The bound is the sum of these costs over servers, for the best division of the gang among the servers. It ignores
+//! the servers to which the leaving tasks go.
 
 use super::hosts::{Demand, Host, Hosts};
 
-/// The largest number of steps of the dynamic programme. Beyond it a weaker bound is used.
+/// The largest number of steps of the dynamic programme. A weaker bound replaces larger programmes.
 const MOST_STEPS: u64 = 50_000_000;
 /// Fractions of the weaker bound are whole multiples of one over this number.
 const GRAIN: u64 = 1_000_000;
 
-/// A task or a part of a gang that may leave a server: what it gives of the lacking resource, its cost, and how many there are.
+/// Identical tasks, or the tasks of a gang, that may leave a server: the amount of the lacking resource that one of
+/// them frees, its cost, and their number.
 type Item = (i128, u64, u64);
 
 impl Hosts<'_> {
-    /// Returns the amounts that a server lacks for a number of tasks.
+    /// Returns the amounts that a server lacks for a number of tasks, by resource. Resources that it does not lack are
+    /// left out.
     pub fn lacks(host: &Host, demand: &Demand, tasks: u64) -> Vec<(usize, i128)> {
         let lack = |(r, d): &(usize, i128)| (*r, d.saturating_mul(i128::from(tasks)) - host.free[*r]);
         demand.iter().map(lack).filter(|(_, lack)| *lack > 0).collect()
     }
 
-    /// Returns a lower bound on the cost of tasks that leave a server until these amounts are free; `None` if all tasks that may
-    /// leave do not suffice.
+    /// Returns a lower bound on the cost of the tasks that have to leave a server until these amounts are free. Returns
+    /// `None` if the tasks that may leave do not free enough.
     pub fn least_cost(&mut self, host: usize, lacks: &[(usize, i128)]) -> Option<u64> {
         let class = self.list[host].place.class;
         let singles = self.list[host].singles.clone();
@@ -47,10 +50,10 @@ impl Hosts<'_> {
         Some(least)
     }
 
-    /// Returns a lower bound on the cost of migrations until servers of these classes hold a gang. `None` if they cannot.
+    /// Returns a lower bound on the cost of migrations until servers of these classes can hold a gang. Returns `None`
+    /// if they can never hold it.
     ///
-    /// The gang runs on the classes of one of the `class_sets`; `is_distinct` says that each task needs a server of its
-    /// own.
+    /// The gang runs on the classes of one of the `class_sets`. If `is_distinct`, each task needs a server of its own.
     pub fn least_for_gang(
         &mut self,
         n: usize,
@@ -93,10 +96,11 @@ impl Hosts<'_> {
     }
 }
 
-/// Returns the least cost of items that together give an amount if items may be split, rounded up; `None` if all do not suffice.
+/// Returns the least cost of items that together free an amount, rounded up. Items may be split. Returns `None` if all
+/// items together do not free enough.
 fn knapsack(mut items: Vec<Item>, lack: i128) -> Option<u64> {
     items.retain(|(gain, _, count)| *gain > 0 && *count > 0);
-    // By the cost of one unit, ascending.
+    // Ascending by the cost of one freed unit.
     items.sort_by(|a, b| (i128::from(a.1) * b.0).cmp(&(i128::from(b.1) * a.0)).then(b.0.cmp(&a.0)));
     let (mut left, mut sum) = (lack, 0_u64);
     for (gain, cost, count) in items {
@@ -114,14 +118,14 @@ fn knapsack(mut items: Vec<Item>, lack: i128) -> Option<u64> {
     None
 }
 
-/// Returns the least cost of servers that together hold a number of tasks. `costs` has for each server the costs of 1, 2, ...
-/// tasks on it.
+/// Returns the least cost of servers that together hold a number of tasks. For each server, `costs` has the costs of
+/// holding 1, 2, ... tasks. Returns `None` if the servers cannot hold so many tasks.
 pub fn cheapest(costs: &[&[u64]], gang: u64) -> Option<u64> {
     let capacity: u64 = costs.iter().map(|of| of.len() as u64).sum();
     if capacity < gang {
         return None;
     }
-    // Tasks on servers that have room already cost nothing.
+    // Tasks cost nothing on servers that have free capacity for them.
     let room: u64 = costs.iter().map(|of| of.iter().take_while(|cost| **cost == 0).count() as u64).sum();
     if room >= gang {
         return Some(0);
@@ -143,7 +147,8 @@ pub fn cheapest(costs: &[&[u64]], gang: u64) -> Option<u64> {
     Some(least[gang]).filter(|cost| *cost < u64::MAX)
 }
 
-/// Returns a weaker bound for many servers and tasks: every task on a server costs at least the least average there.
+/// Returns a weaker bound for many servers and tasks: every task on a server costs at least the least average cost of a
+/// task there.
 fn by_averages(costs: &[&[u64]], gang: u64) -> u64 {
     let average = |of: &&[u64]| {
         let each = of.iter().zip(1_u64..).map(|(cost, tasks)| cost.saturating_mul(GRAIN) / tasks);

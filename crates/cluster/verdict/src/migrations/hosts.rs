@@ -1,6 +1,7 @@
-//! The servers of a cluster with the tasks that may migrate away from them.
+//! The servers of a cluster, with the tasks that may migrate to other servers.
 //!
-//! A *unit* is the tasks that migrate together: one task that started alone, or a whole gang with all gangs that started with it.
+//! A *unit* is a set of tasks that migrate together: one task that started alone, or a whole gang with all gangs that
+//! started with it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
@@ -16,7 +17,7 @@ use crate::starts::Standing;
 /// Amounts by resource, without zeros.
 pub type Demand = Rc<[(usize, i128)]>;
 
-/// A start: one gang for each user that starts together, with the servers of the tasks.
+/// A start: each user that starts together with others, with the servers of its tasks as positions in [`Hosts::list`].
 pub type Start = Vec<(usize, Vec<usize>)>;
 
 /// A server.
@@ -26,16 +27,16 @@ pub struct Host {
     pub place: Place,
     /// The free capacity by resource; negative if the server is overfull.
     pub free: Vec<i128>,
-    /// The users with tasks here that may migrate alone, each with the number of these tasks, ascending.
+    /// The users with tasks here that may migrate alone, ascending, each with the number of these tasks.
     pub singles: Vec<(usize, u64)>,
-    /// The gangs with tasks here that may migrate as a whole.
+    /// The gangs with tasks here that may migrate as a whole, as positions in [`Hosts::groups`].
     pub groups: Vec<usize>,
 }
 
 /// A gang that migrates as a whole.
 #[derive(Debug, Clone)]
 pub struct Group {
-    /// Its starts.
+    /// The starts of the gang.
     pub starts: Vec<Start>,
     /// The position of the gang in the snapshot, if the snapshot names it.
     pub name: Option<usize>,
@@ -48,21 +49,22 @@ pub struct Group {
 pub struct Hosts<'p> {
     /// The problem.
     pub problem: &'p Problem,
-    /// All servers that are considered.
+    /// All servers that the search considers.
     pub list: Vec<Host>,
-    /// By class: the positions of its servers in the list.
+    /// The positions of the servers of each class in the list.
     pub by_class: Vec<Vec<usize>>,
     /// The gangs that migrate as a whole.
     pub groups: Vec<Group>,
-    /// The gangs of the snapshot with one task each, by user and server: their positions in the snapshot.
+    /// The gangs of the snapshot with only one task, by the user and the server of the task: their positions in the
+    /// snapshot.
     pub names: HashMap<(usize, usize), Vec<usize>>,
-    /// By user: whether its tasks may migrate.
+    /// Whether the tasks of a user may migrate, by user.
     pub may_migrate: Vec<bool>,
-    /// Whether tasks were assigned to gangs by guesswork, because the snapshot does not name the gangs.
+    /// Whether the division of tasks into gangs is a guess, because the snapshot does not name the gangs.
     pub is_guessed: bool,
     /// The costs of tasks.
     pub costs: WholeCosts,
-    /// The factors of amounts.
+    /// The factors that make amounts whole numbers.
     pub scale: Scale,
     demands: HashMap<(usize, usize), Demand>,
 }
@@ -115,7 +117,8 @@ impl<'p> Hosts<'p> {
             hosts.may_migrate[n] = may_migrate(standing, settings, strict_below, n);
         }
         hosts.add_units(standing, &at);
-        // All demands that units need exist before the search, so that a number that is too large is noticed here.
+        // The demands of all units are computed before the search, so that an amount that is too large ends the
+        // computation here.
         for n in 0..n_users {
             let classes: Vec<usize> = problem.classes_of(n).collect();
             if hosts.may_migrate[n] && hosts.demands.len() < 1_000_000 {
@@ -127,8 +130,8 @@ impl<'p> Hosts<'p> {
         Some(hosts)
     }
 
-    /// Returns the same servers if every running task could migrate alone, at a cost of 1. Bounds for these hold for any choice of
-    /// tasks that may migrate, and the kernel computes them from the certificate alone.
+    /// Returns the same servers as if every running task could migrate alone at a cost of 1. Lower bounds for them hold
+    /// for every choice of tasks that may migrate. The kernel can compute these bounds from the certificate alone.
     pub fn with_all_tasks(mut self, standing: &Standing<'p>) -> Self {
         self.groups.clear();
         self.costs = WholeCosts::new(&vec![Rational::from(1); self.problem.n_users()]).unwrap_or(self.costs);
@@ -152,15 +155,16 @@ impl<'p> Hosts<'p> {
         Some(demand)
     }
 
-    /// Returns the demand of a task of a user on a class. An amount that is too large counts as more than any server has.
+    /// Returns the demand of a task of a user on a class. An amount that is too large becomes a demand that no server
+    /// can meet.
     pub fn demand(&mut self, n: usize, class: usize) -> Demand {
         self.try_demand(n, class).unwrap_or_else(|| Rc::from([(0, i128::MAX / 1_000_000_000)]))
     }
 
-    /// Finds the tasks that may migrate alone and the gangs that may migrate as a whole.
+    /// Determines the tasks that may migrate alone, and the gangs that may migrate as a whole.
     fn add_units(&mut self, standing: &Standing<'p>, at: &HashMap<Place, usize>) {
         let rules = standing.rules;
-        // By user and server: the tasks that are not in a gang of several tasks.
+        // The number of tasks outside of gangs of several tasks, by user and server.
         let mut left: BTreeMap<usize, BTreeMap<usize, u64>> = BTreeMap::new();
         for (class, servers) in standing.servers.classes.iter().enumerate() {
             for server in servers {
@@ -186,7 +190,7 @@ impl<'p> Hosts<'p> {
                     of.push((*m, each));
                 }
                 let is_single = of.len() == 1 && of[0].1.len() == 1;
-                // The tasks of a gang that cannot migrate as a whole do not migrate at all.
+                // If a gang cannot migrate as a whole, none of its tasks migrates.
                 let mut is_present = of.iter().all(|(m, _)| self.may_migrate[*m]);
                 for (m, each) in &of {
                     for host in each {
@@ -218,7 +222,8 @@ impl<'p> Hosts<'p> {
             if start[0] != n || start.iter().any(|m| !self.may_migrate[*m] || rules.has_gangs(*m)) {
                 continue;
             }
-            // No names: tasks are assigned to gangs in the order of their servers. That is certain if there is one gang.
+            // If gangs have no names, tasks are assigned to gangs in the order of their servers. This is certain only
+            // if there is a single gang.
             let each = |m: usize| -> Vec<usize> {
                 let hosts = left.get(&m).into_iter().flatten();
                 hosts.flat_map(|(host, count)| (0..*count).map(move |_| *host)).collect()
@@ -238,7 +243,7 @@ impl<'p> Hosts<'p> {
         gang(self.problem, n) == 1 && standing.rules.start(n).len() == 1
     }
 
-    /// Splits tasks into starts; `None` if they are not whole starts.
+    /// Divides tasks into starts; `None` if the tasks do not form whole starts.
     fn starts_of(&self, standing: &Standing<'_>, tasks: &[(usize, Vec<usize>)]) -> Option<Vec<Start>> {
         let mut starts = Vec::new();
         for (n, own) in tasks {
@@ -277,7 +282,7 @@ impl<'p> Hosts<'p> {
         self.groups.push(Group { starts, name, cost });
     }
 
-    /// Returns the number of tasks by user that a gang has on a server.
+    /// Returns the number of tasks of a gang on a server, by user.
     pub fn portion(&self, group: usize, host: usize) -> Vec<(usize, u64)> {
         let mut portion: BTreeMap<usize, u64> = BTreeMap::new();
         for (m, hosts) in self.groups[group].starts.iter().flatten() {
@@ -290,8 +295,8 @@ impl<'p> Hosts<'p> {
     }
 }
 
-/// Returns whether the tasks of a user may migrate: the user is neither pinned nor protected, nothing that the snapshot does not
-/// model decides where its tasks run, and no limit keeps a gang that was stopped from starting again.
+/// Returns whether the tasks of a user may migrate. The user must be neither pinned nor protected. The snapshot must
+/// model all conditions on the servers of its tasks. No limit may keep a stopped gang of the user from starting again.
 fn may_migrate(
     standing: &mut Standing<'_>,
     settings: &Settings,
@@ -325,7 +330,7 @@ fn may_migrate(
     may
 }
 
-/// Returns the state of a cluster with so many empty servers that any start and any migrations find enough of them.
+/// Returns the same cluster with `spare` empty servers of each class, if the class has so many.
 pub fn standing_with_empty_servers<'p>(
     standing: Standing<'p>,
     allocation: &Allocation,

@@ -1,4 +1,5 @@
-//! The order of migrations: each stops and starts elsewhere in one step, so each needs room when it is made.
+//! The order of migrations. Each migration stops a task and starts it again in one step, so the new server must have
+//! free capacity at that moment.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -11,18 +12,18 @@ use crate::starts::{Assignment, Standing};
 /// The number of migrations up to which all orders are tried.
 const MOST_FOR_ALL_ORDERS: usize = 14;
 
-/// One migration: a start that stops and starts again in the same moment.
+/// One migration: a start that stops and starts again at the same moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
-    /// By user: the servers that the tasks leave.
+    /// The servers that the tasks leave, by user.
     pub from: Vec<(usize, Vec<Place>)>,
-    /// By user, ascending: the servers on which the tasks start again.
+    /// The servers on which the tasks start again, by user in ascending order.
     pub to: Vec<(usize, Vec<Place>)>,
     /// The position of the gang in the snapshot, if the snapshot names it.
     pub name: Option<usize>,
 }
 
-/// Returns tasks by user and server.
+/// Returns the number of tasks on each server, by user.
 pub fn tasks_of(parts: &[(usize, Vec<Place>)]) -> BTreeMap<usize, Tasks> {
     let mut all: BTreeMap<usize, Tasks> = BTreeMap::new();
     for (n, places) in parts {
@@ -38,7 +39,8 @@ fn change(standing: &mut Standing<'_>, parts: &[(usize, Vec<Place>)], sign: i32)
     }
 }
 
-/// Makes a migration if its tasks may start on the new servers once they have stopped. Returns whether it was made.
+/// Makes a migration if its tasks may start on the new servers after they have stopped. Returns whether the migration
+/// was made.
 pub fn make(standing: &mut Standing<'_>, step: &Step) -> bool {
     change(standing, &step.from, -1);
     if standing.may_start(&Assignment { parts: step.to.clone() }).is_ok() {
@@ -55,8 +57,9 @@ pub fn undo(standing: &mut Standing<'_>, step: &Step) {
     change(standing, &step.from, 1);
 }
 
-/// Returns the migrations in an order in which each has room, and after which the gang may start and no user lacks more of a
-/// guarantee than before; `None` if no order was found. The cluster is unchanged afterwards.
+/// Returns the migrations in a feasible order: each has free capacity when it is made, the gang may start afterwards,
+/// and no user lacks more of a guarantee than before. Returns `None` if no such order was found. The cluster is the
+/// same afterwards.
 pub fn ordered(standing: &mut Standing<'_>, steps: &[Step], gang: &Assignment) -> Option<Vec<Step>> {
     let before = lacks(standing);
     let made = greedy(standing, steps).or_else(|| {
@@ -74,8 +77,9 @@ pub fn ordered(standing: &mut Standing<'_>, steps: &[Step], gang: &Assignment) -
     is_harmless.then(|| made.iter().map(|at| steps[*at].clone()).collect())
 }
 
-/// Makes migrations one after the other, each time the first that has room. The last to leave are tried first, because the others
-/// may need the capacity that they leave.
+/// Makes migrations one after the other, each time the first feasible migration. The tasks that left last in the search
+/// are tried first, because other migrations may need the capacity that they free. Returns the order, or `None` if some
+/// migration was never feasible.
 fn greedy(standing: &mut Standing<'_>, steps: &[Step]) -> Option<Vec<usize>> {
     let mut left: Vec<usize> = (0..steps.len()).rev().collect();
     let mut made: Vec<usize> = Vec::new();
@@ -96,7 +100,7 @@ fn greedy(standing: &mut Standing<'_>, steps: &[Step]) -> Option<Vec<usize>> {
     Some(made)
 }
 
-/// Tries all orders. Sets of migrations after which no order goes on are remembered.
+/// Tries all orders. If no order is feasible after a set of migrations, the set is remembered and not tried again.
 fn by_trying(standing: &mut Standing<'_>, steps: &[Step]) -> Option<Vec<usize>> {
     let mut made: Vec<usize> = Vec::new();
     let mut dead: HashSet<u32> = HashSet::new();
@@ -130,7 +134,8 @@ fn extend(
     false
 }
 
-/// Returns what users lack of their guarantees, with and without admitted tasks; the kernel compares both.
+/// Returns the number of tasks that guarantees still promise to each user, with and without admitted tasks. The kernel
+/// compares both numbers.
 fn lacks(standing: &Standing<'_>) -> Vec<Rational> {
     let problem = standing.problem;
     if problem.groups().list().is_empty() {

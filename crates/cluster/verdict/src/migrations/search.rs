@@ -1,8 +1,10 @@
-//! The search for migrations: servers for the gang that waits, tasks that leave them, and other servers for these tasks.
+//! The search for migrations: it chooses servers for the waiting gang, tasks that have to leave these servers, and new
+//! servers for these tasks.
 //!
-//! Each item, a task of the waiting gang or a task that had to leave, is placed on a server in turn. If the server lacks capacity,
-//! tasks leave it and become items. The search tries only sets in which every task has to leave, and no task migrates
-//! twice. For a given largest cost the search is complete, unless it says otherwise.
+//! An item is the waiting gang, or a task or gang that had to leave. Items are placed on servers one after the other.
+//! If a server lacks capacity, tasks leave it and become items. The search tries only sets in which every task has to
+//! leave, and no task migrates twice. For a given largest cost the search is complete, unless [`Pass::is_complete`] is
+//! `false`.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -34,56 +36,57 @@ enum Unit {
     Group(usize),
 }
 
-/// A gang, or a single task, that needs servers.
+/// A gang or a single task that needs servers.
 #[derive(Debug, Clone)]
 struct Item {
     user: usize,
-    /// The number of tasks without a server.
+    /// The number of tasks that still need a server.
     left: u64,
     /// The position of the item's unit among the units that have left; `None` for the waiting gang.
     unit: Option<usize>,
-    /// The position of its start in the unit.
+    /// The position of the item's start in its unit.
     start: usize,
-    /// The class set that was chosen.
+    /// The position of the class set that was chosen for the gang.
     set: Option<usize>,
-    /// The servers of the tasks that are placed.
+    /// The servers of the tasks that are placed, as positions in the list of servers.
     placed: Vec<usize>,
     /// The server that a single task has left.
     source: Option<usize>,
-    /// The resource of which a task demands the largest fraction of all capacity, after that fraction.
+    /// The largest fraction of the capacity of all servers that a task demands of a resource, and this resource.
     size: (f64, usize),
 }
 
-/// A server for the next task of an item, and the units that leave it first.
+/// A server for the next task of an item, and the units that have to leave the server before.
 struct Candidate {
     cost: u64,
-    /// The free capacity that the task leaves, in its own demands: the fullest server comes first. If units leave, their size.
+    /// The free capacity that remains after the task, in demands of the task. Servers with the least remaining capacity
+    /// come first. If units leave, it is the largest lacking amount in demands of the task.
     slack: f64,
     host: usize,
     leave: Vec<Unit>,
     set: Option<usize>,
 }
 
-/// A server without room for the next task of an item.
+/// A server without free capacity for the next task of an item.
 struct Full {
-    /// A lower bound on the cost of the units that leave it.
+    /// A lower bound on the cost of the units that have to leave the server.
     least: u64,
-    /// The largest lacking amount, in demands of the task.
+    /// The largest lacking amount of a resource, in demands of the task.
     size: f64,
     host: usize,
     set: Option<usize>,
 }
 
-/// The result of a search for plans up to a cost.
+/// The result of a search for plans up to a given cost.
 #[derive(Debug, Clone, Default)]
 pub struct Pass {
-    /// A plan: migrations in an order in which each has room, then the servers of the gang.
+    /// A plan: its cost, its migrations in a feasible order, and the servers of the gang.
     pub plan: Option<(u64, Vec<Step>, Assignment)>,
-    /// Whether the search has tried everything up to the cost.
+    /// Whether the search has tried all plans up to the given cost.
     pub is_complete: bool,
-    /// The least cost above the limit that the search met; `None` if it met none.
+    /// The least cost above the limit that the search came across; `None` if it came across none.
     pub next: Option<u64>,
-    /// The least cost of migrations that have no order in which each has room.
+    /// The least cost of a set of migrations for which no feasible order was found.
     pub without_order: Option<u64>,
 }
 
@@ -93,23 +96,24 @@ pub struct Search<'s, 'p> {
     standing: &'s mut Standing<'p>,
     items: Vec<Item>,
     units: Vec<Unit>,
-    /// By user and server: the single tasks that have left, and the single tasks that have come.
+    /// The numbers of single tasks that have left a server, and that have come to a server, by user and server.
     left: BTreeMap<(usize, usize), u64>,
     come: BTreeMap<(usize, usize), u64>,
-    /// The changes of the amounts left under limits on classes.
+    /// The changes of the free amounts under limits on classes.
     limits: BTreeMap<OnLimit, Rational>,
     /// The servers whose contents have changed, each with the number of changes.
     touched: BTreeMap<usize, u32>,
-    /// By group: whether it has left.
+    /// Whether a gang has left its servers, by the position of the gang.
     is_gone: Vec<bool>,
     limit: u64,
     work: &'s mut u64,
     pass: Pass,
     seen: HashSet<Vec<u32>>,
     is_small: bool,
-    /// By user and server on which nothing has changed: the bound of [`Search::least_now`] for one task.
+    /// The results of [`Search::least_now`] for one task of a user on a server that has not changed, by user and
+    /// server.
     bounds: HashMap<(usize, usize), Option<u64>>,
-    /// The number of tasks that are placed.
+    /// The number of tasks that are placed at the moment.
     depth: usize,
 }
 
@@ -164,7 +168,7 @@ impl<'s, 'p> Search<'s, 'p> {
         self.pass
     }
 
-    /// Searches for a plan of at most this cost without ever going back: every task is placed on the best server.
+    /// Searches for a plan of at most this cost without backtracking: every task is placed on the best server.
     pub fn run_greedily(mut self, limit: u64) -> Pass {
         self.limit = limit;
         let mut made: Vec<(usize, Candidate)> = Vec::new();
@@ -189,7 +193,7 @@ impl<'s, 'p> Search<'s, 'p> {
         true
     }
 
-    /// Places the remaining items. Returns whether the search ends here.
+    /// Places the remaining items. Returns whether the search ends here, because it has a plan or has reached a limit.
     fn descend(&mut self, cost: u64) -> bool {
         if *self.work == 0 || self.depth > MOST_DEPTH {
             return self.give_up();
@@ -208,11 +212,11 @@ impl<'s, 'p> Search<'s, 'p> {
         false
     }
 
-    /// Returns the next item to place: those of the waiting gang first, then the largest.
+    /// Returns the next item to place. Items of the waiting gang come first, and then the largest item.
     fn next_item(&self) -> Option<usize> {
         let open = |item: &Item| item.left > 0;
         let waiting = self.items.iter().position(|item| open(item) && item.unit.is_none());
-        // A gang is placed as a whole before the next item.
+        // A gang whose placement has begun is completed before other items.
         let begun = || self.items.iter().position(|item| open(item) && !item.placed.is_empty());
         waiting.or_else(begun).or_else(|| {
             let all = self.items.iter().enumerate().filter(|(_, item)| open(item));
@@ -221,7 +225,7 @@ impl<'s, 'p> Search<'s, 'p> {
         })
     }
 
-    /// Returns whether the same state was searched before, and remembers it on small clusters.
+    /// Returns whether the same state was searched before. On small clusters the state is remembered.
     fn is_known(&mut self) -> bool {
         if !self.is_small || self.seen.len() >= MOST_STATES {
             return false;
@@ -254,7 +258,7 @@ impl<'s, 'p> Search<'s, 'p> {
         !self.seen.insert(key)
     }
 
-    /// Returns servers for the next task of an item, the cheapest first.
+    /// Returns the candidate servers for the next task of an item, the cheapest first.
     fn candidates(&mut self, at: usize, cost: u64) -> Vec<Candidate> {
         let Item { user: n, set, source, size: (_, scarce), .. } = self.items[at];
         let rules = self.standing.rules;
@@ -278,7 +282,8 @@ impl<'s, 'p> Search<'s, 'p> {
                 continue;
             }
             if !self.limits_allow(n, class) {
-                // Tasks under the limit might leave servers of other classes, and the search does not try that.
+                // Tasks of other classes under the same limit might leave and make the placement possible. The search
+                // does not try this.
                 self.pass.is_complete = false;
                 continue;
             }
@@ -286,7 +291,8 @@ impl<'s, 'p> Search<'s, 'p> {
             for position in 0..self.hosts.by_class[class].len() {
                 let host = self.hosts.by_class[class][position];
                 *self.work = self.work.saturating_sub(1);
-                // On small clusters a gang takes its servers in ascending order, so that no set of servers is tried twice.
+                // On small clusters a gang takes its servers in ascending order, so that each set of servers is tried
+                // only once.
                 let is_taken = if self.is_small {
                     let last = placed.last().copied();
                     last.is_some_and(|last| host < last || (rule.distinct_servers && host == last))
@@ -339,7 +345,7 @@ impl<'s, 'p> Search<'s, 'p> {
             full.sort_by(|a, b| {
                 a.least.cmp(&b.least).then(a.size.total_cmp(&b.size)).then(a.host.cmp(&b.host))
             });
-            // Servers without room matter if no other server has room.
+            // Servers from which units would have to leave matter mainly if no other server has free capacity.
             let most = if found.is_empty() { WIDTH } else { 2 };
             self.pass.is_complete &= full.len() <= most;
             full.truncate(most);
@@ -350,7 +356,8 @@ impl<'s, 'p> Search<'s, 'p> {
             let lacks = Hosts::lacks(&self.hosts.list[host], &demand, 1);
             let mut covers = Vec::new();
             if !self.is_small {
-                // Sets at the lower bound are found quickly, and usually there is one.
+                // Sets at the lower bound are tried first, because they are found quickly and one of them usually
+                // suffices.
                 self.pass.is_complete = false;
                 covers = self.covers(host, &lacks, cost, least);
             }
@@ -368,13 +375,13 @@ impl<'s, 'p> Search<'s, 'p> {
         found
     }
 
-    /// Notes a cost above the limit.
+    /// Records a cost above the limit, if it is the least such cost so far.
     fn exceeds(&mut self, cost: u64) {
         self.pass.next = Some(self.pass.next.map_or(cost, |next| next.min(cost)));
     }
 
-    /// Returns whether two servers of a class can be exchanged: nothing has changed on either, and both have the same tasks that
-    /// may migrate and the same free capacity.
+    /// Returns whether two servers of a class can be exchanged: nothing has changed on them, and they have the same
+    /// free capacity and the same tasks that may migrate.
     fn are_identical(&self, a: usize, b: usize) -> bool {
         if self.touched.contains_key(&a) || self.touched.contains_key(&b) {
             return false;
@@ -387,7 +394,7 @@ impl<'s, 'p> Search<'s, 'p> {
             && y.groups.is_empty()
     }
 
-    /// Returns the units on a server that may still leave, each with its cost and what it gives.
+    /// Returns the units on a server that may still leave and that free a lacking amount.
     fn things(&mut self, host: usize, lacks: &[(usize, i128)]) -> Vec<Thing> {
         let class = self.hosts.list[host].place.class;
         let singles = self.hosts.list[host].singles.clone();
@@ -399,7 +406,8 @@ impl<'s, 'p> Search<'s, 'p> {
         };
         let mut things = Vec::new();
         for (m, count) in singles {
-            // Two tasks of one user must not change places.
+            // If a task of the same user came to this server, no task of the user leaves it, because two equal tasks
+            // would only change places.
             let count = if self.come.contains_key(&(m, host)) { 0 } else { count };
             let count = count - self.left.get(&(m, host)).copied().unwrap_or(0).min(count);
             let gain = gains(&self.hosts.demand(m, class), 1);
@@ -421,7 +429,8 @@ impl<'s, 'p> Search<'s, 'p> {
         things
     }
 
-    /// Returns a lower bound on the cost of the units that leave a server until amounts are free; `None` if all do not suffice.
+    /// Returns a lower bound on the cost of the units that have to leave a server until the lacking amounts are free.
+    /// Returns `None` if all units together do not free enough.
     fn least_now(&mut self, n: usize, host: usize, lacks: &[(usize, i128)]) -> Option<u64> {
         let of = &self.hosts.list[host];
         let things = (of.singles.len() + of.groups.len()) as u64;
@@ -443,7 +452,8 @@ impl<'s, 'p> Search<'s, 'p> {
         is_possible.then(|| things.iter().map(|of| of.cost).min().unwrap_or(0))
     }
 
-    /// Returns the sets of units whose departure frees the lacking amounts, the cheapest first. No unit of a set can be left out.
+    /// Returns the sets of units whose departure frees the lacking amounts, the cheapest set first. Every unit of a set
+    /// is necessary.
     fn covers(
         &mut self,
         host: usize,
@@ -452,7 +462,7 @@ impl<'s, 'p> Search<'s, 'p> {
         allowance: u64,
     ) -> Vec<(u64, Vec<Unit>)> {
         let mut things = self.things(host, lacks);
-        // Large and cheap ones first, so that small sets are found first.
+        // Large and cheap units come first, so that small sets are found early.
         things.sort_by(|a, b| {
             b.gain.iter().max().cmp(&a.gain.iter().max()).then(a.cost.cmp(&b.cost)).then(a.unit.cmp(&b.unit))
         });
@@ -487,7 +497,7 @@ impl<'s, 'p> Search<'s, 'p> {
         found.into_iter().map(|(cost, chosen)| (cost, units(&chosen))).collect()
     }
 
-    /// Returns whether the limits on classes leave enough for one more task.
+    /// Returns whether the limits on classes allow one more task of a user on a class.
     fn limits_allow(&self, n: usize, class: usize) -> bool {
         self.standing.rooms.on_limits(n, class).into_iter().all(|at| {
             let left = self.standing.rooms.left_of(at);
@@ -499,7 +509,7 @@ impl<'s, 'p> Search<'s, 'p> {
         })
     }
 
-    /// Adds tasks on a server; removes tasks if the number is negative.
+    /// Adds tasks on a server. A negative number removes tasks.
     fn change(&mut self, n: usize, host: usize, tasks: i64) {
         let class = self.hosts.list[host].place.class;
         let demand = self.hosts.demand(n, class);
@@ -561,7 +571,7 @@ impl<'s, 'p> Search<'s, 'p> {
         }
     }
 
-    /// Lets a unit leave its servers. Its tasks become items.
+    /// Removes a unit from its servers. Its tasks become items.
     fn leave(&mut self, unit: Unit) {
         let position = self.units.len();
         self.units.push(unit);
@@ -617,7 +627,7 @@ impl<'s, 'p> Search<'s, 'p> {
         }
     }
 
-    /// Looks for an order of the migrations in which each has room. Returns whether there is one.
+    /// Searches for a feasible order of the migrations. Returns whether it found one, and then stores the plan.
     fn leaf(&mut self, cost: u64) -> bool {
         let place = |hosts: &Hosts<'_>, of: &[usize]| {
             of.iter().map(|host| hosts.list[*host].place).collect::<Vec<_>>()
@@ -632,7 +642,7 @@ impl<'s, 'p> Search<'s, 'p> {
                 Unit::Single(user, host) => {
                     let used = named.entry((*user, *host)).or_default();
                     let names = self.hosts.names.get(&(*user, *host));
-                    // The youngest gang is the last one.
+                    // The youngest gang comes last in the list.
                     let name = names.and_then(|names| names.iter().rev().nth(*used)).copied();
                     *used += 1;
                     let from = vec![(*user, place(self.hosts, &[*host]))];
@@ -669,7 +679,7 @@ impl<'s, 'p> Search<'s, 'p> {
     }
 }
 
-/// Decrements a count, and removes it if it becomes 0.
+/// Decrements a count. Removes the entry if the count becomes 0.
 fn take_one(counts: &mut BTreeMap<(usize, usize), u64>, key: (usize, usize)) {
     if let Some(count) = counts.get_mut(&key) {
         *count -= 1;
@@ -679,7 +689,8 @@ fn take_one(counts: &mut BTreeMap<(usize, usize), u64>, key: (usize, usize)) {
     }
 }
 
-/// Returns the largest fraction of all capacity of a resource that a task of a user demands, and this resource.
+/// Returns the largest fraction of the capacity of all servers that a task of a user demands of a resource, and this
+/// resource.
 fn size(hosts: &Hosts<'_>, n: usize) -> (f64, usize) {
     let capacity = hosts.problem.total_capacity();
     let mut largest = (0.0, 0);
@@ -692,12 +703,12 @@ fn size(hosts: &Hosts<'_>, n: usize) -> (f64, usize) {
     largest
 }
 
-/// A unit that may leave a server, by kind.
+/// Identical units that may leave a server.
 struct Thing {
     unit: Unit,
     count: u64,
     cost: u64,
-    /// By lacking resource: the amount that one of these tasks frees.
+    /// The amount that one of these units frees, by lacking resource.
     gain: Vec<i128>,
 }
 
@@ -705,11 +716,11 @@ struct Thing {
 struct Covers<'t> {
     things: &'t [Thing],
     found: Vec<(u64, Vec<u64>)>,
-    /// The least cost beyond the allowance that was met.
+    /// The least cost above the allowance that the enumeration came across.
     exceeding: Option<u64>,
     is_cut: bool,
     steps: u64,
-    /// The largest number of sets.
+    /// The largest number of sets that are returned.
     most: usize,
 }
 
@@ -731,7 +742,7 @@ impl Covers<'_> {
         }
         self.steps -= 1;
         let Some(thing) = self.things.get(at) else { return };
-        // No set without the rest gives enough.
+        // The remaining units together do not free enough.
         let gives =
             |r: usize| self.things[at..].iter().map(|of| of.gain[r] * i128::from(of.count)).sum::<i128>();
         if (0..lack.len()).any(|r| lack[r] > gives(r)) {

@@ -1,8 +1,10 @@
-//! The cheapest servers with which a cluster becomes fair, or meets its guarantees, by starts alone.
+//! The cheapest servers with which a cluster becomes fair, or meets its guarantees, by starting tasks and without
+//! stopping any.
 //!
-//! A start never puts a queue below its fair share, and never makes room for another start. So a set of servers is enough if some
-//! starts that have room together leave no queue below its fair share and no guarantee missed. The search for these starts adds
-//! one start after the other, and only starts of the queue that lacks something. It is complete unless it reaches its limit.
+//! A start never puts a queue below its fair share, and never makes another start possible. So a set of servers is
+//! enough if some starts fit together and leave no queue below its fair share and no guarantee missed. The search for
+//! these starts adds one start after the other. Each added start belongs to a queue that lacks something. The search is
+//! complete unless it reaches its limit.
 
 use std::cell::Cell;
 use std::cmp::Reverse;
@@ -26,7 +28,7 @@ use crate::verdict::{Excess, Verdict};
 
 /// The largest number of sets that are judged on a small cluster. Larger clusters get fewer.
 const MOST_JUDGED: usize = 400;
-/// The work for all sets, in users times resources and classes, and running tasks by server.
+/// The work for all sets. The unit is users times resources and classes, plus running tasks by server.
 const WORK: usize = 400_000;
 /// The largest number of states of one complete search for starts on a small cluster.
 const MOST_STATES: usize = 2_000;
@@ -41,7 +43,7 @@ enum Judgement {
     NotKnown,
 }
 
-/// Searches for the cheapest servers after which the verdict has the exit status 0, or else after which no guarantee is missed.
+/// Searches for the cheapest servers: either for a verdict with the exit status 0, or for no missed guarantee.
 pub(super) fn plan(
     snapshot: &Snapshot,
     rule: Option<Rule>,
@@ -76,8 +78,8 @@ pub(super) fn plan(
         not_known: None,
         judged: BTreeSet::new(),
     };
-    // Guarantees do not depend on the number of servers, so more servers never hurt. A set that is not enough excludes all smaller
-    // ones, and large steps come first.
+    // Guarantees do not depend on the number of servers, so more servers never hurt. A set that is not enough excludes
+    // all smaller sets, and large steps come first.
     if !is_fair {
         if let Some(most) = enough_for_all(problem, offers)
             && judge.judge(&vec![most; offers.len()])? == Some(false)
@@ -89,7 +91,7 @@ pub(super) fn plan(
     let half = judge.left / 2;
     let (mut least, mut is_cut) = judge.in_order(if is_fair { half } else { 0 })?;
     if is_cut && judge.best.is_none() {
-        // If all waiting tasks start, every queue has what it asks for.
+        // If all waiting tasks start, every queue gets all tasks that it asks for.
         if let Outcome::Found(set) = packing::plan(snapshot, offers, None)?.outcome {
             judge.shrink(&set.counts)?;
         }
@@ -110,7 +112,7 @@ pub(super) fn plan(
     Ok(plan(Outcome::Found(set), least, judged, is_cut))
 }
 
-/// Returns an excess that neither starts nor servers change.
+/// Returns an exceeded limit or server that neither starts nor servers can change.
 fn lasting(today: &Verdict) -> Option<Obstacle> {
     let is_lasting = |excess: &&Excess| !matches!(excess, Excess::Bound { bound: Bound::KeptBack(_), .. });
     if let Some(excess) = today.excesses.iter().find(is_lasting) {
@@ -119,8 +121,9 @@ fn lasting(today: &Verdict) -> Option<Obstacle> {
     (today.excesses.is_empty() && !today.is_within_limits()).then_some(Obstacle::NotFeasible)
 }
 
-/// Returns a number of servers of each class beyond which further servers change no start: one for each task, and enough for all
-/// capacity that is kept back. Returns `None` if it is too large, or a user states no number of tasks.
+/// Returns a number of servers of each class beyond which further servers change no start: one server for each task,
+/// and enough servers for all capacity that is kept back. Returns `None` if the number is too large, or a user states
+/// no number of tasks.
 fn enough_for_all(problem: &Problem, offers: &[Offer]) -> Option<u64> {
     let tasks: Option<Rational> = problem.users().iter().map(|user| user.tasks().cloned()).sum();
     let promises = Promises::new(problem.groups());
@@ -150,7 +153,7 @@ struct Judge<'s> {
     left: usize,
     /// The largest number of states of one complete search for starts.
     states: usize,
-    /// Sets that are certainly not enough.
+    /// Sets that are proven not to be enough.
     failed: Vec<Vec<u64>>,
     best: Option<(Vec<u64>, Vec<Started>)>,
     /// The least price of a set for which it is not known whether it is enough.
@@ -163,7 +166,8 @@ impl Judge<'_> {
         self.best.as_ref().map(|(counts, _)| price(self.offers, counts))
     }
 
-    /// Judges a set, and returns whether it is enough; `None` if that is not known or no set may be judged any more.
+    /// Judges a set. Returns whether the set is enough; `None` if that is not known, or if the limit on judged sets is
+    /// reached.
     fn judge(&mut self, counts: &[u64]) -> Result<Option<bool>, ClusterError> {
         if !self.is_fair && is_within(counts, &self.failed) {
             return Ok(Some(false));
@@ -214,7 +218,7 @@ impl Judge<'_> {
             }
             let Some((counts, price)) = vectors.step() else { continue };
             if self.judged.contains(&counts) && !self.failed.contains(&counts) {
-                // Whether this set is enough is not known, since a cheaper one than the best set is not enough for certain.
+                // This set was judged before, and the judgement gave no answer.
                 continue;
             }
             if self.judge(&counts)? == Some(true) {
@@ -226,7 +230,8 @@ impl Judge<'_> {
         Ok((least, is_cut))
     }
 
-    /// Judges ever larger sets of each class and of all classes together until some are enough, and then smaller ones.
+    /// Judges growing sets of each class, and of all classes together, until a set is enough. Then searches for the
+    /// smallest such set by bisection.
     fn gallop(&mut self) -> Result<(), ClusterError> {
         let mut rays: Vec<Vec<u64>> = (0..self.offers.len())
             .map(|c| (0..self.offers.len()).map(|k| u64::from(c == k)).collect())
@@ -261,7 +266,7 @@ impl Judge<'_> {
         Ok(())
     }
 
-    /// Judges a set, and if it is enough also smaller ones in the same proportions.
+    /// Judges a set. If it is enough, also judges smaller sets in the same proportions.
     fn shrink(&mut self, counts: &[u64]) -> Result<(), ClusterError> {
         let all = counts.iter().copied().max().unwrap_or(0);
         if self.judge(counts)? != Some(true) {
@@ -279,7 +284,7 @@ impl Judge<'_> {
         Ok(())
     }
 
-    /// Searches for starts that are enough with a set of servers.
+    /// Searches for starts with which a set of servers is enough.
     fn starts_with(&self, counts: &[u64]) -> Result<Judgement, ClusterError> {
         let snapshot = self.snapshot;
         let stated = capacity::with_more(&snapshot.problem, self.offers, counts)?;
@@ -305,11 +310,12 @@ impl Judge<'_> {
             saw_lack: Cell::new(false),
         };
         if !trial.one_by_one() {
-            // The first room for each start was not enough, so all other starts are tried.
+            // The greedy choice of servers was not enough, so all other starts are tried.
             trial.standing = trial.base.clone();
             trial.started.clear();
             if !trial.all_ways(&mut BTreeSet::new()) {
-                // With limits on classes, lacks also depend on the classes of the started tasks, and not all are tried.
+                // With limits on classes, lacks also depend on the classes of the started tasks, and the search does
+                // not try all classes.
                 let is_known = trial.is_known && !(trial.saw_lack.get() && problem.groups().limit_classes());
                 return Ok(if is_known { Judgement::TooFew } else { Judgement::NotKnown });
             }
@@ -329,7 +335,8 @@ impl Judge<'_> {
     }
 }
 
-/// Returns the snapshot after the starts. Admitted tasks that have got a server are no longer admitted ones without a server.
+/// Returns the snapshot after the starts. Admitted tasks that have got a server no longer count as admitted tasks
+/// without a server.
 fn after_starts(
     snapshot: &Snapshot,
     problem: Problem,
@@ -344,13 +351,14 @@ fn after_starts(
     after
 }
 
-/// Notes how many of the starts are those of admitted tasks.
+/// Sets the number of admitted tasks among the starts.
 fn with_admitted(starts: Vec<Started>, admitted: &BTreeMap<usize, BTreeMap<Place, u64>>) -> Vec<Started> {
     let count = |n: usize| admitted.get(&n).map_or(0, |places| places.values().sum());
     starts.into_iter().map(|of| Started { admitted: count(of.user), ..of }).collect()
 }
 
-/// Returns by user whether a missed guarantee counts: always, or only if the fair shares would meet it.
+/// Returns whether a missed guarantee of a user counts, by user. It always counts without fair shares. With fair shares
+/// it counts only if they would meet the guarantee.
 fn promised(problem: &Problem, due: Option<&Due>) -> Vec<bool> {
     if problem.groups().list().is_empty() {
         return vec![false; problem.n_users()];
@@ -364,19 +372,19 @@ fn promised(problem: &Problem, due: Option<&Due>) -> Vec<bool> {
 /// The cluster after some starts.
 struct Trial<'t> {
     queues: &'t Queues<'t>,
-    /// The fair share by queue, if queues must not be below it.
+    /// The fair shares by queue, if no queue may be below its fair share.
     due: Option<&'t [Vector]>,
-    /// By user: whether a missed guarantee counts.
+    /// Whether a missed guarantee of a user counts, by user.
     promised: &'t [bool],
     /// The cluster before the starts.
     base: Standing<'t>,
     standing: Standing<'t>,
-    /// By first user of a start: how many times it has started.
+    /// The number of times that each start was made, by the first user of the start.
     started: BTreeMap<usize, u64>,
     steps: u64,
-    /// The number of states that a complete search may still visit.
+    /// The number of states that the complete search may still visit.
     states: usize,
-    /// Whether the answer "not enough" is certain.
+    /// Whether the answer that no starts are enough would be certain.
     is_known: bool,
     /// Whether a missed guarantee was the reason for a start.
     saw_lack: Cell<bool>,
@@ -387,8 +395,8 @@ impl Trial<'_> {
         self.queues.problem
     }
 
-    /// Returns the first users of starts. At least one of these starts must follow, because a queue is below its fair share or a
-    /// guarantee is missed. Returns `None` if all is well.
+    /// Returns the first users of starts of which at least one must be made, because a queue is below its fair share or
+    /// a guarantee is missed. Returns `None` if no queue is below its fair share and no guarantee is missed.
     fn next(&self) -> Option<Vec<usize>> {
         let queues = self.queues;
         let totals = self.standing.rooms.totals();
@@ -440,13 +448,14 @@ impl Trial<'_> {
         }
     }
 
-    /// Starts one task or gang after the other on the first servers with room. Returns whether all is well in the end.
+    /// Makes one start after the other on the first servers with enough free capacity. Returns whether these starts are
+    /// enough.
     fn one_by_one(&mut self) -> bool {
         let mut shut: BTreeSet<usize> = BTreeSet::new();
         while let Some(leaders) = self.next() {
             let mut has_started = false;
             for n in leaders {
-                // Starts never make room for others, so a start that had no room has none later.
+                // Starts never free capacity, so a start that was impossible stays impossible.
                 if shut.contains(&n) {
                     continue;
                 }
@@ -465,8 +474,8 @@ impl Trial<'_> {
         true
     }
 
-    /// Tries all starts that may be enough, one more at a time. Returns whether some are enough; the cluster is then the one after
-    /// them.
+    /// Tries all combinations of starts that may be enough, one more start at a time. Returns whether one combination
+    /// is enough. The cluster then includes its starts.
     fn all_ways(&mut self, seen: &mut BTreeSet<BTreeMap<usize, u64>>) -> bool {
         let Some(leaders) = self.next() else { return true };
         for n in leaders {
@@ -475,7 +484,7 @@ impl Trial<'_> {
                 *self.started.entry(n).or_default() += 1;
                 let is_new = seen.insert(self.started.clone());
                 if is_new {
-                    // The depth is the number of starts, and the stack has to hold it.
+                    // The depth of the recursion is the number of starts, which is bounded because of the stack.
                     if self.states == 0 || self.started.values().sum::<u64>() > 200 {
                         self.is_known = false;
                     } else {
@@ -495,7 +504,8 @@ impl Trial<'_> {
         false
     }
 
-    /// Starts a user once more, and places all started tasks anew if there is no room otherwise. Returns whether that is possible.
+    /// Starts a user once more. If this is impossible on the free servers, all started tasks are placed anew. Returns
+    /// whether the start was made.
     fn start(&mut self, n: usize) -> bool {
         match self.standing.find(n, &mut self.steps) {
             Answer::Yes(start) => {
@@ -545,7 +555,8 @@ impl Trial<'_> {
         }
     }
 
-    /// Starts all other tasks that could start, and gives admitted tasks a server. Returns the servers of admitted tasks.
+    /// Starts all other tasks that could start, and places admitted tasks on servers. Returns the servers of the
+    /// admitted tasks.
     fn start_the_rest(&mut self) -> BTreeMap<usize, BTreeMap<Place, u64>> {
         let rules = self.standing.rules;
         let users: Vec<usize> = (0..self.problem().n_users()).filter(|n| rules.leads(*n)).collect();
@@ -576,7 +587,7 @@ impl Trial<'_> {
         admitted
     }
 
-    /// Returns the started tasks by user: the tasks on each server that did not run there before.
+    /// Returns the started tasks: for each user, the additional tasks on each server.
     fn list(&self) -> Vec<Started> {
         let mut by_user: BTreeMap<usize, BTreeMap<Place, u64>> = BTreeMap::new();
         for (class, servers) in self.standing.servers.classes.iter().enumerate() {

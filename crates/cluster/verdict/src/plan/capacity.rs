@@ -23,8 +23,8 @@ pub(super) fn light(snapshot: &Snapshot) -> Snapshot {
     }
 }
 
-/// Returns a problem with other numbers of servers by class. A class must have a server, so a class of 0 servers keeps one
-/// without capacity.
+/// Returns a problem with other numbers of servers by class. A class must have a server, so a class of 0 servers gets
+/// one server without capacity.
 pub(super) fn with_counts(problem: &Problem, counts: &[u64]) -> Result<Problem, ClusterError> {
     if problem.servers().iter().map(evenhand_problem::ServerClass::count).eq(counts.iter().copied()) {
         return Ok(problem.clone());
@@ -52,8 +52,8 @@ pub(super) fn with_more(problem: &Problem, offers: &[Offer], more: &[u64]) -> Re
     with_counts(problem, &counts)
 }
 
-/// Returns a snapshot without some servers, given by class as ascending indices. `placements` are those of the tasks before the
-/// servers go, and none is on such a server.
+/// Returns a snapshot without some servers. `gone` are the ascending indices of these servers, by class. `placements`
+/// are the tasks on the remaining servers, with the indices before the removal.
 pub(super) fn without(
     snapshot: &Snapshot,
     gone: &[Vec<u64>],

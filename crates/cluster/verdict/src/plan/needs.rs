@@ -10,22 +10,24 @@ use super::packing::Lot;
 use crate::servers::Server;
 use crate::starts::Standing;
 
-/// The largest number of steps for the needs of lots, and for those of sets of classes. A step looks at one server for one user.
+/// The largest number of steps for the needs of single lots, and again for the needs of sets of classes. A step
+/// considers one server for one user.
 const MOST_STEPS: usize = 3_000_000;
 
-/// A need: the sum of `by_offer` times the number of servers of each offer must be at least `least`.
+/// A need: a lower bound on a weighted number of servers. The number of servers of each offer times `by_offer`, summed
+/// over the offers, must be at least `least`.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Need {
-    /// The contribution of one server, by offer.
+    /// The weight of one server, by offer.
     pub by_offer: Vec<Rational>,
-    /// The sum that is needed.
+    /// The least sum that is needed.
     pub least: Rational,
-    /// The user whose tasks have no room elsewhere, if the need is about one user alone.
+    /// The user whose tasks fit on no other server, if the need is about a single user.
     pub user: Option<usize>,
 }
 
 impl Need {
-    /// Returns what a set lacks; at most 0 if it meets the need.
+    /// Returns the amount by which a set of servers misses the need. It is at most 0 if the set meets the need.
     pub(super) fn rest(&self, counts: &[u64]) -> Rational {
         let has: Rational =
             self.by_offer.iter().zip(counts).map(|(own, count)| Rational::from(own * *count)).sum();
@@ -44,7 +46,7 @@ pub(super) fn needs(standing: &Standing<'_>, lots: &[Lot], offers: &[Offer]) -> 
     let mut needs = Vec::new();
     let count = |set: &[usize]| -> usize { set.iter().map(|i| standing.servers.classes[*i].len()).sum() };
     for lot in lots {
-        // A user without room on any server on offer is an obstacle, so this need is always computed.
+        // A user that fits on no server on offer is an obstacle, so this need is always computed.
         let is_hopeless = offers.iter().all(|offer| lot.room_on_new(standing.problem, offer.class) == 0);
         let cost = count(&lot.classes);
         if cost <= left || is_hopeless {
@@ -52,7 +54,7 @@ pub(super) fn needs(standing: &Standing<'_>, lots: &[Lot], offers: &[Offer]) -> 
             needs.push(rooms(standing, lot, offers));
         }
     }
-    // Sets of classes: the union of all, and those of single lots.
+    // The sets of classes are the union of all classes of lots, and the classes of each lot.
     let mut sets: BTreeSet<Vec<usize>> = lots.iter().map(|lot| lot.classes.clone()).collect();
     let union: BTreeSet<usize> = lots.iter().flat_map(|lot| lot.classes.iter().copied()).collect();
     sets.insert(union.into_iter().collect());
@@ -77,7 +79,7 @@ pub(super) fn needs(standing: &Standing<'_>, lots: &[Lot], offers: &[Offer]) -> 
     needs
 }
 
-/// Returns the need of one lot: the number of its tasks, and for how many of them each server has room.
+/// Returns the need of one lot. It counts the tasks of the lot, and the tasks that each server has free capacity for.
 fn rooms(standing: &Standing<'_>, lot: &Lot, offers: &[Offer]) -> Need {
     let problem = standing.problem;
     let mut least = Rational::from(lot.tasks);
@@ -93,7 +95,7 @@ fn rooms(standing: &Standing<'_>, lot: &Lot, offers: &[Offer]) -> Need {
     Need { by_offer, least, user: Some(lot.user) }
 }
 
-/// Returns the servers of a set of classes on which a task of some lot has room.
+/// Returns the servers of a set of classes that have free capacity for a task of some lot.
 fn usable<'s>(standing: &'s Standing<'_>, inside: &[&Lot], set: &[usize]) -> Vec<&'s Server> {
     let problem = standing.problem;
     let mut usable = Vec::new();
@@ -109,19 +111,19 @@ fn usable<'s>(standing: &'s Standing<'_>, inside: &[&Lot], set: &[usize]) -> Vec
     usable
 }
 
-/// The lots that may start only on a set of classes.
+/// The lots that may start only on a given set of classes.
 struct Inside<'n, 'p> {
     standing: &'n Standing<'p>,
     inside: Vec<&'n Lot>,
     set: Vec<usize>,
-    /// The servers on which some task of these lots has room.
+    /// The servers that have free capacity for a task of these lots.
     usable: Vec<&'n Server>,
     offers: &'n [Offer],
 }
 
 impl Inside<'_, '_> {
-    /// Adds the needs for a resource: the sum of the demands, and the numbers of tasks that demand at least some amount. A server
-    /// with `f` free runs at most `floor(f / size)` tasks that demand at least `size`.
+    /// Adds the needs for a resource: for the sum of the demands, and for the number of tasks that demand at least some
+    /// amount. A server with a free amount `f` runs at most `floor(f / size)` tasks that demand at least `size`.
     fn needs(&self, r: usize, left: &mut usize, needs: &mut Vec<Need>) {
         let problem = self.standing.problem;
         let demands: Vec<(Rational, u64)> = self
@@ -147,7 +149,7 @@ impl Inside<'_, '_> {
         }
     }
 
-    /// Returns a need of this sum, where `value` says what an amount of a resource on a server contributes.
+    /// Returns the need for a sum. `value` gives the contribution of a server with a free amount of the resource.
     fn need(&self, r: usize, sum: Rational, value: &dyn Fn(&Rational) -> Rational) -> Need {
         let mut least = sum;
         for server in self.usable.iter().filter(|server| server.free[r] > 0) {

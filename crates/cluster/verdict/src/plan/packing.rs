@@ -1,7 +1,7 @@
 //! The cheapest servers on which given tasks start: lower bounds, a greedy placement, and an exact search for small cases.
 //!
-//! More servers never stop a task from starting, and a start never makes room for another one. So the order of starts does not
-//! matter, and all tasks are placed together.
+//! More servers never stop a task from starting, and a start never makes another start possible. So the order of starts
+//! does not matter, and all tasks are placed together.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,36 +27,37 @@ const STEPS: u64 = 2_000_000;
 const MOST_PAIRS: usize = 100_000;
 /// The largest number of choices of class sets in one exact search.
 const MOST_CHOICES: usize = 256;
-/// The largest number of sets of servers that are judged one by one.
+/// The largest number of sets of servers that are judged by themselves.
 const MOST_JUDGED: usize = 5_000;
 /// The largest number of steps of the search for sets.
 const MOST_NODES: usize = 500_000;
 
-/// Tasks of one user that have to start.
+/// A lot: tasks of one user that have to start.
 #[derive(Debug, Clone)]
 pub(super) struct Lot {
     /// The user.
     pub user: usize,
-    /// The number of tasks: whole gangs.
+    /// The number of tasks, a multiple of the gang size.
     pub tasks: u64,
     /// The largest number of these tasks on one server.
     pub most: u64,
     /// The classes, ascending, on which some of the tasks may start.
     pub classes: Vec<usize>,
-    /// The sets of classes: all tasks start on the classes of one set. Empty if the tasks may start on any of `classes`.
+    /// The sets of classes between which the lot chooses. All tasks start on the classes of one set. Empty if the tasks
+    /// may start on any of `classes`.
     pub choices: Vec<Vec<usize>>,
-    /// Whether the tasks are admitted already.
+    /// Whether the scheduler has already admitted the tasks.
     pub is_admitted: bool,
 }
 
 impl Lot {
-    /// Returns the least demand of a task for a resource, over the classes.
+    /// Returns the least demand of a task for a resource, over the classes of the lot.
     pub(super) fn least_demand(&self, problem: &Problem, r: usize) -> Rational {
         let demands = self.classes.iter().map(|i| &problem.demand(self.user, *i)[r]);
         demands.min().cloned().unwrap_or_default()
     }
 
-    /// Returns for how many of the tasks a new server of a class has room.
+    /// Returns the number of tasks of the lot that fit on a new server of a class.
     pub(super) fn room_on_new(&self, problem: &Problem, class: usize) -> u64 {
         if self.classes.binary_search(&class).is_err() {
             return 0;
@@ -73,8 +74,8 @@ impl Lot {
     }
 }
 
-/// Returns gangs of a user as lots. Gangs that may choose between several sets of classes are lots of their own, and all others
-/// are one lot.
+/// Returns gangs of a user as lots. If gangs may choose between several sets of classes, each gang is a lot. Otherwise
+/// all gangs are one lot.
 pub(super) fn lots_of(
     problem: &Problem,
     rules: &TaskRules,
@@ -105,7 +106,7 @@ pub(super) fn lots_of(
     (0..gangs).map(|_| one.clone()).collect()
 }
 
-/// Tasks of a lot on a server.
+/// Tasks of a lot that are placed on a server.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Placed {
     pub lot: usize,
@@ -113,14 +114,14 @@ pub(super) struct Placed {
     pub tasks: u64,
 }
 
-/// The answer to the question whether lots have room together.
+/// The answer to the question whether all lots fit together.
 pub(super) enum Room {
     Yes(Vec<Placed>),
     No,
     NotKnown,
 }
 
-/// Searches for servers for all lots together, exactly. Groups are not asked.
+/// Searches for servers for all lots together, exactly. Bounds of groups are not considered.
 pub(super) fn pack_exactly(standing: &Standing<'_>, lots: &[Lot], steps: &mut u64) -> Room {
     let pairs = |lot: &Lot| -> usize { lot.classes.iter().map(|i| standing.servers.classes[*i].len()).sum() };
     if lots.iter().map(pairs).sum::<usize>() > MOST_PAIRS {
@@ -158,7 +159,8 @@ pub(super) fn pack_exactly(standing: &Standing<'_>, lots: &[Lot], steps: &mut u6
     if is_known { Room::No } else { Room::NotKnown }
 }
 
-/// Returns the servers of each lot in the answer of a search. Lots of one user stand in the answer in their order.
+/// Returns the servers of each lot in the answer of a search. In the answer, the lots of one user have the order of
+/// `lots`.
 fn placed_of(lots: &[Lot], assignment: &Assignment) -> Vec<Placed> {
     let mut of_user: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (at, lot) in lots.iter().enumerate().rev() {
@@ -174,7 +176,8 @@ fn placed_of(lots: &[Lot], assignment: &Assignment) -> Vec<Placed> {
     placed
 }
 
-/// Adds tasks to a server; removes tasks if the number is negative. Unlike [`Servers::add`] this opens no further empty servers.
+/// Adds tasks to a server. A negative number removes tasks. Unlike [`Servers::add`], this call adds no further empty
+/// servers to the list.
 fn put(standing: &mut Standing<'_>, lot: &Lot, class: usize, at: usize, tasks: i64) {
     let server = &mut standing.servers.classes[class][at];
     for (r, d) in standing.problem.demand(lot.user, class).entries() {
@@ -190,7 +193,7 @@ fn put(standing: &mut Standing<'_>, lot: &Lot, class: usize, at: usize, tasks: i
     }
 }
 
-/// Removes placed tasks again.
+/// Removes tasks that were placed.
 fn undo(standing: &mut Standing<'_>, lots: &[Lot], placed: Vec<Placed>) {
     for Placed { lot, place, tasks } in placed {
         let servers = &standing.servers.classes[place.class];
@@ -199,7 +202,7 @@ fn undo(standing: &mut Standing<'_>, lots: &[Lot], placed: Vec<Placed>) {
     }
 }
 
-/// Returns how many tasks of a lot the limits on classes still allow on a class.
+/// Returns the number of tasks of a lot that the limits on classes still allow on a class.
 pub(super) fn room_under_limits(standing: &Standing<'_>, lot: &Lot, class: usize) -> u64 {
     if lot.is_admitted {
         return u64::MAX;
@@ -216,8 +219,8 @@ pub(super) fn room_under_limits(standing: &Standing<'_>, lot: &Lot, class: usize
     room.min().unwrap_or(u64::MAX)
 }
 
-/// Places tasks of a lot on the first servers with room, on servers from these indices on. Returns the number of tasks without a
-/// server.
+/// Places up to `left` tasks of a lot on the first servers with free capacity. Only servers whose index is at least
+/// `from` of their class are considered. Returns the number of tasks without a server.
 fn fill(
     standing: &mut Standing<'_>,
     lots: &[Lot],
@@ -256,8 +259,8 @@ fn fill(
     left
 }
 
-/// Places a lot completely on the classes of its first choice that has room, or partly if it has no choices. Returns the number
-/// of tasks without a server.
+/// Places a lot. If the lot has choices of classes, it is placed completely on the first choice that fits, or not at
+/// all. Otherwise it may be placed partly. Returns the number of tasks without a server.
 fn fill_lot(
     standing: &mut Standing<'_>,
     lots: &[Lot],
@@ -292,9 +295,9 @@ pub(super) struct Packing<'p> {
     order: Vec<usize>,
     /// The cluster after as many tasks as possible have started on the servers of today.
     filled: Standing<'p>,
-    /// These tasks.
+    /// The tasks that have started in `filled`.
     placed: Vec<Placed>,
-    /// By lot: the number of tasks without a server.
+    /// The number of tasks of each lot that still need a server in `filled`.
     left: Vec<u64>,
 }
 
@@ -316,7 +319,7 @@ impl<'p> Packing<'p> {
         for at in &order {
             left[*at] = fill_lot(&mut filled, &lots, *at, |_| 0, left[*at], &mut placed);
         }
-        // The servers that may be added are still empty.
+        // The servers that may be added are empty in `filled`.
         for offer in offers {
             let new = &standing.servers.classes[offer.class];
             let first = new.partition_point(|server| server.index < counts[offer.class]);
@@ -325,13 +328,13 @@ impl<'p> Packing<'p> {
         Self { standing, counts, offers, lots, order, filled, placed, left }
     }
 
-    /// Returns the number of servers and lots, which all are copied or visited when a set is judged.
+    /// Returns the number of servers and lots. Judging a set copies or visits all of them.
     fn size(&self) -> u64 {
         let servers: usize = self.standing.servers.classes.iter().map(Vec::len).sum();
         (servers + self.lots.len()) as u64
     }
 
-    /// Returns whether all tasks have room with a set of new servers.
+    /// Returns whether all tasks fit with a set of new servers.
     fn judge(&self, more: &[u64], steps: &mut u64) -> Room {
         let mut placed = self.placed.clone();
         let mut trial = cut(&self.filled, self.offers, &self.counts, more);
@@ -349,8 +352,8 @@ impl<'p> Packing<'p> {
         pack_exactly(&standing, &self.lots, steps)
     }
 
-    /// Returns a set of new servers with room for all tasks: each task that has no room opens a server of the class with the
-    /// least price for its tasks. Returns `None` if some task has no room on any.
+    /// Returns a set of new servers on which all tasks fit. Each task without a server adds a server of the class with
+    /// the least price for a task. Returns `None` if some task fits on no new server.
     fn grow(&self, most: u64) -> Option<(Vec<u64>, Vec<Placed>)> {
         let mut more = vec![0_u64; self.offers.len()];
         let mut placed = self.placed.clone();
@@ -359,7 +362,8 @@ impl<'p> Packing<'p> {
         for at in &self.order {
             let lot = &self.lots[*at];
             let mut left = fill_lot(&mut trial, &self.lots, *at, from, self.left[*at], &mut placed);
-            // A lot with choices opens servers of the classes of one choice alone, and starts from nothing.
+            // A lot with choices of classes adds only servers of one choice. If a choice fails, the next choice begins
+            // anew.
             let choices: Vec<&[usize]> = if lot.choices.is_empty() {
                 vec![&lot.classes]
             } else {
@@ -410,7 +414,7 @@ impl<'p> Packing<'p> {
         Some((more, placed))
     }
 
-    /// Adds one of the servers that may be added to a trial.
+    /// Adds one of the new servers to a trial.
     fn open(&self, trial: &mut Standing<'p>, class: usize, index: u64) {
         let all = &self.standing.servers.classes[class];
         if let Ok(at) = all.binary_search_by_key(&index, |server| server.index) {
@@ -419,7 +423,7 @@ impl<'p> Packing<'p> {
     }
 }
 
-/// Returns a cluster with a set of new servers alone, from a cluster with all that may be added.
+/// Returns a cluster with only the new servers of a set, from a cluster with all servers that may be added.
 fn cut<'p>(standing: &Standing<'p>, offers: &[Offer], counts: &[u64], more: &[u64]) -> Standing<'p> {
     let mut standing = standing.clone();
     for (offer, more) in offers.iter().zip(more) {
@@ -433,7 +437,7 @@ fn cut<'p>(standing: &Standing<'p>, offers: &[Offer], counts: &[u64], more: &[u6
 
 /// The tasks that have to start, as starts of users and as lots.
 struct Wanted {
-    /// By first user of a start: the number of times that it starts.
+    /// The number of times that each start is made, by the first user of the start.
     starts: BTreeMap<usize, u64>,
     lots: Vec<Lot>,
 }
@@ -479,8 +483,8 @@ fn wanted(
     Ok(Ok(Wanted { starts, lots }))
 }
 
-/// Adds the starts to the usage of groups. Returns a bound that they break and that no server can lift, or the needs that
-/// capacity which is kept back causes.
+/// Adds the starts to the usage of groups. Returns a bound that they break and that no server can lift. If there is
+/// none, returns the needs for servers that follow from capacity that is kept back.
 fn under_bounds(
     standing: &Standing<'_>,
     starts: &BTreeMap<usize, u64>,
@@ -517,7 +521,7 @@ fn under_bounds(
     Ok(needs.collect())
 }
 
-/// Returns a limit on classes that stops a lot wherever its tasks run.
+/// Returns a limit on classes that stops a lot on all of its classes.
 fn limit_on_classes(standing: &Standing<'_>, lot: &Lot) -> Option<(Bound, Rational)> {
     let first = *lot.classes.first()?;
     let limits = standing.rooms.on_limits(lot.user, first);
@@ -529,7 +533,7 @@ fn limit_on_classes(standing: &Standing<'_>, lot: &Lot) -> Option<(Bound, Ration
     })
 }
 
-/// Searches for the cheapest servers with which these users start; all waiting tasks if no users are given.
+/// Searches for the cheapest servers on which these users can start. `None` means all waiting tasks.
 pub(super) fn plan(
     snapshot: &Snapshot,
     offers: &[Offer],
@@ -554,7 +558,7 @@ pub(super) fn plan(
         Ok(needs) => needs,
         Err(obstacle) => return ends(Outcome::Impossible(obstacle), false),
     };
-    // Servers for kept-back capacity are needed even if no task runs on them.
+    // Capacity that is kept back can require servers on which no task runs.
     let most_for_kept = own.iter().flat_map(|need| {
         let useful = need.by_offer.iter().filter(|own| **own > 0);
         useful.map(|own| Rational::from(&need.least / own).ceil().numer().to_u64().unwrap_or(u64::MAX))
@@ -604,7 +608,7 @@ pub(super) fn plan(
             search.best = Some((more, placed));
         }
     } else if most == tasks {
-        // With a server of each class for each task, further servers change nothing.
+        // With one server of each class for each task, further servers change nothing.
         search.judged += 1;
         match packing.judge(&vec![most; offers.len()], &mut search.steps) {
             Room::No => return ends(Outcome::Impossible(Obstacle::NoPlacement), false),
@@ -634,7 +638,8 @@ pub(super) fn plan(
     Ok(Plan { offers: offers.to_vec(), outcome, least, judged, is_cut })
 }
 
-/// Returns the cluster of today as a problem sees it, which may have more servers, with empty servers for this many tasks.
+/// Returns the cluster of today with the servers of `problem`, which may be more than today. It has enough empty
+/// servers for `tasks` tasks.
 fn today<'p>(
     snapshot: &Snapshot,
     problem: &'p Problem,
@@ -648,7 +653,7 @@ fn today<'p>(
     Ok(Standing { problem, rules, servers, rooms })
 }
 
-/// Returns the tasks that start, by user and whether they were admitted.
+/// Returns the tasks that start, by user, with the number of admitted tasks among them.
 pub(super) fn started(lots: &[Lot], placed: &[Placed]) -> Vec<Started> {
     let mut by_user: BTreeMap<usize, (BTreeMap<Place, u64>, u64)> = BTreeMap::new();
     for of in placed {
@@ -665,7 +670,7 @@ pub(super) fn started(lots: &[Lot], placed: &[Placed]) -> Vec<Started> {
     started.collect()
 }
 
-/// Makes the starts one after the other, each by the predicate that decides whether it could start. Returns whether all can be
+/// Checks the starts one after the other by the predicate [`Standing::may_start`]. Returns whether all starts can be
 /// made.
 fn replays(
     mut standing: Standing<'_>,
@@ -674,7 +679,7 @@ fn replays(
     placed: &[Placed],
 ) -> bool {
     let problem = standing.problem;
-    // By user: the servers of its gangs.
+    // The servers of the gangs of each user.
     let mut gangs: BTreeMap<usize, Vec<Vec<Place>>> = BTreeMap::new();
     for (at, lot) in lots.iter().enumerate() {
         let own = placed.iter().filter(|of| of.lot == at);
@@ -696,7 +701,8 @@ fn replays(
             continue;
         }
         let count = places.len() / gang(problem, lot.user) as usize;
-        // Tasks on one server stand next to each other, so they are dealt to different gangs if each gang needs distinct servers.
+        // Tasks on one server are neighbours in the list. If each task of a gang needs its own server, neighbours go to
+        // different gangs.
         let mut dealt = vec![Vec::new(); count];
         for (at, place) in places.into_iter().enumerate() {
             let of = if standing.rules.of(lot.user).distinct_servers {
@@ -731,7 +737,7 @@ struct Search<'s, 'p> {
     packing: &'s Packing<'p>,
     offers: &'s [Offer],
     steps: u64,
-    /// Sets that are certainly not enough.
+    /// Sets that are proven not to be enough.
     failed: Vec<Vec<u64>>,
     best: Option<(Vec<u64>, Vec<Placed>)>,
     /// The least price of a set for which it is not known whether it is enough.

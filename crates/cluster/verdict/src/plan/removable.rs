@@ -1,5 +1,5 @@
-//! Servers that can go: their running tasks have room on other servers, no queue lacks more of its fair share afterwards, and no
-//! guarantee is newly missed.
+//! Servers that can go: other servers have free capacity for their running tasks, no queue lacks more of its fair share
+//! afterwards, and no further guarantee is missed.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,23 +21,25 @@ use crate::verdict::Excess;
 
 /// The largest number of empty servers of a class that are considered.
 const MOST_EMPTY: u64 = 10_000;
-/// The largest number of servers with room for a task that are held by user. If all of them are full, all servers are searched.
+/// The largest number of servers in the list of servers with free capacity for a task of a user. If all of them are
+/// full, all servers are searched.
 const MOST_TARGETS: usize = 256;
 /// The largest number of steps of all exact searches.
 const STEPS: u64 = 1_000_000;
-/// The largest number of exact searches. Each search copies the cluster.
+/// The largest number of exact searches. Each of them copies the cluster.
 const MOST_SEARCHES: usize = 300;
 /// The largest number of times that fair shares are computed on a small cluster. Larger clusters get fewer.
 const MOST_JUDGED: usize = 400;
-/// The work for all fair shares, in users times resources and classes, and running tasks by server.
+/// The work for all computations of fair shares. The unit is users times resources and classes, plus running tasks by
+/// server.
 const WORK: usize = 400_000;
 
 /// The servers that can go.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Removable {
-    /// The servers that can go while all others stay, ascending.
+    /// The servers of which each can go if all other servers stay, in ascending order.
     pub alone: Vec<Gone>,
-    /// Servers that can all go together, in the order in which they were chosen.
+    /// Servers that can all go together, in the order in which the search chose them.
     pub together: Vec<Place>,
     /// The tasks that move if these servers go together.
     pub moves: Vec<Relocation>,
@@ -47,11 +49,11 @@ pub struct Removable {
     pub not_known: Vec<Place>,
     /// Whether the search for servers that can go together reached its limit.
     pub is_cut: bool,
-    /// A waiting user that could start now, and that may find no room once servers have gone.
+    /// A waiting user that could start now. It may no longer fit after servers have gone.
     pub could_start: Option<usize>,
 }
 
-/// A server that can go, with the new servers of its tasks.
+/// A server that can go, with the new servers for its tasks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gone {
     /// The server.
@@ -65,9 +67,9 @@ pub struct Gone {
 pub struct Relocation {
     /// The user.
     pub user: usize,
-    /// The server that they leave.
+    /// The server that the tasks leave.
     pub from: Place,
-    /// The server on which they start again.
+    /// The server on which the tasks start again.
     pub to: Place,
     /// The number of tasks.
     pub tasks: u64,
@@ -76,9 +78,9 @@ pub struct Relocation {
 /// The reason why a server cannot go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reason {
-    /// A task on it may not be moved: its user is protected, or so many of its tasks are pinned.
+    /// A task on the server may not be moved, because its user is protected or the task is pinned.
     Kept,
-    /// The tasks on it have no room on other servers.
+    /// Other servers do not have enough free capacity for the tasks of the server.
     NoRoom,
     /// A queue would lack more of its fair share, a guarantee would be missed, or capacity that is kept back would be missing.
     Lack,
@@ -127,7 +129,8 @@ impl Removable {
     }
 }
 
-/// Returns by user how many tasks may move: none of a protected user, and all but the pinned ones of others.
+/// Returns the number of tasks that may move, by user: no task of a protected user, and all tasks except for pinned
+/// ones of other users.
 fn movable(problem: &Problem, rules: &TaskRules, standing: &Standing<'_>) -> Vec<Rational> {
     let totals = standing.rooms.totals();
     let of = |n: usize| {
@@ -140,13 +143,13 @@ fn movable(problem: &Problem, rules: &TaskRules, standing: &Standing<'_>) -> Vec
     (0..problem.n_users()).map(of).collect()
 }
 
-/// The numbers that must not get worse.
+/// The numbers of a cluster that must not get worse when servers go.
 struct Numbers {
-    /// By user: whether it waits today.
+    /// Whether a user waits today, by user.
     waiting: Vec<bool>,
-    /// By queue and resource: the amount below the fair share.
+    /// The amount below the fair share, by queue and resource.
     lacking: Vec<Vector>,
-    /// By user: the lack of guarantees, if the user waits and the fair shares would meet it.
+    /// The lack of guarantees, by user. It is 0 unless the user waits and the fair shares would meet the guarantees.
     lack: Vec<Rational>,
     /// Whether the fair shares meet all guarantees, if that is known.
     can_be_met: Option<bool>,
@@ -155,7 +158,8 @@ struct Numbers {
 }
 
 impl Numbers {
-    /// Computes the numbers of a cluster. `before` are those of today, if the cluster is another one.
+    /// Computes the numbers of a cluster. If the cluster is not the cluster of today, `before` are the numbers of
+    /// today.
     fn new(
         problem: &Problem,
         rules: &TaskRules,
@@ -168,7 +172,8 @@ impl Numbers {
         let due = Due::new(&queues, rule)?;
         let rooms = Rooms::new(problem, allocation, |n| rules.admitted(n));
         let totals = rooms.totals();
-        // Without the last server of a class no user could wait for it, so waiting users are those of today.
+        // If the last server of a class goes, users of this class no longer count as waiting. The users that wait today
+        // are used instead.
         let waiting = before.map_or_else(|| queues.waiting(totals), |before| before.waiting.clone());
         let held = queues.held(totals);
         let lacking = (0..queues.list.len()).map(|v| {
@@ -222,10 +227,10 @@ type At = (usize, usize);
 /// Tasks that have moved, so that the move can be undone: the user, both servers, and the number of tasks.
 type Moved = (usize, At, At, u64);
 
-/// Servers with room for a task of a user today, the fullest first, and whether these are all.
+/// Servers that have free capacity for a task of a user today, the fullest first, and whether the list is complete.
 type Targets = (Vec<At>, bool);
 
-/// A server whose tasks have room elsewhere, and the moves of its tasks.
+/// A server whose tasks fit on other servers, and the moves of these tasks.
 type Movable = (At, Vec<Relocation>);
 
 /// The search for servers that can go.
@@ -237,13 +242,13 @@ struct Search<'s, 'p> {
     standing: Standing<'p>,
     /// The servers that have gone, as classes and positions.
     removed: BTreeSet<At>,
-    /// By user: how many of its tasks may still move.
+    /// The number of tasks that may still move, by user.
     left_by_user: Vec<Rational>,
-    /// By user, when it is first needed.
+    /// The target servers of each user. They are computed when they are first needed.
     targets: Vec<Option<Targets>>,
     steps: u64,
     searches: usize,
-    /// How many more times fair shares may be computed.
+    /// The number of further times that fair shares may be computed.
     judged: usize,
 }
 
@@ -265,8 +270,8 @@ impl<'p> Search<'_, 'p> {
                 }
             }
         }
-        // The fair shares without one server are the same for all servers of a class, and so is everything else that must not get
-        // worse, unless limits on classes count the tasks that move.
+        // The numbers that must not get worse are the same for all servers of a class, so they are computed once. With
+        // limits on classes they also depend on the tasks that move.
         let mut order: Vec<usize> = movable.keys().copied().collect();
         order.sort_by_key(|class| (Reverse(movable[class].len()), *class));
         let mut alone = Vec::new();
@@ -350,7 +355,7 @@ impl<'p> Search<'_, 'p> {
         Ok(now.is_worse(&self.before))
     }
 
-    /// Returns whether one task of a user may run on a server instead of another one. `from` is the class that it leaves.
+    /// Returns whether one task of a user may run on a server instead of a server of the class `from`.
     fn may_move(&self, n: usize, from: usize, (class, at): At) -> bool {
         let rule = self.standing.rules.of(n);
         let server = &self.standing.servers.classes[class][at];
@@ -359,7 +364,7 @@ impl<'p> Search<'_, 'p> {
         !shares_server && class_is_allowed(&rule.class_sets, is_gang, from, class)
     }
 
-    /// Returns for how many tasks of a user a server has room, at most `most`.
+    /// Returns the number of tasks of a user that fit on a server, at most `most`.
     fn room(&self, n: usize, from: usize, (class, at): At, most: u64) -> u64 {
         if self.removed.contains(&(class, at)) || !self.may_move(n, from, (class, at)) {
             return 0;
@@ -369,7 +374,8 @@ impl<'p> Search<'_, 'p> {
         self.standing.servers.classes[class][at].room(self.standing.problem, class, n, most)
     }
 
-    /// Computes the servers with room for a task of a user, the fullest first. Moves never give other servers more room, so the list
+    /// Computes the servers with free capacity for a task of a user, the fullest first. Moves never free capacity on
+    /// other servers, so the list stays complete.
     /// stays complete.
     fn targets_of(&mut self, n: usize) {
         if self.targets[n].is_some() {
@@ -391,7 +397,7 @@ impl<'p> Search<'_, 'p> {
         self.targets[n] = Some((list.into_iter().map(|(_, at)| at).collect(), is_whole));
     }
 
-    /// Moves all tasks of a server to others. If `is_trial`, the moves are undone at once.
+    /// Moves all tasks of a server to other servers. If `is_trial`, the moves are undone at once.
     ///
     /// # Errors
     /// The reason why the tasks cannot move, or `None` if that is not known.
@@ -468,7 +474,7 @@ impl<'p> Search<'_, 'p> {
         Ok(moved)
     }
 
-    /// Returns tasks of a user that leave a class as a lot.
+    /// Returns tasks of a user that leave a class, as a lot.
     fn lot(&self, n: usize, tasks: u64, from: usize) -> Lot {
         let rules = self.standing.rules;
         let is_gang = gang(self.standing.problem, n) > 1;
@@ -484,10 +490,10 @@ impl<'p> Search<'_, 'p> {
             .collect()
     }
 
-    /// Searches for other servers for the tasks of a server, exactly. The tasks have left the server already.
+    /// Searches for other servers for the tasks of a server, exactly. The tasks have already left the server.
     fn empty_exactly(&mut self, from: At, tasks: &[(usize, u64)]) -> Result<Vec<Moved>, Option<Reason>> {
         let problem = self.standing.problem;
-        // A bound first: no room for the tasks of one user alone.
+        // If the tasks of a single user do not fit, no search is needed.
         for (n, x) in tasks {
             let mut left = *x;
             for to in self.all_servers(*n) {
@@ -526,7 +532,7 @@ impl<'p> Search<'_, 'p> {
         }
     }
 
-    /// Adds tasks of a user to a server; removes them if the number is negative.
+    /// Adds tasks of a user to a server. A negative number removes tasks.
     fn add(&mut self, n: usize, (class, at): At, tasks: i64) {
         let server = &mut self.standing.servers.classes[class][at];
         for (r, d) in self.standing.problem.demand(n, class).entries() {
@@ -550,8 +556,9 @@ impl<'p> Search<'_, 'p> {
         moved.iter().map(one).collect()
     }
 
-    /// Removes as many servers as possible together: those with the fewest tasks first, some at a time. After each step the numbers
-    /// that must not get worse are computed again. Returns the servers, and whether the search reached its limit.
+    /// Removes as many servers as possible together, some at a time. Servers with the fewest tasks come first. The
+    /// numbers that must not get worse are computed again after each step. Returns the servers, and whether the search
+    /// reached its limit.
     fn together(&mut self, mut all: Vec<At>) -> Result<(Vec<At>, bool), ClusterError> {
         let tasks = |at: &At| -> Rational { self.standing.servers.classes[at.0][at.1].tasks.values().sum() };
         all.sort_by_cached_key(|at| (tasks(at), *at));
@@ -591,7 +598,7 @@ impl<'p> Search<'_, 'p> {
         Ok((gone, is_cut))
     }
 
-    /// Returns the moves that lead from the cluster of today to the one without the removed servers.
+    /// Returns the moves between the cluster of today and the cluster without the removed servers.
     fn net_moves(&self) -> Vec<Relocation> {
         let mut change: BTreeMap<usize, BTreeMap<Place, i64>> = BTreeMap::new();
         for on in self.snapshot.allocation.placements.iter().flatten() {
@@ -631,8 +638,8 @@ impl<'p> Search<'_, 'p> {
     }
 }
 
-/// Returns whether a task may move between two classes. A task of a gang stays inside every set of classes that contains the class
-/// that it leaves, since its gang may be on any of them.
+/// Returns whether a task may move between two classes. A task of a gang must stay inside every class set that contains
+/// its old class, because its gang may run on any of these sets.
 fn class_is_allowed(sets: &[Vec<usize>], is_gang: bool, from: usize, to: usize) -> bool {
     if sets.is_empty() {
         return true;

@@ -8,21 +8,23 @@ use evenhand_problem::Rational;
 use super::Offer;
 use super::needs::Need;
 
-/// The largest number of sets that a search holds.
+/// The largest number of sets that the search keeps in memory.
 const MOST_SETS: usize = 200_000;
 
-/// A set of servers, with a lower bound on the price of all sets that follow from it. The order is that of the search.
+/// A node of the search: a set of servers, with a lower bound on the price of the set and of all sets that follow from
+/// it. The search visits nodes in this order.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Node {
     bound: Rational,
-    /// Sets that are nearer to their bound come first.
+    /// Among equal bounds, the most expensive set comes first, because it is the closest to its bound.
     price: Reverse<Rational>,
     counts: Vec<u64>,
-    /// Only servers of this offer and of later ones are added, so that each set follows from one other set.
+    /// The first offer of which servers may still be added. Earlier offers are complete, so that each set follows from
+    /// exactly one other set.
     from: usize,
 }
 
-/// All sets of servers, those with the least bound first. Sets that do not meet a need are left out.
+/// Enumerates all sets of servers that meet the needs, in the order of their prices.
 pub(super) struct Vectors<'o> {
     offers: &'o [Offer],
     needs: &'o [Need],
@@ -44,8 +46,8 @@ impl<'o> Vectors<'o> {
         self.heap.push(Reverse(Node { bound, price: Reverse(price), counts, from }));
     }
 
-    /// Returns a lower bound on the price of the servers that a set lacks, if only servers of later offers are added. Returns
-    /// `None` if these cannot meet a need.
+    /// Returns a lower bound on the price of the servers that a set still needs, if only servers of the offer `from`
+    /// and of later offers are added. Returns `None` if these offers cannot meet a need.
     fn rest(&self, counts: &[u64], from: usize) -> Option<Rational> {
         let mut most = Rational::new();
         for need in self.needs {
@@ -70,17 +72,18 @@ impl<'o> Vectors<'o> {
         Some(most)
     }
 
-    /// Returns the bound of the next set: no set that is still to come has a lower price.
+    /// Returns the lower bound on the prices of all sets that are still to come; `None` if there are none.
     pub(super) fn bound(&self) -> Option<&Rational> {
         self.heap.peek().map(|Reverse(node)| &node.bound)
     }
 
-    /// Returns whether too many sets are held.
+    /// Returns whether the search keeps too many sets in memory.
     pub(super) fn is_full(&self) -> bool {
         self.heap.len() > MOST_SETS
     }
 
-    /// Returns the next set that meets all needs, with its price; `None` if the next node of the search is no such set.
+    /// Takes one step of the search. Returns the set of this step with its price if it meets all needs. Returns `None`
+    /// for other sets, and at the end.
     pub(super) fn step(&mut self) -> Option<(Vec<u64>, Rational)> {
         let Reverse(node) = self.heap.pop()?;
         let Reverse(price) = node.price;
@@ -100,7 +103,7 @@ pub(super) fn price(offers: &[Offer], counts: &[u64]) -> Rational {
     offers.iter().zip(counts).map(|(offer, count)| Rational::from(&offer.price * *count)).sum()
 }
 
-/// Returns whether a set has at most as many servers of each class as one of the others.
+/// Returns whether a set has, for some other set, at most as many servers of each class.
 pub(super) fn is_within(counts: &[u64], others: &[Vec<u64>]) -> bool {
     others.iter().any(|other| counts.iter().zip(other).all(|(a, b)| a <= b))
 }

@@ -1,27 +1,27 @@
-//! How long tasks run: laws, and the entries of single users and tasks.
+//! The durations of tasks: their laws, and entries for single users and tasks.
 
 use std::collections::BTreeMap;
 
 use evenhand_mechanisms::filling::Draw;
 
-/// How long tasks run.
+/// The law of the duration of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Law {
-    /// Until the time limit that the snapshot states; for ever if it states none.
+    /// The task runs until the time limit that the snapshot states, or for ever without a limit.
     Limits,
-    /// This many nanoseconds.
+    /// The task runs for this many nanoseconds.
     Fixed(u64),
-    /// Random nanoseconds from the exponential distribution with this mean. The time that is left does not depend on how long
-    /// a task has run.
+    /// The duration is random, from the exponential distribution with this mean in nanoseconds. The remaining time does
+    /// not depend on how long a task has run.
     Exponential(u64),
 }
 
 /// The laws of one user or task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry {
-    /// How long waiting tasks run once they have started.
+    /// The law for waiting tasks, from their start on.
     pub duration: Law,
-    /// How much longer running tasks run.
+    /// The law for the remaining time of running tasks.
     pub left: Law,
 }
 
@@ -33,43 +33,44 @@ impl Entry {
     }
 }
 
-/// How long all tasks run.
+/// The laws of the durations of all tasks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Durations {
-    /// The laws of tasks that have no entry of their own. `None` if every user needs an entry.
+    /// The laws of tasks without an entry of their own. `None` if every user needs an entry.
     pub others: Option<Entry>,
-    /// The laws by the name of a task or a user. The name of a task comes before that of its user.
+    /// The laws by the name of a task or a user. An entry for a task takes precedence over an entry for its user.
     pub by_name: BTreeMap<String, Entry>,
 }
 
 impl Durations {
-    /// Returns the laws of a task; `None` if none are stated.
+    /// Returns the laws of a task; `None` if no law is stated for it.
     pub(super) fn of(&self, task: Option<&str>, user: &str) -> Option<Entry> {
         let own = task.and_then(|task| self.by_name.get(task));
         own.or_else(|| self.by_name.get(user)).copied().or(self.others)
     }
 }
 
-/// A running time in nanoseconds.
+/// The duration of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Length {
-    /// This many.
+    /// A fixed number of nanoseconds.
     Fixed(u64),
-    /// A random number with this mean.
+    /// A random number of nanoseconds with this mean.
     Exponential(u64),
-    /// Without end.
+    /// The task never ends.
     Endless,
 }
 
-/// The running time of a job: the longest of its tasks, each at most its time limit.
+/// The duration of a job: the longest duration of its tasks, each cut off at its time limit.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Lengths {
-    /// The running times of its tasks with their limits. Equal ones are drawn together, since the tasks of a job end together.
+    /// The durations of the tasks, with their time limits. Tasks with equal entries share one random number, because
+    /// the tasks of a job end together.
     list: Vec<(Length, Option<u64>)>,
 }
 
 impl Lengths {
-    /// Adds the running time of a task, and its time limit.
+    /// Adds the duration of a task with its time limit.
     pub fn add(&mut self, law: Law, limit: Option<u64>) {
         let length = match (law, limit) {
             (Law::Limits, Some(limit)) => Length::Fixed(limit),
@@ -82,7 +83,7 @@ impl Lengths {
         }
     }
 
-    /// Returns the time limit of the job; `None` if a task has none.
+    /// Returns the time limit of the job; `None` if one of its tasks has no limit.
     pub fn limit(&self) -> Option<u64> {
         self.longest(|_, limit| limit)
     }
@@ -95,17 +96,17 @@ impl Lengths {
         self.list.contains(&(Length::Endless, None))
     }
 
-    /// Returns the running time if it is not random; `None` if it has no end.
+    /// Returns the duration in nanoseconds if it is not random; `None` if the job never ends.
     pub fn fixed(&self) -> Option<u64> {
         self.draw(&mut Draw::new(0, 0))
     }
 
-    /// Draws the running time; `None` if it has no end.
+    /// Draws the duration in nanoseconds; `None` if the job never ends.
     pub fn draw(&self, draw: &mut Draw) -> Option<u64> {
         self.longest(|length, limit| {
             let time = match length {
                 Length::Fixed(time) => Some(time),
-                // Doubles beyond 64 bits become the largest number, which is more than 500 years.
+                // Doubles beyond 64 bits become the largest number of 64 bits, which is more than 500 years.
                 Length::Exponential(mean) => Some(draw.exponential(mean as f64) as u64),
                 Length::Endless => None,
             };
@@ -113,7 +114,7 @@ impl Lengths {
         })
     }
 
-    /// Returns the longest time; `None` if one of them is.
+    /// Returns the longest duration; `None` if some task never ends.
     fn longest(&self, mut time: impl FnMut(Length, Option<u64>) -> Option<u64>) -> Option<u64> {
         let mut longest = Some(0);
         for (length, limit) in &self.list {

@@ -1,7 +1,7 @@
-//! A lower bound on the start of a job, whatever the order of starts.
+//! A lower bound on the start of a job that holds for every order of starts.
 //!
-//! Only running tasks end, and nothing starts. Other starts use capacity and fill limits, so a job that could not start without
-//! them could not start with them either.
+//! In this computation running tasks end, and no other job starts. Other starts only use capacity and fill limits. So a
+//! job that could not start here could not start in any run.
 
 use evenhand_problem::Rational;
 
@@ -12,12 +12,12 @@ use crate::queues::gang;
 use crate::servers::Place;
 use crate::starts::{Answer, Standing};
 
-/// A job that ends.
+/// A job that ends at a known time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Ending {
-    /// The running job of this position.
+    /// The running job at this position.
     Running(usize),
-    /// The admitted jobs of this line, as if they ran from now on.
+    /// The admitted jobs of the line at this position, as if they started now.
     Admitted(usize),
 }
 
@@ -32,7 +32,7 @@ pub(super) fn bound(standing: &Standing<'_>, jobs: &Jobs, rows: &mut [Row]) {
     let mut ends: Vec<(u64, Ending)> = running.chain(admitted).collect();
     ends.sort_unstable();
     let mut ends = ends.into_iter().peekable();
-    // The rows without an answer, each with what kept its job from starting.
+    // The rows without an answer, each with the reason why its job could not start when it was last tried.
     let mut open: Vec<(usize, Blocked)> = (0..rows.len()).map(|at| (at, Blocked::Unknown)).collect();
     let mut now = 0;
     loop {
@@ -44,7 +44,7 @@ pub(super) fn bound(standing: &Standing<'_>, jobs: &Jobs, rows: &mut [Row]) {
                     for m in rules.start(line.user) {
                         let tasks = line.admitted * gang(problem, *m);
                         standing.rooms.admit(*m, &-Rational::from(tasks));
-                        // No server becomes free, but the usage of groups falls.
+                        // Admitted jobs have no servers, but the usage of their groups falls.
                         released.push((*m, Place { class: 0, index: 0 }));
                     }
                 }

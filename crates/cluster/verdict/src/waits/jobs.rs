@@ -12,16 +12,16 @@ use crate::queues::gang;
 use crate::servers::Place;
 use crate::starts::Standing;
 
-/// Tasks that end at the same moment.
+/// A running job: tasks that end at the same moment.
 #[derive(Debug, Clone)]
 pub(super) struct RunningJob {
-    /// Users, servers and numbers of tasks.
+    /// The tasks: users, servers and numbers of tasks.
     pub tasks: Vec<(usize, Place, u64)>,
-    /// How much longer it runs.
+    /// The remaining time of the job.
     pub lengths: Lengths,
 }
 
-/// A waiting job with names.
+/// A waiting job whose tasks have names.
 #[derive(Debug, Clone)]
 pub(super) struct NamedJob {
     pub names: Vec<String>,
@@ -29,38 +29,39 @@ pub(super) struct NamedJob {
     pub lengths: Lengths,
 }
 
-/// The waiting jobs of a user and of the users that start with it.
+/// The waiting jobs of one start: of a user, and of the users that start with it.
 #[derive(Debug, Clone)]
 pub(super) struct Line {
-    /// The first of the users.
+    /// The first user of the start.
     pub user: usize,
     /// The number of waiting jobs.
     pub jobs: u64,
-    /// The jobs with names, in the order in which they start: the highest priority first, and then as in the snapshot.
+    /// The jobs with names, in the order in which they start: by descending priority, and then as in the snapshot.
     pub named: Vec<NamedJob>,
-    /// The running time of jobs without names, which start after the others.
+    /// The duration of jobs without names. These jobs start after the jobs with names.
     pub others: Lengths,
     /// The priority of jobs without names.
     pub priority: i64,
-    /// The number of tasks of the start that the scheduler has admitted and that have no server, as whole jobs.
+    /// The number of jobs whose tasks the scheduler has admitted, but which have no server.
     pub admitted: u64,
 }
 
 impl Line {
-    /// Returns the running time of a job.
+    /// Returns the duration of the job at a position.
     pub fn lengths(&self, k: u64) -> &Lengths {
         let named = usize::try_from(k).ok().and_then(|k| self.named.get(k));
         named.map_or(&self.others, |job| &job.lengths)
     }
 
-    /// Returns the priority of a job.
+    /// Returns the priority of the job at a position.
     pub fn priority_of(&self, k: u64) -> i64 {
         let named = usize::try_from(k).ok().and_then(|k| self.named.get(k));
         named.map_or(self.priority, |job| job.priority)
     }
 }
 
-/// The jobs whose start is recorded: the line, and the job of this position, or the first or last one that starts.
+/// A job whose start is recorded, by the position of its line: the first or the last job that starts, or the job at a
+/// position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Record {
     First(usize),
@@ -74,11 +75,11 @@ pub(super) struct Jobs {
     pub running: Vec<RunningJob>,
     /// The lines of users with waiting or admitted jobs, ascending by user.
     pub lines: Vec<Line>,
-    /// The starts that are asked for, each with its row.
+    /// The starts that were asked for, each with its row.
     pub records: Vec<(Record, Row)>,
 }
 
-/// The times and priorities that the snapshot states for names of tasks.
+/// The durations, time limits and priorities of tasks.
 struct Names<'s> {
     problem: &'s Problem,
     settings: &'s Settings,
@@ -86,7 +87,7 @@ struct Names<'s> {
 }
 
 impl Names<'_> {
-    /// Adds the running time of a task to those of its job.
+    /// Adds the duration of a task to the duration of its job.
     fn add(
         &self,
         lengths: &mut Lengths,
@@ -129,7 +130,7 @@ impl Jobs {
         Ok(jobs)
     }
 
-    /// Returns the starts that are asked for.
+    /// Returns the starts that were asked for.
     fn asked(
         &self,
         snapshot: &Snapshot,
@@ -174,12 +175,12 @@ impl Jobs {
         }
     }
 
-    /// Returns the rows of the starts that are asked for.
+    /// Returns empty rows for the starts that were asked for.
     pub fn rows(&self, runs: u64) -> Vec<Row> {
         self.records.iter().map(|(_, row)| Row { runs, ..row.clone() }).collect()
     }
 
-    /// Returns whether some job runs for a random time.
+    /// Returns whether the duration of some job is random.
     pub fn is_random(&self) -> bool {
         let waiting = self.lines.iter().flat_map(|line| {
             let named = line.named.iter().map(|job| &job.lengths);
@@ -246,7 +247,8 @@ fn line(
     for m in start {
         known.add(&mut others, None, *m, false)?;
     }
-    // The names of the k-th job are the k-th gangs of names of its users. A job has names if all its users have.
+    // The names of the k-th job are the k-th gangs in the lists of names of its users. A job has names only if all its
+    // users have them.
     let names_of = |m: usize| -> Vec<&str> {
         let waiting = snapshot.waiting.iter().filter(|of| of.user == m);
         waiting.flat_map(|of| &of.names).map(String::as_str).collect()
@@ -279,8 +281,8 @@ fn line(
 /// The server of a running task, and its name if it is known.
 type NamedTask<'s> = (Place, Option<&'s str>);
 
-/// Returns the running jobs: the gangs that the snapshot names, and gangs of the stated size of all other tasks, in the order of
-/// their servers.
+/// Returns the running jobs: the gangs that the snapshot names, and for all other tasks gangs of the stated size, in
+/// the order of their servers.
 fn running(
     snapshot: &Snapshot,
     standing: &Standing<'_>,
@@ -301,7 +303,7 @@ fn running(
             }
         }
     }
-    // The names of tasks by user and server, and those of each gang that has a name.
+    // The names of tasks outside of gangs by user and server, and the names of the tasks of each gang.
     let mut names: BTreeMap<(usize, Place), Vec<&str>> = BTreeMap::new();
     let mut of_gangs: HashMap<&str, Vec<(usize, &str)>> = HashMap::new();
     for of in &snapshot.running {
@@ -348,7 +350,7 @@ fn running(
     let users: Vec<usize> = (0..problem.n_users()).filter(|n| rules.leads(*n)).collect();
     for n in users {
         let start = rules.start(n);
-        // By user: its tasks one by one, each with its name.
+        // The tasks of each user one by one, each with its name.
         let mut each: Vec<(usize, usize, std::vec::IntoIter<NamedTask<'_>>)> = Vec::new();
         for m in start {
             let own = left.range((*m, Place { class: 0, index: 0 })..).take_while(|((k, _), _)| k == m);

@@ -5,8 +5,8 @@ use evenhand_problem::Rational;
 use crate::due::Due;
 use crate::queues::{Kind, Queues};
 
-/// Returns the largest fraction of its fair share that a queue uses of any resource. Returns `None` if the queue uses a
-/// resource for which its fair share is 0.
+/// Returns the largest fraction of its fair share that a queue uses, over all resources. Returns `None` if the queue
+/// uses a resource of which its fair share is 0.
 fn fraction(usage: &[Rational], share: &[Rational]) -> Option<Rational> {
     let mut largest = Rational::new();
     for (usage, share) in usage.iter().zip(share).filter(|(usage, _)| **usage > 0) {
@@ -18,8 +18,9 @@ fn fraction(usage: &[Rational], share: &[Rational]) -> Option<Rational> {
     Some(largest)
 }
 
-/// Returns the user that is served next among these users, by the queues from the outermost to the innermost: the highest
-/// priority of a queue, the least fraction of its fair share in use, and the order of the file.
+/// Returns the user that is served next among these users. The queues of the users are compared from the outermost to
+/// the innermost: by the highest priority, then by the least fraction of the fair share in use, and then by the order
+/// of the file.
 pub(super) fn next(queues: &Queues<'_>, due: &Due, totals: &[Rational], users: &[usize]) -> Option<usize> {
     let held = queues.held(totals);
     let groups = queues.problem.groups().list();
@@ -38,7 +39,7 @@ pub(super) fn next(queues: &Queues<'_>, due: &Due, totals: &[Rational], users: &
     users.iter().copied().min_by(|a, b| {
         let (of_a, of_b) = (queues.above[*a].iter().rev(), queues.above[*b].iter().rev());
         let different = of_a.zip(of_b).find(|(v, w)| v != w);
-        // A user of a queue comes before the subqueues of the queue.
+        // A user directly in a queue comes before the subqueues of the queue.
         let (depth_a, depth_b) = (queues.above[*a].len(), queues.above[*b].len());
         different.map_or(depth_a.cmp(&depth_b), |(v, w)| compare(*v, *w)).then(a.cmp(b))
     })

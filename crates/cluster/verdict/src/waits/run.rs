@@ -1,4 +1,4 @@
-//! One run: jobs end, and after the ends of every moment waiting jobs start.
+//! One run of the simulation: jobs end, and at each of these moments waiting jobs start.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -18,28 +18,28 @@ use crate::starts::{Answer, Assignment, Standing};
 
 /// The number of waiting jobs that backfill considers at one moment. It is the default of Slurm's `bf_max_job_test` in 25.05.
 const MOST_BACKFILLED: usize = 500;
-/// The budget steps of an event.
+/// The budget steps that each event costs.
 const EVENT: u64 = 200;
 
-/// The reason for which a job could not start when it was last tried.
+/// The reason why a job could not start when it was last tried.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Blocked {
-    /// It was not tried, or could start.
+    /// The job was not tried, or could start.
     Unknown,
-    /// This bound of a group.
+    /// The start would break this bound of a group.
     Bound(Bound),
-    /// Servers.
+    /// The job does not fit on servers.
     Servers,
 }
 
 impl Blocked {
-    /// Returns the reason of a job that could not start.
+    /// Returns the reason why a job could not start.
     pub fn new(standing: &Standing<'_>, user: usize) -> Self {
         broken_bound(standing, user).map_or(Self::Servers, Self::Bound)
     }
 
-    /// Returns whether the job certainly cannot start after tasks of these users ended on these servers and others may have
-    /// started anywhere.
+    /// Returns whether the job certainly still cannot start. `released` are the users and servers of the tasks that
+    /// have ended since it was last tried. Other jobs may have started meanwhile.
     pub fn is_certain(&self, standing: &Standing<'_>, user: usize, released: &[(usize, Place)]) -> bool {
         let problem = standing.problem;
         let groups = problem.groups();
@@ -54,9 +54,9 @@ impl Blocked {
                 true
             }
             Self::Bound(_) => broken_bound(standing, user).is_some(),
-            // Limits on server classes are part of the search for servers.
+            // The search for servers also checks limits on server classes, so the answer is not certain.
             Self::Servers if problem.groups().limit_classes() => false,
-            // New servers for the job would include one of these, with room for one of its tasks.
+            // The job can only start if one of the released servers now fits one of its tasks.
             Self::Servers => !released.iter().any(|(_, place)| {
                 let server = standing.servers.at(*place);
                 let has_room = |m: &usize| {
@@ -69,7 +69,7 @@ impl Blocked {
     }
 }
 
-/// Returns a bound that a start of a user would break; `None` if it would break none.
+/// Returns a bound that a start of a user would break; `None` if it would break no bound.
 fn broken_bound(standing: &Standing<'_>, user: usize) -> Option<Bound> {
     let amounts = standing.rules.amounts(standing.problem, user);
     let group = standing.problem.groups().member(user).group;
@@ -79,13 +79,13 @@ fn broken_bound(standing: &Standing<'_>, user: usize) -> Option<Bound> {
 /// A job that runs in a simulation.
 #[derive(Debug, Clone)]
 struct Active {
-    /// Users, servers and numbers of tasks.
+    /// The tasks: users, servers and numbers of tasks.
     tasks: Vec<(usize, Place, u64)>,
-    /// The time by which it ends at the latest, as far as the scheduler knows; `None` if it knows no end.
+    /// The latest end of the job that the scheduler knows; `None` if it knows no end.
     planned_end: Option<u64>,
 }
 
-/// A cluster that runs on from its snapshot.
+/// A cluster that is simulated from its snapshot on.
 pub(super) struct Simulation<'s, 'p> {
     initial: &'s Standing<'p>,
     queues: &'s Queues<'p>,
@@ -93,9 +93,11 @@ pub(super) struct Simulation<'s, 'p> {
     settings: &'s Settings,
     turns: Option<Turns<'p>>,
     due: Option<&'s Due>,
-    /// The lines that are served one after the other, the highest priority first: those of one queue, or all lines.
+    /// Lists of lines that are served by descending priority. There is one list for each queue, or one list of all
+    /// lines.
     rows: Vec<Vec<usize>>,
-    /// The jobs by priority, for backfill: lines and positions. The jobs without names of a line have one entry.
+    /// The jobs by priority, for backfill: each entry has a line and a position. All jobs without names of a line share
+    /// one entry.
     by_priority: Vec<(usize, u64)>,
     not_known: u64,
     /// The starts of the last run.
@@ -108,32 +110,32 @@ struct State<'p> {
     seed: u64,
     now: u64,
     active: Vec<Option<Active>>,
-    /// The ends of active jobs.
+    /// The ends of active jobs: the time, and the position of the job.
     ends: BinaryHeap<Reverse<(u64, usize)>>,
-    /// By line: the number of jobs that have started.
+    /// The number of jobs that have started, by line.
     started: Vec<u64>,
-    /// By line: which jobs with names have started.
+    /// Whether each job with names has started, by line.
     has_started: Vec<Vec<bool>>,
-    /// By line: the number of admitted jobs that have no server yet.
+    /// The number of admitted jobs that have no server yet, by line.
     admitted: Vec<u64>,
-    /// By line: the number of admitted jobs that got servers.
+    /// The number of admitted jobs that got servers, by line.
     placed: Vec<u64>,
     blocked: Vec<Blocked>,
-    /// The tasks that users have more than in the snapshot.
+    /// The difference between the numbers of tasks of users now and in the snapshot.
     changes: BTreeMap<usize, i64>,
-    /// By record: its start.
+    /// The time of the start of each record.
     times: Vec<Option<u64>>,
 }
 
 /// The planned start of the first blocked job.
 struct Reservation<'p> {
-    /// The time in nanoseconds.
+    /// The time in nanoseconds after the snapshot.
     time: u64,
     /// The servers that the job will get.
     assignment: Assignment,
-    /// The cluster now, with the tasks of the blocked job on its servers. The limits are those without the job.
+    /// The cluster now, with the tasks of the blocked job on its planned servers. The limits do not count these tasks.
     now: Standing<'p>,
-    /// The cluster at that time.
+    /// The cluster at the planned time.
     then: Standing<'p>,
 }
 
@@ -153,7 +155,7 @@ impl<'s, 'p> Simulation<'s, 'p> {
             match (settings.policy, groups.member(line.user).group) {
                 (Policy::Priority | Policy::Backfill, _) => by_queue.entry(None).or_default().push(at),
                 (_, Some(group)) => by_queue.entry(Some(group)).or_default().push(at),
-                // A user outside of groups is a queue of its own.
+                // A user outside of groups is a queue by itself.
                 (_, None) => rows.push(vec![at]),
             }
         }
@@ -184,7 +186,7 @@ impl<'s, 'p> Simulation<'s, 'p> {
         }
     }
 
-    /// Returns how many decisions were taken without an answer of the search.
+    /// Returns the number of decisions for which the search for servers had no answer.
     pub fn not_known(&self) -> u64 {
         self.not_known
     }
@@ -194,7 +196,7 @@ impl<'s, 'p> Simulation<'s, 'p> {
         std::mem::take(&mut self.starts)
     }
 
-    /// Makes one run. Returns the start of each record, if it started.
+    /// Makes one run. Returns the time of the start of each record, or `None` if the job did not start.
     pub fn run(&mut self, seed: u64) -> Vec<Option<u64>> {
         self.starts.clear();
         let lines = &self.jobs.lines;
@@ -248,7 +250,7 @@ impl<'s, 'p> Simulation<'s, 'p> {
         *state.changes.entry(n).or_default() += tasks;
     }
 
-    /// Ends all jobs that end now, and updates which jobs could start.
+    /// Ends all jobs whose time has come, and updates which jobs might start.
     fn end_jobs(&mut self, state: &mut State<'p>) {
         let mut released = Vec::new();
         while let Some(Reverse((time, at))) = state.ends.peek().copied() {
@@ -270,7 +272,7 @@ impl<'s, 'p> Simulation<'s, 'p> {
         }
     }
 
-    /// Places admitted jobs on servers that have room for them. They hold their quota already.
+    /// Places admitted jobs on servers on which they fit. Limits already count these jobs.
     fn place_admitted(&mut self, state: &mut State<'p>) {
         for at in 0..self.jobs.lines.len() {
             let line = &self.jobs.lines[at];
@@ -310,9 +312,9 @@ impl<'s, 'p> Simulation<'s, 'p> {
         None
     }
 
-    /// Starts the next job. Returns whether one could start.
+    /// Starts the next job. Returns whether a job could start.
     fn start_next(&mut self, state: &mut State<'p>) -> bool {
-        // The first line of each queue that could start.
+        // The first line of each list with a job that could start.
         let mut heads: Vec<(usize, usize, Assignment)> = Vec::new();
         for row in 0..self.rows.len() {
             for position in 0..self.rows[row].len() {
@@ -365,8 +367,8 @@ impl<'s, 'p> Simulation<'s, 'p> {
         }
     }
 
-    /// Starts jobs by priority. Jobs after the first one that servers block start only if that job could start no later, as far as
-    /// the scheduler knows the ends of jobs.
+    /// Starts jobs by priority. After the first job that does not fit on servers, a job starts only if it does not
+    /// delay this blocked job, as far as the scheduler knows the ends of jobs.
     fn backfill(&mut self, state: &mut State<'p>) {
         let mut reservation: Option<Reservation<'p>> = None;
         let mut tested = 0;
@@ -375,7 +377,7 @@ impl<'s, 'p> Simulation<'s, 'p> {
             let line = &self.jobs.lines[at];
             let named = line.named.len() as u64;
             let mut k = first;
-            // The jobs without names of a line have one entry, and each of them is tried.
+            // All jobs without names of a line share one entry, and each of these jobs is tried.
             loop {
                 let is_over = if first < named {
                     state.has_started[at].get(first as usize).copied().unwrap_or(true)
@@ -418,8 +420,8 @@ impl<'s, 'p> Simulation<'s, 'p> {
         }
     }
 
-    /// Returns the reservation of a blocked job: the first time at which it could start if nothing else starts, and the servers
-    /// that it gets then; `None` if no end of a job lets it start.
+    /// Returns the reservation of a blocked job: the first time at which it could start if no other job starts, and the
+    /// servers that it gets then. Returns `None` if it could not start after any end of a job.
     fn reservation(&mut self, state: &State<'p>, at: usize) -> Option<Reservation<'p>> {
         let user = self.jobs.lines[at].user;
         let mut later = state.standing.clone();
@@ -457,8 +459,8 @@ impl<'s, 'p> Simulation<'s, 'p> {
 }
 
 impl Reservation<'_> {
-    /// Returns servers for a job of a user that runs longer than until the planned start, so that the blocked job can still
-    /// start at that time on its servers.
+    /// Returns servers for a job of a user that ends after the planned start. The blocked job must still be able to
+    /// start at the planned time on its planned servers.
     fn servers_beside(&mut self, user: usize) -> Option<Assignment> {
         let Answer::Yes(assignment) = self.now.find(user, &mut u64::MAX.clone()) else { return None };
         add(&mut self.then, &assignment, 1);
@@ -477,13 +479,14 @@ fn add(standing: &mut Standing<'_>, assignment: &Assignment, sign: i32) {
     }
 }
 
-/// Returns the stream of random numbers of a waiting job. It does not depend on when the job starts.
+/// Returns the stream of random numbers of a waiting job. The stream does not depend on the time at which the job
+/// starts.
 fn stream(user: usize, k: u64) -> u64 {
     ((user as u64) << 33).wrapping_add(k << 1) | 1
 }
 
 impl State<'_> {
-    /// Adds an active job whose tasks the standing has already.
+    /// Adds an active job. Its tasks are already part of the standing.
     fn add(&mut self, tasks: Vec<(usize, Place, u64)>, length: Option<u64>, planned: Option<u64>) {
         if let Some(length) = length {
             self.ends.push(Reverse((self.now.saturating_add(length), self.active.len())));
@@ -492,7 +495,7 @@ impl State<'_> {
         self.active.push(Some(Active { tasks, planned_end }));
     }
 
-    /// Starts tasks on servers. A job runs for at least a nanosecond, so that its end comes after its start.
+    /// Starts tasks on servers. A job runs for at least a nanosecond, so that it ends after its start.
     fn place(&mut self, assignment: &Assignment, length: Option<u64>, limit: Option<u64>) {
         let length = length.map(|time| time.max(1));
         let mut tasks: BTreeMap<(usize, Place), u64> = BTreeMap::new();
@@ -506,7 +509,7 @@ impl State<'_> {
         self.add(tasks, length, limit.map(|time| time.max(1)).or(length));
     }
 
-    /// Returns how many jobs with names of a line have started.
+    /// Returns the number of jobs with names of a line that have started.
     fn named_started(&self, at: usize) -> u64 {
         self.has_started[at].iter().filter(|started| **started).count() as u64
     }

@@ -1,4 +1,4 @@
-//! Snapshots after changes.
+//! Changed snapshots.
 
 use crate::common::{judged, snapshot};
 
@@ -67,14 +67,14 @@ fn a_server_that_is_removed_leaves_its_tasks_waiting() {
     assert_eq!((after.running.len(), after.running[0].index), (1, 1));
     assert_eq!(after.waiting[1].names, ["u-1", "u-2"]);
     assert_eq!(after.allocation.total(0), 0);
-    // Other servers have room for the tasks that ran there.
+    // Other servers have free capacity for the tasks of the removed server.
     assert!(!judged(&after).is_work_conserving());
-    // The only server of a class stays, without capacity.
+    // The last server of a class stays, without capacity.
     let after = changed(|changes| changes.remove.push("small".to_owned())).unwrap();
     assert!(after.problem.servers()[1].capacity().is_zero());
     let error = changed(|changes| changes.remove.push("n9".to_owned())).unwrap_err();
     assert!(error.contains("there is no server `n9`"), "{error}");
-    // Several servers are removed one after the other, by their names before the changes.
+    // Several servers are removed one after the other. Their names are the names before the changes.
     let after = changed(|changes| changes.remove.extend(["n1".to_owned(), "n3".to_owned()])).unwrap();
     assert_eq!(after.servers[0], ["n2"]);
 }

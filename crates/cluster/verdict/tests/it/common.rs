@@ -1,4 +1,4 @@
-//! Snapshots for tests, small or random, and the kernel's answers to certificates.
+//! Snapshots for tests, small or random, and the answers of the kernel to certificates.
 
 use evenhand_check::{File, Options};
 use evenhand_cluster::{Servers, Verdict};
@@ -15,7 +15,8 @@ pub fn snapshot(text: &str) -> Snapshot {
     Source { name: "snapshot", text }.snapshot().unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// Returns a snapshot with one class `node` of servers with this number of GPUs, groups, users, and the tasks on each server.
+/// Returns a snapshot of a cluster with the class `node`. Each of its servers has `gpus` GPUs and the tasks of the
+/// entry in `servers`. The groups and users are those of a problem file.
 pub fn cluster(gpus: u32, groups: &Value, users: &Value, servers: &[Value]) -> Snapshot {
     let placements: Vec<Value> = servers
         .iter()
@@ -54,8 +55,9 @@ pub fn amounts(vector: &[Rational]) -> Vec<String> {
     vector.iter().map(ToString::to_string).collect()
 }
 
-/// Returns a random problem with groups and whole tasks, some in gangs and some pinned, and an allocation in which tasks run
-/// wherever there is room, as by a scheduler that ignores fairness.
+/// Returns a random problem with groups and whole tasks, of which some are in gangs and some are pinned, and an
+/// allocation. In the allocation, tasks run on all servers on which they fit, as under a scheduler that ignores
+/// fairness.
 pub fn random(seed: u64) -> (Problem, Allocation) {
     let mut rng = Pcg64::seed_from_u64(seed);
     let shape = Shape { groups: 6, users: 8, classes: 3 };

@@ -39,8 +39,8 @@ fn moved_by(value: &Value, change: i32) -> Value {
     }
 }
 
-/// Returns the JSON pointers to the numbers that a bundle claims: those outside of its ordinary certificates, and the margins of
-/// these certificates.
+/// Returns the JSON pointers to the numbers that a bundle claims: the numbers outside of its ordinary certificates, and
+/// the margins of these certificates.
 fn claimed(document: &Value) -> Vec<String> {
     let mut pointers = Vec::new();
     for field in ["queues", "fits"] {
@@ -81,7 +81,8 @@ fn five_thousand_with_another_number_are_refused() {
             assert_eq!(refused(&text), None, "seed {seed}");
             let document: Value = serde_json::from_str(&text).unwrap();
             for pointer in claimed(&document) {
-                // A server with another index may have as much free capacity, and then the changed claim is right, too.
+                // Another server may have as much free capacity. A claim that is changed to the index of this server is
+                // still true.
                 if pointer.ends_with("/index") && pointer.starts_with("/fits") {
                     continue;
                 }

@@ -1,4 +1,5 @@
-//! Slurm's fair tree: the numbers that `sshare` shows of a tree agree with the recomputed ones, and changed numbers do not.
+//! Slurm's fair tree: the numbers that `sshare` shows of a tree agree with the recomputed numbers, and changed numbers
+//! do not.
 
 use std::cmp::Ordering;
 
@@ -11,12 +12,12 @@ use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use serde_json::{Value, json};
 
-/// An account with the numbers of Slurm's controller. An account without others below it is a user.
+/// An account with the numbers of Slurm's controller. An account without subaccounts is a user.
 #[derive(Debug, Clone, Default)]
 struct Assoc {
     name: String,
     shares: u32,
-    /// The raw usage; for an account, the sum over those below it.
+    /// The raw usage. The usage of an account with subaccounts is the sum over them.
     usage: f64,
     norm: f64,
     effective: f64,
@@ -182,7 +183,7 @@ fn changed_numbers_differ_from_the_formula() {
             let Formula::Between([Some(low), high]) = &number.formula else { continue };
             let words = ["NormShares", "EffectvUsage", "LevelFS", "FairShare"];
             let word = words.iter().position(|word| *word == number.what).unwrap();
-            // Changed numbers that differ from the interval by no more than the rounding are left out.
+            // Changed numbers that are still within the rounding of the interval are left out.
             let (low, high) = (low.to_f64(), high.as_ref().map_or(f64::INFINITY, |high| high.to_f64()));
             let is_near = |value: f64| (value - low).abs() < 1e-5 || (value - high).abs() < 1e-5;
             let is_outside = |value: f64| !(low..=high).contains(&value);
@@ -216,7 +217,7 @@ fn two_users_with_exchanged_ranks_are_detected() {
     let wrong: Vec<&str> =
         found.iter().filter(|of| of.agrees() == Some(false)).map(|of| of.what.as_str()).collect();
     assert_eq!(wrong, ["FairShare", "FairShare"]);
-    // Nothing follows from a raw usage of 0, and numbers that Slurm has not computed yet are not compared.
+    // A raw usage of 0 decides nothing, and numbers that Slurm has not computed yet are not compared.
     *value(&mut document, "a", "RawUsage") = json!("0");
     let list = document["reported"].as_array_mut().unwrap();
     list.retain(|of| of["group"] != "b" || of["what"] != "NormUsage");

@@ -1,4 +1,5 @@
-//! Migrations for a job: public cases, small clusters with known results, and random clusters against a search over all states.
+//! Migrations for a job: public cases, small clusters with known results, and random clusters compared with a search
+//! over all states.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -56,7 +57,7 @@ fn rule(user: usize) -> Constraint {
 
 #[test]
 fn kai_1311_a_full_node() {
-    // Each of four nodes has 2 of 8 GPUs free, and a job needs a whole node.
+    // Each of four nodes has 2 of 8 GPUs free, and a job needs all 8 GPUs of a node.
     let users = json!([{"name": "small", "demand": {"gpu": 2}, "tasks": 12},
                        {"name": "job", "demand": {"gpu": 8}, "tasks": 1}]);
     let of = fresh(
@@ -66,7 +67,7 @@ fn kai_1311_a_full_node() {
     );
     let found = planned(&of, "job", &Settings::default());
     assert_eq!(tasks(&found), (3, true));
-    // A job of 9 GPUs fits nowhere, and a job that demands more than is free gets a proof.
+    // A job of 9 GPUs fits on no node. A job that demands more than all free GPUs gets a proof that no migrations help.
     let large = users.to_string().replace(r#""gpu":8"#, r#""gpu":9"#);
     let of = fresh(&serde_json::from_str(&large).unwrap(), 8, &[json!({"small": 1}), json!({"small": 1})]);
     let found = planned(&of, "job", &Settings::default());
@@ -79,7 +80,8 @@ fn kai_1311_a_full_node() {
 
 #[test]
 fn kai_1500_costs_and_exempted_workloads() {
-    // Two nodes have 4 of 8 GPUs free. Serving costs more to move than batch, and has fewer tasks.
+    // Two nodes have 4 of 8 GPUs free. A task of serving costs more to migrate than a task of batch, and serving has
+    // fewer tasks.
     let users = json!([{"name": "serving", "demand": {"gpu": 4}, "tasks": 2},
                        {"name": "batch", "demand": {"gpu": 2}, "tasks": 4},
                        {"name": "job", "demand": {"gpu": 8}, "tasks": 1}]);
@@ -94,7 +96,7 @@ fn kai_1500_costs_and_exempted_workloads() {
         vec![Constraint { priority: 10, ..rule(0) }, Constraint { priority: 3, ..rule(1) }];
     let found = planned(&with_priorities, "job", &costs(Cost::Priority));
     assert_eq!((tasks(&found), found.plan().unwrap().cost.to_string()), ((2, true), "2".to_owned()));
-    // Exempted workloads stay.
+    // Exempted workloads do not migrate.
     let pinned =
         |users: &[usize]| Settings { pinned: users.iter().copied().collect(), ..Settings::default() };
     assert_eq!(tasks(&planned(&of, "job", &pinned(&[0]))), (2, true));
@@ -103,14 +105,15 @@ fn kai_1500_costs_and_exempted_workloads() {
     let mut protected = of.clone();
     protected.constraints = (0..2).map(|n| Constraint { protected: true, ..rule(n) }).collect();
     assert_eq!(planned(&protected, "job", &Settings::default()).outcome, Outcome::Never(Obstacle::Servers));
-    // With strict priorities, no task moves for a job of a lower priority.
+    // With strict priorities, no task migrates for a job of a lower priority.
     let strict = Settings { strict_priority: true, ..Settings::default() };
     assert_eq!(planned(&with_priorities, "job", &strict).outcome, Outcome::Never(Obstacle::Servers));
 }
 
 #[test]
 fn volcano_3948_one_task_moves_so_that_another_can() {
-    // Scenario 1: 4+2+1, 4+2 and 4+2+1 of 8 GPUs are used, and a job of 4 waits. Bounds by single servers give 1.
+    // Scenario 1: 4+2+1, 4+2 and 4+2+1 of 8 GPUs are used on three nodes, and a job of 4 GPUs waits. Lower bounds by
+    // single servers give 1.
     let users = json!([{"name": "four", "demand": {"gpu": 4}, "tasks": 3}, {"name": "two", "demand": {"gpu": 2}, "tasks": 3},
                        {"name": "one", "demand": {"gpu": 1}, "tasks": 2}, {"name": "job", "demand": {"gpu": 4}, "tasks": 1}]);
     let servers = [
@@ -134,7 +137,7 @@ fn a_job_that_starts_now_moves_nothing() {
     let found = planned(&of, "job", &Settings::default());
     assert!(matches!(found.outcome, Outcome::StartsNow(_)));
     assert_eq!(tasks(&found), (0, true));
-    // A user without waiting tasks has nothing to start.
+    // A user without waiting tasks has no gang to start.
     let of = fresh(&users, 8, &[json!({"job": 1}), json!({"small": 2})]);
     assert_eq!(planned(&of, "job", &Settings::default()).outcome, Outcome::Never(Obstacle::Tasks));
 }
@@ -154,7 +157,7 @@ fn limits_that_migrations_do_not_change() {
     assert_eq!(*excess, 2);
     let of = cluster(4, &groups, &users, &[json!({"a/1": 1}), json!({"a/1": 1}), json!({"b/1": 1})]);
     assert_eq!(tasks(&planned(&of, "job", &Settings::default())), (1, true));
-    // Tasks of a group that is over its limit would not start again, so they stay.
+    // Tasks of a group that is over its limit could not start again, so they do not migrate.
     let groups = json!([{"name": "a", "limit": {"gpu": 4}}, {"name": "b"}]);
     let users = json!([{"name": "a/1", "group": "a", "demand": {"gpu": 2}, "tasks": 4},
                        {"name": "job", "group": "b", "demand": {"gpu": 4}, "tasks": 1}]);
@@ -173,7 +176,7 @@ fn gangs_move_whole_and_by_their_rules() {
     of.constraints = vec![Constraint { distinct_servers: true, ..rule(0) }];
     let found = planned(&of, "job", &Settings::default());
     assert_eq!((found.outcome, found.least), (Outcome::Never(Obstacle::Searched), None));
-    // Gangs with names: those of one name move together.
+    // Tasks of a gang with a name migrate together.
     let users = json!([{"name": "gang", "demand": {"gpu": 1}, "tasks": 4, "gang": 2},
                        {"name": "job", "demand": {"gpu": 3}, "tasks": 1}]);
     let mut of = fresh(&users, 4, &[json!({"gang": 2}), json!({"gang": 2})]);
@@ -201,7 +204,7 @@ fn gangs_move_whole_and_by_their_rules() {
 
 #[test]
 fn no_order_without_a_temporary_place() {
-    // The two tasks would have to change places, and neither server has room for both.
+    // The two tasks would have to exchange their servers, but neither server has free capacity for both of them.
     let document = json!({
         "kind": "snapshot",
         "problem": {
@@ -237,7 +240,7 @@ fn the_largest_gang_that_then_fits() {
     let found = found.unwrap();
     assert_eq!((found.job, never, start_now, not_known), (2, 1, 0, Vec::new()));
     assert_eq!(tasks(&found), (1, true));
-    // Nothing waits for more room than there is.
+    // The waiting gang could start now, so no migration is needed.
     let of = fresh(&json!([{"name": "small", "demand": {"gpu": 2}, "tasks": 12}]), 8, &[json!({"small": 3})]);
     let judged = Cluster::new(&of, None).unwrap();
     let pack = Defragmentation::new(&judged, &Settings::default()).unwrap().pack().unwrap();

@@ -1,4 +1,4 @@
-//! Moves: small clusters with known results, and random clusters with properties that must hold.
+//! Moves: small clusters with known results, and properties of the moves on random clusters.
 
 use std::collections::BTreeSet;
 
@@ -187,7 +187,7 @@ fn workloads_are_deactivated_and_gangs_stop_together() {
 
 #[test]
 fn no_command_stops_more_than_a_move_says() {
-    // One job owns all four pods, and the move stops only two of them.
+    // One job owns all four pods, but the move stops only two of them.
     let of = owned(r#""owners": ["Job ns/x", "Job ns/x"]"#);
     let (found, moves) = moved(&of, &Limits::default());
     let text = script(&of, &named(&of, &found.rules, &moves).0);
@@ -196,7 +196,7 @@ fn no_command_stops_more_than_a_move_says() {
         text.contains("Job ns/x would start the task again, and the move does not stop all of its tasks"),
         "{text}"
     );
-    // There is no command for an owner of another kind.
+    // There is no command that stops an owner of another kind.
     let of = owned(r#""owners": ["ReplicaSet ns/x", "ReplicaSet ns/x"], "gangs": ["g", "h"]"#);
     let (found, moves) = moved(&of, &Limits::default());
     let text = script(&of, &named(&of, &found.rules, &moves).0);
@@ -229,8 +229,8 @@ fn the_lowest_priority_stops_first_and_no_task_for_a_lower_one() {
     let (_, moves) = moved(&of, &Limits::default());
     assert_eq!(moves.list.len(), 2);
     assert!(moves.list.iter().all(|step| step.stop.keys().eq([&1])), "{:?}", moves.list);
-    // With strict priorities no task stops for one of a lower priority. Under the policy `LowerPriority` no task stops for one of
-    // an equal priority either.
+    // With strict priorities, no task stops for a task of a lower priority. Under the policy `LowerPriority`, no task
+    // stops for a task of an equal priority either.
     of.constraints = vec![rule(0, 10), rule(1, 10)];
     let strict = Limits { strict_priority: true, ..Limits::default() };
     assert!(moved(&of, &strict).1.list.is_empty());
@@ -240,7 +240,7 @@ fn the_lowest_priority_stops_first_and_no_task_for_a_lower_one() {
         of.preemption = vec![Preemption { group: 1, across }];
         assert!(moved(&of, &Limits::default()).1.list.is_empty());
     }
-    // Protected tasks stay.
+    // Protected tasks are not stopped.
     of.preemption = Vec::new();
     of.constraints =
         (0..2).map(|user| Constraint { user, protected: true, ..Constraint::default() }).collect();

@@ -1,4 +1,5 @@
-//! Plans of servers: public cases with the right answer, and random snapshots compared with the plain loops of the test kit.
+//! Plans of servers: public cases with their correct answers, and random snapshots compared with the plain loops of the
+//! test kit.
 
 use crate::common::snapshot;
 
@@ -32,7 +33,7 @@ fn counts(plan: &Plan) -> Vec<u64> {
     set.counts.clone()
 }
 
-/// Returns a snapshot with these classes and users, in which these tasks run on single servers.
+/// Returns a snapshot with these classes and users. The placements say which tasks run on which servers.
 fn made(servers: &Value, users: &Value, placements: &Value) -> Snapshot {
     let document = json!({
         "kind": "snapshot",
@@ -71,7 +72,7 @@ fn autoscaler_2513_small_or_large_nodes() {
         of
     };
     let prices = [("group1", "1"), ("group2", "4")];
-    // One pod: a small node is the cheapest. A large node takes 5 pods for the price of 4 small ones.
+    // For one pod, a small node is the cheapest. A large node holds 5 pods for the price of 4 small nodes.
     assert_eq!(counts(&planned(&of(1), &prices, &Goal::All)), [1, 0]);
     assert_eq!(counts(&planned(&of(4), &prices, &Goal::All)), [4, 0]);
     assert_eq!(counts(&planned(&of(5), &prices, &Goal::All)), [0, 1]);
@@ -107,7 +108,8 @@ fn cluster_capacity_139_several_kinds_of_pods() {
                 {"name": "other", "tasks": 2, "demand": {"cpu": 3, "memory": 1}}]),
         &json!([{"server": "node", "index": 0, "tasks": {"other": 1}}, {"server": "node", "index": 1, "tasks": {"other": 1}}]),
     );
-    // Two small pods fit now. Each large pod needs a node of its own and leaves room for one small pod.
+    // Two small pods could start now. Each large pod needs a node for itself, and leaves free capacity for one small
+    // pod.
     let plan = planned(&of, &[("node", "1")], &Goal::All);
     assert_eq!(counts(&plan), [4]);
     let Outcome::Found(set) = &plan.outcome else { unreachable!() };
@@ -156,7 +158,7 @@ fn obstacles_that_no_server_lifts() {
         panic!("{plan:?}")
     };
     assert_eq!(excess, 2);
-    // The job has room now.
+    // The job could start now.
     assert_eq!(counts(&planned(&document(16, 8), &[("node", "1")], &job)), [0]);
     let plan = planned(&document(16, 8), &[("node", "1")], &Goal::All);
     assert_eq!(plan.outcome, Outcome::Impossible(Obstacle::Unlimited(1)));
@@ -188,7 +190,7 @@ fn wrong_goals_and_offers() {
     assert_eq!(Removable::new(&of, None), Err(ClusterError::NoPlacements));
 }
 
-/// More servers can make a cluster unfair: the fair share of a queue grows, but its large task has no room.
+/// More servers can make a cluster unfair: the fair share of a queue grows, but its large task fits on no server.
 #[test]
 fn fairness_is_not_monotone() {
     let of = snapshot(include_str!("../../../../../examples/cluster.json"));
@@ -202,7 +204,7 @@ fn fairness_is_not_monotone() {
     assert!(plan.is_cheapest(), "{plan:?}");
 }
 
-/// Makes the starts of a plan in a snapshot that has the servers already.
+/// Makes the starts of a plan in a snapshot that already has the new servers.
 fn start(after: &mut Snapshot, set: &evenhand_cluster::plan::Set) {
     let mut placements: std::collections::BTreeMap<
         (usize, u64),
@@ -286,7 +288,8 @@ fn with(of: &Snapshot, offers: &[Offer], set: &[u64]) -> Snapshot {
     Changes { add, ..Changes::default() }.apply(of).unwrap()
 }
 
-/// Compares a plan with the sets of at most 2 servers of each class. Returns what was compared: found, impossible, or unproven.
+/// Compares a plan with all sets of at most 2 servers of each class. Returns the kind of the plan: found, impossible,
+/// or unproven.
 fn compare(
     seed: u64,
     of: &Snapshot,
@@ -430,7 +433,8 @@ fn guarantees_with_the_least_servers() {
     assert!(sum[0] > 100, "{sum:?}");
 }
 
-/// Returns the numbers of a verdict that must not get worse: what queues lack, lacks of guarantees, excesses of limits.
+/// Returns whether some number of a verdict gets worse: the amounts that queues lack, the lacks of guarantees, or the
+/// excesses of limits.
 fn is_worse(before: &Verdict, after: &Verdict) -> bool {
     let lacks = before
         .queues
@@ -456,12 +460,12 @@ fn is_worse(before: &Verdict, after: &Verdict) -> bool {
     lacks || misses || exceeds || (was_met && after.guarantees_can_be_met() != Some(true))
 }
 
-/// Returns a snapshot without some servers, whose tasks run elsewhere in this allocation.
+/// Returns a snapshot without some servers. The tasks of these servers run elsewhere in `allocation`.
 fn without(of: &Snapshot, allocation: Allocation, mut gone: Vec<(usize, u64)>) -> Snapshot {
     gone.sort_unstable();
     gone.reverse();
     let remove = gone.iter().map(|(class, index)| of.server_name(*class, *index));
-    // The last server first, so that the names of the others stay what they are.
+    // The servers are removed in descending order, so that the names of the remaining servers do not change.
     let mut after = Snapshot { allocation, ..of.clone() };
     for (name, (class, index)) in remove.zip(&gone) {
         let name = if after.problem.servers()[*class].count() == 1 {
@@ -481,7 +485,7 @@ fn servers_that_can_go() {
     let (mut can, mut cannot, mut not_known, mut together) = (0, 0, 0, 0);
     for seed in 0..1_000 {
         let of = snapshots::snapshot(seed);
-        // The number of tasks that wait for limits on classes depends on which servers the tasks move to.
+        // The number of tasks that wait for limits on classes depends on the servers to which tasks move.
         let is_simple = !of.problem.groups().limit_classes();
         let removable = Removable::new(&of, None).unwrap();
         let before = Verdict::new(&of, None, &Rational::new()).unwrap();

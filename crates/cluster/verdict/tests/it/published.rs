@@ -1,6 +1,6 @@
-//! The defects of public schedulers in examples/schedulers. The tests check that the formulas of the schedulers give the numbers
-//! in the snapshots, and that the certificates in the same folder are those of the verdicts. Each formula follows the source
-//! code that its function names.
+//! The defects of public schedulers in examples/schedulers. The tests check that the formulas of the schedulers give
+//! the numbers in the snapshots, and that the certificates in the same folder belong to the verdicts. Each formula
+//! follows the source code that its function names.
 
 use std::path::{Path, PathBuf};
 
@@ -16,8 +16,8 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../examples/schedulers")
 }
 
-/// Returns a snapshot of the folder and its verdict, and compares its certificate with the one in the folder.
-/// `EVENHAND_WRITE_DOCS=1` writes the certificate anew.
+/// Returns a snapshot of the folder and its verdict, and compares the certificate of the verdict with the certificate
+/// in the folder. `EVENHAND_WRITE_DOCS=1` writes the certificate in the folder anew.
 fn judged(name: &str) -> (Snapshot, Verdict) {
     let read = |file: &Path| {
         std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
@@ -124,7 +124,7 @@ fn volcano_lets_queues_deserve_more_than_the_capacity() {
     let deserved = volcano(&list, &total, &[0, 1, 2]);
     assert_eq!(deserved, reported(&of));
     assert!(deserved.iter().sum::<Rational>() > total);
-    // Volcano stops only tasks of queues that use more than they deserve (`AddReclaimableFn`), and no queue does.
+    // Volcano stops only tasks of queues that use more than they deserve (`AddReclaimableFn`). No queue here uses more.
     assert!(held(&found).iter().zip(&deserved).all(|(held, deserved)| held <= deserved));
     // The guarantee could be met and is missed. Two moves meet it.
     assert_eq!((found.unmet.len(), found.guarantees_can_be_met()), (1, Some(true)));
@@ -153,8 +153,9 @@ fn deserved_amounts_of_volcano_do_not_depend_on_the_order_of_queues() {
     assert!(more > 0, "guarantees within the cluster never made queues deserve more than it has");
 }
 
-/// Returns the usage after tasks of one unit have been placed in the order of `YuniKorn`'s queues, by `getFairShare` in
-/// pkg/common/resources/resources.go and `sortQueuesByFairnessAndPriority` in pkg/scheduler/objects/sorters.go, v1.9.0.
+/// Returns the usage after tasks of one unit have been placed in the order of `YuniKorn`'s queues. Follows
+/// `getFairShare` in pkg/common/resources/resources.go and `sortQueuesByFairnessAndPriority` in
+/// pkg/scheduler/objects/sorters.go, v1.9.0.
 fn yunikorn(queues: &[Queue], total: &Rational) -> Vec<Rational> {
     let mut held = vec![Rational::new(); queues.len()];
     while held.iter().sum::<Rational>() < *total {
@@ -278,7 +279,7 @@ fn kai_gives_what_is_left_over_in_whole_units_to_the_oldest() {
     let (list, total) = queues(&of);
     let shares = kai(&list, &total);
     assert_eq!(shares, reported(&of));
-    // Each queue has what KAI entitles it to, and two queues are below their fair share by a task.
+    // Each queue uses what KAI entitles it to, and two queues are below their fair share by a whole task.
     assert_eq!(shares, held(&found));
     assert_eq!(short(&found), ["b", "c"]);
 }

@@ -81,7 +81,7 @@ fn the_kernel_recomputes_fair_shares_by_resource() {
     assert!(certified > 200 && uncertified > 5, "{certified} {uncertified}");
 }
 
-/// Returns a certificate that states other fair shares than those of its rule.
+/// Returns a certificate that states fair shares which differ from the shares of its rule.
 fn forged(rule: &str, groups: &Value, users: &Value, queues: &Value) -> String {
     let gpu = |n: u64| json!({"gpu": n.to_string()});
     let problem = json!({"kind": "allocation-problem", "resources": ["gpu"],
@@ -105,14 +105,14 @@ fn forged(rule: &str, groups: &Value, users: &Value, queues: &Value) -> String {
 #[test]
 fn the_kernel_refuses_impossible_fair_shares() {
     let user = |name: &str, tasks: u32| json!({"name": format!("of {name}"), "group": name, "demand": {"gpu": 1}, "tasks": tasks});
-    // KAI entitles both queues to 8 of 10 GPUs, which is impossible, whatever the certificate states.
+    // KAI entitles both queues to 8 of 10 GPUs. This is impossible, so no certificate of it is accepted.
     let groups = json!([{"name": "a", "guarantee": {"gpu": 8}}, {"name": "b", "guarantee": {"gpu": 8}}]);
     let users = json!([user("a", 9), user("b", 9)]);
     for queues in [json!([5, 5]), json!([8, 8]), json!([8, 2])] {
         let why = refused(&forged("kai", &groups, &users, &queues)).unwrap();
         assert!(why.contains("guarantees exceed what there is, and the rule gives them in full"), "{why}");
     }
-    // A queue is entitled to 5 GPUs, and its only subqueue, of weight 0, to none of them.
+    // A queue is entitled to 5 GPUs. Its only subqueue has the weight 0, and is entitled to none of them.
     let groups = json!([{"name": "p"}, {"name": "c", "parent": "p", "weight": 0}, {"name": "o"}]);
     let users = json!([user("c", 9), user("o", 20)]);
     for queues in [json!([0, 0, 10]), json!([5, 0, 5]), json!([5, 5, 5])] {

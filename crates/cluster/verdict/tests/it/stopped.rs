@@ -1,4 +1,5 @@
-//! Why tasks were stopped: hand-made cases of public issues, and random ones against sets of stops that are all tried.
+//! Why tasks were stopped: hand-made cases of public issues, and random cases compared with a search over all sets of
+//! stops.
 
 use crate::common::cluster;
 use crate::why_not::{after_stops, any_set, may_stop, tasks_of};
@@ -53,15 +54,15 @@ fn kueue_7067_the_level_and_the_workload() {
     let far = explain(&of, "ns/b1").unwrap();
     assert_eq!((far.stop.by.as_str(), name(far.level)), ("ns/c0", Some("root")));
     assert_eq!((far.victim, far.preemptor), (Some(1), Some(2)));
-    // One stop was needed each time, and one of the others would have done as well.
+    // Each time, one stop was needed. A stop of another workload would also have been enough.
     let replay = known(&far);
     assert_eq!((replay.stopped, replay.tasks.len()), (1, 1));
     assert!(matches!(&replay.fewest, Some(FewestStops::Found { least: 1, .. })), "{replay:?}");
     assert_eq!(explain(&of, "ns/c0"), None);
 }
 
-/// Kueue, issue 6763: two queues have equal shares, one of them is chosen at random in every cycle, and a workload stops more
-/// workloads than it needs.
+/// Kueue, issue 6763: two queues have equal shares, and one of them is chosen at random in every cycle. A workload
+/// therefore stops more workloads than it needs.
 #[test]
 fn kueue_6763_two_stops_where_one_is_enough() {
     let groups = json!([{"name": "org"}, {"name": "a", "parent": "org"}, {"name": "b", "parent": "org"},
@@ -84,7 +85,8 @@ fn kueue_6763_two_stops_where_one_is_enough() {
     assert_eq!((stops.count(), *least, replay.is_same), (1, 1, false));
 }
 
-/// Kueue, issue 14122: the preemptor's own queue is emptied first, although fewer workloads of another queue would do.
+/// Kueue, issue 14122: workloads of the preemptor's own queue are stopped first, although fewer stops in another queue
+/// would be enough.
 #[test]
 fn kueue_14122_others_would_have_been_enough() {
     let groups = json!([{"name": "org"}, {"name": "a", "parent": "org"}, {"name": "b", "parent": "org"}]);
@@ -106,8 +108,8 @@ fn kueue_14122_others_would_have_been_enough() {
     assert!(!replay.is_same);
 }
 
-/// Armada, pull request 5071: jobs that were marked as stopped started again, and another job lost its place later, out of order.
-/// Then the stop was not needed by what runs now.
+/// Armada, pull request 5071: jobs that were marked as stopped started again, and another job was stopped later, out of
+/// order. For the tasks that run now, this stop was not needed.
 #[test]
 fn armada_5071_a_stop_that_was_not_needed() {
     let users = json!([
@@ -149,7 +151,7 @@ fn missing_data_is_named() {
     assert_eq!(missing(stop("a0", "b0", "Preempted"), &one_waits), Missing::Victims(vec!["a0".to_owned()]));
     let no_servers = |of: &mut Snapshot| of.allocation.placements = None;
     assert_eq!(missing(stop("a0", "b0", "Preempted"), &no_servers), Missing::Placements);
-    // Another task runs on the capacity of the stopped one.
+    // Another task uses the capacity of the stopped task.
     let taken = |of: &mut Snapshot| {
         let users = json!([
             {"name": "a", "demand": {"gpu": 2}, "tasks": 2, "gang": 2},
@@ -164,7 +166,7 @@ fn missing_data_is_named() {
     assert_eq!(missing(stop("a0", "b0", "Preempted"), &taken), Missing::Servers);
 }
 
-/// Random clusters in which a task started after stops of other tasks.
+/// In random clusters, a task has started after stops of other tasks.
 #[test]
 fn replays_find_the_fewest_stops() {
     /// The largest set of stops.
@@ -181,7 +183,8 @@ fn replays_find_the_fewest_stops() {
             if !running.waits(n) || running.could_start(n).is_some() {
                 continue;
             }
-            // The first set of stops that lets it start, from a size that differs by seed. It may be larger than needed.
+            // The stops are the first set that lets the task start, beginning with a size that depends on the seed. The
+            // set may be larger than needed.
             let mut set: Vec<Task> = Vec::new();
             for size in 1 + (seed as usize % 2)..=MOST {
                 let mut take = |stops: &[Task]| {
@@ -219,7 +222,7 @@ fn replays_find_the_fewest_stops() {
             let found = explain(&dump, "v0").unwrap();
             let replay = match &found.replay {
                 Ok(replay) => replay,
-                // The search places the stopped tasks in its own way, and may find no room for the last one.
+                // The search may place the stopped tasks differently, so that the last task does not fit.
                 Err(Missing::Servers | Missing::Search) => {
                     open += 1;
                     continue;

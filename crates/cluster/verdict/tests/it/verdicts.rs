@@ -67,7 +67,7 @@ fn an_idle_cluster_with_pending_pods_is_not_work_conserving() {
 
 #[test]
 fn a_fragmented_cluster_is_work_conserving_and_says_what_is_short() {
-    // Each of three servers has 4 GPUs and a task of 3. So 3 GPUs are free, but not on one server.
+    // Each of three servers has 4 GPUs and runs a task of 3. So 3 GPUs are free in total, but only one on each server.
     let users = json!([{"name": "a/1", "group": "a", "demand": {"gpu": 3}, "tasks": 9},
                        {"name": "b/1", "group": "b", "demand": {"gpu": 1}, "tasks": 0}]);
     let servers = [json!({"a/1": 1}), json!({"a/1": 1}), json!({"a/1": 1})];
@@ -75,7 +75,7 @@ fn a_fragmented_cluster_is_work_conserving_and_says_what_is_short() {
     assert!(found.is_work_conserving());
     assert_eq!(found.claim(Axiom::WorkConserving).unwrap().holds, Some(true));
     assert_eq!(amounts(&found.queues[0].lacking), ["0", "3"]);
-    // The fair share is divisible, so it counts as a whole task although no server has room for one.
+    // The fair share is divisible. The queue is below it by a whole task, although the task fits on no server.
     assert_eq!(found.queues[0].by, Some(0));
     assert!(!found.is_fair());
 }
@@ -91,7 +91,7 @@ fn a_gang_fits_whole_or_not_at_all() {
     assert_eq!(fits(1).len(), 1);
     let found = judged(&cluster(2, &two_queues(), &users(2), &servers));
     assert!(found.starts.as_ref().unwrap().could.is_empty() && found.is_work_conserving());
-    // There is room for one of its tasks, but not for a gang, so the axiom holds, too.
+    // One task fits, but no gang, so the axiom holds as well.
     assert_eq!(found.claim(Axiom::WorkConserving).unwrap().holds, Some(true));
     assert_eq!(refused(&of_verdict(&found, &[]).unwrap()), None);
 }
@@ -210,7 +210,7 @@ fn certificates_of_random_clusters_are_accepted() {
         short += usize::from(found.below_fair_share().next().is_some());
         fits += usize::from(!found.is_work_conserving());
         unmet += usize::from(!found.unmet.is_empty());
-        // Without gangs, the axiom holds if and only if no waiting task could start.
+        // Without gangs, the axiom holds exactly if no waiting task could start.
         let alone = (0..problem.n_users()).all(|n| evenhand_cluster::gang(&problem, n) == 1);
         let claim = found.claim(Axiom::WorkConserving).unwrap();
         if let Some(holds) = claim.holds.filter(|_| alone) {
@@ -222,8 +222,8 @@ fn certificates_of_random_clusters_are_accepted() {
 
 #[test]
 fn capacity_kept_back_beyond_a_limit_starts_no_task() {
-    // 19 GPUs are kept back for the queue, and the limit of its cohort is 1. More tasks of the queue would not raise the usage of
-    // the cohort, which includes the capacity that is kept back, but its tasks alone exceed the limit.
+    // 19 GPUs are kept back for the queue, and the limit of its cohort is 1. The usage of the cohort includes the
+    // kept-back capacity, so more tasks of the queue would not raise it. But the tasks alone exceed the limit.
     let groups = json!([{"name": "cohort", "limit": {"gpu": 1}},
                         {"name": "queue", "parent": "cohort", "guarantee": {"gpu": 20}, "lend": {"gpu": 1}}]);
     let users = json!([{"name": "queue/1", "group": "queue", "demand": {"gpu": 1}, "tasks": 20}]);

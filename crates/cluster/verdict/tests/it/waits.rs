@@ -1,4 +1,4 @@
-//! How long jobs wait: hand-made clusters, and random ones that the plain loops of the test kit judge.
+//! How long jobs wait: hand-made clusters, and random clusters that are also judged by the plain loops of the test kit.
 
 use std::collections::BTreeMap;
 
@@ -37,7 +37,7 @@ fn tasks(start: &Start) -> Vec<Task> {
     parts.flat_map(|(m, places)| places.iter().map(|place| (*m, place.class, place.index))).collect()
 }
 
-/// One server of 4 GPUs, on which `a` runs 4 tasks, and three users that wait.
+/// One server of 4 GPUs. User `a` runs 4 tasks there, and three users wait.
 fn small() -> Snapshot {
     let users = json!([
         {"name": "a", "demand": {"gpu": 1}, "tasks": 4},
@@ -91,7 +91,7 @@ fn a_horizon_ends_runs_and_quantiles_count_all_of_them() {
     let of = small();
     let stated = Settings { horizon: Some(HOUR), ..settings(Law::Fixed(HOUR)) };
     let waits = Waits::new(&of, &stated).unwrap();
-    // Both `b` and `c` use nothing then, so the order of the file decides, and `b` takes all GPUs.
+    // At that moment `b` and `c` use nothing, so the order of the file decides, and `b` gets all GPUs.
     let started: Vec<usize> =
         waits.rows.iter().filter(|row| !row.starts.is_empty()).map(|row| row.user).collect();
     assert_eq!(started, [1], "{:?}", waits.rows);
@@ -110,7 +110,7 @@ fn a_horizon_ends_runs_and_quantiles_count_all_of_them() {
 
 #[test]
 fn exponential_times_have_the_known_mean() {
-    // One server of one GPU: the first start comes after one exponential time, and the second one after two.
+    // One server of one GPU: the first start comes after one exponential time, and the second start after two.
     let users = json!([{"name": "a", "demand": {"gpu": 1}, "tasks": 3}]);
     let of = cluster(1, &json!([]), &users, &[json!({"a": 1})]);
     let stated = Settings { runs: 4_000, ..settings(Law::Exponential(HOUR)) };
@@ -147,13 +147,13 @@ fn limits_come_from_the_snapshot() {
     };
     of.times = vec![left("1", 0), left("2", 60), left("3", 7_200)];
     let waits = Waits::new(&of, &Settings { policy: Policy::Priority, ..settings(Law::Limits) }).unwrap();
-    // The fourth task has no limit, so `b` never gets four GPUs. Waiting jobs have no limit either.
+    // The fourth task has no limit, so `b` never gets four GPUs. The waiting jobs have no limit either.
     assert!(row(&waits, &of, "b", &Which::Only).starts.is_empty());
     assert_eq!(row(&waits, &of, "b", &Which::Only).earliest, Some(Earliest::Never));
     assert_eq!(row(&waits, &of, "c", &Which::First).starts, [60 * SECOND]);
     assert!(row(&waits, &of, "c", &Which::Last).starts.is_empty());
     assert_eq!((waits.endless_running, waits.endless_waiting), (1, 5));
-    // A time limit ends tasks that a law would let run longer.
+    // A time limit ends tasks whose law would let them run longer.
     let waits =
         Waits::new(&of, &Settings { policy: Policy::Priority, ..settings(Law::Fixed(HOUR)) }).unwrap();
     assert_eq!(row(&waits, &of, "c", &Which::First).starts, [60 * SECOND]);
@@ -172,7 +172,7 @@ fn admitted_tasks_hold_their_quota_and_get_servers_first() {
     of.constraints =
         vec![evenhand_problem::snapshot::Constraint { user: 1, admitted: 1, ..Default::default() }];
     let waits = Waits::new(&of, &settings(Law::Fixed(HOUR))).unwrap();
-    // The quota of 4 is exceeded by the admitted task until the tasks of `a` end. Then both tasks of `b` have room.
+    // The admitted task exceeds the quota of 4 until the tasks of `a` end. Then both tasks of `b` fit.
     assert_eq!(row(&waits, &of, "b", &Which::Only).starts, [HOUR]);
     assert_eq!(waits.admitted, 1);
     assert_eq!(waits.starts.len(), 1, "an admitted task is no waiting job");
@@ -212,7 +212,7 @@ fn runs_are_as_the_plain_loops_say() {
             _ if rng.random_bool(0.4) => Policy::Priority,
             _ => Policy::Tree,
         };
-        // Users that start together run equally long.
+        // Users that start together have the same duration.
         let n_users = of.problem.n_users();
         let mut times = Times { left: vec![None; n_users], duration: vec![None; n_users] };
         let together = |n: usize| of.constraints.iter().find(|of| of.user == n && !of.together.is_empty());
@@ -348,13 +348,13 @@ fn backfill_delays_no_first_blocked_job() {
         assert_eq!(stated.policy, Policy::Backfill);
         let waits = Waits::new(&of, &stated).unwrap();
         let gpus = |n: usize| of.problem.users()[n].base_demand()[0].numer().to_u64().unwrap();
-        // Tasks that run: the end, the server and the GPUs.
+        // The running tasks: end, server and number of GPUs.
         let mut run: Vec<(u64, u64, u64)> = Vec::new();
         for running in &of.running {
             let time = of.times.iter().find(|time| time.task == running.names[0]).unwrap();
             run.push((time.left.unwrap() * SECOND, running.index, gpus(running.user)));
         }
-        // Jobs by priority, and then in the order of the file.
+        // The waiting jobs by priority, and then in the order of the file.
         let mut jobs: Vec<(i64, usize, u64, u64)> = Vec::new();
         for waiting in &of.waiting {
             let mut own: Vec<(i64, u64)> = waiting
@@ -397,12 +397,12 @@ fn backfill_delays_no_first_blocked_job() {
                     trace.peek().is_some_and(|start| (start.time, start.user, start.job) == (now, user, k));
                 if !is_next {
                     match blocked {
-                        // Until the first blocked job, each job that could start does.
+                        // Before the first blocked job, each job that could start does start.
                         None => {
                             assert!(!could(&run, now, user), "seed {seed} at {now}: {user} {k}");
                             blocked = Some((user, first_time(&run, now, user)));
                         }
-                        // A job that ends in time passes.
+                        // A job that ends before the planned start passes.
                         Some((_, time)) => {
                             let passes = could(&run, now, user) && now + limit <= time;
                             assert!(!passes, "seed {seed} at {now}: {user} {k} could pass");
@@ -441,7 +441,7 @@ fn systems_have_their_orders() {
     assert_eq!(Policy::new(None, None, false), Policy::Tree);
 }
 
-/// A queue of Kueue with one GPU on each of ten nodes. All are in use, and one task ends every six minutes.
+/// A queue of Kueue with ten nodes of one GPU each. All GPUs are in use, and one task ends every six minutes.
 fn kueue(users: &serde_json::Value) -> (Snapshot, Settings) {
     const MINUTE: u64 = 60 * SECOND;
     let on: Vec<_> = (0..10).map(|node| json!({format!("r{node}"): 1})).collect();
@@ -458,8 +458,9 @@ fn kueue(users: &serde_json::Value) -> (Snapshot, Settings) {
     (of, Settings { durations, policy, rule: Some(Rule::Kueue), ..settings(Law::Limits) })
 }
 
-/// Kueue, issues 13159 and 4046: "how long will my workload wait?", where only the position in the queue is known. In the
-/// discussion of KEP 168-2 a queue admits ten jobs an hour, so that the workload of position 5 waits for 30 minutes.
+/// Kueue, issues 13159 and 4046: users ask how long their workloads will wait, but know only the position in the queue.
+/// In the discussion of KEP 168-2 a queue admits ten jobs an hour, so that the workload at position 5 waits for 30
+/// minutes.
 #[test]
 fn kueue_13159_the_position_gives_the_time_of_equal_workloads() {
     let (of, stated) = kueue(&json!([{"name": "w", "group": "cq", "demand": {"gpu": 1}, "tasks": 5}]));
@@ -468,8 +469,9 @@ fn kueue_13159_the_position_gives_the_time_of_equal_workloads() {
     assert_eq!(row(&waits, &of, "w", &Which::Last).starts, [HOUR / 2]);
 }
 
-/// Kueue, issue 8309: with `BestEffortFIFO` gang jobs can starve, because smaller workloads keep moving ahead. The position says
-/// nothing then: the gang is first in the queue, could start after an hour at the earliest, and starts after 10 hours.
+/// Kueue, issue 8309: with `BestEffortFIFO` gang jobs can starve, because smaller workloads keep moving ahead. The
+/// position then does not determine the waiting time. The gang is first in the queue and could start after an hour at
+/// the earliest, but it starts after 10 hours.
 #[test]
 fn kueue_8309_a_gang_waits_for_later_workloads() {
     let users = json!([
@@ -482,7 +484,7 @@ fn kueue_8309_a_gang_waits_for_later_workloads() {
     assert_eq!(gang.earliest, Some(Earliest::At(HOUR)));
     assert_eq!(gang.starts, [10 * HOUR + 9 * HOUR / 10]);
     assert_eq!(row(&waits, &of, "small", &Which::First).starts, [HOUR / 10]);
-    // Without the small workloads it starts after an hour.
+    // Without the small workloads, the gang starts after an hour.
     let (alone, stated) = kueue(&json!([users[0]]));
     assert_eq!(Waits::new(&alone, &stated).unwrap().rows[0].starts, [HOUR]);
 }

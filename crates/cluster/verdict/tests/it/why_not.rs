@@ -1,5 +1,5 @@
-//! Why a start could not start, and what would make it start: small clusters by hand, and random ones compared with the plain loops
-//! of the test kit.
+//! Why a start could not start, and what would make it start: small clusters with results computed by hand, and random
+//! clusters compared with the plain loops of the test kit.
 
 use crate::common::{cluster, snapshot};
 
@@ -78,7 +78,7 @@ fn a_limit_is_raised_to_the_least_value_that_suffices() {
         to,
         [(Obstacle::Limit(1, 1), &Rational::from(8)), (Obstacle::Limit(0, 1), &Rational::from(10))]
     );
-    // Tasks of the user itself do not stop for it, and stops of `b` do not help under the limit of `a`.
+    // Tasks of the user itself are not stopped for it, and stops of `b` do not help under the limit of `a`.
     assert_eq!((found.stop, found.add), (Some(FewestStops::Impossible), Vec::new()));
 }
 
@@ -128,7 +128,7 @@ fn each_constraint_on_servers_is_a_reason() {
     assert!(is(&document(&sets, &all, &json!([])), Lifted::ClassSets));
     let distinct = json!({"user": "u", "distinct_servers": true});
     assert!(is(&document(&distinct, &json!(["t"]), &json!([])), Lifted::DistinctServers));
-    // One of the two tasks has room on `s`.
+    // One of the two tasks fits on `s`.
     let found = document(&none, &json!(["s"]), &json!([]));
     assert_eq!(found.room, Some((1, true)));
     assert!(obstacles(&found).contains(&(Obstacle::Gang, Some(true))));
@@ -168,7 +168,8 @@ fn whole_gangs_stop() {
     let groups = json!([{"name": "a"}, {"name": "b"}]);
     let of = cluster(4, &groups, &users, &[json!({"pair": 1}), json!({"pair": 1})]);
     let found = explained(&of, user(&of, "one"));
-    // One task of the pair would be enough, but both stop. The lower bound is reached by trying all sets of one task.
+    // One task of the pair would be enough, but the tasks of the pair stop together. A search over all sets of one task
+    // proves the lower bound of 2.
     assert_eq!(stopped(&of, &found), (BTreeMap::from([("pair".to_owned(), 2)]), true));
 }
 
@@ -256,7 +257,8 @@ fn to(raise: &[Raise]) -> Vec<(Obstacle, Rational)> {
     raise.iter().map(|of| (of.obstacle, of.to.clone())).collect()
 }
 
-/// Returns whether a set of tasks may be stopped for user `n`, written apart from the program.
+/// Returns whether a set of tasks may be stopped for user `n`. This is a second implementation, independent of the
+/// program.
 pub fn may_stop(of: &Snapshot, running: &Running<'_>, set: &[Task], n: usize) -> bool {
     let own = running.together(n);
     let priority = own.iter().map(|k| running.constraint(*k).priority).min().unwrap();
@@ -284,7 +286,7 @@ pub fn may_stop(of: &Snapshot, running: &Running<'_>, set: &[Task], n: usize) ->
     })
 }
 
-/// Removes tasks; returns whether all of them ran.
+/// Returns the running tasks without the tasks of a set. Panics if one of the tasks of the set does not run.
 pub fn after_stops<'s>(running: &Running<'s>, set: &[Task]) -> Running<'s> {
     let mut after = running.clone();
     for task in set {
@@ -295,7 +297,8 @@ pub fn after_stops<'s>(running: &Running<'s>, set: &[Task]) -> Running<'s> {
     after
 }
 
-/// Calls a function with every set of so many running tasks, until it returns true. Identical tasks are exchanged only once.
+/// Calls a function with every set of a given number of running tasks, until it returns true. Sets that differ only by
+/// identical tasks are tried once.
 pub fn any_set(
     tasks: &[Task],
     size: usize,
@@ -343,7 +346,7 @@ struct Seen {
     impossible: u32,
 }
 
-/// The largest sets of tasks that are tried one by one.
+/// The size of the largest sets of tasks that are tried.
 const LARGEST_SET: u64 = 2;
 
 #[test]
@@ -422,7 +425,8 @@ fn no(of: &Snapshot, running: &Running<'_>, found: &Explanation, at: &str, seen:
         assert!(!add.is_fewest || !could(add.count - 1), "{at}: fewer than {add:?}");
         seen.added += 1;
     }
-    // If no servers of a class would help, no number of them does.
+    // If the explanation names no number of servers of a class, one server for each task of the gang does not suffice
+    // either.
     let on_servers = found.reasons.iter().any(|of| matches!(of.obstacle, Obstacle::Free(_)));
     let is_alone =
         found.reasons.iter().all(|of| !matches!(of.obstacle, Obstacle::Weight(_) | Obstacle::KeptBack(_)));

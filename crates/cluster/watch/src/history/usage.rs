@@ -1,4 +1,4 @@
-//! A history of a watch as a usage history: each round counts until the next one, and nothing else is known.
+//! The history of a watch as a usage history. Each round counts until the next round. Times without a verdict are gaps.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -14,9 +14,9 @@ use crate::error::WatchError;
 
 /// The nanoseconds of a millisecond.
 const NANOSECONDS: i64 = 1_000_000;
-/// The furthest time from 1970 that is read, in milliseconds: as in usage histories.
+/// The furthest time from 1970 that is read, in milliseconds. Usage histories have the same bound.
 const FURTHEST: i64 = 4_400_000_000_000;
-/// Steps of work for a row.
+/// The steps of work that each row costs.
 const ROW: u64 = 50;
 
 /// A round: its number, its time in nanoseconds, and whether it has a verdict.
@@ -26,10 +26,10 @@ struct Round {
     has_verdict: bool,
 }
 
-/// The rounds, with the parts of time for which each of them counts.
+/// The rounds, with the intervals for which each of them counts, in nanoseconds, and the gaps between them.
 #[derive(Default)]
 struct Timeline {
-    /// By number of the round.
+    /// The intervals of each round, by its number.
     spans: HashMap<i64, Vec<(i64, i64)>>,
     gaps: Vec<Gap>,
 }
@@ -43,8 +43,8 @@ fn usual(rounds: &[Round]) -> i64 {
     if between.is_empty() { 0 } else { *between.select_nth_unstable(middle).1 }
 }
 
-/// Returns the times that the clock showed twice, because it was set back, in order. Rounds are in the order in which they were
-/// written.
+/// Returns the intervals that the clock showed twice because it was set back, in ascending order. `rounds` must be in
+/// the order in which they were written.
 fn shown_twice(rounds: &[Round]) -> Vec<(i64, i64)> {
     let mut latest = i64::MIN;
     let mut twice: Vec<(i64, i64)> = Vec::new();
@@ -65,7 +65,7 @@ fn shown_twice(rounds: &[Round]) -> Vec<(i64, i64)> {
     joined
 }
 
-/// Returns the parts of an interval that are in none of the others, which are in order.
+/// Returns the parts of an interval that are outside of all `others`. `others` must be in ascending order.
 fn without(interval: (i64, i64), others: &[(i64, i64)]) -> Vec<(i64, i64)> {
     let (mut from, to) = interval;
     let mut left = Vec::new();
@@ -106,7 +106,8 @@ fn timeline(rounds: &[Round], reach: i64) -> Timeline {
             .into_iter()
             .map(|span| gap(span, "the clock was set back, so that it showed these times twice")),
     );
-    // Where two reasons meet, the clock comes first: the others are not known there.
+    // If two gaps begin at the same time, the longer one comes first. In this way a clock that was set back takes
+    // precedence over other reasons.
     timeline.gaps.sort_by_key(|gap| (gap.from, std::cmp::Reverse(gap.to)));
     timeline
 }
@@ -144,11 +145,12 @@ impl Amount {
     }
 }
 
-/// Reads a history as a usage history. A verdict counts until the next round, but at most for the time `reach` in nanoseconds, or
-/// for two and a half usual intervals. A watch may go on writing to the file.
+/// Reads the history of a watch as a usage history. A verdict counts until the next round, but at most for the time
+/// `reach` in nanoseconds. Without `reach` the limit is two and a half usual intervals. A watch may write to the file
+/// meanwhile.
 ///
 /// # Errors
-/// [`WatchError`] if the file is no history or cannot be read.
+/// [`WatchError`] if the file is not a history or cannot be read.
 pub fn usage(file: &Path, reach: Option<i64>) -> Result<History, WatchError> {
     let connection = reader(file).map_err(|error| error_of(file, &error))?;
     check(file, &connection)?;
@@ -187,7 +189,7 @@ fn rounds(connection: &Connection) -> Result<Vec<Round>, Fault> {
 }
 
 fn read(connection: &Connection, reach: Option<i64>) -> Result<History, Fault> {
-    // One transaction, so that a round that is added meanwhile is in none of the answers.
+    // All queries are in one transaction, so that they see the same rounds even if a watch adds one meanwhile.
     let transaction = connection.unchecked_transaction()?;
     let rounds = rounds(&transaction)?;
     let reach = reach.unwrap_or_else(|| usual(&rounds) / 2 * 5).min(FURTHEST * NANOSECONDS / 4);
@@ -209,7 +211,7 @@ fn read(connection: &Connection, reach: Option<i64>) -> Result<History, Fault> {
     )?;
     let mut shares = shares.query([])?;
     let mut facts: HashMap<(i64, bool), FactNumber> = HashMap::new();
-    // The queue of the latest row of `queues`, and whether tasks of it wait.
+    // The round and the queue of the latest row that was read from `queues`, and whether tasks of this queue wait.
     let mut latest = ((i64::MIN, i64::MIN), false);
     let nowhere = Vec::new();
     let mut of_round = (i64::MIN, &nowhere);

@@ -63,7 +63,7 @@ pub fn settings(source: Source) -> Settings {
     }
 }
 
-/// A watch on a simulated clock, and the lines that it logs.
+/// A watch on a simulated clock, with the lines of its log.
 pub struct Watch {
     pub settings: Settings,
     pub clock: Arc<Simulated>,
@@ -87,7 +87,7 @@ impl Watch {
         }
     }
 
-    /// Does some rounds, a minute apart.
+    /// Runs some rounds, one minute apart.
     pub fn run(&mut self, rounds: u64) -> Outcome {
         let system = self.settings.source.system();
         let history = self.history.as_deref().map(|file| History::open(file, system, self.keep).unwrap());
@@ -108,7 +108,7 @@ impl Watch {
         outcome
     }
 
-    /// Returns the messages of rounds without a verdict, and of those that are not in the history.
+    /// Returns the messages of rounds without a verdict, and of rounds that are not in the history.
     pub fn failures(&self) -> Vec<&str> {
         let failures = self.lines.iter().filter_map(|line| match line {
             Log::Failure(text) | Log::History(text) => Some(text.as_str()),

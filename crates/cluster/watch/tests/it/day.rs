@@ -9,7 +9,7 @@ use crate::common::{BEGIN, CLUSTER, Watch, script, settings};
 
 const MINUTE: i64 = 60_000;
 
-/// Returns the resident memory of this process in bytes, where the system reports it.
+/// Returns the resident memory of this process in bytes; `None` if the system does not report it.
 fn resident() -> Option<u64> {
     let text = fs::read_to_string("/proc/self/status").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
@@ -19,7 +19,7 @@ fn resident() -> Option<u64> {
 #[test]
 fn a_day_has_1440_rows_and_flat_memory() {
     let folder = tempfile::tempdir().unwrap();
-    // In the first half of each hour, research is below its fair share. In the second half it asks for nothing.
+    // In the first half of each hour, research is below its fair share. In the second half no task waits.
     fs::write(folder.path().join("below.json"), CLUSTER).unwrap();
     let mut calm: serde_json::Value = serde_json::from_str(CLUSTER).unwrap();
     for user in calm["problem"]["users"].as_array_mut().unwrap() {
@@ -50,7 +50,8 @@ fn a_day_has_1440_rows_and_flat_memory() {
     assert_eq!(watch.metric("evenhand_failures_total{reason=\"dump\"}"), Some(13.0));
     assert_eq!(watch.metric("evenhand_failures_total{reason=\"client\"}"), Some(6.0));
     let line = read.lines.iter().find(|line| line.queue == "research" && line.resource == "gpu").unwrap();
-    // Half of the day, without the rounds that failed: each counts for a minute, and for half of the hours.
+    // The queue is below its share in half of each hour. Each round counts for a minute, and failed rounds do not
+    // count.
     let failed_below = (0..1_440).filter(|n| n % 60 < 30 && (n % 100 == 99 || n % 240 == 239)).count();
     assert_eq!(line.below, (720.0 - failed_below as f64) * 60.0);
     assert_eq!(line.lacking_hours(), 12.0 * line.below / 3_600.0);

@@ -1,4 +1,4 @@
-//! Histories: they go on after a restart, forget old rounds, and refuse other files.
+//! Histories: a watch continues its history after a restart, removes old rounds, and refuses other files.
 
 use std::fs;
 use std::path::Path;
@@ -33,7 +33,7 @@ fn a_restart_continues_the_history() {
     assert_eq!((found.rounds, found.span), ([5, 1], [BEGIN, BEGIN + 5 * 60_000]));
     let line = found.lines.iter().find(|line| line.queue == "research" && line.resource == "gpu").unwrap();
     assert_eq!((line.means(), line.below), ([8.0, 20.0, 12.0], 300.0));
-    // A part of it.
+    // Only the rounds since a given time are read.
     let file = folder.path().join("history.sqlite");
     assert_eq!(over_time(&file, Some(BEGIN + 4 * 60_000)).unwrap().rounds, [1, 1]);
     assert!(is_sqlite(&file) && !is_sqlite(&folder.path().join("none")) && !is_sqlite(folder.path()));
@@ -91,7 +91,7 @@ fn other_files_are_refused() {
     assert!(matches!(over_time(&file("other"), None), Err(WatchError::NoHistory(_))));
     assert!(matches!(over_time(&file("none"), None), Err(WatchError::History { .. })));
     assert!(History::open(&file("no/such/folder"), "slurm", MONTH).is_err());
-    // Another system, another writer, and a later version.
+    // Refused are another system, a second writer, and a file of a later version.
     let first = History::open(&file("h"), "slurm", MONTH).unwrap();
     assert!(matches!(History::open(&file("h"), "slurm", MONTH), Err(WatchError::Locked(_))));
     drop(first);
@@ -102,7 +102,8 @@ fn other_files_are_refused() {
     assert!(matches!(History::open(&file("h"), "slurm", MONTH), Err(WatchError::Later { found: 2, .. })));
 }
 
-/// A writer that cannot write says so, and goes on when it can write again. Another connection locks the file here.
+/// A watch that cannot write to its history reports this, and continues to write as soon as it can. Here another
+/// connection locks the file.
 #[test]
 fn a_history_that_cannot_be_written_is_said_and_the_watch_goes_on() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Single rounds: clients that hang, fail or print half a dump give no verdict, and the verdict before stays.
+//! Single rounds: a client that hangs, fails or prints half a dump gives no verdict, and the latest verdict stays.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -59,7 +59,7 @@ fn the_dumps_of_systems_are_judged() {
 #[test]
 fn a_client_that_hangs_is_ended_with_all_that_it_started() {
     let folder = tempfile::tempdir().unwrap();
-    // The grandchild would write a file after a second.
+    // The child of the script would write a file after a second, if it were not ended with the script.
     let source = script(folder.path(), "(sleep 1; touch late) & sleep 600");
     let started = Instant::now();
     let failed = failure(source, Duration::from_millis(200));
@@ -87,7 +87,7 @@ fn a_client_that_fails_is_said() {
     }
     let failed = failure(Source::Snapshot(command(&["no-such-client-here"])), LONG);
     assert!(failed.to_string().contains("cannot be started"), "{failed}");
-    // A client that fails after it has printed everything is not believed either.
+    // If a client fails, even a complete output is not used.
     fs::write(folder.path().join("snap.json"), CLUSTER).unwrap();
     let failed = failure(script(folder.path(), "cat snap.json; exit 1"), LONG);
     assert_eq!(failed.reason(), "client");

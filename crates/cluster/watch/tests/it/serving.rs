@@ -145,18 +145,18 @@ fn other_requests_are_refused() {
         head.starts_with("http/1.1 200") && head.contains("content-length: ") && body.is_empty(),
         "{head}"
     );
-    // A name that a foreign page lets point to this machine.
+    // A foreign page may let one of its names point to this machine. Such names are refused.
     for host in ["evil.example", "evil.example:9464", "127.0.0.1.evil.example", "localhost.evil"] {
         assert!(served.ask("GET", "/", host).0.starts_with("http/1.1 421"), "{host}");
     }
     for host in ["localhost", "localhost:9464", "127.0.0.1", "[::1]:9464", "LOCALHOST:1"] {
         assert!(served.ask("GET", "/", host).0.starts_with("http/1.1 200"), "{host}");
     }
-    // Bytes that are no request, and a head that is too large.
+    // Bytes that are not a request, and a head that is too large, are refused.
     assert!(served.send("\u{16}\u{3}\u{1}\r\n\r\n").0.starts_with("http/1.1 400"));
     let large = format!("GET / HTTP/1.1\r\nHost: {here}\r\nx: {}\r\n\r\n", "y".repeat(100_000));
     let mut stream = TcpStream::connect(served.address).unwrap();
-    // The server may close the connection before all of it is sent.
+    // The server may close the connection before the client has sent everything.
     let _ = stream.write_all(large.as_bytes());
     let mut answer = Vec::new();
     let _ = stream.read_to_end(&mut answer);
@@ -164,7 +164,7 @@ fn other_requests_are_refused() {
     served.get("/metrics", 200, "application/openmetrics-text");
 }
 
-/// Connections that say nothing keep no other client out.
+/// Connections without a request do not keep other clients out.
 #[test]
 fn idle_connections_do_no_harm() {
     let served = Served::new(1);
@@ -182,7 +182,7 @@ fn only_this_machine_unless_asked_otherwise() {
     }
     assert!(server::listen("127.0.0.1:0".parse().unwrap(), false).is_ok());
     assert!(server::listen("0.0.0.0:0".parse().unwrap(), true).is_ok());
-    // A port that is taken.
+    // The port is already in use.
     let taken = server::listen("127.0.0.1:0".parse().unwrap(), false).unwrap();
     let refused = server::listen(taken.local_addr().unwrap(), false).unwrap_err();
     assert!(matches!(refused, WatchError::Listen { .. }), "{refused}");

@@ -115,7 +115,7 @@ fn save(hunt: &Hunt, call: &Call) -> Result<(), Failure> {
     files::save(path, format!("{text}\n").as_bytes())
 }
 
-/// Returns the instance in smaller numbers, certified; `None` if the time was up.
+/// Returns the certified instance in smaller numbers. Returns `None` if the time is over.
 pub fn shrunk(
     best: &Found,
     at_most: Option<&Rational>,

@@ -65,8 +65,8 @@ pub fn applicable(problem: &str) -> impl Iterator<Item = &'static Mechanism> {
     registry::ALL.iter().copied().filter(applies)
 }
 
-/// Returns the applicable mechanisms whose answers are optima of linear programmes. Their axiom is max-min, or they have none
-/// with a name.
+/// Returns the applicable mechanisms whose answers are optima of linear programmes: the mechanisms whose axiom is
+/// max-min, and the mechanisms without an axiom of their own.
 pub fn of_programmes(problem: &str) -> Vec<&'static str> {
     let axiom = |of: &Mechanism| (of.axiom)(&Allocation::default()).map(|(axiom, _)| axiom);
     let is_linear = |of: &&Mechanism| matches!(axiom(of), None | Some(Axiom::MaxMin));

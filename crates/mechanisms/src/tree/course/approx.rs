@@ -137,7 +137,7 @@ mod tests {
 
     use super::*;
 
-    /// Numbers of all sizes that doubles can represent and of some that they cannot. Some are long.
+    /// Generates numbers within the range of doubles and beyond it. Some of them have too many digits for a double.
     fn number() -> impl Strategy<Value = Rational> {
         let size = prop_oneof![4 => -60..60_i32, 1 => -1100..1100_i32];
         (-1_000_000_000_000_i64..1_000_000_000_000, 1_u64..1_000_000, size).prop_map(|(of, over, size)| {

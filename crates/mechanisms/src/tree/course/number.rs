@@ -17,8 +17,8 @@ use evenhand_problem::Rational;
 use super::approx::Approx;
 use super::fraction::Fraction;
 
-/// The budget steps of an operation for each word of its operands. This was measured on products of some hundred words.
-/// Products search for common factors, and sums take less.
+/// The budget steps of an operation for each word of its operands. The number was measured on products of some hundred
+/// words. Sums need less, because only products search for common factors.
 const STEPS_OF_A_WORD: u64 = 30;
 /// The total bits of numerator and denominator up to which results are computed at once, because storing the operands
 /// would take as long. The value is small in tests, which have few long numbers.

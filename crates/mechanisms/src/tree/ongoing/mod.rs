@@ -182,7 +182,7 @@ impl<'f> Queues<'f> {
     /// Adds running tasks to a user, or removes them if the number is negative.
     fn hold(&mut self, n: usize, tasks: &Rational) {
         self.holdings.add(self.forest, n, tasks);
-        // All tasks are whole here.
+        // This allocation has only whole tasks.
         self.memory.set_tasks(n, self.holdings.tasks[n].numer().to_u64().unwrap_or_default());
     }
 

@@ -436,7 +436,7 @@ fn ties_decide(subject: &Subject, property: Property, refuted: &Refutation) -> b
 /// Returns what the certificate of an allocation proves about the mechanism.
 fn compared(examination: &Examination) -> Compared {
     let certificate = &examination.certificate;
-    // If the allocation has a gap, it is only close to that of the mechanism.
+    // If the allocation has a gap, the mechanism's own allocation may differ from it.
     let is_proven = |holds: Option<bool>| holds == Some(true) && certificate.tolerance == 0;
     let Some(claim) = certificate.claims.first().filter(|claim| is_proven(claim.holds)) else {
         return Compared::Computed;
