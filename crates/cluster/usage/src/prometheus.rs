@@ -57,7 +57,9 @@ pub(crate) fn read(name: &str, text: &[u8], history: &mut History) -> Result<(),
     if answer.status == "error" {
         return Err(error(1, format!("Prometheus reports an error: {}", printable(&answer.error))));
     }
-    let Some(data) = answer.data else { return Err(error(1, format!("found other JSON: {expected}"))) };
+    let Some(data) = answer.data else {
+        return Err(error(1, format!("found other JSON: {expected}, or a table in CSV")));
+    };
     if data.result_type != "matrix" {
         let found = printable(&data.result_type);
         return Err(error(

@@ -124,6 +124,8 @@ fn every_kind_of_document_fits_its_schema() {
     programme.write("p.mps", include_str!("../../../../examples/linear-programme.mps"));
     programme.write("p.sol", include_str!("../../../../examples/linear-programme.sol"));
     cluster.write("usage.csv", include_str!("../../../../examples/usage.csv"));
+    cluster.write("half-life.json", include_str!("../../../../examples/half-life.json"));
+    cluster.write("sshare.txt", include_str!("../../../../examples/usage-sshare.txt"));
     cluster.write("window.csv", include_str!("../../../../examples/window.csv"));
     let calls = [
         (&cluster, "usage usage.csv --law slurm --half-life 7d"),
@@ -171,6 +173,8 @@ fn every_kind_of_document_fits_its_schema() {
         (&problem, "schema"),
         (&problem, "simulate s.json --resume run.json --checkpoint-every 1"),
         (&problem, "simulate course.json"),
+        (&cluster, "simulate half-life.json --half-life 1h,none"),
+        (&cluster, "usage usage.csv --law slurm-ticks --half-life 7d --reported sshare.txt"),
         (&jobs, "simulate s.json"),
         (&jobs, "ratio problem.json -o ratio.json"),
         (&jobs, "ratio problem.json --sweep 0:2:3"),
@@ -337,6 +341,9 @@ fn the_examples_fit() {
             } else if text.contains(r#""kind": "snapshot""#) {
                 fits(&schema("snapshot"), &text);
                 Folder::with(&text).run(&["moves", "problem.json", "-o", "m.json"]);
+            } else if text.contains(r#""kind": "scenario""#) {
+                fits(&schema("scenario"), &text);
+                Folder::with(&text).run(&["simulate", "problem.json"]).ends_with(0);
             } else if text.contains(r#""kind": "allocation","#) {
                 fits(&schema("allocation"), &text);
             } else {

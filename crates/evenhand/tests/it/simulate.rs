@@ -431,3 +431,68 @@ fn a_run_stops_when_its_time_is_up() {
     let output = folder.run(&["simulate", "long.json", "--seconds", "0"]).fails(2);
     assert!(output.error_line().contains("seconds"), "{output:?}");
 }
+
+/// A scenario in which the user with the least past usage comes first.
+const BY_USAGE: &str = include_str!("../../../../examples/half-life.json");
+
+#[test]
+fn half_lives_of_past_usage_are_compared() {
+    let folder = Folder::with(BY_USAGE);
+    let call = ["simulate", "problem.json", "--half-life", "1h,7d,none"];
+    let said = folder.run(&call).ends_with(0).stdout;
+    assert!(said.starts_with("The half-life matters most to weekly: its tasks wait"), "{said}");
+    assert!(said.contains("with the half-life 7d") || said.contains("with the half-life none"), "{said}");
+    let json = folder.run(&[&call[..], &["--format", "json"]].concat()).ends_with(0).json();
+    assert_eq!(json["half_lives"][0]["half_life"], 3600.0);
+    assert!(json["half_lives"][2]["half_life"].is_null());
+    let waits = |at: usize| json["half_lives"][at]["users"]["weekly"].as_f64().unwrap();
+    assert!(waits(0) > 1.2 * waits(1), "{json}");
+    folder.write("kueue.json", &BY_USAGE.replace(r#""law": "slurm","#, r#""law": "kueue", "every": 300,"#));
+    folder.run(&["simulate", "kueue.json", "--half-life", "1d"]).ends_with(0);
+    for (call, message) in [
+        (
+            "simulate problem.json --half-life 0",
+            "--half-life: `0`: expected times above 0 such as 3600 or 7d",
+        ),
+        ("simulate problem.json --half-life 1h,soon", "--half-life: `soon`"),
+        ("simulate kueue.json --half-life none", "the law `kueue` needs a half-life"),
+        (
+            "simulate problem.json --resume run.json",
+            "--resume: runs with an order by past usage cannot be resumed",
+        ),
+        ("simulate problem.json --history", "--output"),
+    ] {
+        folder.run(&call.split(' ').collect::<Vec<_>>()).fails_with(2, message);
+    }
+    assert!(!folder.path("run.json").exists());
+    let plain = r#"{"kind": "scenario", "resources": ["gpu"], "policy": {}, "servers": [{"name": "s", "capacity": {"gpu": 1}}],
+        "users": [{"name": "a", "demand": {"gpu": 1}, "jobs": [{"at": 0, "tasks": 2, "duration": 60}]}]}"#;
+    folder.write("plain.json", plain);
+    folder
+        .run(&["simulate", "plain.json", "--half-life", "1h"])
+        .fails_with(2, "the policy of the scenario has no `usage`");
+    folder.write("snap.json", include_str!("../../../../examples/cluster.json"));
+    folder
+        .run(&["simulate", "snap.json", "--durations", "1h", "--half-life", "1h"])
+        .fails_with(2, "--half-life: snap.json is a snapshot");
+}
+
+#[test]
+fn the_history_of_a_run_is_judged_as_a_real_one() {
+    let folder = Folder::with(BY_USAGE);
+    folder.run(&["simulate", "problem.json", "-o", "out", "--history"]).ends_with(0);
+    let history = folder.path("out/history.csv");
+    let history = history.to_str().unwrap();
+    let summary: serde_json::Value = serde_json::from_str(&folder.read("out/summary.json")).unwrap();
+    let call =
+        ["usage", history, "--law", "slurm", "--half-life", "7d", "--at", "1814400", "--format", "json"];
+    let usage = folder.run(&call).ends_with(0).json();
+    for queue in usage["queues"].as_array().unwrap() {
+        let exact: evenhand_problem::Rational = queue["charged"]["least"].as_str().unwrap().parse().unwrap();
+        let simulated =
+            summary["runs"][0]["users"][queue["queue"].as_str().unwrap()]["usage"].as_f64().unwrap();
+        assert!((simulated / exact.to_f64() - 1.0).abs() < 1e-6, "{queue} {simulated}");
+    }
+    let said = folder.run(&["verdict", history, "--window", "7d"]).ends_with(0).stdout;
+    assert!(said.contains("The history covers all of the 7 d before 1814400 s."), "{said}");
+}

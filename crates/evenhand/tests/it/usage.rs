@@ -88,3 +88,23 @@ fn wrong_calls_are_refused() {
         folder.run(&call.split(' ').collect::<Vec<_>>()).fails_with(2, message);
     }
 }
+
+#[test]
+fn reported_usage_is_compared() {
+    let folder = folder();
+    folder.write("sshare.txt", include_str!("../../../../examples/usage-sshare.txt"));
+    let call =
+        ["usage", "usage.csv", "--law", "slurm-ticks", "--half-life", "7d", "--reported", "sshare.txt"];
+    let said = folder.run(&call).ends_with(0).stdout;
+    assert!(said.contains("Slurm reports the computed usage for 2 of 3 queues."), "{said}");
+    assert!(said.contains("It differs most for product, for which Slurm reports 7200"), "{said}");
+    assert!(said.contains("Reported, but not in the history: root."), "{said}");
+    let json = folder.run(&[&call[..], &["--format", "json"]].concat()).ends_with(0).json();
+    assert_eq!(json["reported"]["by"], "Slurm");
+    assert_eq!(json["reported"]["queues"]["product"]["equal_up_to_rounding"], false);
+    assert_eq!(json["reported"]["queues"]["batch"]["equal_up_to_rounding"], true);
+    let kueue = ["usage", "usage.csv", "--law", "kueue", "--half-life", "7d", "--reported", "sshare.txt"];
+    folder.run(&kueue).fails_with(2, "--reported: the file is of Slurm, whose law is not kueue");
+    let missing = ["usage", "usage.csv", "--law", "slurm", "--half-life", "7d", "--reported", "none.txt"];
+    folder.run(&missing).fails_with(2, "none.txt");
+}

@@ -215,7 +215,7 @@ fn wrong_calls_are_refused() {
         ("verdict h.sqlite", "judged over a window of time"),
         ("verdict snap.json --rule ideal", "needs --window"),
         ("verdict snap.json --half-life 7d", "required arguments"),
-        ("verdict snap.json --window 7d", "found another header"),
+        ("verdict snap.json --window 7d", "found other JSON"),
         ("verdict window.csv --window 7x", "--window: `7x`"),
         ("verdict window.csv --window 7d --rule tree", "chooses no queue by usage over time"),
         ("verdict window.csv --window 7d --rule kueue", "a half-life is needed by the law kueue"),

@@ -235,6 +235,7 @@ pub const COMMANDS: &[CommandLine] = &[
             ("--resource-weight", OneOf(&["gpu=1", "cpu=1/4", "gpu=-1", "x"])),
             ("--entry-penalty", Nothing),
             ("--capacity", OneOf(&["gpu=16", "gpu=0", "gpu", "x=1"])),
+            ("--reported", Input),
             ("--window", OneOf(&["7d", "60", "0", "x"])),
             ("--window-start", OneOf(&["0", "100", "x"])),
             ("--k", OneOf(&["1", "1/2", "0", "-1", "x"])),
@@ -377,6 +378,8 @@ pub const COMMANDS: &[CommandLine] = &[
             ("--seconds", OneOf(&["0", "1", "-1", "x"])),
             ("--output", Output),
             ("--series", OneOf(&["csv", "parquet", "svg"])),
+            ("--history", Nothing),
+            ("--half-life", OneOf(&["1", "1h,7d", "none", "0", "-1", "x", ""])),
             (
                 "--durations",
                 OneOf(&["limits", "fixed:1h", "exponential:2h", "30m", "fixed:x", "missing", ""]),
