@@ -447,7 +447,7 @@ fn half_lives_of_past_usage_are_compared() {
     assert!(json["half_lives"][2]["half_life"].is_null());
     let waits = |at: usize| json["half_lives"][at]["users"]["weekly"].as_f64().unwrap();
     assert!(waits(0) > 1.2 * waits(1), "{json}");
-    folder.write("kueue.json", &BY_USAGE.replace(r#""law": "slurm","#, r#""law": "kueue", "every": 300,"#));
+    folder.write("kueue.json", BY_USAGE.replace(r#""law": "slurm","#, r#""law": "kueue", "every": 300,"#));
     folder.run(&["simulate", "kueue.json", "--half-life", "1d"]).ends_with(0);
     for (call, message) in [
         (
@@ -464,7 +464,7 @@ fn half_lives_of_past_usage_are_compared() {
     ] {
         folder.run(&call.split(' ').collect::<Vec<_>>()).fails_with(2, message);
     }
-    assert!(!folder.path("run.json").exists());
+    assert!(!folder.path().join("run.json").exists());
     let plain = r#"{"kind": "scenario", "resources": ["gpu"], "policy": {}, "servers": [{"name": "s", "capacity": {"gpu": 1}}],
         "users": [{"name": "a", "demand": {"gpu": 1}, "jobs": [{"at": 0, "tasks": 2, "duration": 60}]}]}"#;
     folder.write("plain.json", plain);
@@ -481,14 +481,13 @@ fn half_lives_of_past_usage_are_compared() {
 fn the_history_of_a_run_is_judged_as_a_real_one() {
     let folder = Folder::with(BY_USAGE);
     folder.run(&["simulate", "problem.json", "-o", "out", "--history"]).ends_with(0);
-    let history = folder.path("out/history.csv");
-    let history = history.to_str().unwrap();
-    let summary: serde_json::Value = serde_json::from_str(&folder.read("out/summary.json")).unwrap();
+    let history = "out/history.csv";
+    let summary: Value = serde_json::from_str(&folder.read("out/summary.json")).unwrap();
     let call =
         ["usage", history, "--law", "slurm", "--half-life", "7d", "--at", "1814400", "--format", "json"];
     let usage = folder.run(&call).ends_with(0).json();
     for queue in usage["queues"].as_array().unwrap() {
-        let exact: evenhand_problem::Rational = queue["charged"]["least"].as_str().unwrap().parse().unwrap();
+        let exact: evenhand::problem::Rational = queue["charged"]["least"].as_str().unwrap().parse().unwrap();
         let simulated =
             summary["runs"][0]["users"][queue["queue"].as_str().unwrap()]["usage"].as_f64().unwrap();
         assert!((simulated / exact.to_f64() - 1.0).abs() < 1e-6, "{queue} {simulated}");
