@@ -238,6 +238,11 @@ impl History {
         at
     }
 
+    /// Returns the number of the series of the row that was added last.
+    pub(crate) fn last_series(&self) -> usize {
+        self.last_key
+    }
+
     /// Sets the fact of the row that was added last.
     pub(crate) fn state_at(&mut self, fact: u32, is_whole: bool) {
         let series = &mut self.series[self.last_key];

@@ -189,7 +189,26 @@ fn layout(header: &str) -> Option<Layout> {
 /// The texts of a line: the needed columns in the order of [`COLUMNS`] or [`SACCT`], and the facts (empty if they are not there).
 struct Fields<'l> {
     columns: [&'l str; 5],
-    facts: [&'l str; 2],
+    facts: Facts<'l>,
+}
+
+/// The texts of the columns [`FACTS`] of a line.
+enum Facts<'l> {
+    Split([&'l str; 2]),
+    /// The text after the fifth column, which has not been split.
+    Rest(&'l str),
+}
+
+impl<'l> Facts<'l> {
+    fn split(&self, layout: &Layout) -> [&'l str; 2] {
+        match self {
+            Self::Split(texts) => *texts,
+            Self::Rest(rest) => {
+                let text = |at: Option<usize>| at.and_then(|at| rest.split(',').nth(at - 5));
+                layout.facts.map(|at| text(at).unwrap_or_default().trim())
+            }
+        }
+    }
 }
 
 /// Splits a line into the fields that are needed. Lines with quotes are split by the rules of CSV. Returns nothing if a needed
@@ -200,17 +219,17 @@ fn fields<'l>(
     record: &'l mut StringRecord,
     most: usize,
 ) -> Option<Fields<'l>> {
-    let mut found = Fields { columns: [""; 5], facts: [""; 2] };
+    let (mut columns, mut facts) = ([""; 5], [""; 2]);
     let mut missing = layout.positions.len();
     let mut take = |at: usize, field: &'l str| {
         if layout.facts[0] == Some(at) {
-            found.facts[0] = field.trim();
+            facts[0] = field.trim();
         } else if layout.facts[1] == Some(at) {
-            found.facts[1] = field.trim();
+            facts[1] = field.trim();
         }
         for (slot, position) in layout.positions.iter().enumerate() {
             if *position == at {
-                found.columns[slot] = field;
+                columns[slot] = field;
                 missing -= 1;
             }
         }
@@ -219,15 +238,8 @@ fn fields<'l>(
         // The usual order, which a table of millions of rows has.
         let mut rest = line.splitn(6, ',');
         let mut next = || rest.next();
-        found.columns = [next()?, next()?, next()?, next()?, next()?];
-        for (at, field) in next().into_iter().flat_map(|rest| rest.split(',')).take(most - 4).enumerate() {
-            for (fact, position) in layout.facts.iter().enumerate() {
-                if *position == Some(at + 5) {
-                    found.facts[fact] = field.trim();
-                }
-            }
-        }
-        return Some(found);
+        let columns = [next()?, next()?, next()?, next()?, next()?];
+        return Some(Fields { columns, facts: Facts::Rest(next().unwrap_or_default()) });
     }
     if layout.is_sacct || !line.contains('"') {
         let separator = if layout.is_sacct { '|' } else { ',' };
@@ -237,7 +249,7 @@ fn fields<'l>(
         let record: &'l StringRecord = record;
         record.iter().take(most + 1).enumerate().for_each(|(at, field)| take(at, field));
     }
-    (missing == 0).then_some(found)
+    (missing == 0).then_some(Fields { columns, facts: Facts::Split(facts) })
 }
 
 /// The facts of a table so far, by the texts of their columns.
@@ -246,10 +258,36 @@ struct KnownFacts {
     by_text: HashMap<String, u32>,
     /// The key of a look-up, kept to avoid an allocation for each row.
     key: String,
+    /// By series: the unsplit text of its last row, and its fact. Facts change rarely from row to row of a queue.
+    last: Vec<(String, u32)>,
+}
+
+/// Returns the position of the fact of the row that was added last.
+fn fact(
+    reader: &Reader<'_>,
+    layout: &Layout,
+    facts: &Facts<'_>,
+    known: &mut KnownFacts,
+    history: &mut History,
+) -> Result<u32, UsageError> {
+    let Facts::Rest(rest) = facts else { return stated(reader, facts.split(layout), known, history) };
+    let series = history.last_series();
+    if known.last.len() <= series {
+        known.last.resize_with(series + 1, || (String::new(), u32::MAX));
+    }
+    let (text, at) = &known.last[series];
+    if *at != u32::MAX && text == rest {
+        return Ok(*at);
+    }
+    let at = stated(reader, facts.split(layout), known, history)?;
+    let last = &mut known.last[series];
+    (*rest).clone_into(&mut last.0);
+    last.1 = at;
+    Ok(at)
 }
 
 /// Returns the position of the fact that these texts state.
-fn fact(
+fn stated(
     reader: &Reader<'_>,
     texts: [&str; 2],
     known: &mut KnownFacts,
@@ -336,7 +374,7 @@ fn table(reader: &mut Reader<'_>, layout: &Layout, history: &mut History) -> Res
             let whole = amount.bytes().fold(0, |sum, digit| sum * 10 + i64::from(digit - b'0'));
             history.push(queue, resource, span, Ok(whole));
             if history.has_facts {
-                let fact = fact(reader, facts, &mut known, history)?;
+                let fact = fact(reader, layout, &facts, &mut known, history)?;
                 history.state_at(fact, true);
             }
             continue;
@@ -350,7 +388,7 @@ fn table(reader: &mut Reader<'_>, layout: &Layout, history: &mut History) -> Res
         let whole = value.numer().to_i64().filter(|_| value.is_integer());
         history.push(queue, resource, span, whole.ok_or(&value));
         if history.has_facts {
-            let fact = fact(reader, facts, &mut known, history)?;
+            let fact = fact(reader, layout, &facts, &mut known, history)?;
             history.state_at(fact, whole.is_some());
         }
     }

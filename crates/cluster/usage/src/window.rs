@@ -158,12 +158,17 @@ pub(crate) fn setting(message: impl Into<String>) -> UsageError {
 }
 
 /// Returns the union of intervals as disjoint intervals in ascending order.
-pub(crate) fn union(mut intervals: Vec<(i64, i64)>) -> Vec<(i64, i64)> {
-    intervals.retain(|(from, to)| from < to);
-    intervals.sort_unstable();
+pub(crate) fn union(intervals: impl IntoIterator<Item = (i64, i64)>) -> Vec<(i64, i64)> {
+    let mut rest = intervals.into_iter().filter(|(from, to)| from < to);
     let mut joined: Vec<(i64, i64)> = Vec::new();
-    for (from, to) in intervals {
+    // Rows are mostly sorted by time, so that they are joined as they come.
+    while let Some((from, to)) = rest.next() {
         match joined.last_mut() {
+            Some(last) if from < last.0 => {
+                let mut all: Vec<(i64, i64)> = joined.into_iter().chain([(from, to)]).chain(rest).collect();
+                all.sort_unstable();
+                return union(all);
+            }
             Some(last) if from <= last.1 => last.1 = last.1.max(to),
             _ => joined.push((from, to)),
         }
@@ -186,9 +191,9 @@ pub(crate) fn covered(history: &History, settings: &WindowSettings) -> Vec<(i64,
     if history.is_jobs {
         let first = history.spans.iter().map(|(from, _)| *from).min().unwrap_or(settings.to);
         let last = history.spans.iter().map(|(_, to)| *to).max().unwrap_or(settings.from);
-        return union(vec![clipped((first, last), settings)]);
+        return union([clipped((first, last), settings)]);
     }
-    union(spans.map(|span| clipped(*span, settings)).collect())
+    union(spans.map(|span| clipped(*span, settings)))
 }
 
 /// Returns the parts of the window that are not covered, each with its reason.
@@ -483,7 +488,7 @@ impl<'h> Clock<'h> {
         let others = series.others.iter().enumerate();
         let others = others.map(|(row, (span, _))| (*span, fact(series.other_facts.get(row))));
         let rows = whole.chain(others).filter(|(_, fact)| holds(*fact));
-        union(rows.map(|(span, _)| clipped(self.history.spans[span as usize], self.settings)).collect())
+        union(rows.map(|(span, _)| clipped(self.history.spans[span as usize], self.settings)))
     }
 }
 
@@ -592,6 +597,8 @@ fn queues(
     for (key, (queue, _)) in history.keys.iter().enumerate() {
         keys_of[*queue].push(key);
     }
+    // Every row of a history with facts has a fact.
+    let are_known = history.facts.iter().all(|fact| fact.wants.is_some());
     let more = settings.weights.keys().filter(|name| !history.queues.contains(name));
     let names = history.queues.iter().enumerate().map(|(at, name)| (Some(at), name));
     let names = names.chain(more.map(|name| (None, name))).filter(|(_, name)| is_compared(name));
@@ -606,8 +613,9 @@ fn queues(
         let is_stated = settings.wanted.contains(name);
         let counts = || keys.iter().copied().filter(|key| is_counted(key));
         let is_unknown = |fact: Option<&Fact>| fact.is_none_or(|fact| fact.wants.is_none());
-        let is_known =
-            is_stated || history.has_facts && counts().all(|key| clock.times_of(key, is_unknown).is_empty());
+        let is_known = is_stated
+            || history.has_facts
+                && (are_known || counts().all(|key| clock.times_of(key, is_unknown).is_empty()));
         let wants = |fact: Option<&Fact>| fact.and_then(|fact| fact.wants).unwrap_or(is_stated);
         let wanted = || match history.has_facts {
             false => length(covered),
