@@ -232,6 +232,8 @@ pub struct Findings {
     pub search: Option<Search>,
     /// The entitlements of groups, if these are the answer and no tasks are.
     pub entitlements: Option<Entitlements>,
+    /// The packings of whole tasks among which the servers take turns, by class.
+    pub schedule: Option<Vec<Packing>>,
 }
 
 /// A comparison of whole tasks with their divisible ideal.

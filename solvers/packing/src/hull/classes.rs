@@ -8,6 +8,7 @@ use rug::Integer;
 
 use crate::knapsack::{Knapsack, Verdict};
 use crate::limits::{PackingError, SearchLimits};
+use crate::settings::PACKING;
 
 /// The tasks of one packing, by user: `(user, tasks)`, ascending, without zeros.
 pub type Tasks = Vec<(usize, u64)>;
@@ -83,6 +84,10 @@ impl Class {
             let tasks = problem.users()[n].tasks().map_or(u64::MAX, floor);
             if fit.min(tasks) == 0 {
                 continue;
+            }
+            if fit.min(tasks) > PACKING.most_tasks {
+                let what = "tasks on one server";
+                return Err(PackingError::Budget { what, limit: PACKING.most_tasks as usize });
             }
             if tasks < fit {
                 is_limited = true;

@@ -158,9 +158,10 @@ impl<'p> Server<'p> {
         for n in case.active().filter(|n| problem.can_run(*n, class)) {
             let demand = problem.demand(n, class);
             work::spend_stated(2 * demand.len() + 1)?;
-            let whole = |value: Rational| floor(value).to_u64().unwrap_or(MOST).min(MOST);
+            let whole = |value: Rational| floor(value).to_u64().unwrap_or(u64::MAX);
             let fit = whole(most_tasks(demand, &of.capacity));
-            let tasks = problem.users[n].tasks.clone().map_or(MOST, whole);
+            let tasks = problem.users[n].tasks.clone().map_or(u64::MAX, whole);
+            ensure_small(fit.min(tasks) <= MOST, "the tasks that fit on one server")?;
             if fit.min(tasks) == 0 {
                 continue;
             }
