@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use evenhand_budget::{Limits, within};
 use evenhand_exact::axiom::njc::Witness;
-use evenhand_exact::{Axiom, Parameters, Prices};
+use evenhand_exact::{Axiom, Packing, Parameters, Prices};
 use evenhand_levels::level::LevelDual;
 use evenhand_levels::njc::{Goal, NjcSet};
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational, Sharing};

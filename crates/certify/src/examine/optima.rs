@@ -129,6 +129,7 @@ impl Optima {
         self.exact.has((sharing, share))
     }
 
+    /// Returns the max-min among whole tasks over time, as evidence.
     pub(super) fn packings(&self, problem: &Problem, share: Share) -> Result<Evidence, Undecided> {
         self.packings.get_or((Sharing::Rdm, share), || packings::evidence(problem, share))
     }
