@@ -158,11 +158,9 @@ impl Rule for MaxMinPackings {
 }
 
 /// Reads a whole number of tasks.
-fn whole(reader: &Reader<'_, '_>, raw: &RawValue) -> Result<u64, FormatError> {
-    let number: Option<u64> = raw.get().parse().ok();
-    number.filter(|tasks| *tasks <= MOST_TASKS).ok_or_else(|| {
-        reader.error(raw, "expected a whole number of at least 0, and of at most a million millions")
-    })
+fn whole<'t>(reader: &Reader<'_, 't>, raw: &'t RawValue) -> Result<u64, FormatError> {
+    let tasks = reader.index(raw)?;
+    if tasks <= MOST_TASKS { Ok(tasks) } else { Err(reader.error(raw, format!("expected at most {MOST_TASKS}"))) }
 }
 
 fn level<'t>(reader: &Reader<'_, 't>, raw: &'t RawValue) -> Result<PackingLevel, FormatError> {
