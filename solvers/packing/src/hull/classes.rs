@@ -61,8 +61,7 @@ impl Classes {
 
 /// Returns the largest whole number that is not above a number of at least 0, or the largest `u64`.
 fn floor(value: &Rational) -> u64 {
-    let floor = Rational::from(value.floor_ref());
-    floor.numer().to_u64().unwrap_or(u64::MAX)
+    Integer::from(value.floor_ref()).to_u64().unwrap_or(u64::MAX)
 }
 
 impl Class {

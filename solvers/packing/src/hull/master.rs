@@ -1,7 +1,7 @@
 //! The linear programme of a round, over the packings that are known.
 //!
-//! The variables are the level `t` and the parts `lambda` of the packings. With `s_n` tasks' share of one
-//! task of user `n` over its weight, scaled, the rows are
+//! The variables are the level `t` and the parts `lambda` of the packings. With `s_n`, the share of one task of
+//! user `n` over its weight, the rows are
 //!
 //! - `sum count_i lambda k_n s_n - t >= 0` for an active user, and `>= s_n x_n` for a user that keeps its tasks,
 //! - `sum count_i lambda k_n / T_n <= 1` for a user with finite tasks,
@@ -51,7 +51,7 @@ pub struct Master<'a> {
     pub pivots: usize,
 }
 
-/// The number of entries of a column as it is passed on.
+/// The entries of a column, each with its row.
 type Entries<V> = Vec<(usize, V)>;
 
 impl<'a> Master<'a> {
