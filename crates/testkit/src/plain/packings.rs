@@ -13,6 +13,9 @@ pub fn is_about(share: Option<Share>) -> bool {
     matches!(share, Some(Share::Dominant | Share::TaskShare))
 }
 
+/// A class and the tasks of a packing, by user.
+type Column = (usize, Vec<u64>);
+
 /// Returns the largest number of whole tasks of a user on one server of a class.
 fn most(x: &Plain<'_>, n: usize, i: usize) -> Rational {
     let p = x.p();
@@ -56,16 +59,16 @@ pub fn optimum(p: &Problem, share: Share, limit: usize) -> Option<Vec<Rational>>
     let x = Plain::of_tasks(p, Sharing::Rdm, &vec![Vec::new(); p.n_users()]);
     let u = x.coefficients(share)?;
     let users = x.active();
-    let mut columns: Vec<(usize, Vec<u64>)> = Vec::new();
+    let mut columns: Vec<Column> = Vec::new();
     for i in 0..p.n_servers() {
         columns.extend(packings(p, i, limit)?.into_iter().map(|packing| (i, packing)));
     }
     // The variables are the parts of the packings, and at last the level.
-    let row = |of: &dyn Fn(&(usize, Vec<u64>)) -> Rational, last: i32| -> Vec<Rational> {
+    let row = |of: &dyn Fn(&Column) -> Rational, last: i32| -> Vec<Rational> {
         columns.iter().map(of).chain([Rational::from(last)]).collect()
     };
-    let tasks = |n: usize, (i, packing): &(usize, Vec<u64>)| Rational::from(p.servers()[*i].count()) * packing[n];
-    let level = |n: usize, of: &(usize, Vec<u64>)| {
+    let tasks = |n: usize, (i, packing): &Column| Rational::from(p.servers()[*i].count()) * packing[n];
+    let level = |n: usize, of: &Column| {
         let i = x.cluster.classes(n)[0];
         tasks(n, of) * &u[n][i] / p.users()[n].weight()
     };
@@ -249,7 +252,7 @@ impl Plain<'_> {
             let wants = self.cluster.active[n] && p.users()[n].tasks().is_none_or(|tasks| totals[n] < *tasks);
             (covered[n] == i32::from(wants)).then_some(())?;
         }
-        let differs = |n: usize| Rational::from(self.total(n) - &totals[n]).abs() / &self.cluster.g[n];
+        let differs = |n: usize| (self.total(n) - &totals[n]).abs() / &self.cluster.g[n];
         Some(Shown { margin: self.active().into_iter().map(differs).max().map(|most| -most), holds: None })
     }
 
