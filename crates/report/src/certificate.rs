@@ -7,7 +7,9 @@ use evenhand_exact::axiom::integer_feasible::SingleLimit;
 use evenhand_exact::axiom::max_min::Level;
 use evenhand_exact::axiom::ps_dsf::Unblocked;
 use evenhand_exact::axiom::work_conserving::Room;
-use evenhand_exact::{Axiom, Certificate, Claim, Evidence, Outcome, Packing, Party, Share, Short, Stop, Tasks};
+use evenhand_exact::{
+    Axiom, Certificate, Claim, Evidence, Outcome, Packing, Party, Share, Short, Stop, Tasks,
+};
 use evenhand_problem::format::problem_sha256;
 use evenhand_problem::number::to_f64;
 use evenhand_problem::{Constraints, Integer, Problem, Rational, Sharing};
@@ -539,7 +541,12 @@ fn packings_words(schedule: &[Packing], certificate: &Certificate) -> String {
                 0 => String::new(),
                 n => format!("; {n} more users differ"),
             };
-            format!("{} has {}, the ceiling of whole tasks gives {}{others}", name(*n), tasks(has), tasks(reached))
+            format!(
+                "{} has {}, the ceiling of whole tasks gives {}{others}",
+                name(*n),
+                tasks(has),
+                tasks(reached)
+            )
         }
     }
 }

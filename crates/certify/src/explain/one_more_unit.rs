@@ -256,9 +256,11 @@ impl NamedMechanism {
         let users = 0..problem.n_users();
         match &self.parameters {
             Some((Axiom::Proportional, _)) => Vec::new(),
-            Some((Axiom::MaxMin | Axiom::MaxMinPackings, _)) => self.share(problem).map_or_else(Vec::new, |share| {
-                users.map(|n| share.uniform(n).cloned().unwrap_or_default()).collect()
-            }),
+            Some((Axiom::MaxMin | Axiom::MaxMinPackings, _)) => {
+                self.share(problem).map_or_else(Vec::new, |share| {
+                    users.map(|n| share.uniform(n).cloned().unwrap_or_default()).collect()
+                })
+            }
             // Such mechanisms compare users on each class by the tasks that they would have with the whole class.
             _ if self.mechanism.takes("rule") => match problem.groups().share().over {
                 ShareOver::Guarantee => Vec::new(),

@@ -100,7 +100,9 @@ fn mean_ceiling(users: usize) -> f64 {
         let users: Vec<Value> = demands[..users]
             .iter()
             .enumerate()
-            .map(|(n, (cpu, memory))| json!({"name": n.to_string(), "demand": {"cpu": cpu, "memory": memory}}))
+            .map(
+                |(n, (cpu, memory))| json!({"name": n.to_string(), "demand": {"cpu": cpu, "memory": memory}}),
+            )
             .collect();
         let problem = read(&json!({"kind": "allocation-problem", "resources": ["cpu", "memory"],
             "servers": servers, "users": users}));

@@ -3,8 +3,8 @@
 use evenhand_certify::Examination;
 use evenhand_certify::explain::{OptimumBounds, optimum_bounds};
 use evenhand_certify::polish::Polished;
-use evenhand_exact::{Packing, Prices};
 use evenhand_exact::axiom::njc::Witness;
+use evenhand_exact::{Packing, Prices};
 use evenhand_levels::njc::{NjcSet, Tasks};
 use evenhand_mechanisms::filling::{Integrality, Measure};
 use evenhand_mechanisms::{Bound, Intervals, Outcome, Search, Selected, SeriesPoint};

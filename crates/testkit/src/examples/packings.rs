@@ -34,10 +34,8 @@ pub(super) fn certificates() -> Vec<(&'static str, Certificate)> {
     };
     let schedule = vec![packing(0, "1", &[(0, 19), (1, 2)]), packing(1, "1", &[(0, 2), (1, 19)])];
     let evidence = || Evidence::Packings { schedule: schedule.clone(), levels: vec![level.clone()] };
-    let x = allocation(
-        &servers,
-        r#"{"one": {"first": 19, "second": 2}, "other": {"first": 2, "second": 19}}"#,
-    );
+    let x =
+        allocation(&servers, r#"{"one": {"first": 19, "second": 2}, "other": {"first": 2, "second": 19}}"#);
     let instance = Instance::new(&servers, &x).unwrap();
     let mut claims = derived(&instance);
     claims.push(with(Axiom::MaxMinPackings, share, evidence(), &instance));
@@ -88,11 +86,8 @@ pub(super) fn certificates() -> Vec<(&'static str, Certificate)> {
             pricing: vec![(0, split)],
         },
     ];
-    let schedule = vec![
-        packing(0, "1/2", &[(0, 2)]),
-        packing(0, "1/2", &[(0, 1), (1, 1)]),
-        packing(1, "1", &[(2, 1)]),
-    ];
+    let schedule =
+        vec![packing(0, "1/2", &[(0, 2)]), packing(0, "1/2", &[(0, 1), (1, 1)]), packing(1, "1", &[(2, 1)])];
     let evidence = Evidence::Packings { schedule, levels };
     let mut claims = derived(&instance);
     claims.push(with(Axiom::MaxMinPackings, share, evidence.clone(), &instance));

@@ -29,7 +29,8 @@ fn most(x: &Plain<'_>, n: usize, i: usize) -> Rational {
 /// Returns all packings of a class, by user, or `None` if there are more than `limit`.
 pub fn packings(p: &Problem, i: usize, limit: usize) -> Option<Vec<Vec<u64>>> {
     let x = Plain::of_tasks(p, Sharing::Rdm, &vec![Vec::new(); p.n_users()]);
-    let mut all: Vec<(Vec<u64>, Vec<Rational>)> = vec![(Vec::new(), p.servers()[i].capacity().iter().cloned().collect())];
+    let mut all: Vec<(Vec<u64>, Vec<Rational>)> =
+        vec![(Vec::new(), p.servers()[i].capacity().iter().cloned().collect())];
     for n in 0..p.n_users() {
         let most = most(&x, n, i);
         let mut next = Vec::new();
@@ -39,7 +40,11 @@ pub fn packings(p: &Problem, i: usize, limit: usize) -> Option<Vec<Vec<u64>>> {
             loop {
                 next.push(([&packing[..], &[k]].concat(), left.clone()));
                 k += 1;
-                left = left.iter().zip(p.demand(n, i).iter()).map(|(left, d)| Rational::from(left - d)).collect();
+                left = left
+                    .iter()
+                    .zip(p.demand(n, i).iter())
+                    .map(|(left, d)| Rational::from(left - d))
+                    .collect();
                 if most < k || left.iter().any(|left| *left < 0) {
                     break;
                 }
@@ -179,7 +184,11 @@ impl Server {
         let mut bound = product(&self.capacity);
         for ((of, worth), (least, most)) in self.types.iter().zip(worth).zip(ranges) {
             let v = Rational::from(worth - &product(&of.demand));
-            let more = left.iter().zip(&of.demand).filter(|(_, d)| **d > 0).map(|(left, d)| Rational::from(left / d));
+            let more = left
+                .iter()
+                .zip(&of.demand)
+                .filter(|(_, d)| **d > 0)
+                .map(|(left, d)| Rational::from(left / d));
             let corner = (more.min().unwrap_or_default().floor() + least).min(most.clone());
             bound += Rational::from(&v * least).max(v * corner);
         }
@@ -293,7 +302,8 @@ impl Plain<'_> {
         if all.any(|(_, price)| *price < 0) {
             return false;
         }
-        let mut most: Rational = class_prices.iter().map(|(i, price)| price * Rational::from(p.servers()[*i].count())).sum();
+        let mut most: Rational =
+            class_prices.iter().map(|(i, price)| price * Rational::from(p.servers()[*i].count())).sum();
         for (n, price) in user_prices.iter().filter(|(_, price)| !price.is_zero()) {
             let Some(tasks) = p.users()[*n].tasks() else { return false };
             most += Rational::from(price * tasks);

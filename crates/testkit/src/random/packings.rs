@@ -10,7 +10,8 @@ use serde_json::{Map, Value, json};
 /// Returns a problem of at most four users, three classes and two resources, with weights, finite tasks, fractions of
 /// demands, placement constraints and demands that depend on the class.
 pub fn problem(rng: &mut Pcg64) -> Problem {
-    let (users, classes, resources) = (rng.random_range(1..5), rng.random_range(1..4), rng.random_range(1..3));
+    let (users, classes, resources) =
+        (rng.random_range(1..5), rng.random_range(1..4), rng.random_range(1..3));
     let amounts = |rng: &mut Pcg64, of: &[&str]| -> Value {
         let one = |r: usize, rng: &mut Pcg64| (format!("r{r}"), json!(of.choose(rng)));
         Value::Object((0..resources).map(|r| one(r, rng)).collect::<Map<_, _>>())
@@ -46,7 +47,8 @@ pub fn problem(rng: &mut Pcg64) -> Problem {
         })
         .collect();
     let names: Vec<String> = (0..resources).map(|r| format!("r{r}")).collect();
-    let document = json!({"kind": "allocation-problem", "resources": names, "servers": servers, "users": users});
+    let document =
+        json!({"kind": "allocation-problem", "resources": names, "servers": servers, "users": users});
     let text = document.to_string();
     Source { name: "packings", text: &text }.problem().unwrap_or_else(|error| panic!("{error}\n{text}"))
 }

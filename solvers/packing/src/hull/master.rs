@@ -109,7 +109,9 @@ impl<'a> Master<'a> {
 
     /// Returns whether these are the tasks of the levels that users keep.
     pub fn has_reached(&self, totals: &[Rational]) -> bool {
-        self.users.iter().all(|user| user.level.as_ref() == Some(&Rational::from(&totals[user.n] * &user.share)))
+        self.users
+            .iter()
+            .all(|user| user.level.as_ref() == Some(&Rational::from(&totals[user.n] * &user.share)))
     }
 
     /// Adds packings that are not known yet. Returns whether there were any.
@@ -222,9 +224,8 @@ impl<'a> Master<'a> {
             let price = Rational::from(-&optimum.y[at]) * &user.share;
             let of_tasks = user.tasks.as_ref().map(|(tasks, row)| Rational::from(&optimum.y[*row] / tasks));
             if !price.is_zero() {
-                let has_all = |(tasks, _): &(Rational, usize)| {
-                    Rational::from(tasks * &user.share) == optimum.x[0]
-                };
+                let has_all =
+                    |(tasks, _): &(Rational, usize)| Rational::from(tasks * &user.share) == optimum.x[0];
                 if user.level.is_none() && !user.tasks.as_ref().is_some_and(has_all) {
                     level.covers.push(user.n);
                 }

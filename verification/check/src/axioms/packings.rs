@@ -44,9 +44,8 @@ pub fn max_min_packings(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     let problem = case.problem;
     let servers = (0..problem.classes.len()).map(|i| Server::new(case, i)).collect::<Checked<Vec<_>>>()?;
     let x = scheduled(case, &servers, schedule)?;
-    let share = |n: usize| -> Checked<Rational> {
-        Ok(work::times(&u.0[n].0, &x[n])? / &problem.users[n].weight)
-    };
+    let share =
+        |n: usize| -> Checked<Rational> { Ok(work::times(&u.0[n].0, &x[n])? / &problem.users[n].weight) };
     let shares = (0..x.len()).map(share).collect::<Checked<Vec<_>>>()?;
     let wants = |n: usize| problem.users[n].tasks.as_ref().is_none_or(|tasks| x[n] < *tasks);
     let mut missing: Vec<bool> = (0..x.len()).map(|n| case.is_active(n) && wants(n)).collect();
@@ -75,7 +74,10 @@ pub fn max_min_packings(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
             let is_new = std::mem::replace(&mut missing[n], false);
             ensure(is_new, "a user is covered that is covered already, or needs no cover")?;
             ensure(at(&weights, n).is_some(), "a user is covered without a weight")?;
-            ensure(highest == Some(&shares[n]), "a user is covered whose share is not the highest of its level")?;
+            ensure(
+                highest == Some(&shares[n]),
+                "a user is covered whose share is not the highest of its level",
+            )?;
         }
         let trees = problem.class_names.map(pricing, |_, raw| raw.fields::<2>("multipliers nodes"))?;
         let worth_of = |n: usize| {
@@ -118,9 +120,8 @@ fn scheduled(case: &Case<'_>, servers: &[Server<'_>], raw: &Json<'_>) -> Checked
         }
         ensure(work::sum(parts)? <= 1, "the packings of a class take more than all of the time")?;
     }
-    let has_more = |(user, x): (&crate::problem::User, &Rational)| {
-        user.tasks.as_ref().is_some_and(|tasks| tasks < x)
-    };
+    let has_more =
+        |(user, x): (&crate::problem::User, &Rational)| user.tasks.as_ref().is_some_and(|tasks| tasks < x);
     let too_many = problem.users.iter().zip(&x).any(has_more);
     ensure(!too_many, "the schedule gives a user more tasks than it has")?;
     Ok(x)
@@ -189,7 +190,10 @@ impl<'p> Server<'p> {
         let mut tasks: Vec<Range> = vec![(0, 0); self.types.len()];
         for (n, k) in packing.iter().filter(|(_, k)| *k > 0) {
             let Some(at) = self.type_of.get(n) else {
-                return refuse(format!("no task of user `{}` fits on a server of its packing", case.user(*n)));
+                return refuse(format!(
+                    "no task of user `{}` fits on a server of its packing",
+                    case.user(*n)
+                ));
             };
             let is_had = case.problem.users[*n].tasks.as_ref().is_none_or(|tasks| *tasks >= *k);
             ensure(is_had, "a packing has more tasks of a user than there are")?;
@@ -233,7 +237,9 @@ impl<'p> Server<'p> {
         for raw in stated {
             let set = resources.numbers(raw)?;
             ensure(set.iter().all(|(_, m)| *m >= 0), "a multiplier is negative")?;
-            work::spend(self.types.iter().map(|of| of.demand.len() + 1).sum::<usize>() + self.capacity.len())?;
+            work::spend(
+                self.types.iter().map(|of| of.demand.len() + 1).sum::<usize>() + self.capacity.len(),
+            )?;
             let reduced = |(of, value): (&Type<'_>, &Rational)| value - worth(&set, of.demand);
             let reduced = self.types.iter().zip(&values).map(reduced).collect();
             sets.push((reduced, worth(&set, &self.capacity)));

@@ -55,7 +55,8 @@ pub fn totals(problem: &Problem, schedule: &[Packing]) -> Vec<Rational> {
 /// Returns the tasks of a schedule, by user and class.
 #[must_use]
 pub fn tasks(problem: &Problem, schedule: &[Packing]) -> crate::Tasks {
-    let mut tasks: Vec<std::collections::BTreeMap<usize, Rational>> = vec![Default::default(); problem.n_users()];
+    let mut tasks: Vec<std::collections::BTreeMap<usize, Rational>> =
+        vec![Default::default(); problem.n_users()];
     for Packing { server, part, tasks: packed } in schedule {
         let servers = Rational::from(part * problem.servers()[*server].count());
         for (n, k) in packed {
@@ -89,7 +90,9 @@ impl Rule for MaxMinPackings {
     fn applies_to(&self, parameters: &Parameters, problem: &Problem) -> Result<(), Inapplicable> {
         are_defined(problem)?;
         let not_applicable = |error: ShareError| Inapplicable::new(error.to_string());
-        parameters.share.map_or(Ok(()), |share| share.coefficients(problem).map(|_| ()).map_err(not_applicable))
+        parameters
+            .share
+            .map_or(Ok(()), |share| share.coefficients(problem).map(|_| ()).map_err(not_applicable))
     }
 
     fn applies(&self, instance: &Instance<'_>) -> Result<(), Inapplicable> {
@@ -160,7 +163,11 @@ impl Rule for MaxMinPackings {
 /// Reads a whole number of tasks.
 fn whole<'t>(reader: &Reader<'_, 't>, raw: &'t RawValue) -> Result<u64, FormatError> {
     let tasks = reader.index(raw)?;
-    if tasks <= MOST_TASKS { Ok(tasks) } else { Err(reader.error(raw, format!("expected at most {MOST_TASKS}"))) }
+    if tasks <= MOST_TASKS {
+        Ok(tasks)
+    } else {
+        Err(reader.error(raw, format!("expected at most {MOST_TASKS}")))
+    }
 }
 
 fn level<'t>(reader: &Reader<'_, 't>, raw: &'t RawValue) -> Result<PackingLevel, FormatError> {
@@ -183,7 +190,8 @@ fn level<'t>(reader: &Reader<'_, 't>, raw: &'t RawValue) -> Result<PackingLevel,
         }
     }
     pricing.sort_by_key(|(i, _)| *i);
-    let user_prices = object.get("user_prices").map(|raw| reader.of_users(raw)).transpose()?.unwrap_or_default();
+    let user_prices =
+        object.get("user_prices").map(|raw| reader.of_users(raw)).transpose()?.unwrap_or_default();
     Ok(PackingLevel {
         covers,
         user_weights: reader.of_users(reader.need(&object, "user_weights")?)?,
@@ -243,9 +251,8 @@ fn written(names: &Names<'_>, level: &PackingLevel) -> Json {
 }
 
 fn of_tree(names: &Names<'_>, Tree { multipliers, nodes }: &Tree) -> Json {
-    let set = |of: &Multipliers| {
-        Json::Object(of.iter().map(|(r, m)| (names.resource(*r), number(m))).collect())
-    };
+    let set =
+        |of: &Multipliers| Json::Object(of.iter().map(|(r, m)| (names.resource(*r), number(m))).collect());
     let node = |node: &TreeNode| match node {
         TreeNode::Split { job, at } => Json::List(vec![names.user_name(*job), Json::Index(*at)]),
         TreeNode::Leaf { multipliers } => Json::Index(*multipliers as u64),
