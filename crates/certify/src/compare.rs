@@ -96,10 +96,10 @@ pub struct Comparison {
 }
 
 impl Default for Comparison {
-    /// Returns a comparison of all mechanisms in exact arithmetic, with a minute for each.
+    /// Returns a comparison of the mechanisms that run by default in exact arithmetic, with a minute for each.
     fn default() -> Self {
         Self {
-            mechanisms: registry::ALL.to_vec(),
+            mechanisms: registry::by_default(),
             allocations: Vec::new(),
             axioms: Vec::new(),
             alpha: None,

@@ -22,6 +22,7 @@
 //! | `proportional`, `alpha` | maximum of $\sum_n w_n \log x_n$, $\sum_n w_n \frac{x_n^{1 - \alpha}}{1 - \alpha}$ |
 //! | `utilitarian` | maximum of $\sum_n w_n x_n$ |
 //! | `njc` | every user has all its tasks, $x_n = T_n$, or at least the fraction $\frac{w_n}{\sum_m w_m}$ of a saturated resource |
+//! | `packings` | lexicographic maximum of the sorted shares of `drfh` or `tsf` over all schedules of whole tasks |
 //! | `fill`, `slots` | whole tasks, one after another, each to the user with the lowest level |
 #![forbid(unsafe_code)]
 
@@ -38,6 +39,7 @@ mod market;
 mod max_min;
 mod mechanism;
 pub mod njc;
+pub mod packings;
 pub mod per_server_drf;
 mod proportional;
 pub mod ps_dsf;

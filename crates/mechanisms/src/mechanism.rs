@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use evenhand_budget::{Limits, within};
 use evenhand_exact::axiom::njc::Witness;
-use evenhand_exact::{Axiom, Parameters, Prices};
+use evenhand_exact::{Axiom, Packing, Parameters, Prices};
 use evenhand_levels::level::LevelDual;
 use evenhand_levels::njc::{Goal, NjcSet};
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational, Sharing};
@@ -232,6 +232,8 @@ pub struct Findings {
     pub search: Option<Search>,
     /// The entitlements of groups, if these are the answer and no tasks are.
     pub entitlements: Option<Entitlements>,
+    /// The packings of whole tasks among which the servers take turns, by class.
+    pub schedule: Option<Vec<Packing>>,
 }
 
 /// A comparison of whole tasks with their divisible ideal.

@@ -104,7 +104,7 @@ let read_tasks s value =
 (* The fields that `solve` adds to an allocation that it writes, and that no checker reads *)
 let decorations = "alpha? criterion? rule? summary? decimals? utilisation? seconds? prices? user_prices? gap? \
   relative_gap? witness? bottlenecks? status? levels? width? iterations? selection? faces? extreme_points? \
-  integrality? series? search? warnings? version? $schema? description?"
+  integrality? series? search? schedule? warnings? version? $schema? description?"
 let read_sharing ~is_file value =
   of_kind "allocation" value;
   only ("kind mechanism? sharing? arithmetic? problem_sha256? tasks? placements? " ^ if is_file then decorations else "") value;
@@ -116,7 +116,7 @@ let axioms = [ "feasible", OfFeasible; "integer-feasible", OfIntegerFeasible; "n
   "work-conserving", OfWorkConserving; "pareto-optimal", OfParetoOptimal; "integer-pareto-optimal", OfIntegerParetoOptimal;
   "envy-free", OfEnvyFree; "ef1", OfEf1; "sharing-incentive", OfSharingIncentive; "bottleneck-fair", OfBottleneck OnEveryClass;
   "global-bottleneck-fair", OfBottleneck OfTheCluster; "single-resource-fair", OfBottleneck Single; "max-min", Another;
-  "njc", OfNjc; "ps-dsf", OfPsDsf; "proportional", Another; "limits", OfLimits; "guarantees", OfGuarantees;
+  "max-min-packings", Another; "njc", OfNjc; "ps-dsf", OfPsDsf; "proportional", Another; "limits", OfLimits; "guarantees", OfGuarantees;
   "group-sharing-incentive", OfGroupSharing; "group-envy-free", OfGroupEnvy; "tree", OfTree ]
 let read_axiom value = let name = text value in
   if List.mem_assoc name axioms then name else malformed "there is no axiom `%s`" name
@@ -140,8 +140,8 @@ let read_claim s value =
   let axiom = read_axiom (get "axiom" value) in
   let share = Option.map (read_share s) (given (get "share" value)) in
   (match axiom, share with
-   | "max-min", Some _ | "proportional", (None | Some Generic) -> ()
-   | _ -> if axiom = "max-min" || share <> None then malformed "max-min has a share, proportional may have the generic one");
+   | "max-min", Some _ | "max-min-packings", Some (Drfh | Tsf) | "proportional", (None | Some Generic) -> ()
+   | _ -> if axiom = "max-min" || axiom = "max-min-packings" || share <> None then malformed "max-min has a share, proportional may have the generic one");
   let alpha = match get "alpha" value with Absent -> Q.one | v -> number Json.stated v in
   let is_small z = Z.gt z Z.zero && Z.leq z (Z.of_int 1000) in
   if not (is_small (Q.num alpha) && is_small (Q.den alpha))

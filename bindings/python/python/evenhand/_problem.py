@@ -293,6 +293,12 @@ class Problem:
 
     @overload
     def solve(
+        self, mechanism: Literal["packings"], *, exact: bool = ..., seed: int = ..., progress: _types.Progress = ...,
+        share: Optional[_types.PackedShare] = ...,
+    ) -> Allocation: ...
+
+    @overload
+    def solve(
         self, mechanism: Literal["fill"], *, exact: bool = ..., seed: int = ..., progress: _types.Progress = ...,
         score: Optional[_types.Score] = ..., server: Optional[_types.ServerRule] = ...,
         rule: Optional[Union[_types.TaskRule, _types.EntitlementRule]] = ..., seconds: Optional[_types.Number] = ...,

@@ -46,11 +46,13 @@ PlainMechanism = Literal[
 #: The mechanisms of the library, with their aliases.
 MechanismName = Literal[
     "drf", "drfh", "cdrf", "c-drfh", "tsf", "asset", "per-server-drf", "generic", "utilitarian", "proportional", "alpha",
-    "njc", "ps-dsf", "ps-dsf-rdm", "ps-dsf-tdm", "fill", "slots", "tree",
+    "njc", "ps-dsf", "ps-dsf-rdm", "ps-dsf-tdm", "packings", "fill", "slots", "tree",
 ]  # fmt: skip
 
 #: The preference among several answers.
 Goal = Literal["max-utilisation", "max-min-share", "max-tasks"]
+#: The share that ``packings`` equalises.
+PackedShare = Literal["drfh", "tsf"]
 Score = Literal["drf", "tsf", "ps-dsf", "rps-dsf"]
 ServerRule = Literal["iid", "rrr", "first-fit", "best-fit", "joint"]
 Ties = Literal["low", "high", "random"]

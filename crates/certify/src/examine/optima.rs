@@ -14,7 +14,7 @@ use evenhand_mechanisms::{Outcome, registry};
 use evenhand_problem::number::to_f64;
 use evenhand_problem::{Constraints, Problem, Rational, Sharing};
 
-use super::{Undecided, tree};
+use super::{Undecided, packings, tree};
 
 /// Results for one problem so far: the exact optima and duals by kind of sharing and by share, and the hierarchical
 /// filling. Clones share them.
@@ -25,6 +25,8 @@ pub struct Optima {
     nearly: Arc<Table<Duals>>,
     /// The result of hierarchical filling, as evidence.
     filling: Arc<OnceLock<Result<Evidence, Undecided>>>,
+    /// The max-min among whole tasks over time, as evidence, by share.
+    packings: Arc<Table<Result<Evidence, Undecided>>>,
 }
 
 pub(super) type Solved = Result<Arc<Optimum>, LevelsError>;
@@ -127,6 +129,12 @@ impl Optima {
         self.exact.has((sharing, share))
     }
 
+    /// Returns the max-min among whole tasks over time, as evidence.
+    pub(super) fn packings(&self, problem: &Problem, share: Share) -> Result<Evidence, Undecided> {
+        self.packings.get_or((Sharing::Rdm, share), || packings::evidence(problem, share))
+    }
+
+    /// Returns the result of hierarchical filling, as evidence.
     pub(super) fn filling(&self, problem: &Problem) -> Result<Evidence, Undecided> {
         self.filling.get_or_init(|| tree::filling(problem)).clone()
     }

@@ -205,6 +205,7 @@ impl NamedMechanism {
         for word in allocation.rule.iter().flat_map(|rule| rule.split_whitespace()) {
             match mechanism.flags.iter().find(|flag| flag.name == word) {
                 Some(flag) => flags = flags.with(flag.name, ""),
+                None if mechanism.takes("share") => flags = flags.with("share", word),
                 None => flags = flags.with("rule", word),
             }
         }
@@ -255,9 +256,11 @@ impl NamedMechanism {
         let users = 0..problem.n_users();
         match &self.parameters {
             Some((Axiom::Proportional, _)) => Vec::new(),
-            Some((Axiom::MaxMin, _)) => self.share(problem).map_or_else(Vec::new, |share| {
-                users.map(|n| share.uniform(n).cloned().unwrap_or_default()).collect()
-            }),
+            Some((Axiom::MaxMin | Axiom::MaxMinPackings, _)) => {
+                self.share(problem).map_or_else(Vec::new, |share| {
+                    users.map(|n| share.uniform(n).cloned().unwrap_or_default()).collect()
+                })
+            }
             // Such mechanisms compare users on each class by the tasks that they would have with the whole class.
             _ if self.mechanism.takes("rule") => match problem.groups().share().over {
                 ShareOver::Guarantee => Vec::new(),

@@ -108,7 +108,12 @@ impl Plain<'_> {
 
     fn is_about(&self, claim: &Claim) -> bool {
         match (claim.axiom, claim.share) {
-            (Axiom::MaxMin, None) => false,
+            (Axiom::MaxMin | Axiom::MaxMinPackings, None) => false,
+            (Axiom::MaxMinPackings, Some(share)) => {
+                let is_timed = self.cluster.rows.iter().any(|(_, resource)| resource.is_none());
+                let has_groups = !self.p().groups().list().is_empty();
+                !is_timed && !has_groups && self.coefficients(share).is_some()
+            }
             (Axiom::MaxMin | Axiom::Proportional, Some(share)) => self.coefficients(share).is_some(),
             (Axiom::BottleneckFair | Axiom::GlobalBottleneckFair | Axiom::SingleResourceFair, _) => {
                 !self.bottlenecks(claim.axiom).is_empty()

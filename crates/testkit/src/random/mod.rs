@@ -5,6 +5,7 @@ pub mod filled;
 pub mod fragmented;
 pub mod gangs;
 pub mod optima;
+pub mod packings;
 pub mod pools;
 pub mod problems;
 pub mod ps_dsf;

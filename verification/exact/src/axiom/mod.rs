@@ -19,6 +19,7 @@ mod lack;
 pub mod max_min;
 pub mod njc;
 mod non_wasteful;
+pub mod packings;
 pub mod pareto_optimal;
 pub mod parties;
 pub mod proportional;
@@ -65,6 +66,8 @@ pub enum Axiom {
     SingleResourceFair,
     /// Weighted lexicographic max-min of a named [`Share`](crate::Share).
     MaxMin,
+    /// Weighted lexicographic max-min of a named [`Share`](crate::Share) among whole tasks over time.
+    MaxMinPackings,
     /// No justified complaints: every user has all its tasks, or its entitlement of a saturated row.
     Njc,
     /// Per-server dominant-share fairness: every user has all its tasks, or a bottleneck on every class.
@@ -85,7 +88,7 @@ pub enum Axiom {
 
 impl Axiom {
     /// Every axiom, in the order of the formats.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::Feasible,
         Self::IntegerFeasible,
         Self::NonWasteful,
@@ -99,6 +102,7 @@ impl Axiom {
         Self::GlobalBottleneckFair,
         Self::SingleResourceFair,
         Self::MaxMin,
+        Self::MaxMinPackings,
         Self::Njc,
         Self::PsDsf,
         Self::Proportional,
@@ -149,10 +153,15 @@ impl Axiom {
         self.rule().needs_evidence()
     }
 
-    /// Returns every axiom that makes sense for a problem. Axioms about groups are included only if there are groups.
+    /// Returns every axiom that makes sense for a problem. Axioms about groups are included only if there are groups,
+    /// and the axiom about packings only if there are none.
     pub fn questions(problem: &Problem) -> impl Iterator<Item = Self> + use<> {
         let has_groups = !problem.groups().list().is_empty();
-        Self::ALL.into_iter().filter(move |axiom| has_groups || !axiom.is_about_groups())
+        // Packings of users in groups are not defined.
+        let is_asked = move |axiom: Self| {
+            if has_groups { axiom != Self::MaxMinPackings } else { !axiom.is_about_groups() }
+        };
+        Self::ALL.into_iter().filter(move |axiom| is_asked(*axiom))
     }
 
     /// Returns whether the axiom is about groups of users.
@@ -209,6 +218,7 @@ impl Axiom {
             Self::GlobalBottleneckFair => &bottleneck::GLOBAL_BOTTLENECK_FAIR,
             Self::SingleResourceFair => &bottleneck::SINGLE_RESOURCE_FAIR,
             Self::MaxMin => &max_min::MaxMin,
+            Self::MaxMinPackings => &packings::MaxMinPackings,
             Self::Njc => &njc::Njc,
             Self::PsDsf => &ps_dsf::PsDsf,
             Self::Proportional => &proportional::Proportional,

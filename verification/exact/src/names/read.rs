@@ -104,7 +104,7 @@ impl<'r, 't> Reader<'r, 't> {
     }
 
     /// Reads `{user: value}`, ascending by user.
-    fn of_users(&self, raw: &'t RawValue) -> Result<Vec<(usize, Rational)>, FormatError> {
+    pub fn of_users(&self, raw: &'t RawValue) -> Result<Vec<(usize, Rational)>, FormatError> {
         let mut values = Vec::new();
         for (user, raw) in self.document.object(raw)?.fields() {
             values.push((self.user(user, raw)?, self.document.result_number(raw)?));

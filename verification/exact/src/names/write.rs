@@ -151,7 +151,7 @@ impl<'a> Names<'a> {
     }
 
     /// Writes `{user: value}`.
-    fn by_user<'v>(&self, values: impl Iterator<Item = (usize, &'v Rational)>) -> Json {
+    pub fn by_user<'v>(&self, values: impl Iterator<Item = (usize, &'v Rational)>) -> Json {
         Json::written(
             values.map(|(n, value)| (self.of_user(n), move |out: &mut String| put_number(out, value))),
         )

@@ -162,6 +162,10 @@ fn requests(problem: &Problem, rng: &mut Pcg64) -> Vec<Request> {
                 let share = if rng.random_bool(0.2) { resource } else { named[rng.random_range(0..5)] };
                 Parameters::from(Some(share))
             }
+            Axiom::MaxMinPackings => {
+                let share = if rng.random_bool(0.5) { Share::Dominant } else { Share::TaskShare };
+                Parameters::from(Some(share))
+            }
             Axiom::Proportional => {
                 let alphas = ["1", "2", "1/2", "3/2", "1/3", "5"];
                 let alpha = Some(evenhand_testkit::q(alphas[rng.random_range(0..alphas.len())]));
