@@ -26,6 +26,7 @@ mod pictures;
 pub mod plan;
 pub mod plot;
 mod polish;
+pub mod promises;
 pub mod ratio;
 mod simulation;
 mod snapshot;

@@ -13,6 +13,7 @@ mod fair_tree;
 pub mod migrations;
 pub mod moves;
 pub mod plan;
+pub mod promises;
 mod queues;
 pub mod reported;
 mod rooms;

@@ -48,7 +48,8 @@ Examples:
   evenhand explain problem.json allocation.json --user alice
   evenhand explain queues.json allocation.json --levels --rule kueue
   evenhand explain snapshot.json --task research/train-3
-  evenhand explain snapshot.json --stopped team/train";
+  evenhand explain snapshot.json --stopped team/train
+  evenhand explain snapshot.json --promises";
 
 pub const VERDICT: &str = "\
 Examples:

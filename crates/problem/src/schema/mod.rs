@@ -47,6 +47,7 @@ schemas![
     "group-explanation",
     "task-explanation",
     "stopped-explanation",
+    "promises",
     "levels",
     "entitlements",
     "cluster-verdict",

@@ -169,6 +169,7 @@ pub const COMMANDS: &[CommandLine] = &[
             ("--group", Name),
             ("--task", Name),
             ("--stopped", Name),
+            ("--promises", Nothing),
             ("--levels", Nothing),
             ("--rule", Named(Rule::NAMES)),
             ("--no-nominal-first", Nothing),

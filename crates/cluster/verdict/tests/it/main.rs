@@ -1,6 +1,7 @@
 //! Tests of verdicts, changes and moves through the interface of the library.
 
 mod changes;
+mod claims;
 mod common;
 mod damaged;
 mod fair_tree;
