@@ -28,6 +28,7 @@ pub mod plot;
 mod polish;
 pub mod promises;
 pub mod ratio;
+pub mod settings;
 mod simulation;
 mod snapshot;
 pub mod stopped;

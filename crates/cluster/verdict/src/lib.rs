@@ -19,6 +19,7 @@ pub mod reported;
 mod rooms;
 pub mod script;
 mod servers;
+pub mod settings;
 mod starts;
 pub mod stopped;
 mod stops;

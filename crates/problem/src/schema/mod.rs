@@ -48,6 +48,7 @@ schemas![
     "task-explanation",
     "stopped-explanation",
     "promises",
+    "settings",
     "levels",
     "entitlements",
     "cluster-verdict",

@@ -170,6 +170,7 @@ pub const COMMANDS: &[CommandLine] = &[
             ("--task", Name),
             ("--stopped", Name),
             ("--promises", Nothing),
+            ("--settings", Nothing),
             ("--levels", Nothing),
             ("--rule", Named(Rule::NAMES)),
             ("--no-nominal-first", Nothing),

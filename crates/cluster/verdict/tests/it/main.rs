@@ -11,6 +11,7 @@ mod plan;
 mod promises;
 mod published;
 mod rules;
+mod settings;
 mod starts;
 mod stopped;
 mod verdicts;
