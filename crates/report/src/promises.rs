@@ -53,7 +53,11 @@ pub fn answer(problem: &Problem, claims: &Claims) -> String {
             .iter()
             .map(|of| {
                 let resource = &problem.resources()[of.resource];
-                format!("{} of {}", amount(resource, &of.promised), named_amount(problem, of.resource, &of.capacity))
+                format!(
+                    "{} of {}",
+                    amount(resource, &of.promised),
+                    named_amount(problem, of.resource, &of.capacity)
+                )
             })
             .collect();
         return format!("By amounts, all promises can be kept at once: {}.{partial}", few(&sums, NAMED));
@@ -64,7 +68,10 @@ pub fn answer(problem: &Problem, claims: &Claims) -> String {
         .filter(|of| of.promised > of.capacity)
         .map(|of| {
             let have = named_amount(problem, of.resource, &of.capacity);
-            format!("{} are promised, and all servers have {have}", amount(&problem.resources()[of.resource], &of.promised))
+            format!(
+                "{} are promised, and all servers have {have}",
+                amount(&problem.resources()[of.resource], &of.promised)
+            )
         })
         .collect();
     let verb = if names.len() == 1 { "This promise is" } else { "These promises are" };
@@ -110,7 +117,15 @@ fn table(problem: &Problem, claims: &Claims) -> Table {
         ]);
     }
     if all > LONGEST {
-        table.row([Cell::text(format!("and {} more", all - LONGEST)), Cell::none(), Cell::none(), Cell::none(), Cell::none(), Cell::text("0"), Cell::text("1")]);
+        table.row([
+            Cell::text(format!("and {} more", all - LONGEST)),
+            Cell::none(),
+            Cell::none(),
+            Cell::none(),
+            Cell::none(),
+            Cell::text("0"),
+            Cell::text("1"),
+        ]);
     }
     table
 }
@@ -134,13 +149,20 @@ pub fn reason(problem: &Problem, of: &OfResource, shortage: &Shortage) -> String
             let verb = if names.len() == 1 { "is" } else { "are together" };
             let names = few(&names, NAMED);
             if classes.is_empty() && limits.is_empty() {
-                return format!("{names} {verb} promised {}, and no server that their tasks may use has any.", show(claimed));
+                return format!(
+                    "{names} {verb} promised {}, and no server that their tasks may use has any.",
+                    show(claimed)
+                );
             }
             let classes: Vec<&str> = classes.iter().map(|i| problem.servers()[*i].name()).collect();
             let servers = if classes.is_empty() {
                 String::new()
             } else {
-                format!(" Servers that their tasks may use ({}) have {}.", few(&classes, NAMED), number(capacity))
+                format!(
+                    " Servers that their tasks may use ({}) have {}.",
+                    few(&classes, NAMED),
+                    number(capacity)
+                )
             };
             let allowed: Vec<String> =
                 limits.iter().map(|(v, most)| format!("{} to {}", list[*v].name, number(most))).collect();
@@ -223,7 +245,8 @@ fn notes(problem: &Problem, claims: &Claims) -> Vec<String> {
             ));
         }
         if let Some(why) = of.uncertified {
-            lines.push(format!("The amounts of {resource} if all claim are exact, but not certified: {why}."));
+            lines
+                .push(format!("The amounts of {resource} if all claim are exact, but not certified: {why}."));
         }
     }
     lines

@@ -68,8 +68,14 @@ pub fn answer(settings: &Settings) -> String {
         return "No queue has waiting tasks, so no setting holds a task back.".to_owned();
     }
     let name = |of: &&OfQueue| of.queue.name.clone();
-    let bound: Vec<String> = settings.queues.iter().filter(|of| !of.effects.is_empty()).map(|of| name(&of)).collect();
-    let not: Vec<String> = settings.queues.iter().filter(|of| of.effects.is_empty() && !of.has_all).map(|of| name(&of)).collect();
+    let bound: Vec<String> =
+        settings.queues.iter().filter(|of| !of.effects.is_empty()).map(|of| name(&of)).collect();
+    let not: Vec<String> = settings
+        .queues
+        .iter()
+        .filter(|of| of.effects.is_empty() && !of.has_all)
+        .map(|of| name(&of))
+        .collect();
     let mut text = match bound.len() {
         0 => "No limit, guarantee or weight of its own, raised alone, raises the fair share of a queue with waiting tasks.".to_owned(),
         1 => format!("One queue with waiting tasks has a larger fair share if one of its settings is raised: {}.", bound[0]),
@@ -144,11 +150,13 @@ fn in_words(problem: &Problem, settings: &Settings, of: &OfQueue) -> Vec<String>
         .iter()
         .map(|(r, usage, share, wanted)| {
             let resource = &problem.resources()[*r];
-            let wanted = wanted.as_ref().map_or_else(
-                || "any amount".to_owned(),
-                |wanted| amount(resource, wanted),
-            );
-            format!("{resource}: uses {}, fair share {}, all tasks {wanted}", amount(resource, usage), amount(resource, share))
+            let wanted =
+                wanted.as_ref().map_or_else(|| "any amount".to_owned(), |wanted| amount(resource, wanted));
+            format!(
+                "{resource}: uses {}, fair share {}, all tasks {wanted}",
+                amount(resource, usage),
+                amount(resource, share)
+            )
         })
         .collect();
     let mut lines = vec![format!("{name} waits ({}).", amounts.join("; "))];
@@ -197,23 +205,46 @@ pub fn sentence(problem: &Problem, settings: &Settings, of: &OfQueue, effect: &E
         Kind::User(n) => problem.users()[n].name(),
     };
     let now = effect.now.as_ref().map_or_else(|| "none".to_owned(), show);
-    let whose = if owner == of.queue.name { "its".to_owned() } else { format!("the {resource} fair share of {}", of.queue.name) };
+    let whose = if owner == of.queue.name {
+        "its".to_owned()
+    } else {
+        format!("the {resource} fair share of {}", of.queue.name)
+    };
     let subject = if whose == "its" { format!("its fair share of {resource}") } else { whose };
     let verb = if effect.now.is_some() { "Raise" } else { "State" };
-    let from = if effect.now.is_some() { format!("from {now} to {}", show(until)) } else { format!("of {}", show(until)) };
+    let from = if effect.now.is_some() {
+        format!("from {now} to {}", show(until))
+    } else {
+        format!("of {}", show(until))
+    };
     let mut text = match (verb, effect.setting.field) {
         ("State", Field::Guarantee(r)) => {
-            format!("State a guarantee of {} for {owner}: {subject} rises from {} to {}", named_amount(problem, r, until), share(before), share(after))
+            format!(
+                "State a guarantee of {} for {owner}: {subject} rises from {} to {}",
+                named_amount(problem, r, until),
+                share(before),
+                share(after)
+            )
         }
-        _ => format!("{verb} the {what} of {owner} {from}: {subject} rises from {} to {}", share(before), share(after)),
+        _ => format!(
+            "{verb} the {what} of {owner} {from}: {subject} rises from {} to {}",
+            share(before),
+            share(after)
+        ),
     };
     text.push_str(&format!("{}.", by_pieces(effect, &show, &share)));
     match effect.end {
         Some(End::Tasks) => text.push_str(" Then all its tasks are within its fair share."),
         Some(End::Limit(v, r)) => {
-            text.push_str(&format!(" Then the limit of {} on {} is reached.", list[v].name, problem.resources()[r]));
+            text.push_str(&format!(
+                " Then the limit of {} on {} is reached.",
+                list[v].name,
+                problem.resources()[r]
+            ));
         }
-        Some(End::Full(r)) => text.push_str(&format!(" Then all {} is given to queues.", problem.resources()[r])),
+        Some(End::Full(r)) => {
+            text.push_str(&format!(" Then all {} is given to queues.", problem.resources()[r]))
+        }
         None if *until == effect.tried_to => {
             text.push_str(&format!(" Values above {} were not tried.", show(&effect.tried_to)));
         }
@@ -225,7 +256,12 @@ pub fn sentence(problem: &Problem, settings: &Settings, of: &OfQueue, effect: &E
             .iter()
             .map(|(k, r, [before, after])| {
                 let resource = &problem.resources()[*r];
-                format!("{} {} of {}", settings.names[*k], amount(resource, after), named_amount(problem, *r, before))
+                format!(
+                    "{} {} of {}",
+                    settings.names[*k],
+                    amount(resource, after),
+                    named_amount(problem, *r, before)
+                )
             })
             .collect();
         text.push_str(&format!(" Fair shares that shrink: {}.", few(&lose, LOSERS)));

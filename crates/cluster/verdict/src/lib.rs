@@ -24,6 +24,7 @@ mod starts;
 pub mod stopped;
 mod stops;
 mod task_rules;
+pub mod value;
 mod verdict;
 pub mod waits;
 pub mod why_not;

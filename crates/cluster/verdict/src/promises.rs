@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use evenhand_mechanisms::tree::{PerResource, Rule};
 use evenhand_problem::snapshot::Snapshot;
-use evenhand_problem::{On, Problem, Promises, Rational};
+use evenhand_problem::{On, Problem, Promises, Rational, ServerClass};
 
 use crate::error::ClusterError;
 use network::Network;
@@ -137,7 +137,10 @@ impl Claims {
 
     /// Returns the claims that are in doubt, with their resources.
     pub fn in_doubt(&self) -> impl Iterator<Item = (usize, &Claim)> {
-        self.resources.iter().flat_map(|of| of.claims.iter().map(|claim| (of.resource, claim))).filter(|(_, claim)| claim.is_in_doubt())
+        self.resources
+            .iter()
+            .flat_map(|of| of.claims.iter().map(|claim| (of.resource, claim)))
+            .filter(|(_, claim)| claim.is_in_doubt())
     }
 }
 
@@ -274,7 +277,7 @@ impl OfResource {
 
 /// Returns the amount of a resource on the servers of each class, without rounding.
 fn capacities(snapshot: &Snapshot, r: usize) -> Vec<Rational> {
-    let class = |of: &evenhand_problem::Server| Rational::from(&of.capacity()[r] * of.count());
+    let class = |of: &ServerClass| Rational::from(&of.capacity()[r] * of.count());
     let mut capacities: Vec<Rational> = snapshot.problem.servers().iter().map(class).collect();
     for of in snapshot.rounded.iter().filter(|of| of.resource == r) {
         capacities[of.server] += &of.in_all;
@@ -511,10 +514,12 @@ impl Flow {
         let mut shortages = Vec::new();
         for (mut of, own) in parts.into_iter().filter(|(of, _)| !of.is_empty()) {
             of.sort_unstable();
-            let is_cut = |l: &usize| of.contains(&on[*l].claim) && !is_short[self.first_claim + claims.len() + l];
+            let is_cut =
+                |l: &usize| of.contains(&on[*l].claim) && !is_short[self.first_claim + claims.len() + l];
             let limits = (0..on.len()).filter(is_cut).map(|l| (claims[on[l].claim].0, on[l].most.clone()));
             let limits: Vec<(usize, Rational)> = limits.collect();
-            let mut classes: Vec<usize> = own.iter().flat_map(|pool| pools[*pool].classes.iter().copied()).collect();
+            let mut classes: Vec<usize> =
+                own.iter().flat_map(|pool| pools[*pool].classes.iter().copied()).collect();
             classes.sort_unstable();
             let shortage = Shortage::Servers {
                 claimed: of.iter().map(|k| &claims[*k].2).sum(),

@@ -163,7 +163,8 @@ impl Settings {
             asked.push((most, of));
         }
         asked.sort_by(|a, b| b.0.cmp(&a.0));
-        let work = problem.n_users().saturating_mul(problem.n_servers().saturating_add(problem.n_resources()));
+        let work =
+            problem.n_users().saturating_mul(problem.n_servers().saturating_add(problem.n_resources()));
         let values = (MOST_WORK / work.max(1)).clamp(100, MOST_VALUES);
         let mut curves = Curves::new(&problem, &rules, rule, &due.amounts, values);
         for (_, mut of) in asked {
@@ -204,7 +205,15 @@ fn of_queue(queues: &Queues<'_>, v: usize, [held, due]: [&Vector; 2], waiting: &
         wanted.as_ref().is_some_and(|wanted| share >= wanted)
     };
     let has_all = amounts.iter().all(has);
-    OfQueue { at: v, queue: queues.list[v].clone(), amounts, is_below, has_all, effects: Vec::new(), tried: 0 }
+    OfQueue {
+        at: v,
+        queue: queues.list[v].clone(),
+        amounts,
+        is_below,
+        has_all,
+        effects: Vec::new(),
+        tried: 0,
+    }
 }
 
 /// Computes fair shares for changed settings.
@@ -260,7 +269,11 @@ impl<'p> Curves<'p> {
         let first = match kind {
             Kind::User(n) => {
                 let weight = self.problem.users()[n].weight();
-                settings.push((Setting { of: kind, field: Field::Weight }, Some(weight.clone()), most(weight)));
+                settings.push((
+                    Setting { of: kind, field: Field::Weight },
+                    Some(weight.clone()),
+                    most(weight),
+                ));
                 return settings;
             }
             Kind::Group(v) => v,
@@ -379,11 +392,12 @@ impl<'p> Curves<'p> {
             return Err(ClusterError::Change("two computations of fair shares differ".to_owned()));
         }
         let is_over = |problem: &Problem| problem.warnings().into_iter().filter(is_promise).count();
-        let end = if is_complete && until < *to || matches!(setting.field, Field::Limit(_) | Field::Guarantee(_)) {
-            self.end(queues, of, &problem, &shares, setting)
-        } else {
-            None
-        };
+        let end =
+            if is_complete && until < *to || matches!(setting.field, Field::Limit(_) | Field::Guarantee(_)) {
+                self.end(queues, of, &problem, &shares, setting)
+            } else {
+                None
+            };
         Ok(Some(Effect {
             setting,
             resource,
@@ -404,7 +418,7 @@ impl<'p> Curves<'p> {
         of: &OfQueue,
         problem: &Problem,
         shares: &[Vector],
-        _: Setting,
+        setting: Setting,
     ) -> Option<End> {
         let has = |(r, _, _, wanted): &(usize, Rational, Rational, Option<Rational>)| {
             wanted.as_ref().is_some_and(|wanted| shares[of.at][*r] >= *wanted)
@@ -416,6 +430,9 @@ impl<'p> Curves<'p> {
         if let Kind::Group(v) = of.queue.kind {
             for u in groups.above(Some(v)) {
                 for (r, most) in &groups.list()[u].limit {
+                    if setting == (Setting { of: Kind::Group(u), field: Field::Limit(*r) }) {
+                        continue;
+                    }
                     if of.amounts.iter().any(|(of, ..)| of == r) && shares[u][*r] >= *most {
                         return Some(End::Limit(u, *r));
                     }
@@ -433,7 +450,12 @@ impl<'p> Curves<'p> {
     }
 
     /// Returns the queues without subqueues whose fair share is smaller than now.
-    fn losers(&self, queues: &Queues<'_>, at: usize, shares: &[Vector]) -> Vec<(usize, usize, [Rational; 2])> {
+    fn losers(
+        &self,
+        queues: &Queues<'_>,
+        at: usize,
+        shares: &[Vector],
+    ) -> Vec<(usize, usize, [Rational; 2])> {
         let is_parent = |k: usize| queues.list.iter().any(|queue| queue.parent == Some(k));
         let mut losers = Vec::new();
         for k in (0..shares.len()).filter(|k| *k != at && !is_parent(*k)) {

@@ -96,9 +96,7 @@ fn settings(call: &Explain, common: &Common) -> Result<ExitCode, Failure> {
     let groups = snapshot.problem.groups().list();
     let names = || groups.iter().map(|group| group.name.as_str());
     let only = match &call.group {
-        Some(name) => {
-            Some(names().position(|of| of == name).ok_or_else(|| unknown("group", name, names()))?)
-        }
+        Some(name) => Some(names().position(|of| of == name).ok_or_else(|| unknown("group", name, names()))?),
         None => None,
     };
     let found = Settings::new(&snapshot, rule, only)?;

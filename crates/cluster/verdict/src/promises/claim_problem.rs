@@ -67,7 +67,8 @@ fn document(
     usable: &[Vec<usize>],
 ) -> Value {
     let resource = problem.resources()[r].as_str();
-    let one = |amount: &Rational| Value::Object(Map::from_iter([(resource.to_owned(), json!(amount.to_string()))]));
+    let one =
+        |amount: &Rational| Value::Object(Map::from_iter([(resource.to_owned(), json!(amount.to_string()))]));
     let named = |list: &[(usize, Rational)]| {
         let of = list.iter().find(|(of, _)| *of == r);
         of.map_or_else(|| json!({}), |(_, amount)| one(amount))
@@ -99,7 +100,8 @@ fn document(
                 .filter_map(|on| {
                     let (_, most) = on.limit.iter().find(|(of, _)| *of == r)?;
                     // Pools contain only classes that the same limits name, as far as the limits count.
-                    let is_in = |pool: &Pool| pool.classes.iter().all(|i| on.servers.binary_search(i).is_ok());
+                    let is_in =
+                        |pool: &Pool| pool.classes.iter().all(|i| on.servers.binary_search(i).is_ok());
                     let names: Vec<String> =
                         (0..pools.len()).filter(|at| is_in(&pools[*at])).map(pool_name).collect();
                     (!names.is_empty()).then(|| json!({"servers": names, "limit": one(most)}))

@@ -59,7 +59,7 @@ impl Form {
         match self {
             Self::Linear { at, slope } => Some(Rational::from(t - from) * slope + at),
             Self::Fraction { p, q, s } => {
-                let denominator = Rational::from(s * t) + 1;
+                let denominator: Rational = Rational::from(s * t) + 1_u32;
                 (!denominator.is_zero()).then(|| (Rational::from(q * t) + p) / denominator)
             }
         }
@@ -76,7 +76,10 @@ impl Form {
         }
         // (p + q t) / (1 + s t) = f at three points. Differences remove p: q (b - a) = (fb - fa) + s (b fb - a fa).
         let (dab, dac) = (Rational::from(b - a), Rational::from(c - a));
-        let (gab, gac) = (Rational::from(b * fb) - Rational::from(a * fa), Rational::from(c * fc) - Rational::from(a * fa));
+        let (gab, gac) = (
+            Rational::from(b * fb) - Rational::from(a * fa),
+            Rational::from(c * fc) - Rational::from(a * fa),
+        );
         let determinant = Rational::from(&gab * &dac) - Rational::from(&gac * &dab);
         if determinant.is_zero() {
             return None;
@@ -108,8 +111,11 @@ impl Form {
         if square.is_zero() {
             return if linear.is_zero() { Vec::new() } else { vec![-constant / linear] };
         }
-        let discriminant = product(&linear, &linear) - product(&square, &constant) * 4;
-        if discriminant < 0 || !discriminant.numer().is_perfect_square() || !discriminant.denom().is_perfect_square() {
+        let discriminant: Rational = product(&linear, &linear) - product(&square, &constant) * 4_u32;
+        if discriminant < 0
+            || !discriminant.numer().is_perfect_square()
+            || !discriminant.denom().is_perfect_square()
+        {
             return Vec::new();
         }
         let (numer, denom) = discriminant.into_numer_denom();
@@ -190,7 +196,7 @@ fn piece<E>(
         let at_end = f(to)?;
         return Ok(Piece { from: start.clone(), to: to.clone(), values: [at_start, at_end], form: None });
     };
-    let mut fits = |t: &Rational, f: &mut dyn FnMut(&Rational) -> Result<Rational, E>| -> Result<bool, E> {
+    let fits = |t: &Rational, f: &mut dyn FnMut(&Rational) -> Result<Rational, E>| -> Result<bool, E> {
         Ok(form.at(start, t) == Some(f(t)?))
     };
     // The form holds at `low` and not at `high`.
@@ -209,7 +215,12 @@ fn piece<E>(
     }
     if is_whole {
         let at_end = f(to)?;
-        return Ok(Piece { from: start.clone(), to: to.clone(), values: [at_start, at_end], form: Some(form) });
+        return Ok(Piece {
+            from: start.clone(),
+            to: to.clone(),
+            values: [at_start, at_end],
+            form: Some(form),
+        });
     }
     for _ in 0..MOST_TRIES {
         let gap = Rational::from(&high - &low);
@@ -223,10 +234,15 @@ fn piece<E>(
                     break;
                 }
             }
-            for meet in form.meets(&behind, start).into_iter().filter(|meet| *meet > low && *meet < high) {
+            for meet in form.meets(&behind, start) {
+                if meet <= low || meet >= high {
+                    continue;
+                }
                 let value = f(&meet)?;
                 if form.at(start, &meet).as_ref() == Some(&value) {
-                    if behind.at(start, &meet) == Some(value) && holds_between(&behind, start, &meet, &high, f)? {
+                    if behind.at(start, &meet) == Some(value)
+                        && holds_between(&behind, start, &meet, &high, f)?
+                    {
                         low.clone_from(&meet);
                         high = meet;
                         break;
