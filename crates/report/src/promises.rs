@@ -67,10 +67,11 @@ pub fn answer(problem: &Problem, claims: &Claims) -> String {
         .iter()
         .filter(|of| of.promised > of.capacity)
         .map(|of| {
-            let have = named_amount(problem, of.resource, &of.capacity);
+            let resource = &problem.resources()[of.resource];
             format!(
-                "{} are promised, and all servers have {have}",
-                amount(&problem.resources()[of.resource], &of.promised)
+                "{} are promised, and all servers have {}",
+                named_amount(problem, of.resource, &of.promised),
+                amount(resource, &of.capacity)
             )
         })
         .collect();

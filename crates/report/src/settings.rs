@@ -204,33 +204,24 @@ pub fn sentence(problem: &Problem, settings: &Settings, of: &OfQueue, effect: &E
         Kind::Group(v) => &list[v].name,
         Kind::User(n) => problem.users()[n].name(),
     };
-    let now = effect.now.as_ref().map_or_else(|| "none".to_owned(), show);
-    let whose = if owner == of.queue.name {
-        "its".to_owned()
+    let subject = if owner == of.queue.name {
+        "its fair share".to_owned()
     } else {
-        format!("the {resource} fair share of {}", of.queue.name)
+        format!("the fair share of {}", of.queue.name)
     };
-    let subject = if whose == "its" { format!("its fair share of {resource}") } else { whose };
-    let verb = if effect.now.is_some() { "Raise" } else { "State" };
-    let from = if effect.now.is_some() {
-        format!("from {now} to {}", show(until))
-    } else {
-        format!("of {}", show(until))
-    };
-    let mut text = match (verb, effect.setting.field) {
-        ("State", Field::Guarantee(r)) => {
-            format!(
-                "State a guarantee of {} for {owner}: {subject} rises from {} to {}",
-                named_amount(problem, r, until),
-                share(before),
-                share(after)
-            )
+    let rises = format!(
+        "{subject} rises from {} to {}",
+        share(before),
+        named_amount(problem, effect.resource, after)
+    );
+    let mut text = match (&effect.now, effect.setting.field) {
+        (None, Field::Guarantee(r)) => {
+            format!("State a guarantee of {} for {owner}: {rises}", named_amount(problem, r, until))
         }
-        _ => format!(
-            "{verb} the {what} of {owner} {from}: {subject} rises from {} to {}",
-            share(before),
-            share(after)
-        ),
+        (now, _) => {
+            let now = now.as_ref().map_or_else(|| "none".to_owned(), show);
+            format!("Raise the {what} of {owner} from {now} to {}: {rises}", show(until))
+        }
     };
     text.push_str(&format!("{}.", by_pieces(effect, &show, &share)));
     match effect.end {
@@ -242,9 +233,7 @@ pub fn sentence(problem: &Problem, settings: &Settings, of: &OfQueue, effect: &E
                 problem.resources()[r]
             ));
         }
-        Some(End::Full(r)) => {
-            text.push_str(&format!(" Then all {} is given to queues.", problem.resources()[r]))
-        }
+        Some(End::Full(r)) => text.push_str(&format!(" Then queues have all of {}.", problem.resources()[r])),
         None if *until == effect.tried_to => {
             text.push_str(&format!(" Values above {} were not tried.", show(&effect.tried_to)));
         }
@@ -257,10 +246,10 @@ pub fn sentence(problem: &Problem, settings: &Settings, of: &OfQueue, effect: &E
             .map(|(k, r, [before, after])| {
                 let resource = &problem.resources()[*r];
                 format!(
-                    "{} {} of {}",
+                    "{} from {} to {}",
                     settings.names[*k],
-                    amount(resource, after),
-                    named_amount(problem, *r, before)
+                    named_amount(problem, *r, before),
+                    amount(resource, after)
                 )
             })
             .collect();

@@ -148,12 +148,12 @@ impl Settings {
             left_out: 0,
         };
         let mut asked: Vec<(Rational, OfQueue)> = Vec::new();
-        for v in 0..queues.list.len() {
+        for (v, (held, share)) in held.iter().zip(&due.amounts).enumerate() {
             let own = |n: &usize| waiting[*n] && queues.above[*n].first() == Some(&v);
             if only.is_some_and(|only| only != v) || !queues.users[v].iter().any(own) {
                 continue;
             }
-            let of = of_queue(&queues, v, [&held[v], &due.amounts[v]], &waiting);
+            let of = of_queue(&queues, v, [held, share], &waiting);
             let lacks = |(_, _, share, wanted): &(usize, Rational, Rational, Option<Rational>)| match wanted {
                 Some(wanted) if *wanted > 0 => 1 - Rational::from(share / wanted),
                 Some(_) => Rational::new(),
@@ -295,10 +295,9 @@ impl<'p> Curves<'p> {
                 let promised = named(group.guarantee.as_deref().unwrap_or_default(), *r);
                 let to = limit.into_iter().fold(all.clone(), Rational::min);
                 // A guarantee that is stated for a queue with subqueues replaces the sum of theirs, which is another change.
-                if promised.is_some() || !is_parent(v) {
-                    if promised.as_ref().is_none_or(|promised| *promised < to) && to > 0 {
-                        settings.push((Setting { of, field: Field::Guarantee(*r) }, promised, to));
-                    }
+                let may_rise = promised.as_ref().is_none_or(|promised| *promised < to) && to > 0;
+                if may_rise && (promised.is_some() || !is_parent(v)) {
+                    settings.push((Setting { of, field: Field::Guarantee(*r) }, promised, to));
                 }
             }
             let now = group.weight.clone();
