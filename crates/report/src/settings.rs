@@ -161,15 +161,17 @@ fn in_words(problem: &Problem, settings: &Settings, of: &OfQueue) -> Vec<String>
         .collect();
     let mut lines = vec![format!("{name} waits ({}).", amounts.join("; "))];
     if of.has_all {
-        lines.push(format!(
+        lines.push(
             "  Its fair share contains all its tasks, so no setting holds them back. `evenhand verdict SNAPSHOT` says why they wait."
-        ));
+                .to_owned(),
+        );
         return lines;
     }
     if of.is_below {
-        lines.push(format!(
+        lines.push(
             "  It is below its fair share by a whole task already: `evenhand moves SNAPSHOT` needs no other setting to start one."
-        ));
+                .to_owned(),
+        );
     }
     if of.effects.is_empty() {
         lines.push(format!(
@@ -233,7 +235,7 @@ pub fn sentence(problem: &Problem, settings: &Settings, of: &OfQueue, effect: &E
                 problem.resources()[r]
             ));
         }
-        Some(End::Full(r)) => text.push_str(&format!(" Then queues have all of {}.", problem.resources()[r])),
+        Some(End::Full(r)) => text.push_str(&format!(" Then fair shares contain all {}.", problem.resources()[r])),
         None if *until == effect.tried_to => {
             text.push_str(&format!(" Values above {} were not tried.", show(&effect.tried_to)));
         }

@@ -14,6 +14,7 @@ mod rules;
 mod settings;
 mod starts;
 mod stopped;
+mod value;
 mod verdicts;
 mod waits;
 mod why_not;
