@@ -54,6 +54,9 @@ pub(super) fn rule(option: &RuleOption, snapshot: &Snapshot, common: &Common) ->
 
 pub fn verdict(call: &VerdictCall, common: &Common) -> Result<ExitCode, Failure> {
     let tolerance = super::tolerance(call.tolerance.as_deref(), "tolerance")?.unwrap_or_default();
+    if call.over.window.is_some() && !call.values.value.is_empty() {
+        return Err(Failure::input("--value is about a snapshot: a window takes --resource-weight"));
+    }
     if let Some(window) = &call.over.window {
         return super::window::run(call, window, tolerance, common);
     }
@@ -146,7 +149,7 @@ pub fn what_if(call: &WhatIf, common: &Common) -> Result<ExitCode, Failure> {
     }
     let rule = rule(&call.rule_option, &before, common);
     let values = Values::read(&call.values.value, &before.problem)?;
-    let by_value = |of: &Snapshot| values.apply_by_rule(of, rule);
+    let by_value = |of: &Snapshot| Values::read(&call.values.value, &of.problem)?.apply_by_rule(of, rule);
     let judge = |(of, own_rule): &(Snapshot, Option<Rule>)| -> Result<Verdict, ClusterError> {
         Ok(Verdict { rule, ..Verdict::new(of, *own_rule, &tolerance)? })
     };

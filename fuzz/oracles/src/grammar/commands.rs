@@ -181,6 +181,7 @@ pub const COMMANDS: &[CommandLine] = &[
         name: "verdict",
         operands: &[Input],
         options: &[
+            ("--value", OneOf(&["gpu=8", "gpu=1/2", "gpu=0", "x=1", "="])),
             ("--rule", Named(Rule::NAMES)),
             ("--tolerance", Number),
             ("--output", Output),
@@ -202,6 +203,7 @@ pub const COMMANDS: &[CommandLine] = &[
         name: "what-if",
         operands: &[Input],
         options: &[
+            ("--value", OneOf(&["gpu=8", "gpu=1/2", "gpu=0", "x=1", "="])),
             (
                 "--set",
                 OneOf(&[
@@ -263,6 +265,7 @@ pub const COMMANDS: &[CommandLine] = &[
         name: "plan",
         operands: &[Input],
         options: &[
+            ("--value", OneOf(&["gpu=8", "gpu=1/2", "gpu=0", "x=1", "="])),
             ("--offer", OneOf(&["s0", "s0=2", "s1=1/3", "s0=0", "s9", "=", "s0=x"])),
             ("--until", OneOf(&["fair", "guarantees", "starts=all", "starts=u0", "starts=", "x"])),
             ("--removable", Nothing),
