@@ -5,6 +5,7 @@
 //! [`Standing::may_start`] decides about each step. A lower bound on the cost is proven: by the least cost of the tasks that have
 //! to leave any servers that could hold the gang, and on small clusters by a complete search.
 
+mod ages;
 mod amounts;
 mod bound;
 mod hosts;
@@ -17,6 +18,7 @@ use evenhand_mechanisms::tree::Rule;
 use evenhand_problem::snapshot::Snapshot;
 use evenhand_problem::{Allocation, Problem, Rational};
 
+pub use self::ages::Ages;
 use self::hosts::{Hosts, standing_with_empty_servers};
 use self::order::{Step, tasks_of};
 use self::search::{FEW_HOSTS, Pass, Search};
@@ -54,6 +56,8 @@ pub enum Cost {
     Priority,
     /// Costs by user, at least 0. A task of another user costs 1.
     Users(BTreeMap<usize, Rational>),
+    /// Costs by the time for which tasks have run.
+    Age(Ages),
 }
 
 /// The tasks that may migrate, and their costs.
@@ -178,7 +182,7 @@ impl Settings {
         let one = || Rational::from(1);
         match &self.cost {
             Cost::Count => (0..problem.n_users()).map(|_| one()).collect(),
-            Cost::Users(costs) => {
+            Cost::Users(costs) | Cost::Age(Ages { costs, .. }) => {
                 (0..problem.n_users()).map(|n| costs.get(&n).cloned().unwrap_or_else(one)).collect()
             }
             Cost::Priority => {
