@@ -631,16 +631,17 @@ fn six_digits(value: &Rational) -> String {
     if text.contains('.') || value.is_integer() { text.to_owned() } else { decimal(value) }
 }
 
-/// Returns the values by which resources are counted, in a sentence. The problem is that by value.
+/// Returns a page that says first by which values resources are counted, since amounts are in other units then. The problem is
+/// that by value.
 #[must_use]
-pub fn by_value(values: &Values, problem: &Problem) -> Vec<String> {
+pub fn by_value(values: &Values, problem: &Problem, page: Page) -> Page {
     if values.is_empty() {
-        return Vec::new();
+        return page;
     }
     let stated: Vec<String> =
         values.stated().map(|(name, value)| format!("{name} = {}", decimal(value))).collect();
     let mut lines = vec![format!(
-        "Counted by value ({}): amounts of these resources are in units of value, and flavours of one resource are added.",
+        "Counted by value ({}): all amounts of these resources below are values, not numbers of devices. Flavours of one resource are added.",
         stated.join(", ")
     )];
     let mixed: Vec<&str> = values.mixed(problem).into_iter().map(|n| problem.users()[n].name()).collect();
@@ -650,7 +651,7 @@ pub fn by_value(values: &Values, problem: &Problem) -> Vec<String> {
             few(&mixed, NAMED)
         ));
     }
-    lines
+    Page::new().lines(lines).append(page)
 }
 
 pub(crate) fn left_out(snapshot: &Snapshot) -> Vec<String> {

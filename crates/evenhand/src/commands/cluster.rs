@@ -98,8 +98,8 @@ fn say(snapshot: &Snapshot, found: &Verdict, values: &Values, common: &Common) -
         common,
         || report::json::by_value(values, report::json::cluster_verdict(snapshot, found, &compared)),
         || {
-            report::cluster::verdict(snapshot, found, &compared)
-                .lines(report::cluster::by_value(values, &snapshot.problem))
+            let page = report::cluster::verdict(snapshot, found, &compared);
+            report::cluster::by_value(values, &snapshot.problem, page)
         },
     )
     .map(drop)
@@ -186,7 +186,7 @@ pub fn what_if(call: &WhatIf, common: &Common) -> Result<ExitCode, Failure> {
             },
             || {
                 let page = report::cluster::what_if((&before, &was), (&after, &found));
-                let page = page.lines(report::cluster::by_value(&values, &after.problem));
+                let page = report::cluster::by_value(&values, &after.problem, page);
                 page.append(report::why_not::submitted(subject, &explained, more))
             },
         )?;

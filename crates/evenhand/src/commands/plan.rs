@@ -35,8 +35,8 @@ pub fn run(call: &Call, common: &Common) -> Result<ExitCode, Failure> {
         common,
         || report::json::by_value(&values, report::json::plan(&snapshot, rule, &asked, &plan)),
         || {
-            report::plan::plan(&snapshot, &asked, &plan)
-                .lines(report::cluster::by_value(&values, &snapshot.problem))
+            let page = report::plan::plan(&snapshot, &asked, &plan);
+            report::cluster::by_value(&values, &snapshot.problem, page)
         },
     )?;
     match plan.outcome {
@@ -60,8 +60,8 @@ fn removable(
         common,
         || report::json::by_value(values, report::json::removable(snapshot, rule, &removable)),
         || {
-            report::plan::removable(snapshot, &removable)
-                .lines(report::cluster::by_value(values, &snapshot.problem))
+            let page = report::plan::removable(snapshot, &removable);
+            report::cluster::by_value(values, &snapshot.problem, page)
         },
     )?;
     if removable.alone.is_empty() && !removable.not_known.is_empty() {

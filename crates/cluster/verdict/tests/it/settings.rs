@@ -210,7 +210,7 @@ fn compare(seed: u64, snapshot: &Snapshot, rule: Option<Rule>) -> (u32, u32, u32
         for effect in &of.effects {
             effects += 1;
             for piece in &effect.pieces {
-                for k in [0_u32, 3, 7, 12, 17, 20] {
+                for k in [0_u32, 3, 12, 20] {
                     let t = Rational::from(&piece.to - &piece.from) * k / 20_u32 + &piece.from;
                     if effect.now.is_none() && t.is_zero() {
                         continue;
@@ -241,12 +241,23 @@ fn compare(seed: u64, snapshot: &Snapshot, rule: Option<Rule>) -> (u32, u32, u32
 #[test]
 fn random_snapshots_against_the_plain_filling_on_a_grid() {
     let (mut effects, mut forms, mut without) = (0, 0, 0);
-    for seed in 0..1000 {
+    let mut compared = 0;
+    for seed in 0.. {
+        if compared == 1000 {
+            break;
+        }
         let snapshot = snapshots::snapshot(seed);
-        let rule =
-            [None, Some(Rule::Kai), Some(Rule::Volcano), Some(Rule::VolcanoCapacity)][(seed % 4) as usize];
-        // These rules know no limits on server classes.
-        let rule = rule.filter(|_| !snapshot.problem.groups().limit_classes());
+        // The plain filling of the tree takes many times as long as that of single resources, which knows no limits on classes.
+        let rule = match seed % 10 {
+            0 => None,
+            digit => {
+                [Some(Rule::Kai), Some(Rule::Volcano), Some(Rule::VolcanoCapacity)][(digit % 3) as usize]
+            }
+        };
+        if rule.is_some() && snapshot.problem.groups().limit_classes() {
+            continue;
+        }
+        compared += 1;
         let found = compare(seed, &snapshot, rule);
         effects += found.0;
         forms += found.1;
