@@ -17,6 +17,7 @@ mod pairs;
 mod parties;
 mod places;
 pub mod plan;
+pub mod promises;
 mod proofs;
 mod proportional;
 pub mod ps_dsf;
