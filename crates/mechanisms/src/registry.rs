@@ -16,6 +16,7 @@ pub static ALL: &[&Mechanism] = &[
     &crate::max_min::ASSET,
     &crate::per_server_drf::PER_SERVER_DRF,
     &crate::max_min::GENERIC,
+    &crate::max_min::FINISH_TIME,
     &crate::utilitarian::UTILITARIAN,
     &crate::alpha::PROPORTIONAL,
     &crate::alpha::ALPHA,
