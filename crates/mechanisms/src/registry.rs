@@ -18,6 +18,7 @@ pub static ALL: &[&Mechanism] = &[
     &crate::max_min::GENERIC,
     &crate::max_min::FINISH_TIME,
     &crate::utilitarian::UTILITARIAN,
+    &crate::oef::OEF,
     &crate::alpha::PROPORTIONAL,
     &crate::alpha::ALPHA,
     &crate::njc::NJC,

@@ -15,7 +15,7 @@ use std::fmt::{self, Display, Formatter, Write};
 use evenhand_exact::{Axiom, Certificate, Claim, Evidence, Instance, check};
 use evenhand_problem::{Placement, Problem};
 
-use crate::{ExportError, valid};
+use crate::{ExportError, valid, without_rates};
 use evidence::{named, single_servers};
 use literal::number;
 
@@ -25,6 +25,7 @@ use literal::number;
 /// [`ExportError`] when the certificate is not valid, exceeds the checker's limits, or has a claim that the verified
 /// checker does not support.
 pub fn coq_of_certificate(certificate: &Certificate) -> Result<Theorems<'_>, ExportError> {
+    without_rates(&certificate.problem)?;
     let numbers = numbers(certificate);
     if numbers > MOST_NUMBERS {
         return Err(ExportError::TooLong { numbers, limit: MOST_NUMBERS });
