@@ -90,7 +90,7 @@ pub static DRFH: Mechanism = Mechanism {
         title: "Dominant Resource Fairness, Heterogeneous",
         equalises: "x_n max_r(d_nr / total capacity of r) / w_n, the global dominant share; with rates: throughput over that of the equal part",
         guarantees: "Pareto optimal; where every user has one demand, positive and the same on all servers: envy-free, fair on a common global dominant resource, truthful",
-        reference: "DRFH, equations 4 to 7, section IV; as C-DRFH in PS-DSF, section II-B; with rates Gavel (OSDI 2020), section 4.1",
+        reference: "DRFH, equations 4 to 7, section IV; as C-DRFH in PS-DSF, section II-B; with rates Gavel (OSDI 2020)",
     },
     proven: &[
         (Always, &[MaxMin, ParetoOptimal, WorkConserving]),
@@ -155,7 +155,7 @@ equalises!(
         title: "Finish-time fairness",
         equalises: "x_n over the tasks that its own fraction e_n of every class gives it; the least of it is the inverse of the worst rho of Themis",
         guarantees: "Pareto optimal; sharing incentive: no user finishes later than with its own fraction of every class",
-        reference: "Themis (NSDI 2020), sections 2 and 5, for work that has not begun; Gavel (OSDI 2020), section 4.2",
+        reference: "Themis (NSDI 2020), for work that has not begun; theory, section 11",
     },
     &[(Always, &[MaxMin, ParetoOptimal, WorkConserving, SharingIncentive])]
 );
