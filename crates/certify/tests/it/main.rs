@@ -17,6 +17,7 @@ mod one_more_unit;
 mod parties;
 mod promised;
 mod ps_dsf_full;
+mod rates;
 mod ratio;
 mod stopped;
 mod tree;

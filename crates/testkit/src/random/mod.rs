@@ -8,6 +8,7 @@ pub mod optima;
 pub mod pools;
 pub mod problems;
 pub mod ps_dsf;
+pub mod rates;
 pub mod reservations;
 pub mod small;
 pub mod snapshots;
