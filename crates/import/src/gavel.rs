@@ -9,7 +9,9 @@ use evenhand_problem::problem::{Problem, ProblemSpec, ServerSpec, UserSpec};
 use rug::Rational;
 use serde_json::value::RawValue;
 
-use super::{FREE_BYTES, Import, ImportError, Input, MAX_EXPANSION, MAX_UNPACKED_BYTES, Note, amounts, writable};
+use super::{
+    FREE_BYTES, Import, ImportError, Input, MAX_EXPANSION, MAX_UNPACKED_BYTES, Note, amounts, writable,
+};
 
 /// The resource of the problem.
 const RESOURCE: &str = "gpu";
@@ -66,7 +68,8 @@ pub fn gavel(table: Input, jobs: Vec<Input>, options: &GavelOptions) -> Result<I
             }
             charge(row.len() as u64 + 50 * (1 + rates.len() as u64), "the rows of the list of jobs");
             rows += 1;
-            let error = |message: String| ImportError::Record { file: file.clone(), line: line as u64 + 1, message };
+            let error =
+                |message: String| ImportError::Record { file: file.clone(), line: line as u64 + 1, message };
             users.push(user(rows, row, &rates, options, &error)?);
         }
     }
@@ -105,24 +108,22 @@ fn text_of(input: Input) -> Result<(String, String), ImportError> {
 }
 
 /// Reads the throughputs of the types of accelerators, in the order of `types`.
-fn throughputs(
-    file: &str,
-    text: &str,
-    types: &[(String, u64)],
-) -> Result<Vec<Throughputs>, ImportError> {
+fn throughputs(file: &str, text: &str, types: &[(String, u64)]) -> Result<Vec<Throughputs>, ImportError> {
     let wrong = |place: &str, message: String| ImportError::Dump {
         file: file.to_owned(),
         place: place.to_owned(),
         message,
     };
     let table: BTreeMap<String, BTreeMap<String, BTreeMap<String, Box<RawValue>>>> =
-        serde_json::from_str(text).map_err(|error| wrong("", format!("not a table of throughputs: {error}")))?;
+        serde_json::from_str(text)
+            .map_err(|error| wrong("", format!("not a table of throughputs: {error}")))?;
     let mut all = Vec::with_capacity(types.len());
     for (name, _) in types {
         let Some(of_type) = table.get(name) else {
             let known: Vec<&str> =
                 table.keys().map(String::as_str).filter(|name| !name.ends_with(SPREAD)).collect();
-            let message = format!("there is no type of accelerator `{name}`: expected one of {}", known.join(", "));
+            let message =
+                format!("there is no type of accelerator `{name}`: expected one of {}", known.join(", "));
             return Err(wrong("", message));
         };
         let mut throughputs = Throughputs::new();
@@ -131,7 +132,10 @@ fn throughputs(
             let rate = number::parse(alone.get()).ok().filter(|rate| *rate >= 0);
             let Some(rate) = rate else {
                 let place = format!("{name}.{job}.{ALONE}");
-                return Err(wrong(&place, format!("found `{}`: expected a number of at least 0", alone.get())));
+                return Err(wrong(
+                    &place,
+                    format!("found `{}`: expected a number of at least 0", alone.get()),
+                ));
             };
             throughputs.insert(job.clone(), rate);
         }

@@ -123,7 +123,9 @@ pub enum ProblemErrorKind {
     #[error("user `{0}` demands nothing: expected at least one resource with a demand above 0")]
     DemandsNothing(String),
     /// Rates are stated together with a field that they replace.
-    #[error("`rates` cannot stand next to `{0}`: state the demand per accelerator in `demand`, and the rates")]
+    #[error(
+        "`rates` cannot stand next to `{0}`: state the demand per accelerator in `demand`, and the rates"
+    )]
     RatesNextTo(&'static str),
     /// Rates are stated in a problem with groups.
     #[error("`rates` are not supported in a problem with groups: leave the groups out")]

@@ -78,7 +78,9 @@ fn verdict(problem: &Problem, explanation: &Explanation) -> String {
         ExplanationVerdict::AtMost => {
             let most = problem.users()[explanation.user].at_most();
             let most = most.map_or_else(String::new, |most| format!(" {most}"));
-            format!("{name} uses all{most} accelerators that it may use at once: it gets more only on faster ones.")
+            format!(
+                "{name} uses all{most} accelerators that it may use at once: it gets more only on faster ones."
+            )
         }
         ExplanationVerdict::Blocked if is_whole => {
             format!(

@@ -122,7 +122,8 @@ impl Problem {
                     return raw.wrong("rates stand next to `demand_on`, `gamma` or groups");
                 }
                 Some(raw) => {
-                    let may_use = |i: &usize| listed.as_ref().is_none_or(|list| list.binary_search(i).is_ok());
+                    let may_use =
+                        |i: &usize| listed.as_ref().is_none_or(|list| list.binary_search(i).is_ok());
                     let mut rates = class_names.map(raw, |_, raw| raw.amount())?;
                     rates.retain(|(i, rate)| !rate.is_zero() && may_use(i));
                     if rates.is_empty() {
@@ -141,7 +142,8 @@ impl Problem {
             // A demand on a class that equals the base demand has no effect.
             if let Some(rates) = rates.as_ref().filter(|_| !demand.is_empty()) {
                 // A task takes the demand of one accelerator divided by the rate.
-                let of = |rate: &Rational| demand.iter().map(|(r, d)| (*r, Rational::from(d / rate))).collect();
+                let of =
+                    |rate: &Rational| demand.iter().map(|(r, d)| (*r, Rational::from(d / rate))).collect();
                 demand_on = rates.iter().map(|(i, rate)| (*i, of(rate))).collect();
             }
             demand_on.retain(|(_, on_class)| *on_class != demand);

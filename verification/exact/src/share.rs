@@ -47,7 +47,9 @@ pub enum Share {
 #[non_exhaustive]
 pub enum ShareError {
     /// No share has this name.
-    #[error("there is no share `{0}`: expected drfh, drfh-best, finish-time, cdrf, tsf, asset, generic or resource:NAME")]
+    #[error(
+        "there is no share `{0}`: expected drfh, drfh-best, finish-time, cdrf, tsf, asset, generic or resource:NAME"
+    )]
     Unknown(String),
     /// The problem has no such resource.
     #[error("there is no resource `{0}`")]

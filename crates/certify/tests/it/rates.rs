@@ -39,7 +39,11 @@ fn speed_ups() -> Problem {
                   {"name": "b", "demand": {"gpu": 1}, "rates": {"slow": 1, "fast": 5}}]}))
 }
 
-fn solved(problem: &Problem, name: &str, flags: &[(&'static str, &str)]) -> Result<Allocation, MechanismError> {
+fn solved(
+    problem: &Problem,
+    name: &str,
+    flags: &[(&'static str, &str)],
+) -> Result<Allocation, MechanismError> {
     let mut set = Flags::new(Arithmetic::Exact);
     for (flag, value) in flags {
         set = set.with(flag, *value);
@@ -362,10 +366,16 @@ fn wrong_rates_are_errors() {
         (json!({"rates": {"z": 1}}), "there is no server `z`"),
         (json!({"rates": {"x": 0}}), "no server class that user `a` may use has a rate above 0"),
         (json!({"rates": {}}), "no server class that user `a` may use has a rate above 0"),
-        (json!({"rates": {"x": 1}, "servers": ["y"]}), "no server class that user `a` may use has a rate above 0"),
+        (
+            json!({"rates": {"x": 1}, "servers": ["y"]}),
+            "no server class that user `a` may use has a rate above 0",
+        ),
         (json!({"rates": {"x": 1}, "at_most": 0}), "users[0].at_most: 0 is not positive"),
         (json!({"at_most": 1}), "`at_most` needs `rates`"),
-        (json!({"rates": {"x": 1}, "demand_on": {"x": {"gpu": 1}}}), "`rates` cannot stand next to `demand_on`"),
+        (
+            json!({"rates": {"x": 1}, "demand_on": {"x": {"gpu": 1}}}),
+            "`rates` cannot stand next to `demand_on`",
+        ),
         (json!({"rates": {"x": 1}, "gamma": {"x": 1}}), "`rates` cannot stand next to `gamma`"),
         (json!({"rates": {"x": 1}, "group": "g"}), "`rates` are not supported in a problem with groups"),
         (json!({"rates": {"x": 1}, "demand": {}}), "demands nothing"),

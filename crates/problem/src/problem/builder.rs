@@ -212,9 +212,8 @@ impl User {
             return Err(at.key("at_most").error(ProblemErrorKind::AtMostWithoutRates));
         }
         let at_most = spec.at_most.map(|most| positive(most, &|| at.key("at_most"))).transpose()?;
-        let stated_rates = spec.rates.map(|stated| {
-            by_index("server", stated, servers, || at.key("rates"), not_negative)
-        });
+        let stated_rates =
+            spec.rates.map(|stated| by_index("server", stated, servers, || at.key("rates"), not_negative));
         let rates = stated_rates.transpose()?.map(|stated| Rates::new(stated, named.as_deref(), at_most));
         if let Some(rates) = &rates {
             if rates.by_class().is_empty() {

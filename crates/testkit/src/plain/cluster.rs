@@ -52,11 +52,8 @@ impl<'a> Cluster<'a> {
             .iter()
             .enumerate()
             .map(|(n, sum)| {
-                let most = if p.users()[n].at_most().is_some() {
-                    best_use(p, n, &gamma[n])
-                } else {
-                    sum.clone()
-                };
+                let most =
+                    if p.users()[n].at_most().is_some() { best_use(p, n, &gamma[n]) } else { sum.clone() };
                 p.users()[n].tasks().map_or(most.clone(), |tasks| tasks.clone().min(most))
             })
             .collect();

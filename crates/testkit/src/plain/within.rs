@@ -57,7 +57,11 @@ impl Plain<'_> {
                 self.p().users()[n].base_demand()[*resource].clone()
             }
             Limited::Group { classes: Some(classes), resource, .. } => {
-                if classes.contains(&i) { self.p().demand(n, i)[*resource].clone() } else { zero() }
+                if classes.contains(&i) {
+                    self.p().demand(n, i)[*resource].clone()
+                } else {
+                    zero()
+                }
             }
         }
     }

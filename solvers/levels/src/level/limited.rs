@@ -70,8 +70,7 @@ pub fn lexicographic_limited(
     let (mut basis, mut point): (Vec<Variable>, Option<Vec<Rational>>) = (Vec::new(), None);
     while programme.seats.iter().any(|seat| seat.is_active) {
         let start = StartingPoint { point: point.as_deref(), basis: &basis };
-        let optimum =
-            refine::solve(&programme.lp, &programme.units, start, EXACT.max_pivots)?.optimum()?;
+        let optimum = refine::solve(&programme.lp, &programme.units, start, EXACT.max_pivots)?.optimum()?;
         answer.rounds += 1;
         answer.solves += 1;
         answer.pivots += optimum.pivots;

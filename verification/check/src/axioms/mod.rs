@@ -55,9 +55,9 @@ pub const AXIOMS: [(&str, Judge); 21] = [
 /// Returns whether an axiom is defined for the rates of users and for limits of their accelerators. Axioms of base demands
 /// are not defined with rates. Any axiom that would ignore a limit of accelerators does not apply if there is one.
 fn covers(axiom: &str, problem: &Problem) -> bool {
-    let is_of_base_demands =
-        ["bottleneck-fair", "global-bottleneck-fair", "single-resource-fair"].contains(&axiom)
-            || groups::ABOUT.contains(&axiom) && axiom != "work-conserving";
+    let is_of_base_demands = ["bottleneck-fair", "global-bottleneck-fair", "single-resource-fair"]
+        .contains(&axiom)
+        || groups::ABOUT.contains(&axiom) && axiom != "work-conserving";
     let keeps_limits =
         ["feasible", "non-wasteful", "pareto-optimal", "sharing-incentive", "max-min", "proportional"];
     (!is_of_base_demands || !problem.has_rates()) && (keeps_limits.contains(&axiom) || !problem.has_at_most())

@@ -83,13 +83,15 @@ impl<'w> Prices<'w> {
         for (n, l) in values.iter().filter(|(n, _)| !case.gamma[*n].is_zero()) {
             let (limits, first) = (within::of_user(case, &self.limits, *n)?, case.problem.alike[*n]);
             let of_accelerators = at(&self.accelerators, *n);
-            let is_even = limits.is_empty() && of_accelerators.is_none() && u.is_none_or(|u| u.0[*n].1.is_empty());
+            let is_even =
+                limits.is_empty() && of_accelerators.is_none() && u.is_none_or(|u| u.0[*n].1.is_empty());
             let (is_own, mut costs) = (at(&self.users, *n).is_some(), Vec::new());
             let paid = |i| {
                 let mut of_limits = within::paid(case, &limits, *n, i)?;
                 if let Some(price) = of_accelerators {
                     let rate = case.problem.users[*n].rates.as_ref().and_then(|rates| at(rates, i));
-                    of_limits.push(work::times(price, &require(rate, "a class without a rate")?.clone().recip())?);
+                    of_limits
+                        .push(work::times(price, &require(rate, "a class without a rate")?.clone().recip())?);
                 }
                 Ok((self.paid(*n, &case.uses(*n, i), of_limits)?, i))
             };
@@ -137,7 +139,8 @@ pub fn pareto_optimal(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
         ensure(gain > 0, "no user gains in the dominating allocation")?;
         return Ok((Some(if whole { Rational::from(-1) } else { -gain }), Some(false)));
     }
-    let [weights, prices @ ..] = raw.fields::<5>("user_weights prices user_prices? limit_prices? at_most_prices?")?;
+    let [weights, prices @ ..] =
+        raw.fields::<5>("user_weights prices user_prices? limit_prices? at_most_prices?")?;
     let weights = case.problem.user_names.numbers(weights)?;
     let prices = Prices::within(case, prices, &within)?;
     let bound = prices.bound(case)?;

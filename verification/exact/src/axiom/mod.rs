@@ -186,10 +186,8 @@ impl Axiom {
     /// # Errors
     /// Returns the reason why it does not apply.
     pub fn covers(self, problem: &Problem) -> Result<(), Inapplicable> {
-        let is_of_base_demands = matches!(
-            self,
-            Self::BottleneckFair | Self::GlobalBottleneckFair | Self::SingleResourceFair
-        );
+        let is_of_base_demands =
+            matches!(self, Self::BottleneckFair | Self::GlobalBottleneckFair | Self::SingleResourceFair);
         if (is_of_base_demands || self.is_about_groups()) && problem.has_rates() {
             return Err(Inapplicable::new("users state rates, which the axiom does not cover"));
         }
