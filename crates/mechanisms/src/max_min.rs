@@ -100,7 +100,7 @@ pub static DRFH: Mechanism = Mechanism {
     axiom: |allocation| {
         let of_best = allocation.rule.as_deref() == Some(OF_BEST);
         let share = if of_best { Share::BestPart } else { Share::Dominant };
-        Some((Axiom::MaxMin, Parameters::from(Some(share))))
+        Some((MaxMin, Parameters::from(Some(share))))
     },
     equals: |_| Ok(Equals::ByWeight),
     joins: true,

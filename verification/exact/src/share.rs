@@ -145,7 +145,7 @@ impl Share {
                     let user = &problem.users()[n];
                     if user.at_most().is_none() {
                         // The fraction of every class gives the fraction of all tasks, and the weight cancels.
-                        return Ok(UserShare::uniform(Rational::from(&all / gammas.total(n, true))));
+                        return Ok(UserShare::uniform(&all / gammas.total(n, true)));
                     }
                     let part = Rational::from(user.weight() / &all);
                     let classes = problem.classes_of(n).map(|i| (i, problem.gamma(n, i) * &part)).collect();

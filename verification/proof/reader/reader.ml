@@ -128,6 +128,7 @@ type stated_claim = { axiom : string; name : string; statement : Proved.statemen
 let shares = ["drfh", Drfh; "drf", Drfh; "c-drfh", Drfh; "cdrf", Cdrf; "tsf", Tsf; "asset", Asset; "generic", Generic]
 let read_share s value =
   let name = text value in
+  if name = "drfh-best" || name = "finish-time" then uncovered "the share `%s`" name;
   match List.assoc_opt name shares with
   | Some share -> share
   | None when String.length name > 9 && String.sub name 0 9 = "resource:" ->

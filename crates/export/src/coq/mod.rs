@@ -12,7 +12,7 @@ mod statement;
 
 use std::fmt::{self, Display, Formatter, Write};
 
-use evenhand_exact::{Axiom, Certificate, Claim, Evidence, Instance, check};
+use evenhand_exact::{Axiom, Certificate, Claim, Evidence, Instance, Share, check};
 use evenhand_problem::{Placement, Problem};
 
 use crate::{ExportError, valid, without_rates};
@@ -192,6 +192,9 @@ impl<'a, 'b> Writer<'a, 'b> {
 
     /// Returns the theorem of a claim. `Err` is the reason why the verified checker does not support it.
     fn theorem(&self, claim: &Claim) -> Result<String, &'static str> {
+        if matches!(claim.share, Some(Share::BestPart | Share::FinishTime)) {
+            return Err("the share is not defined in Coq");
+        }
         let evidence = self.evidence(claim)?;
         let statement = self.statement(claim, &evidence)?;
         let name = name(claim);
