@@ -34,7 +34,7 @@ use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, S
 use crate::equals::Equals;
 use crate::error::MechanismError;
 use crate::flags::{Flag, Flags, SECONDS, Takes};
-use crate::guarantees::Condition::{Always, OneCriterion, OneDemand, OneDemandEverywhere};
+use crate::guarantees::Condition::{Always, OneCriterion, OneDemand, OneDemandEverywhere, WithoutAtMost};
 use crate::mechanism::{Info, Intervals, Late, Mechanism, Outcome, Status};
 use crate::rounding;
 
@@ -173,7 +173,8 @@ equalises!(
         reference: "PS-DSF, section II-B; Kesidis, section I",
     },
     &[
-        (Always, &[MaxMin, ParetoOptimal, WorkConserving, SharingIncentive]),
+        (Always, &[MaxMin, ParetoOptimal, WorkConserving]),
+        (WithoutAtMost, &[SharingIncentive]),
         (OneDemandEverywhere, &[BottleneckFair, SingleResourceFair]),
     ]
 );
