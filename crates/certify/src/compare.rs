@@ -359,6 +359,10 @@ fn weighted_tasks(problem: &Problem, tasks: &[Rational]) -> Rational {
 }
 
 fn least_weighted_share(problem: &Problem, tasks: &[Rational]) -> Option<Rational> {
+    if problem.has_rates() {
+        // With rates this share compares throughput, which is not a dominant share.
+        return None;
+    }
     let u = Share::Dominant.coefficients(problem).ok()?;
     (0..tasks.len())
         .filter(|&n| problem.is_active(n))

@@ -388,6 +388,7 @@ pub(crate) fn words(claim: &Claim, certificate: &Certificate, constraints: &Cons
                     format!("{row} of {server}")
                 }
                 Limit::Tasks(n) => format!("the task limit of {}", user(n)),
+                Limit::Accelerators(n) => format!("the accelerators of {}", user(n)),
                 Limit::Entry(n, server) => {
                     format!("{} on {}", user(n), problem.servers()[server].name())
                 }
@@ -402,6 +403,7 @@ pub(crate) fn words(claim: &Claim, certificate: &Certificate, constraints: &Cons
                     format!("{} of {}", row_name(row.kind, problem.resources()), server(row.server, index))
                 }
                 SingleLimit::Tasks(n) => format!("the task limit of {}", user(n)),
+                SingleLimit::Accelerators(n) => format!("the accelerators of {}", user(n)),
                 SingleLimit::Entry { user: n, server: i, index } => {
                     format!("{} on {}", user(n), server(i, index))
                 }

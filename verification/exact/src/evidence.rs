@@ -15,6 +15,8 @@ pub enum Limit {
     Row(usize),
     /// The tasks of a user.
     Tasks(usize),
+    /// The accelerators that a user uses at once.
+    Accelerators(usize),
     /// The entry `(user, server class)`, which is negative, or on a class where the user cannot run.
     Entry(usize, usize),
 }
@@ -31,6 +33,8 @@ pub enum SingleLimit {
     },
     /// The tasks of a user.
     Tasks(usize),
+    /// The accelerators that a user uses at once.
+    Accelerators(usize),
     /// The tasks of a user on one server: negative, not whole, or where it cannot run.
     Entry {
         /// The user.

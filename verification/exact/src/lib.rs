@@ -77,7 +77,7 @@ pub use evidence::{
 };
 pub use instance::{Instance, Tasks};
 pub use kernel::{Document, Verdict, check, check_text, check_written};
-pub use limit_rows::{LimitRow, LimitRows};
+pub use limit_rows::{LimitOf, LimitRow, LimitRows};
 pub use parameters::{ParameterError, Parameters};
 pub use prices::{PriceVector, Prices};
 pub use refusal::{Inapplicable, InstanceError, Refusal};

@@ -54,7 +54,8 @@ let read_problem by_time value =
   let amounts value = by_name resource quantity value in
   let capacity = Array.of_list (List.map (fun s -> row m (amounts (get "capacity" s))) servers) in
   let users = match get "users" value with Absent -> [] | v -> list v in
-  List.iter (only "name weight? tasks? demand? servers? demand_on? gamma? criterion? group? gang? pinned?") users;
+  List.iter (only "name weight? tasks? demand? servers? demand_on? gamma? criterion? rates? at_most? group? gang? pinned?") users;
+  List.iter (fun u -> if get "rates" u <> Absent || get "at_most" u <> Absent then uncovered "rates of users by server class") users;
   let user = names "user" (List.map (fun u -> text (get "name" u)) users) in
   let n = List.length users and gangs = List.map (fun u -> rational (Q.of_bigint (one_or (get "gang" u)))) users in
   let weight = Array.make n zero and limit = Array.make n None in
@@ -127,6 +128,7 @@ type stated_claim = { axiom : string; name : string; statement : Proved.statemen
 let shares = ["drfh", Drfh; "drf", Drfh; "c-drfh", Drfh; "cdrf", Cdrf; "tsf", Tsf; "asset", Asset; "generic", Generic]
 let read_share s value =
   let name = text value in
+  if name = "drfh-best" || name = "finish-time" then uncovered "the share `%s`" name;
   match List.assoc_opt name shares with
   | Some share -> share
   | None when String.length name > 9 && String.sub name 0 9 = "resource:" ->

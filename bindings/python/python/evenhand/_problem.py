@@ -256,6 +256,19 @@ class Problem:
 
     @overload
     def solve(
+        self, mechanism: Literal["drfh", "c-drfh"], *, exact: bool = ..., seed: int = ...,
+        progress: _types.Progress = ..., reference: Optional[_types.Reference] = ...,
+        seconds: Optional[_types.Number] = ...,
+    ) -> Allocation: ...
+
+    @overload
+    def solve(
+        self, mechanism: Literal["oef"], *, exact: bool = ..., seed: int = ..., progress: _types.Progress = ...,
+        variant: Optional[_types.Variant] = ...,
+    ) -> Allocation: ...
+
+    @overload
+    def solve(
         self, mechanism: Literal["proportional"], *, exact: bool = ..., seed: int = ..., progress: _types.Progress = ...,
         criterion: bool = ..., seconds: Optional[_types.Number] = ...,
     ) -> Allocation: ...

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use evenhand_exact::{Evidence, Instance, Share, ShareCoefficients, Tasks};
 use evenhand_levels::LevelsError;
 use evenhand_levels::level::{
-    LevelDual, Settings, TasksInDoubles, lexicographic, lexicographic_duals_nearly,
+    LevelDual, Settings, TasksInDoubles, lexicographic, lexicographic_duals_nearly, lexicographic_limited,
 };
 use evenhand_mechanisms::equals::Equals;
 use evenhand_mechanisms::reduced::Reduced;
@@ -147,6 +147,10 @@ impl Optima {
         u: &ShareCoefficients,
     ) -> Solved {
         self.exact.get_or((sharing, share), || {
+            if instance.problem().has_at_most() {
+                let optimum = lexicographic_limited(instance.constraints(), u, instance.limits())?;
+                return Ok(Arc::new(Optimum { tasks: optimum.tasks, duals: optimum.duals }));
+            }
             let found = reduced_optimum(instance.problem(), sharing, share).unwrap_or_else(|| {
                 let optimum = lexicographic(instance.constraints(), u, &Settings::default())?;
                 Ok(Optimum { tasks: optimum.tasks, duals: optimum.duals })

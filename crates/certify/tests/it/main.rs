@@ -18,6 +18,7 @@ mod packings;
 mod parties;
 mod promised;
 mod ps_dsf_full;
+mod rates;
 mod ratio;
 mod stopped;
 mod tree;

@@ -9,6 +9,7 @@ pub mod packings;
 pub mod pools;
 pub mod problems;
 pub mod ps_dsf;
+pub mod rates;
 pub mod reservations;
 pub mod small;
 pub mod snapshots;

@@ -54,6 +54,17 @@ pub const AXIOMS: [(&str, Judge); 22] = [
     ("tree", groups::filling::tree),
 ];
 
+/// Returns whether an axiom is defined for the rates of users and for limits of their accelerators. Axioms of base demands
+/// are not defined with rates. Any axiom that would ignore a limit of accelerators does not apply if there is one.
+fn covers(axiom: &str, problem: &Problem) -> bool {
+    let is_of_base_demands = ["bottleneck-fair", "global-bottleneck-fair", "single-resource-fair"]
+        .contains(&axiom)
+        || groups::ABOUT.contains(&axiom) && axiom != "work-conserving";
+    let keeps_limits =
+        ["feasible", "non-wasteful", "pareto-optimal", "sharing-incentive", "max-min", "proportional"];
+    (!is_of_base_demands || !problem.has_rates()) && (keeps_limits.contains(&axiom) || !problem.has_at_most())
+}
+
 /// Returns the position in [`AXIOMS`] of the axiom that a string names.
 pub fn axiom_named(raw: &Json<'_>) -> Checked<usize> {
     raw.word(&AXIOMS.map(|(name, _)| name))
@@ -135,6 +146,7 @@ impl<'j> Claim<'j> {
             (_, Some(share)) => Coefficients::new(share, case)?.is_some(),
             _ => true,
         };
+        let applies = applies && covers(self.axiom, case.problem);
         let applies = applies && (!within::COMPARED.contains(&self.axiom) || within::applies(case)?);
         if self.holds.is_none() {
             let is_bare = self.margin.is_none() && self.has_none();

@@ -189,6 +189,32 @@ impl Axiom {
         )
     }
 
+    /// Checks that the axiom is defined for the rates of the users and for limits of their accelerators (docs/theory.md,
+    /// section 11). An axiom that ignored such a limit would judge allocations by others that are not feasible.
+    ///
+    /// # Errors
+    /// Returns the reason why it does not apply.
+    pub fn covers(self, problem: &Problem) -> Result<(), Inapplicable> {
+        let is_of_base_demands =
+            matches!(self, Self::BottleneckFair | Self::GlobalBottleneckFair | Self::SingleResourceFair);
+        if (is_of_base_demands || self.is_about_groups()) && problem.has_rates() {
+            return Err(Inapplicable::new("users state rates, which the axiom does not cover"));
+        }
+        let keeps_limits = matches!(
+            self,
+            Self::Feasible
+                | Self::NonWasteful
+                | Self::ParetoOptimal
+                | Self::SharingIncentive
+                | Self::MaxMin
+                | Self::Proportional
+        );
+        if !keeps_limits && problem.has_at_most() {
+            return Err(Inapplicable::new("users state `at_most`, which the axiom does not cover"));
+        }
+        Ok(())
+    }
+
     /// Returns the bottleneck resources of one of the three bottleneck axioms, ascending. There is at least one.
     ///
     /// # Errors
