@@ -10,7 +10,7 @@
 //! | `asset` | `1 / sum_r (d_nr / sum_i k_i c_ir)` | equal sums can leave a user with less than its share of every resource: no sharing incentive (NJC, section 4) |
 //! | `generic` | the level is `U_n = (1/w_n) sum_i u_ni x_ni` with stated `u_ni > 0` (Kesidis, equation 3) instead of `x_n / (w_n sigma_n)`: equation 9 gives DRFH, equations 12 and 13 give criteria like those of PS-DSF | if `u_ni` depends on the class, a user's level can rise when its tasks move to other classes, so a user with all its tasks may still be active |
 //!
-//! In a problem with rates (docs/theory.md, section 11), the share of `drfh` is the throughput over that of the equal
+//! In a problem with rates (docs/theory.md, section 12), the share of `drfh` is the throughput over that of the equal
 //! part, and `--reference` says how a user would use that part. `finish-time` takes the part of the user's entitlement
 //! instead of the equal part, in every problem. Limits of accelerators (`at_most`) are rows like those of the classes.
 //!
@@ -155,7 +155,7 @@ equalises!(
         title: "Finish-time fairness",
         equalises: "x_n over the tasks that its own fraction e_n of every class gives it; the least of it is the inverse of the worst rho of Themis",
         guarantees: "Pareto optimal; sharing incentive: no user finishes later than with its own fraction of every class",
-        reference: "Themis (NSDI 2020), for work that has not begun; theory, section 11",
+        reference: "Themis (NSDI 2020), for work that has not begun; theory, section 12",
     },
     &[(Always, &[MaxMin, ParetoOptimal, WorkConserving, SharingIncentive])]
 );

@@ -1,4 +1,4 @@
-//! OEF: the most tasks of all users together, under a condition of fairness (docs/theory.md, section 11).
+//! OEF: the most tasks of all users together, under a condition of fairness (docs/theory.md, section 12).
 //!
 //! The mechanism maximises `sum_n x_n`, which is the total throughput in a problem with rates. There are two variants:
 //!

@@ -1,4 +1,4 @@
-//! Limits of groups (docs/theory.md, section 7, within limits) and of the accelerators of single users (section 11), as
+//! Limits of groups (docs/theory.md, section 7, within limits) and of the accelerators of single users (section 12), as
 //! additional rows.
 //!
 //! A row of a group bounds the usage of a resource by the users below the group, on some server classes or on all. The

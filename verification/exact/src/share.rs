@@ -21,13 +21,13 @@ pub enum Share {
     /// `drfh`: `u_n = max_r d_nr / sum_i k_i c_ir`, the global dominant share (DRFH, section III; with one server
     /// DRF). It uses the base demand, and ignores placement constraints and resources without capacity. In a problem
     /// with rates it is the throughput over that of the equal part, which a user uses in proportion (docs/theory.md,
-    /// section 11).
+    /// section 12).
     Dominant,
     /// `drfh-best`, in problems with rates: the throughput over the best use of the equal part (docs/theory.md, section
     /// 11).
     BestPart,
     /// `finish-time`: `u_n = w_n / (the best use of the fraction e_n of every class)`, so that the level of a user is its
-    /// tasks over those of its own fraction (docs/theory.md, section 11).
+    /// tasks over those of its own fraction (docs/theory.md, section 12).
     FinishTime,
     /// `cdrf`: `u_n = 1 / gamma_n` (PS-DSF, section II-B), for problems without placement
     /// constraints.

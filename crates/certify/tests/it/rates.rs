@@ -1,4 +1,4 @@
-//! Rates by accelerator (docs/theory.md, section 11): golden values, answers equal to those of the plain implementation,
+//! Rates by accelerator (docs/theory.md, section 12): golden values, answers equal to those of the plain implementation,
 //! and certificates on which all checkers agree.
 
 use evenhand_certify::{Request, certify, default_requests};

@@ -1,7 +1,7 @@
 //! Rates of a user by server class: the throughput of one accelerator of each class.
 //!
 //! A task is one unit of throughput. On class `i` it takes the demand of one accelerator divided by `rate_ni`, so the
-//! rates determine the demands on classes and the classes that the user may use (docs/theory.md, section 11).
+//! rates determine the demands on classes and the classes that the user may use (docs/theory.md, section 12).
 
 use rug::Rational;
 

@@ -1,4 +1,4 @@
-//! Lexicographic max-min with limits on the accelerators of users (docs/theory.md, section 11).
+//! Lexicographic max-min with limits on the accelerators of users (docs/theory.md, section 12).
 //!
 //! The programme of a round is that of [`lexicographic`](super::lexicographic), with a row `sum_i x_ni / rate_ni <=
 //! at_most` for every user that has such a limit. The programme is stated as a whole, with a row for the level of each

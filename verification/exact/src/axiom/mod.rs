@@ -190,7 +190,7 @@ impl Axiom {
     }
 
     /// Checks that the axiom is defined for the rates of the users and for limits of their accelerators (docs/theory.md,
-    /// section 11). An axiom that ignored such a limit would judge allocations by others that are not feasible.
+    /// section 12). An axiom that ignored such a limit would judge allocations by others that are not feasible.
     ///
     /// # Errors
     /// Returns the reason why it does not apply.

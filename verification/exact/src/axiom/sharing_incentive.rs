@@ -3,7 +3,7 @@
 //! $$x_n \ge \min(T_n, e_n \gamma_n), \qquad e_n = \frac{w_n}{\sum_{m \text{ active}} w_m}.$$
 //!
 //! For a user that limits its accelerators, the right side is the best use of its part: the largest $\sum_iy_{ni}$ with
-//! $y_{ni} \le e_n \gamma_{ni}$, at most `at_most` accelerators and at most $T_n$ tasks (docs/theory.md, section 11).
+//! $y_{ni} \le e_n \gamma_{ni}$, at most `at_most` accelerators and at most $T_n$ tasks (docs/theory.md, section 12).
 //!
 //! The margin is the least $(x_n - \min(T_n, e_n \gamma_n)) / g_n$ over the active users.
 
