@@ -83,15 +83,15 @@ fn run(page: &str, runs: Vec<(String, Option<String>)>) {
     fs::create_dir(&examples).unwrap();
     for entry in fs::read_dir(root().join("examples")).unwrap() {
         let path = entry.unwrap().path();
-        if path
-            .extension()
-            .is_some_and(|extension| ["csv", "json", "mps", "sol"].iter().any(|known| extension == *known))
-        {
+        if path.extension().is_some_and(|extension| {
+            ["csv", "json", "mps", "sol", "txt"].iter().any(|known| extension == *known)
+        }) {
             fs::copy(&path, examples.join(path.file_name().unwrap())).unwrap();
         }
     }
     let dumps = examples.join("schedulers");
     copy_all(&root().join("examples/schedulers"), &dumps);
+    copy_all(&root().join("examples/accelerators"), &examples.join("accelerators"));
     // Commands on `grid.json` are run in its folder.
     let sweeps = examples.join("sweeps");
     fs::create_dir_all(sweeps.join("out")).unwrap();
