@@ -21,10 +21,18 @@ fn promised(mechanism: &str, axiom: Axiom) -> bool {
         // class is not about the number of tasks. Proportional fairness is approximated. The faces of NJC are about
         // one pool. PS-DSF with divided resources is not always Pareto optimal (THEORY, section 4). Whole tasks
         // leave capacity over.
-        Axiom::ParetoOptimal => {
-            !["per-server-drf", "generic", "proportional", "njc", "ps-dsf", "packings", "fill", "slots"]
-                .contains(&mechanism)
-        }
+        Axiom::ParetoOptimal => ![
+            "per-server-drf",
+            "generic",
+            "oef",
+            "proportional",
+            "njc",
+            "ps-dsf",
+            "packings",
+            "fill",
+            "slots",
+        ]
+        .contains(&mechanism),
         Axiom::PsDsf => ["ps-dsf", "ps-dsf-tdm"].contains(&mechanism),
         Axiom::IntegerFeasible => ["fill", "slots"].contains(&mechanism),
         Axiom::SharingIncentive => ["cdrf", "per-server-drf", "ps-dsf"].contains(&mechanism),
