@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use evenhand_cluster::reported::{Compared, Formula};
 use evenhand_cluster::script::Named;
+use evenhand_cluster::value::Values;
 use evenhand_cluster::{Answer, Bound, End, Excess, Fit, Kind, Moves, Place, Row, Verdict, gang};
 use evenhand_exact::{Axiom, Claim, Outcome};
 use evenhand_problem::number::to_f64;
@@ -629,6 +630,29 @@ fn six_digits(value: &Rational) -> String {
     let text = format!("{:.6}", to_f64(value));
     let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
     if text.contains('.') || value.is_integer() { text.to_owned() } else { decimal(value) }
+}
+
+/// Returns a page that says first by which values resources are counted, since amounts are in other units then. The problem is
+/// that by value.
+#[must_use]
+pub fn by_value(values: &Values, problem: &Problem, page: Page) -> Page {
+    if values.is_empty() {
+        return page;
+    }
+    let stated: Vec<String> =
+        values.stated().map(|(name, value)| format!("{name} = {}", decimal(value))).collect();
+    let mut lines = vec![format!(
+        "Counted by value ({}): all amounts of these resources below are values, not numbers of devices. Flavours of one resource are added.",
+        stated.join(", ")
+    )];
+    let mixed: Vec<&str> = values.mixed(problem).into_iter().map(|n| problem.users()[n].name()).collect();
+    if !mixed.is_empty() {
+        lines.push(format!(
+            "Tasks that may run on servers of different values count for their queues at the least value: {}.",
+            few(&mixed, NAMED)
+        ));
+    }
+    Page::new().lines(lines).append(page)
 }
 
 pub(crate) fn left_out(snapshot: &Snapshot) -> Vec<String> {

@@ -91,6 +91,15 @@ fn answer(
     if let Some(pack) = asked.pack {
         lines.extend(others(cluster, found, pack));
     }
+    if let Cost::Age(ages) = asked.cost
+        && !ages.unknown.is_empty()
+    {
+        let names: Vec<&str> = ages.unknown.iter().map(|n| cluster.problem.users()[*n].name()).collect();
+        lines.push(format!(
+            "For how long tasks of {} have run is not known. They cost as much as the dearest others.",
+            few(&names, NAMED)
+        ));
+    }
     lines
 }
 

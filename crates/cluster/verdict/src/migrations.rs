@@ -6,6 +6,7 @@
 //! least cost of the tasks that have to leave any set of servers that could hold the gang, and on small clusters by a
 //! complete search.
 
+mod ages;
 mod amounts;
 mod bound;
 mod hosts;
@@ -18,6 +19,7 @@ use evenhand_mechanisms::tree::Rule;
 use evenhand_problem::snapshot::Snapshot;
 use evenhand_problem::{Allocation, Problem, Rational};
 
+pub use self::ages::Ages;
 use self::hosts::{Hosts, standing_with_empty_servers};
 use self::order::{Step, tasks_of};
 use self::search::{FEW_HOSTS, Pass, Search};
@@ -55,6 +57,8 @@ pub enum Cost {
     Priority,
     /// Costs by user, at least 0. Tasks of users that are not in the map cost 1.
     Users(BTreeMap<usize, Rational>),
+    /// Costs by the time for which tasks have run.
+    Age(Ages),
 }
 
 /// The tasks that may migrate, and their costs.
@@ -181,7 +185,7 @@ impl Settings {
         let one = || Rational::from(1);
         match &self.cost {
             Cost::Count => (0..problem.n_users()).map(|_| one()).collect(),
-            Cost::Users(costs) => {
+            Cost::Users(costs) | Cost::Age(Ages { costs, .. }) => {
                 (0..problem.n_users()).map(|n| costs.get(&n).cloned().unwrap_or_else(one)).collect()
             }
             Cost::Priority => {

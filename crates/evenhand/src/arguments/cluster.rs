@@ -16,6 +16,15 @@ pub struct RuleOption {
     pub rule: Option<String>,
 }
 
+// Resources counted by value.
+#[derive(Debug, Args)]
+pub struct ValueOption {
+    /// Count a resource by value: a100=8 counts an A100 as 8. NAME is a resource, a flavour (a100 of a100/gpu), a server class, or
+    /// CLASS/RESOURCE; may be given several times
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub value: Vec<String>,
+}
+
 #[derive(Debug, Args)]
 pub struct Verdict {
     /// Snapshot file (JSON), or - for standard input; with --window a history of watch, a CSV history or the output of sacct
@@ -26,6 +35,8 @@ pub struct Verdict {
     pub rule: Option<String>,
     #[command(flatten)]
     pub over: WindowOptions,
+    #[command(flatten)]
+    pub values: ValueOption,
     /// Fraction of its fair share that a queue may lack and still count as served, from 0 to below 1 (default: 0)
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     pub tolerance: Option<String>,
@@ -54,6 +65,8 @@ pub struct WhatIf {
     /// Read changes from a file: {"set": {"A.weight": 2}, "add": {"CLASS": 4}, "remove": ["SERVER"], "submit": [USER]}
     #[arg(long, value_name = "FILE")]
     pub from: Option<PathBuf>,
+    #[command(flatten)]
+    pub values: ValueOption,
     #[command(flatten)]
     pub rule_option: RuleOption,
     /// Fraction of its fair share that a queue may lack and still count as served, from 0 to below 1 (default: 0)

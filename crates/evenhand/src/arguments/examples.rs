@@ -48,7 +48,9 @@ Examples:
   evenhand explain problem.json allocation.json --user alice
   evenhand explain queues.json allocation.json --levels --rule kueue
   evenhand explain snapshot.json --task research/train-3
-  evenhand explain snapshot.json --stopped team/train";
+  evenhand explain snapshot.json --stopped team/train
+  evenhand explain snapshot.json --promises
+  evenhand explain snapshot.json --settings --group research";
 
 pub const VERDICT: &str = "\
 Examples:

@@ -15,7 +15,7 @@ pub struct Explain {
     /// Allocation file (JSON); omit it for a snapshot
     pub allocation: Option<PathBuf>,
     /// Name of the user
-    #[arg(long, required_unless_present_any = ["levels", "group", "task", "stopped"], conflicts_with_all = ["levels", "group"])]
+    #[arg(long, required_unless_present_any = ["levels", "group", "task", "stopped", "promises", "settings"], conflicts_with_all = ["levels", "group"])]
     pub user: Option<String>,
     /// Say whether a waiting task of a snapshot (or a user's) could start, and what stops it
     #[arg(long, value_name = "NAME", conflicts_with_all = ["user", "levels", "group", "allocation", "no_nominal_first", "whole"])]
@@ -23,6 +23,13 @@ pub struct Explain {
     /// Say for which task a task or a job of a snapshot was stopped, and whether fewer stops would have been enough
     #[arg(long, value_name = "NAME", conflicts_with_all = ["user", "levels", "group", "task", "allocation", "rule", "no_nominal_first", "whole"])]
     pub stopped: Option<String>,
+    /// Say which promises (guarantees) of a snapshot can be kept, and what each queue can count on
+    #[arg(long, conflicts_with_all = ["user", "levels", "group", "task", "stopped", "allocation", "no_nominal_first", "whole"])]
+    pub promises: bool,
+    /// Say which limits, guarantees and weights of a snapshot hold the fair shares of waiting queues down, and how fair shares
+    /// change with them; with --group NAME for one queue
+    #[arg(long, conflicts_with_all = ["user", "levels", "task", "stopped", "promises", "allocation", "no_nominal_first", "whole"])]
+    pub settings: bool,
     /// Name of a group: show its position, the bound that stops it, the users that hold that capacity, and what it can still borrow
     #[arg(long, conflicts_with = "levels")]
     pub group: Option<String>,

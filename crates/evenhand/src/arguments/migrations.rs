@@ -16,7 +16,7 @@ pub struct MigrationOptions {
     /// Choose tasks to migrate so that the largest possible waiting gang could start
     #[arg(long, conflicts_with = "most")]
     pub pack: bool,
-    /// Cost of a migrated task: priority, or a JSON file {"USER": COST} (default: 1 each)
+    /// Cost of a migrated task: priority, age (1 plus the hours that the longest-running task of its user has run), or a JSON file {"USER": COST} (default: 1 each)
     #[arg(long, value_name = "COST")]
     pub cost: Option<PathBuf>,
 }

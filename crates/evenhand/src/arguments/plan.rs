@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::cluster::RuleOption;
+use super::cluster::{RuleOption, ValueOption};
 
 #[derive(Debug, Args)]
 pub struct Plan {
@@ -20,6 +20,8 @@ pub struct Plan {
     /// Find the servers that can go instead: their tasks have room elsewhere, and no queue loses
     #[arg(long, conflicts_with_all = ["offer", "until"])]
     pub removable: bool,
+    #[command(flatten)]
+    pub values: ValueOption,
     #[command(flatten)]
     pub rule_option: RuleOption,
 }

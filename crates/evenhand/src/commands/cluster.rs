@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use evenhand::cluster::certificate::{of_moves, of_verdict, self_test};
 use evenhand::cluster::reported::{compared, rule_of};
 use evenhand::cluster::script::{named, script};
+use evenhand::cluster::value::Values;
 use evenhand::cluster::why_not::{Explanation, Subject};
 use evenhand::cluster::{Changes, ClusterError, Due, Queues, TaskRules, Verdict, by_rule, moves};
 use evenhand::mechanisms::tree::Rule;
@@ -53,6 +54,9 @@ pub(super) fn rule(option: &RuleOption, snapshot: &Snapshot, common: &Common) ->
 
 pub fn verdict(call: &VerdictCall, common: &Common) -> Result<ExitCode, Failure> {
     let tolerance = super::tolerance(call.tolerance.as_deref(), "tolerance")?.unwrap_or_default();
+    if call.over.window.is_some() && !call.values.value.is_empty() {
+        return Err(Failure::input("--value is about a snapshot: a window takes --resource-weight"));
+    }
     if let Some(window) = &call.over.window {
         return super::window::run(call, window, tolerance, common);
     }
@@ -65,13 +69,16 @@ pub fn verdict(call: &VerdictCall, common: &Common) -> Result<ExitCode, Failure>
     }
     let snapshot = snapshot(&call.snapshot, common)?;
     let rule = rule(&RuleOption { rule: call.rule.clone() }, &snapshot, common);
-    let found = Verdict::new(&snapshot, rule, &tolerance)?;
+    let values = Values::read(&call.values.value, &snapshot.problem)?;
+    let (snapshot, own_rule) = values.apply_by_rule(&snapshot, rule)?;
+    let mut found = Verdict::new(&snapshot, own_rule, &tolerance)?;
+    found.rule = rule;
     let printed = match &call.output {
         Some(path) => certificate(path, &of_verdict(&found, &snapshot.sources)?, common)?,
         None => false,
     };
     if !printed {
-        say(&snapshot, &found, common)?;
+        say(&snapshot, &found, &values, common)?;
     }
     status(&found)
 }
@@ -82,15 +89,18 @@ pub(super) fn certificate(path: &Path, text: &str, common: &Common) -> Result<bo
     files::write(path, text)
 }
 
-fn say(snapshot: &Snapshot, found: &Verdict, common: &Common) -> Result<(), Failure> {
+fn say(snapshot: &Snapshot, found: &Verdict, values: &Values, common: &Common) -> Result<(), Failure> {
     if common.format == Format::Prometheus {
         return output::text(&report::cluster::prometheus(snapshot, found));
     }
     let compared = compared(snapshot, &found.problem, found.rule)?;
     output::result(
         common,
-        || report::json::cluster_verdict(snapshot, found, &compared),
-        || report::cluster::verdict(snapshot, found, &compared),
+        || report::json::by_value(values, report::json::cluster_verdict(snapshot, found, &compared)),
+        || {
+            let page = report::cluster::verdict(snapshot, found, &compared);
+            report::cluster::by_value(values, &snapshot.problem, page)
+        },
     )
     .map(drop)
 }
@@ -138,20 +148,28 @@ pub fn what_if(call: &WhatIf, common: &Common) -> Result<ExitCode, Failure> {
         output::warn(common, format!("after the changes: {warning}"));
     }
     let rule = rule(&call.rule_option, &before, common);
-    let judge = |of: &Snapshot| Verdict::new(of, rule, &tolerance);
-    let found = judge(&after)?;
+    let values = Values::read(&call.values.value, &before.problem)?;
+    let by_value = |of: &Snapshot| Values::read(&call.values.value, &of.problem)?.apply_by_rule(of, rule);
+    let judge = |(of, own_rule): &(Snapshot, Option<Rule>)| -> Result<Verdict, ClusterError> {
+        Ok(Verdict { rule, ..Verdict::new(of, *own_rule, &tolerance)? })
+    };
+    let after_by_value = by_value(&after)?;
+    let found = judge(&after_by_value)?;
     let printed = match &call.output {
         Some(path) => files::write(path, &snapshot_to_json(&after))?,
         None => false,
     };
+    let after = after_by_value.0;
     if call.verdict {
         if !printed {
-            say(&after, &found, common)?;
+            say(&after, &found, &values, common)?;
         }
         return status(&found);
     }
     if !printed {
-        let was = judge(&before)?;
+        let before_by_value = by_value(&before)?;
+        let was = judge(&before_by_value)?;
+        let before = before_by_value.0;
         let subject = Subject {
             snapshot: &after,
             problem: &found.problem,
@@ -162,9 +180,13 @@ pub fn what_if(call: &WhatIf, common: &Common) -> Result<ExitCode, Failure> {
         let (explained, more) = submitted(subject, &changes);
         output::result(
             common,
-            || report::json::what_if((&before, &was), (&after, &found), (subject, &explained)),
+            || {
+                let of = report::json::what_if((&before, &was), (&after, &found), (subject, &explained));
+                report::json::by_value(&values, of)
+            },
             || {
                 let page = report::cluster::what_if((&before, &was), (&after, &found));
+                let page = report::cluster::by_value(&values, &after.problem, page);
                 page.append(report::why_not::submitted(subject, &explained, more))
             },
         )?;
@@ -317,7 +339,7 @@ pub fn report(asked: &Compare, common: &Common) -> Result<ExitCode, Failure> {
     let compared = compared(&snapshot, &found.problem, found.rule)?;
     if !files::write(asked.page(), &report::html::cluster(&snapshot, &found, &compared))? {
         output::note(common, format!("the page is in {}", asked.page().display()));
-        say(&snapshot, &found, common)?;
+        say(&snapshot, &found, &Values::default(), common)?;
     }
     status(&found)
 }

@@ -3,11 +3,14 @@
 use std::process::ExitCode;
 
 use evenhand::certify::explain::explain;
+use evenhand::cluster::promises::Claims;
+use evenhand::cluster::settings::Settings;
 use evenhand::mechanisms::tree::{self, Rule};
 use evenhand::problem::snapshot::System;
 use evenhand::problem::{Allocation, Problem, User};
 use evenhand::report;
 
+use crate::arguments::cluster::RuleOption;
 use crate::arguments::{Common, Explain};
 use crate::failure::{Failure, unknown};
 use crate::{files, output};
@@ -18,6 +21,12 @@ pub fn run(call: &Explain, common: &Common) -> Result<ExitCode, Failure> {
     }
     if let Some(name) = &call.stopped {
         return stopped(call, name, common);
+    }
+    if call.promises {
+        return promises(call, common);
+    }
+    if call.settings {
+        return settings(call, common);
     }
     let (problem, allocation) = match &call.allocation {
         Some(path) => {
@@ -65,6 +74,38 @@ fn stopped(call: &Explain, name: &str, common: &Common) -> Result<ExitCode, Fail
         || report::json::stopped_explanation(&snapshot, &found),
         || report::stopped::page(&snapshot, &found),
     )
+}
+
+/// Says which promises can be kept. The exit status is 1 if a promise is in doubt.
+fn promises(call: &Explain, common: &Common) -> Result<ExitCode, Failure> {
+    let snapshot = super::cluster::snapshot(&call.problem, common)?;
+    let rule = super::cluster::rule(&RuleOption { rule: call.rule.clone() }, &snapshot, common);
+    let claims = Claims::new(&snapshot, rule)?;
+    output::result(
+        common,
+        || report::json::promises(&snapshot, &claims),
+        || report::promises::page(&snapshot, &claims),
+    )?;
+    Ok(ExitCode::from(u8::from(claims.in_doubt().next().is_some())))
+}
+
+/// Says which settings hold the fair shares of queues with waiting tasks down. The exit status is 1 if there are any.
+fn settings(call: &Explain, common: &Common) -> Result<ExitCode, Failure> {
+    let snapshot = super::cluster::snapshot(&call.problem, common)?;
+    let rule = super::cluster::rule(&RuleOption { rule: call.rule.clone() }, &snapshot, common);
+    let groups = snapshot.problem.groups().list();
+    let names = || groups.iter().map(|group| group.name.as_str());
+    let only = match &call.group {
+        Some(name) => Some(names().position(|of| of == name).ok_or_else(|| unknown("group", name, names()))?),
+        None => None,
+    };
+    let found = Settings::new(&snapshot, rule, only)?;
+    output::result(
+        common,
+        || report::json::settings(&snapshot, &found),
+        || report::settings::page(&snapshot, &found),
+    )?;
+    Ok(ExitCode::from(u8::from(found.queues.iter().any(|of| !of.effects.is_empty()))))
 }
 
 fn levels(

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use evenhand::cluster::certificate::of_migrations;
 use evenhand::cluster::migrations::{
-    Cluster, Cost, Defragmentation, Migrations, Obstacle, Outcome, Settings,
+    Ages, Cluster, Cost, Defragmentation, Migrations, Obstacle, Outcome, Settings,
 };
 use evenhand::cluster::moves::Moves as Steps;
 use evenhand::cluster::script::{named_steps, script};
@@ -14,7 +14,7 @@ use evenhand::cluster::{Changes, Verdict};
 use evenhand::mechanisms::tree::Rule;
 use evenhand::problem::format::{read_text, snapshot_to_json};
 use evenhand::problem::snapshot::Snapshot;
-use evenhand::problem::{Problem, Rational, User, number};
+use evenhand::problem::{Rational, User, number};
 use evenhand::report;
 use evenhand::report::migrations::Asked;
 use serde_json::Value;
@@ -37,7 +37,7 @@ pub fn run(call: &Moves, common: &Common) -> Result<ExitCode, Failure> {
     let settings = Settings {
         pinned: cluster::pinned(&call.pinned, &snapshot.problem)?,
         strict_priority: call.priority.as_deref() == Some("strict"),
-        cost: cost(call.migrations.cost.as_deref(), &snapshot.problem)?,
+        cost: cost(call.migrations.cost.as_deref(), &snapshot)?,
     };
     let judged = Cluster::new(&snapshot, rule)?;
     let mut search = Defragmentation::new(&judged, &settings)?;
@@ -132,14 +132,17 @@ pub(super) fn job_of(option: &str, path: &Path, snapshot: Snapshot) -> Result<(S
 }
 
 /// Returns the cost that `--cost` states.
-fn cost(path: Option<&Path>, problem: &Problem) -> Result<Cost, Failure> {
+fn cost(path: Option<&Path>, snapshot: &Snapshot) -> Result<Cost, Failure> {
+    let problem = &snapshot.problem;
     let Some(path) = path else { return Ok(Cost::Count) };
     if path == Path::new("priority") {
         return Ok(Cost::Priority);
     }
     if path == Path::new("age") {
-        return Err(Failure::input("--cost age: snapshots do not state when tasks started")
-            .tip("--cost priority, or --cost FILE with a cost for each user"));
+        return Ages::new(snapshot).map(Cost::Age).ok_or_else(|| {
+            Failure::input("--cost age: the snapshot does not state for how long tasks have run (`times`)")
+                .tip("--cost priority, or --cost FILE with a cost for each user")
+        });
     }
     let name = path.to_string_lossy();
     let wrong = |what: String| {

@@ -5,7 +5,9 @@ use std::process::ExitCode;
 
 use evenhand::cluster::plan::removable::Removable;
 use evenhand::cluster::plan::{Goal, Offer, Outcome, Plan};
+use evenhand::cluster::value::Values;
 use evenhand::cluster::{Changes, gang};
+use evenhand::mechanisms::tree::Rule;
 use evenhand::problem::format::read_text;
 use evenhand::problem::snapshot::Snapshot;
 use evenhand::problem::{Problem, Rational, ServerClass, User, number};
@@ -20,17 +22,22 @@ use crate::output;
 
 pub fn run(call: &Call, common: &Common) -> Result<ExitCode, Failure> {
     let snapshot = snapshot(&call.snapshot, common)?;
+    let rule = rule(&call.rule_option, &snapshot, common);
+    let values = Values::read(&call.values.value, &snapshot.problem)?;
     if call.removable {
-        return removable(call, &snapshot, common);
+        return removable(&snapshot, rule, &values, common);
     }
     let (asked, snapshot) = asked(call.until.as_deref().unwrap_or_default(), snapshot)?;
     let offers = offers(&call.offer, &snapshot.problem)?;
-    let rule = rule(&call.rule_option, &snapshot, common);
-    let plan = Plan::new(&snapshot, rule, &offers, &asked.goal)?;
+    let (snapshot, own_rule) = values.apply_by_rule(&snapshot, rule)?;
+    let plan = Plan::new(&snapshot, own_rule, &offers, &asked.goal)?;
     output::result(
         common,
-        || report::json::plan(&snapshot, rule, &asked, &plan),
-        || report::plan::plan(&snapshot, &asked, &plan),
+        || report::json::by_value(&values, report::json::plan(&snapshot, rule, &asked, &plan)),
+        || {
+            let page = report::plan::plan(&snapshot, &asked, &plan);
+            report::cluster::by_value(&values, &snapshot.problem, page)
+        },
     )?;
     match plan.outcome {
         Outcome::Found(_) => Ok(ExitCode::SUCCESS),
@@ -41,13 +48,21 @@ pub fn run(call: &Call, common: &Common) -> Result<ExitCode, Failure> {
     }
 }
 
-fn removable(call: &Call, snapshot: &Snapshot, common: &Common) -> Result<ExitCode, Failure> {
-    let rule = rule(&call.rule_option, snapshot, common);
-    let removable = Removable::new(snapshot, rule)?;
+fn removable(
+    snapshot: &Snapshot,
+    rule: Option<Rule>,
+    values: &Values,
+    common: &Common,
+) -> Result<ExitCode, Failure> {
+    let (snapshot, own_rule) = &values.apply_by_rule(snapshot, rule)?;
+    let removable = Removable::new(snapshot, *own_rule)?;
     output::result(
         common,
-        || report::json::removable(snapshot, rule, &removable),
-        || report::plan::removable(snapshot, &removable),
+        || report::json::by_value(values, report::json::removable(snapshot, rule, &removable)),
+        || {
+            let page = report::plan::removable(snapshot, &removable);
+            report::cluster::by_value(values, &snapshot.problem, page)
+        },
     )?;
     if removable.alone.is_empty() && !removable.not_known.is_empty() {
         return Err(Failure::solver(

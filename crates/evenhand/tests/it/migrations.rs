@@ -99,7 +99,7 @@ fn wrong_input() {
         ("--for training --pack", "cannot be used with"),
         ("--for training --most 3", "cannot be used with"),
         ("--cost priority", "add --for JOB or --pack"),
-        ("--for training --cost age", "snapshots do not state when tasks started"),
+        ("--for training --cost age", "does not state for how long tasks have run"),
         ("--for training --cost negative.json", "costs must be at least 0"),
         ("--for training --cost nobody.json", "there is no user `nobody`"),
         ("--for training --cost list.json", "expected an object"),

@@ -119,6 +119,8 @@ fn every_kind_of_document_fits_its_schema() {
     let watched = ["watch", "--command", "cat snap.json", "--once", "--history", "history.sqlite"];
     let status = cluster.run(&[&watched[..], &["--format", "json"]].concat()).ends_with(1);
     cluster.write("stopped.json", include_str!("../../../../examples/cluster-stopped.json"));
+    cluster.write("settings.json", include_str!("../../../../examples/cluster-settings.json"));
+    cluster.write("promised.json", include_str!("../../../../examples/cluster-promised.json"));
     cluster.write("jagged.json", include_str!("../../../../examples/cluster-jagged.json"));
     let programme = Folder::with("");
     programme.write("p.mps", include_str!("../../../../examples/linear-programme.mps"));
@@ -149,6 +151,10 @@ fn every_kind_of_document_fits_its_schema() {
         (&cluster, "plan snap.json --removable"),
         (&cluster, "explain stopped.json --stopped team/web"),
         (&cluster, "explain stopped.json --stopped team/report-2"),
+        (&cluster, "explain snap.json --promises"),
+        (&cluster, "explain promised.json --promises"),
+        (&cluster, "explain snap.json --settings"),
+        (&cluster, "explain settings.json --settings --group vision"),
         (&cluster, "simulate snap.json --durations fixed:1h"),
         (
             &cluster,

@@ -47,6 +47,8 @@ schemas![
     "group-explanation",
     "task-explanation",
     "stopped-explanation",
+    "promises",
+    "settings",
     "levels",
     "entitlements",
     "cluster-verdict",

@@ -41,6 +41,7 @@ pub fn migrations(
         Cost::Count => "count",
         Cost::Priority => "priority",
         Cost::Users(_) => "file",
+        Cost::Age(_) => "age",
     };
     let obstacle = found.and_then(|found| match &found.outcome {
         Outcome::Never(obstacle) => Some(reason(problem, user(found.job), obstacle)),

@@ -1,5 +1,6 @@
 //! Every result as a JSON document, with exact numbers as text.
 
+use evenhand_cluster::value::Values;
 use evenhand_problem::{Rational, number};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -13,7 +14,9 @@ mod groups;
 mod migrations;
 mod over_time;
 mod plan;
+mod promises;
 mod ratio;
+mod settings;
 mod stopped;
 mod waits;
 mod why_not;
@@ -28,7 +31,9 @@ pub use groups::{entitlements, levels, why};
 pub use migrations::migrations;
 pub use over_time::over_time;
 pub use plan::{plan, removable};
+pub use promises::promises;
 pub use ratio::{monotone, ratio, sweep, worst_load};
+pub use settings::settings;
 pub use stopped::stopped_explanation;
 pub use waits::waits;
 pub use why_not::task_explanation;
@@ -46,6 +51,16 @@ fn list<T, V: Serialize>(of: impl IntoIterator<Item = T>, each: impl FnMut(T) ->
 /// Returns an object with these fields.
 fn by_name<'n, V: Serialize>(fields: impl IntoIterator<Item = (&'n str, V)>) -> Value {
     Value::Object(fields.into_iter().map(|(name, value)| (name.to_owned(), json!(value))).collect())
+}
+
+/// Returns a document with the values by which resources are counted, if there are any.
+#[must_use]
+pub fn by_value(values: &Values, mut document: Value) -> Value {
+    if let (Value::Object(fields), false) = (&mut document, values.is_empty()) {
+        fields
+            .insert("values".to_owned(), by_name(values.stated().map(|(name, value)| (name, exact(value)))));
+    }
+    document
 }
 
 /// Returns a document: the fields after its kind and version.

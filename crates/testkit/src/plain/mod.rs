@@ -16,6 +16,7 @@ mod pairs;
 mod parties;
 mod places;
 pub mod plan;
+pub mod promises;
 mod proofs;
 mod proportional;
 pub mod ps_dsf;

@@ -169,6 +169,8 @@ pub const COMMANDS: &[CommandLine] = &[
             ("--group", Name),
             ("--task", Name),
             ("--stopped", Name),
+            ("--promises", Nothing),
+            ("--settings", Nothing),
             ("--levels", Nothing),
             ("--rule", Named(Rule::NAMES)),
             ("--no-nominal-first", Nothing),
@@ -179,6 +181,7 @@ pub const COMMANDS: &[CommandLine] = &[
         name: "verdict",
         operands: &[Input],
         options: &[
+            ("--value", OneOf(&["gpu=8", "gpu=1/2", "gpu=0", "x=1", "="])),
             ("--rule", Named(Rule::NAMES)),
             ("--tolerance", Number),
             ("--output", Output),
@@ -200,6 +203,7 @@ pub const COMMANDS: &[CommandLine] = &[
         name: "what-if",
         operands: &[Input],
         options: &[
+            ("--value", OneOf(&["gpu=8", "gpu=1/2", "gpu=0", "x=1", "="])),
             (
                 "--set",
                 OneOf(&[
@@ -262,6 +266,7 @@ pub const COMMANDS: &[CommandLine] = &[
         name: "plan",
         operands: &[Input],
         options: &[
+            ("--value", OneOf(&["gpu=8", "gpu=1/2", "gpu=0", "x=1", "="])),
             ("--offer", OneOf(&["s0", "s0=2", "s1=1/3", "s0=0", "s9", "=", "s0=x"])),
             ("--until", OneOf(&["fair", "guarantees", "starts=all", "starts=u0", "starts=", "x"])),
             ("--removable", Nothing),

@@ -1,6 +1,7 @@
 //! Tests of verdicts, changes and moves through the interface of the library.
 
 mod changes;
+mod claims;
 mod common;
 mod damaged;
 mod fair_tree;
@@ -10,8 +11,10 @@ mod plan;
 mod promises;
 mod published;
 mod rules;
+mod settings;
 mod starts;
 mod stopped;
+mod value;
 mod verdicts;
 mod waits;
 mod why_not;

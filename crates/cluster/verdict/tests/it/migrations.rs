@@ -8,12 +8,12 @@ use crate::common::{cluster, judged, refused, snapshot};
 use evenhand_cluster::Bound;
 use evenhand_cluster::certificate::of_migrations;
 use evenhand_cluster::migrations::{
-    Cluster, Cost, Defragmentation, Migrations, Obstacle, Outcome, Pack, Settings,
+    Ages, Cluster, Cost, Defragmentation, Migrations, Obstacle, Outcome, Pack, Settings,
 };
 use evenhand_cluster::moves::Moves;
 use evenhand_cluster::script::named_steps;
 use evenhand_problem::Rational;
-use evenhand_problem::snapshot::{Constraint, Running, Snapshot};
+use evenhand_problem::snapshot::{Constraint, Running, Snapshot, TaskTime};
 use evenhand_testkit::plain::migrations::{Fewest, fewest};
 use evenhand_testkit::random::fragmented::fragmented;
 use evenhand_testkit::random::snapshots;
@@ -96,6 +96,34 @@ fn kai_1500_costs_and_exempted_workloads() {
         vec![Constraint { priority: 10, ..rule(0) }, Constraint { priority: 3, ..rule(1) }];
     let found = planned(&with_priorities, "job", &costs(Cost::Priority));
     assert_eq!((tasks(&found), found.plan().unwrap().cost.to_string()), ((2, true), "2".to_owned()));
+    // Serving has run for 10 minutes, and one task of batch for 90 minutes.
+    let mut with_times = of.clone();
+    let named = |user: usize, index: u64, names: &[&str]| Running {
+        user,
+        server: 0,
+        index,
+        names: names.iter().map(|name| (*name).to_owned()).collect(),
+        owners: Vec::new(),
+        gangs: Vec::new(),
+    };
+    let time = |task: &str, left: u64| TaskTime {
+        task: task.to_owned(),
+        limit: Some(7200),
+        left: Some(left),
+        priority: None,
+    };
+    with_times.running = vec![named(0, 0, &["s"]), named(1, 1, &["b", "c"])];
+    with_times.times = vec![time("s", 6600), time("b", 1800), time("c", 7200)];
+    let ages = Ages::new(&with_times).unwrap();
+    let expected = BTreeMap::from([(0, Rational::from((7, 6))), (1, Rational::from((5, 2)))]);
+    assert_eq!((&ages.costs, ages.unknown.len()), (&expected, 0));
+    let found = planned(&with_times, "job", &costs(Cost::Age(ages)));
+    assert_eq!((tasks(&found), found.plan().unwrap().cost.to_string()), ((1, true), "7/6".to_owned()));
+    // A task whose time is not known is as dear as the dearest one.
+    with_times.times.remove(0);
+    let ages = Ages::new(&with_times).unwrap();
+    assert_eq!((ages.costs[&0].clone(), ages.unknown), (Rational::from((5, 2)), vec![0]));
+    assert_eq!(Ages::new(&of), None);
     // Exempted workloads do not migrate.
     let pinned =
         |users: &[usize]| Settings { pinned: users.iter().copied().collect(), ..Settings::default() };
