@@ -235,7 +235,9 @@ pub fn sentence(problem: &Problem, settings: &Settings, of: &OfQueue, effect: &E
                 problem.resources()[r]
             ));
         }
-        Some(End::Full(r)) => text.push_str(&format!(" Then fair shares contain all {}.", problem.resources()[r])),
+        Some(End::Full(r)) => {
+            text.push_str(&format!(" Then fair shares contain all {}.", problem.resources()[r]));
+        }
         None if *until == effect.tried_to => {
             text.push_str(&format!(" Values above {} were not tried.", show(&effect.tried_to)));
         }

@@ -241,6 +241,14 @@ impl HalfLifeStudy {
         if self.are_seconds { crate::waits::time((time * 1e9) as u64) } else { short_number(time) }
     }
 
+    /// Returns the half-life of a row for a sentence.
+    fn label(&self, row: usize) -> String {
+        match self.rows[row].1 {
+            Some(_) => format!("a half-life of {}", self.rows[row].0),
+            None => "no decay".to_owned(),
+        }
+    }
+
     fn answer(&self) -> String {
         let Some((n, least, most)) = self.widest() else { return "No user was simulated.".to_owned() };
         let time = |row: usize| self.rows[row].2[n].1.unwrap_or_default();
@@ -249,11 +257,11 @@ impl HalfLifeStudy {
             return "The half-life makes no difference to the waiting time of any user.".to_owned();
         }
         format!(
-            "The half-life matters most to {user}: its tasks wait {} on average with the half-life {}, and {} with {}.",
+            "The half-life matters most to {user}: its tasks wait {} on average with {}, and {} with {}.",
             self.time(time(least)),
-            self.rows[least].0,
+            self.label(least),
             self.time(time(most)),
-            self.rows[most].0
+            self.label(most)
         )
     }
 }

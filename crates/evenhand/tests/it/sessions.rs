@@ -85,7 +85,7 @@ fn run(page: &str, runs: Vec<(String, Option<String>)>) {
         let path = entry.unwrap().path();
         if path
             .extension()
-            .is_some_and(|extension| ["csv", "json", "mps", "sol"].iter().any(|known| extension == *known))
+            .is_some_and(|extension| ["csv", "json", "mps", "sol", "txt"].iter().any(|known| extension == *known))
         {
             fs::copy(&path, examples.join(path.file_name().unwrap())).unwrap();
         }
