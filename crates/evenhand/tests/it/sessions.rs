@@ -83,10 +83,9 @@ fn run(page: &str, runs: Vec<(String, Option<String>)>) {
     fs::create_dir(&examples).unwrap();
     for entry in fs::read_dir(root().join("examples")).unwrap() {
         let path = entry.unwrap().path();
-        if path
-            .extension()
-            .is_some_and(|extension| ["csv", "json", "mps", "sol", "txt"].iter().any(|known| extension == *known))
-        {
+        if path.extension().is_some_and(|extension| {
+            ["csv", "json", "mps", "sol", "txt"].iter().any(|known| extension == *known)
+        }) {
             fs::copy(&path, examples.join(path.file_name().unwrap())).unwrap();
         }
     }
