@@ -3,7 +3,7 @@
 //!
 //! One number changes at a time: a limit, a guarantee or a weight of the queue or of a queue above it. Fair shares are
 //! recomputed for every value. The pieces of the function follow from values and are checked by further values
-//! ([`pieces`]).
+//! (`pieces`).
 
 mod pieces;
 
