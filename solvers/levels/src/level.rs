@@ -25,7 +25,6 @@ mod interval;
 mod keys;
 mod known;
 mod lift;
-mod limited;
 mod master;
 mod part;
 mod peel;
@@ -37,7 +36,6 @@ mod split;
 mod start;
 
 pub use interval::{LevelIntervals, Within, lexicographic_within};
-pub use limited::lexicographic_limited;
 pub use rise::{Rise, RiseBound, Rises};
 pub use rounds::{LevelDual, LexicographicOptimum, Settings};
 

@@ -138,9 +138,6 @@ pub enum PackingError {
         /// The limit.
         limit: usize,
     },
-    /// Exact arithmetic did not confirm a result, although each of its steps was proven.
-    #[error("the exact levels were not confirmed")]
-    Inexact,
     /// The deadline has passed.
     #[error("the time is up")]
     OutOfTime,

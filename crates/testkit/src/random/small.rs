@@ -105,8 +105,6 @@ fn user(n: usize, classes: usize, shape: Shape) -> impl Strategy<Value = UserSpe
                     } else {
                         Vec::new()
                     },
-                    rates: None,
-                    at_most: None,
                 }
             },
         )
