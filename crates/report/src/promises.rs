@@ -215,12 +215,12 @@ fn remedies(problem: &Problem, claims: &Claims) -> Vec<String> {
     lines
 }
 
-/// Returns the meaning of the columns, and what is not counted.
+/// Returns the meaning of the columns, and the limits and amounts that are not counted.
 fn notes(problem: &Problem, claims: &Claims) -> Vec<String> {
     let mut lines = Vec::new();
     if claims.in_doubt().next().is_some() {
         lines.push(
-            "In any case: what is left even if all other promises are served first. If all claim: when every queue asks for its promise and for nothing else."
+            "In any case: the amount that is left even if all other promises are served first. If all claim: the amount if every queue asks for its promise and for nothing else."
                 .to_owned(),
         );
         lines.push(order(problem, claims.rule));
@@ -266,7 +266,7 @@ pub fn order(problem: &Problem, rule: Option<Rule>) -> String {
                 .to_owned()
         }
         Some(PerResource::VolcanoCapacity) => {
-            "Volcano serves what is kept for queues first, then equal fractions of what they deserve; priorities and weights do not count."
+            "Volcano first serves the guarantees of queues, and then equal fractions of their deserved amounts. Priorities and weights do not count."
                 .to_owned()
         }
         None => {

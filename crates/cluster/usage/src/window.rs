@@ -45,7 +45,7 @@ pub struct WindowSettings {
 }
 
 impl WindowSettings {
-    /// Returns the settings of a window without decay, with tolerance 0, of which the history must cover 95 %.
+    /// Returns the settings of a window without decay and with tolerance 0. The history must cover 95 % of the window.
     #[must_use]
     pub fn new(from: i64, to: i64) -> Self {
         Self {

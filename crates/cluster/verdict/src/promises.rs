@@ -22,7 +22,7 @@ use network::Network;
 pub struct Claims {
     /// The rule by which queues are served if all claim their promises; `None` for the problem's own share.
     pub rule: Option<Rule>,
-    /// The resources of which something is promised.
+    /// The resources with at least one promise.
     pub resources: Vec<OfResource>,
 }
 

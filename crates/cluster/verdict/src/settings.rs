@@ -30,7 +30,7 @@ pub struct Settings {
     pub rule: Option<Rule>,
     /// All queues of the snapshot.
     pub names: Vec<String>,
-    /// The queues with waiting tasks. Those that lack the largest fraction of what their tasks ask for come first.
+    /// The queues with waiting tasks. Queues that lack the largest fraction of their tasks' demand come first.
     pub queues: Vec<OfQueue>,
     /// The number of queues with waiting tasks that are not examined, because the computation would take too long.
     pub left_out: usize,

@@ -1,6 +1,6 @@
-//! Which promises of one resource can be kept, written from docs/promises.md. The largest amount of claims that can be met at
-//! once is the least over all sets of server classes: what these servers have, and what the claims that may use other servers
-//! can get through limits. All sets are tried. The engine computes a flow instead.
+//! The promises of one resource that can be kept, written from docs/promises.md. The largest amount of claims that can be met at
+//! once is a least value over all sets of server classes. The value of a set is the capacity of its servers, plus the amount that
+//! limits leave to claims that may use other servers. All sets are tried. The engine computes a flow instead.
 
 use std::collections::BTreeSet;
 

@@ -68,8 +68,8 @@ const WAIT_FOR_ROOM_BEGIN: [&str; 2] = ["ReqNodeNotAvail", "Nodes_required_for_j
 pub(super) const WAIT_FOR_A_LIMIT: [(&str, &str); 3] =
     [("AssocGrpCpuLimit", "cpu"), ("AssocGrpMemLimit", "memory"), ("AssocGrpGRES", "gres/")];
 
-/// The waiting tasks of an array of which only some may run at once. How many may start is known after all jobs have
-/// been read, because running tasks of the array count too.
+/// The waiting tasks of an array with a throttle, which limits the tasks that run at once. The number of tasks that may
+/// start is known after all jobs have been read, because running tasks of the array count too.
 pub(super) struct Throttled {
     pub array: String,
     /// The number of tasks of the array that may run at once.

@@ -1,11 +1,11 @@
-//! Costs by the time for which tasks have run: whoever moves a task loses its work since the last checkpoint.
+//! Costs by the time for which tasks have run. A task that moves loses its work since its last checkpoint.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use evenhand_problem::Rational;
 use evenhand_problem::snapshot::Snapshot;
 
-/// The costs of tasks by the time for which they have run. The time is the limit of a task minus what is left of it.
+/// The costs of tasks by the time for which they have run. The time is the time limit of a task minus the remaining time.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Ages {
     /// By user with running tasks: 1 plus the hours for which its longest-running task has run, in whole minutes.

@@ -395,8 +395,8 @@ impl Trial<'_> {
         self.queues.problem
     }
 
-    /// Returns the first users of starts of which at least one must be made, because a queue is below its fair share or
-    /// a guarantee is missed. Returns `None` if no queue is below its fair share and no guarantee is missed.
+    /// Returns the first users of a set of starts. At least one start of the set must be made, because a queue is below
+    /// its fair share or a guarantee is missed. Returns `None` if no queue is below its fair share and no guarantee is missed.
     fn next(&self) -> Option<Vec<usize>> {
         let queues = self.queues;
         let totals = self.standing.rooms.totals();

@@ -37,7 +37,7 @@ const WORK: usize = 400_000;
 /// The servers that can go.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Removable {
-    /// The servers of which each can go if all other servers stay, in ascending order.
+    /// The servers that can each be removed if all other servers stay, in ascending order.
     pub alone: Vec<Gone>,
     /// Servers that can all go together, in the order in which the search chose them.
     pub together: Vec<Place>,

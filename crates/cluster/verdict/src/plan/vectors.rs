@@ -19,7 +19,7 @@ struct Node {
     /// Among equal bounds, the most expensive set comes first, because it is the closest to its bound.
     price: Reverse<Rational>,
     counts: Vec<u64>,
-    /// The first offer of which servers may still be added. Earlier offers are complete, so that each set follows from
+    /// The first offer that may still add servers. Earlier offers are complete, so that each set follows from
     /// exactly one other set.
     from: usize,
 }

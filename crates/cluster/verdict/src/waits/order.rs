@@ -6,7 +6,7 @@ use crate::due::Due;
 use crate::queues::{Kind, Queues};
 
 /// Returns the largest fraction of its fair share that a queue uses, over all resources. Returns `None` if the queue
-/// uses a resource of which its fair share is 0.
+/// uses a resource for which its fair share is 0.
 fn fraction(usage: &[Rational], share: &[Rational]) -> Option<Rational> {
     let mut largest = Rational::new();
     for (usage, share) in usage.iter().zip(share).filter(|(usage, _)| **usage > 0) {

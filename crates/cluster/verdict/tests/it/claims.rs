@@ -90,7 +90,7 @@ fn kueue_2665_the_quota_exceeds_the_nodes_of_a_flavour() {
     assert_eq!((claimed, capacity), (&Rational::from(24), &Rational::from(16)));
 }
 
-/// Quotas of 8 on two flavours, of which one has no servers any more.
+/// Quotas of 8 on two flavours. One flavour has no servers any more.
 #[test]
 fn a_flavour_without_servers() {
     let document = |t4: u32| {
@@ -175,8 +175,8 @@ fn capacity_beyond_the_class_counts() {
     assert!(!of(&snapshot, None).claims[0].is_in_doubt());
 }
 
-/// Random snapshots against all sets of server classes. The amounts by the rule are within what is promised and what there is,
-/// and in all orders of the other claims no claim has less than what is certain.
+/// Compares random snapshots with a search over all sets of server classes. The amounts by the rule exceed neither the promise nor
+/// the capacity. If the other claims are served first, in any order, a claim still gets its certain amount.
 #[test]
 fn random_snapshots_against_all_sets_of_classes() {
     let (mut doubts, mut shortages) = (0, 0);

@@ -55,8 +55,7 @@ pub fn amounts(vector: &[Rational]) -> Vec<String> {
     vector.iter().map(ToString::to_string).collect()
 }
 
-/// Returns a random problem with groups and whole tasks, of which some are in gangs and some are pinned, and an
-/// allocation. In the allocation, tasks run on all servers on which they fit, as under a scheduler that ignores
+/// Returns a random problem with groups and whole tasks, and an allocation. Some tasks are in gangs and some are pinned. In the allocation, tasks run on all servers on which they fit, as under a scheduler that ignores
 /// fairness.
 pub fn random(seed: u64) -> (Problem, Allocation) {
     let mut rng = Pcg64::seed_from_u64(seed);
