@@ -275,13 +275,14 @@ pub fn series(problem: &Problem, run: &Run) -> SeriesOfRun {
 #[must_use]
 pub fn mean_waiting_times(simulated: &Simulated) -> Vec<(String, Option<f64>)> {
     let Some((problem, _)) = simulated.runs.first() else { return Vec::new() };
+    let mut waited = vec![0.0; problem.n_users()];
+    for row in simulated.runs.iter().flat_map(|(_, run)| &run.history) {
+        waited[row.user as usize] += row.waiting as f64 * (row.to - row.from);
+    }
     let users = problem.users().iter().enumerate();
     let of_user = |(n, user): (usize, &evenhand_problem::User)| {
-        let rows = simulated.runs.iter().flat_map(|(_, run)| &run.history);
-        let rows = rows.filter(|row| row.user as usize == n);
-        let waited: f64 = rows.map(|row| row.waiting as f64 * (row.to - row.from)).sum();
         let submitted: u64 = simulated.runs.iter().map(|(_, run)| run.tasks[n].submitted).sum();
-        (user.name().to_owned(), (submitted > 0).then(|| waited / submitted as f64))
+        (user.name().to_owned(), (submitted > 0).then(|| waited[n] / submitted as f64))
     };
     users.map(of_user).collect()
 }
@@ -290,7 +291,7 @@ pub fn mean_waiting_times(simulated: &Simulated) -> Vec<(String, Option<f64>)> {
 /// Users are queues. The amounts are those of all running tasks of the user.
 ///
 /// # Errors
-/// The user whose history has a time that is not a number of seconds with at most nine decimals, and this time.
+/// [`SimulateError::BeyondHistory`] if the run reaches a time beyond the times of a history.
 pub fn history_csv(problem: &Problem, run: &Run) -> Result<String, SimulateError> {
     let resources = problem.n_resources() as u64;
     room(6 * CELL_OF_TEXT * resources * run.history.len() as u64, "the history of the run");

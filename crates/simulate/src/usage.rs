@@ -115,7 +115,7 @@ struct Usage {
     /// The decayed usage at the time `since`.
     total: f64,
     since: f64,
-    /// The value of what the user runs.
+    /// The value of the running tasks of the user.
     held: f64,
     /// The samples of KAI's window, the oldest first: the number of the first sample, the number of samples, the amount.
     samples: VecDeque<(f64, f64, f64)>,
@@ -188,8 +188,8 @@ impl Usage {
 
 /// A scheduler that serves the user with the least decayed usage over weight, among those with a gang that can start.
 ///
-/// Of users with equal usage the user that runs the least dominant share over weight comes first, then the order of the
-/// problem.
+/// If users have equal usage, the user whose running tasks have the least dominant share over weight comes first. If this
+/// is equal too, the order of the problem decides.
 pub(crate) struct ByUsage<'s> {
     inner: &'s mut dyn Scheduler,
     law: UsageLaw,

@@ -110,7 +110,6 @@ pub(crate) fn read(name: &str, text: &[u8], history: &mut History) -> Result<(),
         return Err(error(1, "no queue has two samples: the step of the query is not known".to_owned()));
     }
     history.is_calendar = true;
-    // Rows by time, as tables have them, so that equal spans follow each other.
     for (samples, (queue, resource, times)) in series.iter().zip(&read) {
         for (k, ((_, text), time)) in samples.values.iter().zip(times).enumerate() {
             let amount = parse_quantity(text).ok().filter(|amount| *amount >= 0).ok_or_else(|| {

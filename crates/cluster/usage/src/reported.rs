@@ -242,16 +242,13 @@ impl File {
         let mut times: Option<(i64, i64)> = None;
         let names: Vec<&str> =
             items.iter().map(|item| item["metadata"]["name"].as_str().unwrap_or_default()).collect();
+        let mut count: BTreeMap<&str, usize> = BTreeMap::new();
+        names.iter().for_each(|name| *count.entry(name).or_default() += 1);
         for (k, item) in items.iter().enumerate() {
             let status = &item["status"]["fairSharing"]["admissionFairSharingStatus"];
-            let status = if status.is_null() {
-                &item["status"]["FairSharing"]["admissionFairSharingStatus"]
-            } else {
-                status
-            };
             let Some(consumed) = status["consumedResources"].as_object() else { continue };
             let namespace = item["metadata"]["namespace"].as_str().unwrap_or_default();
-            let is_unique = names.iter().filter(|name| **name == names[k]).count() == 1;
+            let is_unique = count.get(names[k]) == Some(&1);
             let name = if is_unique { names[k].to_owned() } else { format!("{namespace}/{}", names[k]) };
             let mut usage = Vec::new();
             for (resource, amount) in consumed {

@@ -50,15 +50,17 @@ pub fn run(
         are_seconds: call.half_life.iter().any(has_unit),
         rows: Vec::new(),
     };
-    for text in &call.half_life {
+    let law_of = |text: &String| {
         let half_life = half_life(text)?;
-        let Some(law) = order.law.with_half_life(half_life) else {
-            let why = format!(
-                "--half-life: the law `{}` needs a half-life; `none` is not possible",
-                order.law.name()
-            );
-            return Err(Failure::input(why));
-        };
+        let law = order.law.with_half_life(half_life).ok_or_else(|| {
+            let name = order.law.name();
+            Failure::input(format!("--half-life: the law `{name}` needs a half-life; `none` is not possible"))
+        })?;
+        Ok((text.clone(), half_life, law))
+    };
+    // All half-lives are read before the first run.
+    let laws = call.half_life.iter().map(law_of).collect::<Result<Vec<_>, Failure>>()?;
+    for (text, half_life, law) in laws {
         if let Some(usage) = &mut scenario.usage {
             usage.law = law;
         }
@@ -66,7 +68,7 @@ pub fn run(
             bar.set_message(format!("half-life {text}: time {time:.0}, {events} events"));
         });
         let simulated = simulated.map_err(|error| of_scenario(document, &scenario, error))?;
-        study.rows.push((text.clone(), half_life, simulate::mean_waiting_times(&simulated)));
+        study.rows.push((text, half_life, simulate::mean_waiting_times(&simulated)));
     }
     bar.finish_and_clear();
     output::result(common, || report::half_life_document(&study), || report::half_life_page(&study))?;
