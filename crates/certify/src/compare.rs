@@ -96,10 +96,10 @@ pub struct Comparison {
 }
 
 impl Default for Comparison {
-    /// Returns a comparison of all mechanisms in exact arithmetic, with a minute for each.
+    /// Returns a comparison of the mechanisms that run by default in exact arithmetic, with a minute for each.
     fn default() -> Self {
         Self {
-            mechanisms: registry::ALL.to_vec(),
+            mechanisms: registry::by_default(),
             allocations: Vec::new(),
             axioms: Vec::new(),
             alpha: None,
@@ -359,6 +359,10 @@ fn weighted_tasks(problem: &Problem, tasks: &[Rational]) -> Rational {
 }
 
 fn least_weighted_share(problem: &Problem, tasks: &[Rational]) -> Option<Rational> {
+    if problem.has_rates() {
+        // With rates this share compares throughput, which is not a dominant share.
+        return None;
+    }
     let u = Share::Dominant.coefficients(problem).ok()?;
     (0..tasks.len())
         .filter(|&n| problem.is_active(n))

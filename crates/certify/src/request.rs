@@ -57,7 +57,7 @@ impl Request {
 pub fn apply_share(requests: &mut Vec<Request>, share: Share, is_default: bool) -> Result<(), RequestError> {
     let mut is_about = false;
     for request in requests.iter_mut() {
-        let takes = request.axiom == Axiom::MaxMin
+        let takes = matches!(request.axiom, Axiom::MaxMin | Axiom::MaxMinPackings)
             || request.axiom == Axiom::Proportional && share == Share::Generic && !is_default;
         if takes {
             request.parameters.share = Some(share);

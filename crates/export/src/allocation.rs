@@ -10,7 +10,7 @@ use thiserror::Error;
 
 use crate::region::{Region, legend};
 use crate::vipr::{Programme, Reason, Sense, Terms};
-use crate::{Export, ExportError, Exporter, Write, valid};
+use crate::{Export, ExportError, Exporter, Write, valid, without_rates};
 
 /// The maximum number of bits of all `U_n^alpha` together.
 const MOST_BITS: u64 = 1 << 28;
@@ -35,6 +35,7 @@ enum NoProgramme {
 /// # Errors
 /// [`ExportError`] when the certificate is not valid, or would exceed the checker's limits.
 pub fn of_certificate(certificate: &Certificate, write: Write<'_>) -> Result<Export, ExportError> {
+    without_rates(&certificate.problem)?;
     valid(check(certificate))?;
     let not_valid = |error: &dyn std::fmt::Display| ExportError::NotValid(error.to_string());
     let instance = Instance::new(&certificate.problem, &certificate.allocation).map_err(|e| not_valid(&e))?;

@@ -40,6 +40,7 @@ mod vipr;
 
 use std::fmt::Display;
 
+use evenhand_problem::Problem;
 use thiserror::Error;
 
 pub use allocation::of_certificate;
@@ -89,6 +90,9 @@ pub enum ExportError {
         /// The maximum number of numbers in a file.
         limit: usize,
     },
+    /// Users state rates, which the formats do not cover.
+    #[error("users state `rates`, which are not exported")]
+    Rates,
     /// No user can run anywhere, so there is no variable.
     #[error("there is nothing to write: no user can be given anything")]
     Nothing,
@@ -127,6 +131,12 @@ impl<'w> Exporter<'w> {
 /// Returns lines that explain the numbers in names: `type 1: small`.
 fn numbered<'n>(what: &str, names: impl Iterator<Item = &'n str>) -> impl Iterator<Item = String> {
     names.enumerate().map(move |(at, name)| format!("{what} {}: {name}", at + 1))
+}
+
+/// Returns an error if users state rates. A file that left out the limits of their accelerators would state another
+/// problem.
+fn without_rates(problem: &Problem) -> Result<(), ExportError> {
+    if problem.has_rates() { Err(ExportError::Rates) } else { Ok(()) }
 }
 
 /// Returns an error unless the certificate was accepted.

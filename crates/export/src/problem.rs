@@ -10,8 +10,8 @@ use std::fmt::{self, Display, Formatter};
 use evenhand_budget::{operations, table, words_of_bits};
 use evenhand_problem::{Constraints, Integer, Problem, Rational, Sharing, printable};
 
-use crate::ExportError;
 use crate::region::{legend, row_name};
+use crate::{ExportError, without_rates};
 
 /// The name of the work in messages about limits.
 const WHAT: &str = "the linear programme with a variable for every user on every class";
@@ -45,6 +45,7 @@ pub struct Programme<'p> {
 /// # Errors
 /// [`ExportError::Nothing`] when no user can run anywhere.
 pub fn of_problem(problem: &Problem, form: Form) -> Result<Programme<'_>, ExportError> {
+    without_rates(problem)?;
     let constraints = Constraints::new(problem, Sharing::Rdm);
     let active: Vec<bool> = (0..problem.n_users()).map(|n| problem.is_active(n)).collect();
     if !active.contains(&true) {

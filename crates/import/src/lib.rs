@@ -3,6 +3,7 @@
 //! | importer | reads |
 //! |---|---|
 //! | [`openb`] | node and pod lists of the Alibaba GPU cluster trace of 2023 |
+//! | [`gavel()`] | the table of throughputs and the lists of jobs of Gavel (OSDI 2020) |
 //! | [`google`] | machine table or events, and task events, of the Google cluster trace of 2011 |
 //! | [`google_stream`], [`openb_stream`], [`azure_stream`], [`TaskTable`] | tasks with their times, for simulations |
 //! | [`MachineEvents`] | the machine events of the Google trace over time, for simulations |
@@ -14,6 +15,7 @@
 
 mod azure;
 mod catalogue;
+mod gavel;
 mod google;
 mod input;
 mod note;
@@ -31,6 +33,7 @@ use thiserror::Error;
 
 pub use azure::azure_stream;
 pub use catalogue::{MachineType, catalogue};
+pub use gavel::{GavelOptions, gavel};
 pub use google::{
     GoogleOptions, GoogleUsers, MachineChange, MachineEvent, MachineEvents, google, google_machines,
     google_stream,
@@ -123,6 +126,12 @@ impl Digits {
         for user in problem.users() {
             for (r, value) in user.base_demand().entries() {
                 self.take(value, || format!("user `{}`: demand of `{}`", user.name(), name(r)))?;
+            }
+        }
+        for (user, rates) in problem.users().iter().filter_map(|user| Some((user, user.rates()?))) {
+            for (i, rate) in rates.by_class() {
+                let class = problem.servers()[*i].name();
+                self.take(rate, || format!("user `{}`: rate on `{class}`", user.name()))?;
             }
         }
         for group in problem.groups().list() {

@@ -21,8 +21,10 @@ pub enum Condition {
     Always,
     /// The cluster has exactly one server.
     OneServer,
-    /// No demand depends on the server class, and no user states its rate on a class.
+    /// No demand depends on the server class, and no user states its `gamma` or its rate on a class.
     OneDemand,
+    /// No user limits the accelerators that it uses at once.
+    WithoutAtMost,
     /// [`Condition::OneDemand`], and all users have unlimited tasks. The placement of a satisfied user is arbitrary,
     /// which can violate the axiom.
     OneDemandWithoutEnd,
@@ -48,6 +50,7 @@ impl Condition {
             Self::Always => "always",
             Self::OneServer => "on one server",
             Self::OneDemand => "where no demand depends on the class",
+            Self::WithoutAtMost => "where no user states `at_most`",
             Self::OneDemandWithoutEnd => "where no demand depends on the class and tasks are unlimited",
             Self::Resources => "where no class is shared by time",
             Self::OneDemandEverywhere => {
@@ -66,13 +69,17 @@ impl Condition {
     #[must_use]
     pub fn holds(self, problem: &Problem) -> bool {
         let timed = problem.servers().iter().any(|server| server.is_time_shared());
-        let one_demand = !timed && problem.users().iter().all(|user| user.demand_overrides().is_empty());
+        // With rates, a share may compare throughput instead of demands.
+        let one_demand = !timed
+            && !problem.has_rates()
+            && problem.users().iter().all(|user| user.demand_overrides().is_empty());
         match self {
             Self::OneServer => problem.n_single_servers() == 1 && !timed,
             Self::OneDemand => one_demand,
             Self::OneDemandWithoutEnd => {
                 one_demand && problem.users().iter().all(|user| user.tasks().is_none())
             }
+            Self::WithoutAtMost => !problem.has_at_most(),
             Self::Resources => !timed,
             Self::OneDemandEverywhere => {
                 let mut active = (0..problem.n_users()).filter(|&n| problem.is_active(n));

@@ -21,7 +21,10 @@
 //! | `ps-dsf`, `ps-dsf-tdm` | the level $\frac{x_n}{w_n \gamma_{ni}}$ of a user that wants more cannot rise on class `i` unless a user of the same or a lower level loses tasks there |
 //! | `proportional`, `alpha` | maximum of $\sum_n w_n \log x_n$, $\sum_n w_n \frac{x_n^{1 - \alpha}}{1 - \alpha}$ |
 //! | `utilitarian` | maximum of $\sum_n w_n x_n$ |
+//! | `finish-time` | lexicographic maximum of the sorted tasks over those that the fraction $\frac{w_n}{\sum_m w_m}$ of every class gives |
+//! | `oef` | maximum of $\sum_n x_n$ among envy-free allocations, or those with equal $\frac{x_n}{w_n}$ |
 //! | `njc` | every user has all its tasks, $x_n = T_n$, or at least the fraction $\frac{w_n}{\sum_m w_m}$ of a saturated resource |
+//! | `packings` | lexicographic maximum of the sorted shares of `drfh` or `tsf` over all schedules of whole tasks |
 //! | `fill`, `slots` | whole tasks, one after another, each to the user with the lowest level |
 #![forbid(unsafe_code)]
 
@@ -38,6 +41,8 @@ mod market;
 mod max_min;
 mod mechanism;
 pub mod njc;
+pub mod oef;
+pub mod packings;
 pub mod per_server_drf;
 mod proportional;
 pub mod ps_dsf;

@@ -10,6 +10,10 @@
 //! | `asset` | `1 / sum_r (d_nr / sum_i k_i c_ir)` | equal sums can leave a user with less than its share of every resource: no sharing incentive (NJC, section 4) |
 //! | `generic` | the level is `U_n = (1/w_n) sum_i u_ni x_ni` with stated `u_ni > 0` (Kesidis, equation 3) instead of `x_n / (w_n sigma_n)`: equation 9 gives DRFH, equations 12 and 13 give criteria like those of PS-DSF | if `u_ni` depends on the class, a user's level can rise when its tasks move to other classes, so a user with all its tasks may still be active |
 //!
+//! In a problem with rates (docs/theory.md, section 12), the share of `drfh` is the throughput over that of the equal
+//! part, and `--reference` says how a user would use that part. `finish-time` takes the part of the user's entitlement
+//! instead of the equal part, in every problem. Limits of accelerators (`at_most`) are rows like those of the classes.
+//!
 //! The share vector is unique. The placement `x_ni` is not, and a vertex of the optimal face is returned. With a time
 //! limit on the exact work ([`SECONDS`]), the answer may be an interval for each level: the allocation is exactly
 //! feasible, and the bounds enclose the levels of the lexicographic maximum.
@@ -20,17 +24,17 @@ use evenhand_exact::Axiom::{
     BottleneckFair, EnvyFree, GlobalBottleneckFair, MaxMin, ParetoOptimal, SharingIncentive,
     SingleResourceFair, WorkConserving,
 };
-use evenhand_exact::{Axiom, Parameters, Share, ShareCoefficients, Tasks};
+use evenhand_exact::{Axiom, LimitRows, Parameters, Share, ShareCoefficients, Tasks};
 use evenhand_levels::level::{
     LevelIntervals, LexicographicOptimum, Settings, Within, lexicographic, lexicographic_float,
-    lexicographic_within,
+    lexicographic_limited, lexicographic_within,
 };
-use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing, User};
+use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing, User, names};
 
 use crate::equals::Equals;
 use crate::error::MechanismError;
-use crate::flags::{Flags, SECONDS};
-use crate::guarantees::Condition::{Always, OneCriterion, OneDemand, OneDemandEverywhere};
+use crate::flags::{Flag, Flags, SECONDS, Takes};
+use crate::guarantees::Condition::{Always, OneCriterion, OneDemand, OneDemandEverywhere, WithoutAtMost};
 use crate::mechanism::{Info, Intervals, Late, Mechanism, Outcome, Status};
 use crate::rounding;
 
@@ -78,22 +82,82 @@ equalises!(
     one_server
 );
 
-equalises!(
-    /// Dominant Resource Fairness, Heterogeneous.
-    DRFH,
-    Share::Dominant,
-    Info {
+/// Dominant Resource Fairness, Heterogeneous. With rates: throughput over that of the equal part.
+pub static DRFH: Mechanism = Mechanism {
+    info: &Info {
         id: "drfh",
         aliases: &["c-drfh"],
         title: "Dominant Resource Fairness, Heterogeneous",
-        equalises: "x_n max_r(d_nr / total capacity of r) / w_n, the global dominant share",
+        equalises: "x_n max_r(d_nr / total capacity of r) / w_n, the global dominant share; with rates: throughput over that of the equal part",
         guarantees: "Pareto optimal; where every user has one demand, positive and the same on all servers: envy-free, fair on a common global dominant resource, truthful",
-        reference: "DRFH, equations 4 to 7, section IV; as C-DRFH in PS-DSF, section II-B",
+        reference: "DRFH, equations 4 to 7, section IV; as C-DRFH in PS-DSF, section II-B; with rates Gavel (OSDI 2020)",
     },
-    &[
+    proven: &[
         (Always, &[MaxMin, ParetoOptimal, WorkConserving]),
         (OneDemand, &[EnvyFree, GlobalBottleneckFair, SingleResourceFair]),
-    ]
+    ],
+    flags: &[SECONDS, REFERENCE],
+    axiom: |allocation| {
+        let of_best = allocation.rule.as_deref() == Some(OF_BEST);
+        let share = if of_best { Share::BestPart } else { Share::Dominant };
+        Some((MaxMin, Parameters::from(Some(share))))
+    },
+    equals: |_| Ok(Equals::ByWeight),
+    joins: true,
+    late: Late::Itself,
+    solve: |problem, flags| {
+        let reference = flags.value::<Reference>(REFERENCE.name)?;
+        if reference.is_some() && !problem.has_rates() {
+            let why = "it needs `users[].rates`: without rates, shares have one reference".to_owned();
+            return Err(MechanismError::BadOption { mechanism: DRFH.info.id, option: REFERENCE.name, why });
+        }
+        let best = reference == Some(Reference::Best);
+        let share = if best { Share::BestPart } else { Share::Dominant };
+        let mut outcome = allocate_with(DRFH.info, share, problem, flags)?;
+        outcome.allocation.rule = best.then(|| OF_BEST.to_owned());
+        Ok(outcome)
+    },
+};
+
+/// The flag that says how a user would use the equal part, in problems with rates.
+const REFERENCE: Flag = Flag {
+    name: "reference",
+    takes: Takes::Name("REFERENCE", Reference::NAMES),
+    help: "drfh, for problems with rates: how a user would use the equal part of the cluster; proportional (default) or \
+           best",
+};
+
+/// The rule that an allocation with the reference [`Reference::Best`] states.
+const OF_BEST: &str = "reference best";
+
+/// The use of the equal part, `1/N` of every class, whose throughput is the reference of a user (docs/theory.md, section
+/// 11).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Reference {
+    /// The user uses its part of all classes in proportion.
+    Proportional,
+    /// The user uses its part as well as its limit of accelerators allows.
+    Best,
+}
+
+names! { Reference:
+    Proportional = "proportional", "All classes in proportion, scaled down to `at_most` accelerators";
+    Best = "best", "The classes with the highest rates first, up to `at_most` accelerators";
+}
+
+equalises!(
+    /// Finish-time fairness.
+    FINISH_TIME,
+    Share::FinishTime,
+    Info {
+        id: "finish-time",
+        aliases: &[],
+        title: "Finish-time fairness",
+        equalises: "x_n over the tasks that its own fraction e_n of every class gives it; the least of it is the inverse of the worst rho of Themis",
+        guarantees: "Pareto optimal; sharing incentive: no user finishes later than with its own fraction of every class",
+        reference: "Themis (NSDI 2020), for work that has not begun; theory, section 12",
+    },
+    &[(Always, &[MaxMin, ParetoOptimal, WorkConserving, SharingIncentive])]
 );
 
 equalises!(
@@ -109,7 +173,8 @@ equalises!(
         reference: "PS-DSF, section II-B; Kesidis, section I",
     },
     &[
-        (Always, &[MaxMin, ParetoOptimal, WorkConserving, SharingIncentive]),
+        (Always, &[MaxMin, ParetoOptimal, WorkConserving]),
+        (WithoutAtMost, &[SharingIncentive]),
         (OneDemandEverywhere, &[BottleneckFair, SingleResourceFair]),
     ]
 );
@@ -189,6 +254,15 @@ pub fn allocate(
 ) -> Result<Outcome, MechanismError> {
     let coefficients = coefficients(info, share, problem)?;
     let constraints = Constraints::new(problem, Sharing::Rdm);
+    if problem.has_at_most() {
+        if arithmetic == Arithmetic::Float {
+            return Err(only_exact(info));
+        }
+        let limits = LimitRows::new(problem, &Vec::new());
+        let optimum = lexicographic_limited(&constraints, &coefficients, &limits);
+        let solver = |source| MechanismError::Solver { mechanism: info.id, source };
+        return Ok(exact(info, optimum.map_err(solver)?));
+    }
     let settings = Settings::default();
     let solver = |source| MechanismError::Solver { mechanism: info.id, source };
     Ok(match arithmetic {
@@ -221,6 +295,10 @@ fn allocate_with(
         let why = "doubles prove no bounds: leave --float out".to_owned();
         return Err(MechanismError::Unreadable { option: SECONDS.name, why });
     }
+    if problem.has_at_most() {
+        let why = "there are no bounds for problems with `at_most`: leave --seconds out".to_owned();
+        return Err(MechanismError::Unreadable { option: SECONDS.name, why });
+    }
     let coefficients = coefficients(info, share, problem)?;
     let constraints = Constraints::new(problem, Sharing::Rdm);
     // A deadline beyond the range of the clock means no deadline.
@@ -229,6 +307,12 @@ fn allocate_with(
         Within::Exact(optimum) => exact(info, optimum),
         Within::Between(found) => intervals(info, found),
     })
+}
+
+/// Returns the error that a problem with limits of accelerators is solved in exact arithmetic alone.
+pub(crate) fn only_exact(info: &Info) -> MechanismError {
+    let why = "problems with `at_most` are solved in exact arithmetic alone: leave --float out".to_owned();
+    MechanismError::NotApplicable { mechanism: info.id, why }
 }
 
 fn coefficients(info: &Info, share: Share, problem: &Problem) -> Result<ShareCoefficients, MechanismError> {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use evenhand_budget::{Limits, within};
 use evenhand_exact::axiom::njc::Witness;
-use evenhand_exact::{Axiom, Parameters, Prices};
+use evenhand_exact::{Axiom, Packing, Parameters, Prices};
 use evenhand_levels::level::LevelDual;
 use evenhand_levels::njc::{Goal, NjcSet};
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational, Sharing};
@@ -44,6 +44,9 @@ pub struct Mechanism {
     pub solve: fn(&Problem, &Flags) -> Result<Outcome, MechanismError>,
 }
 
+/// The mechanisms that keep limits of accelerators, `users[].at_most`.
+const KEEP_AT_MOST: [&str; 7] = ["drf", "drfh", "cdrf", "tsf", "finish-time", "utilitarian", "oef"];
+
 /// The answer of a mechanism that reaches its time limit (`seconds`) before it has finished.
 #[derive(Debug, Clone, Copy)]
 pub enum Late {
@@ -71,6 +74,7 @@ impl Mechanism {
     pub fn allocate_with(&self, problem: &Problem, flags: &Flags) -> Result<Outcome, MechanismError> {
         self.check(flags)?;
         self.check_groups(problem)?;
+        self.check_rates(problem)?;
         match (flags.seconds()?, self.late) {
             (Some(time), Late::Doubles | Late::Placed) => self.within(time, problem, flags),
             _ => self.solve_reduced(problem, flags),
@@ -114,6 +118,21 @@ impl Mechanism {
         let why =
             "the users stand in groups, which only `tree` shares by, and `fill` by whole tasks".to_owned();
         Err(MechanismError::NotApplicable { mechanism: self.info.id, why })
+    }
+
+    /// If users state rates or limit their accelerators, checks that the mechanism supports them (docs/theory.md, section
+    /// 11). A mechanism outside of the engine supports no limits, because it may not know them.
+    fn check_rates(&self, problem: &Problem) -> Result<(), MechanismError> {
+        let id = self.info.id;
+        let why = if id == "tree" && problem.has_rates() {
+            "users state rates, and `tree` compares usage of resources"
+        } else if problem.has_at_most() && !KEEP_AT_MOST.contains(&id) {
+            "users state `at_most`, which this mechanism does not keep: use drfh, finish-time, cdrf, tsf, utilitarian or \
+             oef"
+        } else {
+            return Ok(());
+        };
+        Err(MechanismError::NotApplicable { mechanism: id, why: why.to_owned() })
     }
 
     /// Returns whether the mechanism accepts the flag `name`.
@@ -232,6 +251,8 @@ pub struct Findings {
     pub search: Option<Search>,
     /// The entitlements of groups, if these are the answer and no tasks are.
     pub entitlements: Option<Entitlements>,
+    /// The packings of whole tasks among which the servers take turns, by class.
+    pub schedule: Option<Vec<Packing>>,
 }
 
 /// A comparison of whole tasks with their divisible ideal.

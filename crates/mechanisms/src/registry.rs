@@ -16,16 +16,27 @@ pub static ALL: &[&Mechanism] = &[
     &crate::max_min::ASSET,
     &crate::per_server_drf::PER_SERVER_DRF,
     &crate::max_min::GENERIC,
+    &crate::max_min::FINISH_TIME,
     &crate::utilitarian::UTILITARIAN,
+    &crate::oef::OEF,
     &crate::alpha::PROPORTIONAL,
     &crate::alpha::ALPHA,
     &crate::njc::NJC,
     &crate::ps_dsf::PS_DSF,
     &crate::ps_dsf::tdm::PS_DSF_TDM,
+    &crate::packings::PACKINGS,
     &crate::filling::FILL,
     &crate::filling::SLOTS,
     &crate::tree::TREE,
 ];
+
+/// Returns the mechanisms that a comparison runs if none is named: all except `packings`, which takes minutes on
+/// problems that the other mechanisms solve in a second.
+#[must_use]
+pub fn by_default() -> Vec<&'static Mechanism> {
+    let is_long = |mechanism: &&Mechanism| mechanism.info.id == crate::packings::PACKINGS.info.id;
+    ALL.iter().copied().filter(|mechanism| !is_long(mechanism)).collect()
+}
 
 /// Returns the mechanism with the given name or alias.
 ///

@@ -5,6 +5,7 @@
 //! of that allocation.
 
 use evenhand_exact::Axiom::{ParetoOptimal, WorkConserving};
+use evenhand_exact::LimitRows;
 use evenhand_levels::weighted_sum::{SumGoal, maximise_sum, maximise_sum_float};
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing};
 
@@ -12,6 +13,7 @@ use crate::equals::Equals;
 use crate::error::MechanismError;
 use crate::flags::SECONDS;
 use crate::guarantees::Condition::Always;
+use crate::max_min::only_exact;
 use crate::mechanism::{Info, Late, Mechanism, Outcome};
 use crate::rounding;
 
@@ -41,7 +43,11 @@ pub static UTILITARIAN: Mechanism = Mechanism {
 pub fn allocate(problem: &Problem, arithmetic: Arithmetic) -> Result<Outcome, MechanismError> {
     let constraints = Constraints::new(problem, Sharing::Rdm);
     let worth: Vec<Rational> = problem.users().iter().map(|u| u.weight().clone()).collect();
-    let goal = SumGoal::of(&worth);
+    let limits = problem.has_at_most().then(|| LimitRows::new(problem, &Vec::new()));
+    if limits.is_some() && arithmetic == Arithmetic::Float {
+        return Err(only_exact(UTILITARIAN.info));
+    }
+    let goal = SumGoal { limits: limits.as_ref(), ..SumGoal::of(&worth) };
     let solver = |source| MechanismError::Solver { mechanism: UTILITARIAN.info.id, source };
     let (tasks, pivots) = match arithmetic {
         Arithmetic::Exact => {

@@ -37,8 +37,8 @@ pub use on::On;
 pub use place::Place;
 pub use printable::{Medium, printable, printable_json, printable_lines};
 pub use problem::{
-    Joined, Kinds, Merged, Problem, ProblemError, ProblemErrorKind, ProblemSpec, ServerClass, ServerSpec,
-    Size, User, UserSpec, Warning,
+    Joined, Kinds, Merged, Problem, ProblemError, ProblemErrorKind, ProblemSpec, Rates, ServerClass,
+    ServerSpec, Size, User, UserSpec, Warning,
 };
 pub use promises::Promises;
 pub use quantities::Quantities;

@@ -12,6 +12,7 @@ mod joined;
 mod kinds;
 mod known;
 mod merged;
+mod rates;
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -27,6 +28,7 @@ pub use joined::Joined;
 pub use kinds::Kinds;
 pub(crate) use known::Known;
 pub use merged::{Merged, Size};
+pub use rates::Rates;
 
 /// A checked allocation problem.
 #[derive(Debug, Clone, PartialEq)]
@@ -71,6 +73,7 @@ pub struct User {
     demand_overrides: Vec<(usize, Quantities)>,
     given_gamma: Vec<(usize, Rational)>,
     criterion: Vec<(usize, Rational)>,
+    rates: Option<Arc<Rates>>,
 }
 
 crate::names::getters! { Problem:
@@ -224,6 +227,10 @@ impl Problem {
         let user = &self.users[n];
         if let Some(gamma) = lookup(&user.given_gamma, i) {
             return gamma.clone();
+        }
+        if user.rates.is_some() && !user.may_use(i) {
+            // On a class without a rate, the user has no demand that could be compared with its capacity.
+            return Rational::new();
         }
         let server = &self.servers[i];
         let demand = user.demand_on(i).entries().iter();
@@ -391,6 +398,9 @@ impl From<&Problem> for ProblemSpec {
             let name = |r: &usize| problem.resources()[*r].clone();
             amounts.entries().iter().map(|(r, amount)| (name(r), amount.clone())).collect()
         };
+        // With rates, the servers and the demands on classes follow from the rates.
+        let overrides =
+            |user: &User| if user.rates().is_none() { user.demand_overrides().to_vec() } else { Vec::new() };
         let by_class = |list: &[(usize, Rational)]| list.iter().map(|(i, x)| (class(i), x.clone())).collect();
         let servers = problem.servers().iter().map(|server| ServerSpec {
             name: server.name().to_owned(),
@@ -402,10 +412,15 @@ impl From<&Problem> for ProblemSpec {
             weight: Some(user.weight().clone()),
             tasks: user.tasks().cloned(),
             demand: named(user.base_demand()),
-            servers: user.servers().map(|list| list.iter().map(class).collect()),
-            demand_on: user.demand_overrides().iter().map(|(i, d)| (class(i), named(d))).collect(),
+            servers: user
+                .servers()
+                .filter(|_| user.rates().is_none())
+                .map(|list| list.iter().map(class).collect()),
+            demand_on: overrides(user).iter().map(|(i, d)| (class(i), named(d))).collect(),
             gamma: by_class(user.given_gamma()),
             criterion: by_class(user.criterion()),
+            rates: user.rates().map(|rates| by_class(rates.by_class())),
+            at_most: user.at_most().cloned(),
         });
         Self {
             name: problem.name().to_owned(),

@@ -122,6 +122,20 @@ pub enum ProblemErrorKind {
     /// A user that demands nothing.
     #[error("user `{0}` demands nothing: expected at least one resource with a demand above 0")]
     DemandsNothing(String),
+    /// Rates are stated together with a field that they replace.
+    #[error(
+        "`rates` cannot stand next to `{0}`: state the demand per accelerator in `demand`, and the rates"
+    )]
+    RatesNextTo(&'static str),
+    /// Rates are stated in a problem with groups.
+    #[error("`rates` are not supported in a problem with groups: leave the groups out")]
+    RatesInGroups,
+    /// No class that the user may use has a rate above 0.
+    #[error("no server class that user `{0}` may use has a rate above 0: expected at least one")]
+    NoRate(String),
+    /// The most accelerators at once are stated without rates.
+    #[error("`at_most` needs `rates`: state the rates, or state the limit as `tasks`")]
+    AtMostWithoutRates,
     /// The user may run on no server class at all.
     #[error("user `{0}` may use no server class: expected at least one, or no `servers` at all")]
     NoServerAllowed(String),

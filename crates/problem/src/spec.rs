@@ -45,6 +45,10 @@ pub struct UserSpec<S = String> {
     pub gamma: Vec<(S, Rational)>,
     /// `u_ni` of the generic criterion (Kesidis, equation 3).
     pub criterion: Vec<(S, Rational)>,
+    /// Throughput of one accelerator by class. A class that is not named, or has the rate 0, is not allowed.
+    pub rates: Option<Vec<(S, Rational)>>,
+    /// The most accelerators that the user may use at once: the bound of `sum_i x_ni / rate_ni`. No limit if absent.
+    pub at_most: Option<Rational>,
 }
 
 /// A reservation problem as stated, by name, before it is checked.

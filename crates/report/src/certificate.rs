@@ -7,7 +7,9 @@ use evenhand_exact::axiom::integer_feasible::SingleLimit;
 use evenhand_exact::axiom::max_min::Level;
 use evenhand_exact::axiom::ps_dsf::Unblocked;
 use evenhand_exact::axiom::work_conserving::Room;
-use evenhand_exact::{Axiom, Certificate, Claim, Evidence, Outcome, Party, Share, Short, Stop, Tasks};
+use evenhand_exact::{
+    Axiom, Certificate, Claim, Evidence, Outcome, Packing, Party, Share, Short, Stop, Tasks,
+};
 use evenhand_problem::format::problem_sha256;
 use evenhand_problem::number::to_f64;
 use evenhand_problem::{Constraints, Integer, Problem, Rational, Sharing};
@@ -386,6 +388,7 @@ pub(crate) fn words(claim: &Claim, certificate: &Certificate, constraints: &Cons
                     format!("{row} of {server}")
                 }
                 Limit::Tasks(n) => format!("the task limit of {}", user(n)),
+                Limit::Accelerators(n) => format!("the accelerators of {}", user(n)),
                 Limit::Entry(n, server) => {
                     format!("{} on {}", user(n), problem.servers()[server].name())
                 }
@@ -400,6 +403,7 @@ pub(crate) fn words(claim: &Claim, certificate: &Certificate, constraints: &Cons
                     format!("{} of {}", row_name(row.kind, problem.resources()), server(row.server, index))
                 }
                 SingleLimit::Tasks(n) => format!("the task limit of {}", user(n)),
+                SingleLimit::Accelerators(n) => format!("the accelerators of {}", user(n)),
                 SingleLimit::Entry { user: n, server: i, index } => {
                     format!("{} on {}", user(n), server(i, index))
                 }
@@ -454,6 +458,7 @@ pub(crate) fn words(claim: &Claim, certificate: &Certificate, constraints: &Cons
         Evidence::Short(_) => "no class has capacity for any pending task".to_owned(),
         Evidence::ShortOrStopped { stopped, .. } => stopped_words(problem, stopped),
         Evidence::Filling { tasks: filling, .. } => filling_words(filling, certificate),
+        Evidence::Packings { schedule, .. } => packings_words(schedule, certificate),
         Evidence::PartyPrices(_) => "prices bound what every group could gain".to_owned(),
         Evidence::PartyGains { party, envied, .. } => {
             let name = |party: &Party| match party {
@@ -520,6 +525,32 @@ fn filling_words(filling: &Tasks, certificate: &Certificate) -> String {
                 n => format!("; {n} more users differ"),
             };
             format!("{} has {}, filling gives {}{others}", name(*n), tasks(has), tasks(filled))
+        }
+    }
+}
+
+/// Compares the tasks of users with those that whole tasks can reach over time.
+fn packings_words(schedule: &[Packing], certificate: &Certificate) -> String {
+    let totals = evenhand_exact::axiom::packings::totals(&certificate.problem, schedule);
+    let differs = |(n, reached): (usize, Rational)| {
+        let has = certificate.allocation.total(n);
+        (has != reached).then_some((n, has, reached))
+    };
+    let differing: Vec<_> = totals.into_iter().enumerate().filter_map(differs).collect();
+    let name = |n: usize| certificate.problem.users()[n].name();
+    match differing.as_slice() {
+        [] => "prices prove that whole tasks reach no more".to_owned(),
+        [(n, has, reached), others @ ..] => {
+            let others = match others.len() {
+                0 => String::new(),
+                n => format!("; {n} more users differ"),
+            };
+            format!(
+                "{} has {}, the ceiling of whole tasks gives {}{others}",
+                name(*n),
+                tasks(has),
+                tasks(reached)
+            )
         }
     }
 }

@@ -75,6 +75,13 @@ fn verdict(problem: &Problem, explanation: &Explanation) -> String {
         ExplanationVerdict::FitsNowhere => format!("{name} fits on no server that it may use."),
         ExplanationVerdict::NoTasks => format!("{name} asked for no tasks."),
         ExplanationVerdict::Satisfied => format!("{name} has all the tasks that it asked for."),
+        ExplanationVerdict::AtMost => {
+            let most = problem.users()[explanation.user].at_most();
+            let most = most.map_or_else(String::new, |most| format!(" {most}"));
+            format!(
+                "{name} uses all{most} accelerators that it may use at once: it gets more only on faster ones."
+            )
+        }
         ExplanationVerdict::Blocked if is_whole => {
             format!(
                 "{name} cannot get more unless other users free capacity or tasks move: no server that it may use has room for \

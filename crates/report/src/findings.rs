@@ -1,8 +1,9 @@
 //! The findings of a mechanism besides the allocation, in words.
 
+use evenhand_exact::Packing;
 use evenhand_mechanisms::filling::{Integrality, Measure};
 use evenhand_mechanisms::{Bound, Intervals, Outcome, Search, Selected, Status};
-use evenhand_problem::{Constraints, Problem};
+use evenhand_problem::{Constraints, Problem, Rational};
 
 use crate::text::{few, number, place};
 
@@ -64,6 +65,9 @@ pub(crate) fn findings(problem: &Problem, outcome: &Outcome) -> Vec<String> {
             width.to_f64()
         ));
     }
+    if let Some(packings) = &findings.schedule {
+        lines.extend(schedule(problem, packings));
+    }
     let is_final = |status: &Status| matches!(status, Status::Solved | Status::Interval);
     if let Some(status) = findings.status.filter(|status| !is_final(status)) {
         lines.push(format!("The method stopped with the status `{}`.", status.name()));
@@ -78,6 +82,33 @@ pub(crate) fn findings(problem: &Problem, outcome: &Outcome) -> Vec<String> {
             Ok(ideal) => format!("Divided by {mechanism}: {}.", measure(ideal)),
             Err(why) => format!("Divided by {mechanism}: not available ({}).", why.reason()),
         });
+    }
+    lines
+}
+
+/// The number of classes, and of packings of one class, that are shown.
+const MOST_SHOWN: usize = 8;
+
+/// Returns a line for each class with its packings of whole tasks.
+fn schedule(problem: &Problem, packings: &[Packing]) -> Vec<String> {
+    let classes: Vec<&[Packing]> = packings.chunk_by(|a, b| a.server == b.server).collect();
+    let mut lines = vec!["A server takes turns among packings of whole tasks:".to_owned()];
+    for of_class in classes.iter().take(MOST_SHOWN) {
+        let packing = |packing: &Packing| {
+            let tasks = |(n, k): &(usize, u64)| format!("{k} of {}", problem.users()[*n].name());
+            let tasks: Vec<String> = packing.tasks.iter().map(tasks).collect();
+            let part = number(&Rational::from(&packing.part * 100));
+            let tasks = if tasks.is_empty() { "nothing".to_owned() } else { few(&tasks, LONGEST) };
+            format!("{part}\u{a0}% of the time {tasks}")
+        };
+        let shown: Vec<String> = of_class.iter().take(MOST_SHOWN).map(packing).collect();
+        let more = of_class.len().saturating_sub(MOST_SHOWN);
+        let more = if more > 0 { format!("; {more} more packings") } else { String::new() };
+        let server = problem.servers()[of_class[0].server].name();
+        lines.push(format!("  {server}: {}{more}", shown.join("; ")));
+    }
+    if classes.len() > MOST_SHOWN {
+        lines.push(format!("  and {} more classes (--format json lists all)", classes.len() - MOST_SHOWN));
     }
     lines
 }

@@ -11,6 +11,7 @@ use crate::agreement::agreed;
 use crate::q;
 
 mod groups;
+mod packings;
 
 pub fn problem(text: &str) -> Problem {
     Source { name: "problem", text }.problem().unwrap()
@@ -279,6 +280,7 @@ pub fn good_certificates() -> Vec<(&'static str, Certificate)> {
     all.extend(per_server());
     all.extend(whole_tasks());
     all.extend(groups::certificates());
+    all.extend(packings::certificates());
     all
 }
 

@@ -204,6 +204,16 @@ impl Programme {
                 programme.push(|k, _| Rational::from(u8::from(k == n)), tasks.clone());
             }
         }
+        for (n, user) in problem.users().iter().enumerate() {
+            if let (Some(rates), Some(at_most)) = (user.rates(), user.at_most()) {
+                let of = |i: usize| rates.by_class().iter().find(|(class, _)| *class == i);
+                let accelerators = |k: usize, i: usize| match of(i).filter(|_| k == n) {
+                    Some((_, rate)) => rate.clone().recip(),
+                    None => Rational::new(),
+                };
+                programme.push(accelerators, at_most.clone());
+            }
+        }
         programme
     }
 

@@ -25,6 +25,7 @@ mod interval;
 mod keys;
 mod known;
 mod lift;
+mod limited;
 mod master;
 mod part;
 mod peel;
@@ -36,6 +37,7 @@ mod split;
 mod start;
 
 pub use interval::{LevelIntervals, Within, lexicographic_within};
+pub use limited::lexicographic_limited;
 pub use rise::{Rise, RiseBound, Rises};
 pub use rounds::{LevelDual, LexicographicOptimum, Settings};
 

@@ -1,10 +1,12 @@
 //! The knapsack problem of one pool in integers: the choice of the method, and the proof of its
 //! maximum.
 
+use std::collections::BTreeMap;
+
 use crate::limits::PackingError;
 use crate::settings::PACKING;
-use evenhand_problem::Reservation;
 use evenhand_problem::reservation::greatest_common_divisor;
+use evenhand_problem::{Quantities, Reservation};
 use rug::{Integer, Rational};
 
 use super::limits::SearchLimits;
@@ -81,6 +83,43 @@ impl Knapsack {
         let grid = Grid::new(&demand, &capacity);
         let most = (0..n_types).map(|j| problem.most(i, j)).collect();
         Ok(Self { demand, capacity, most, units, grid, limits: limits.clone() })
+    }
+
+    /// Scales the knapsack of one server: the demands of its types by resource, without zeros, and its
+    /// capacities.
+    ///
+    /// A packing has at most `most` tasks of each type. If all of these numbers follow from the capacities
+    /// (`is_bounded_by_capacity`), a table may be used for the search. Proofs are always branch trees.
+    pub fn of(
+        demands: &[&[(usize, Rational)]],
+        capacities: &Quantities,
+        most: Vec<u64>,
+        is_bounded_by_capacity: bool,
+        limits: &SearchLimits,
+    ) -> Result<Self, PackingError> {
+        let mut by_resource: BTreeMap<usize, Vec<(usize, &Rational)>> = BTreeMap::new();
+        for (j, demand) in demands.iter().enumerate() {
+            for (r, d) in *demand {
+                by_resource.entry(*r).or_default().push((j, d));
+            }
+        }
+        limits.numbers(by_resource.len().saturating_mul(demands.len()))?;
+        let (mut units, mut capacity) = (Vec::new(), Vec::new());
+        let mut demand = vec![Vec::new(); demands.len()];
+        for (r, of_types) in by_resource {
+            let stated = of_types.iter().map(|(_, d)| *d);
+            let Some(unit) = greatest_common_divisor(stated) else { continue };
+            capacity.push(Rational::from(&capacities[r] / &unit).floor().into_numer_denom().0);
+            demand.iter_mut().for_each(|demand| demand.push(Integer::new()));
+            for (j, d) in of_types {
+                if let Some(last) = demand[j].last_mut() {
+                    *last = Rational::from(d / &unit).into_numer_denom().0;
+                }
+            }
+            units.push((r, unit));
+        }
+        let grid = if is_bounded_by_capacity { Grid::new(&demand, &capacity) } else { None };
+        Ok(Self { demand, capacity, most, units, grid, limits: limits.clone().with_trees() })
     }
 
     /// Returns the number of cells of the table; `None` if a table would be too large.

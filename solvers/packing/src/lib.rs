@@ -15,6 +15,7 @@
 //! | bounds on the optimum with whole servers and jobs | [`integer`] |
 //! | the loads at which greedy is worst compared with the optimum | [`worst_load`] |
 //! | whether greedy may earn less from more load (Definition 3.8) | [`monotone`] |
+//! | the lexicographic max-min of whole tasks over time, of an allocation problem | [`hull`] |
 //! | the loads at which greedy first falls below the optimum and reaches it again | [`greedy::critical_loads`] |
 //!
 //! If there are several pools, greedy fills them one after another in the order of the file. Each
@@ -23,6 +24,7 @@
 
 pub mod configuration_lp;
 pub mod greedy;
+pub mod hull;
 pub mod integer;
 mod knapsack;
 mod limits;

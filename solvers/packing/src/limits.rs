@@ -138,6 +138,9 @@ pub enum PackingError {
         /// The limit.
         limit: usize,
     },
+    /// Exact arithmetic did not confirm a result, although each of its steps was proven.
+    #[error("the exact levels were not confirmed")]
+    Inexact,
     /// The deadline has passed.
     #[error("the time is up")]
     OutOfTime,

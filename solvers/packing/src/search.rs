@@ -72,6 +72,8 @@ pub struct BranchAndBound<'a, N> {
     scale: Integer,
     /// A bound on all values and on the threshold.
     most_value: Integer,
+    /// The number of words of 64 bits of a scaled value.
+    words: u64,
     /// Whether values are too long for prices from floating point.
     exact: bool,
     /// The known prices, by number of fixed types.
@@ -121,6 +123,7 @@ impl<'a, N: Number> BranchAndBound<'a, N> {
             return None;
         }
         let all = |values: &[Integer]| values.iter().map(N::from_integer).collect::<Option<Vec<N>>>();
+        let words = u64::from(largest_value.significant_bits() + scale.significant_bits()) / 64 + 1;
         let demand = order.iter().map(|&j| all(&knapsack.demand[j])).collect::<Option<_>>()?;
         let profit = order.iter().map(|&j| N::from_integer(&profits[j])).collect::<Option<_>>()?;
         let largest = order.iter().map(|&j| &profits[j]).max().cloned().unwrap_or_default();
@@ -143,6 +146,7 @@ impl<'a, N: Number> BranchAndBound<'a, N> {
             left: all(&knapsack.capacity)?,
             threshold: N::from_integer(threshold)?,
             one: N::from_integer(&Integer::from(1))?,
+            words,
             exact: largest_value.significant_bits() > PACKING.most_float_bits,
             settled: N::zero(),
             knapsack,
@@ -209,6 +213,11 @@ impl<'a, N: Number> BranchAndBound<'a, N> {
         if self.turns > self.paid {
             if self.knapsack.limits.turns(PACKING.turns_at_once).is_err() {
                 return ControlFlow::Break(Ending::Limit);
+            }
+            if self.words > 2 {
+                // Arithmetic of long numbers takes as many more steps as they have words.
+                let more = self.words * PACKING.turns_at_once as u64;
+                evenhand_budget::charge(20 * more, "a search among configurations");
             }
             self.paid = self.turns + PACKING.turns_at_once;
         }

@@ -51,6 +51,8 @@ settings! {
         most_tree_turns: usize = 1_000_000;
         /// The largest number of prices that are stored for one set of open types.
         most_prices: usize = 12;
+        /// The largest number of tasks of one user on a server, which is that of the checker.
+        most_tasks: u64 = 1_000_000_000_000;
         /// The largest number of types, since every type may take a level of recursion.
         most_types: usize = 2_000;
         /// Values with more bits than this need exact prices.

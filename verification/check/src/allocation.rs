@@ -13,7 +13,7 @@ pub type Tasks = Vec<Amounts>;
 /// Further optional fields of an allocation file that the caller passes. They are not read.
 const DECORATIONS: &str = "alpha? criterion? rule? summary? decimals? utilisation? seconds? prices? user_prices? gap? \
     relative_gap? witness? bottlenecks? status? levels? width? iterations? selection? faces? extreme_points? \
-    integrality? series? search? warnings? version? $schema? description?";
+    integrality? series? search? schedule? warnings? version? $schema? description?";
 
 /// A stated allocation.
 #[derive(PartialEq)]

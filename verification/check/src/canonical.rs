@@ -90,9 +90,11 @@ fn text(problem: &Problem, sorted: bool) -> String {
     };
     let user = |n: usize| {
         let user = &problem.users[n];
-        let servers = user.classes.clone();
+        // With rates, the servers and the demands on classes follow from the rates.
+        let servers = user.classes.clone().filter(|_| user.rates.is_none());
         let servers = servers.map(|i| list(&problem.class_names, order(&problem.class_names, i)));
-        let demand_on = user.demand_on.iter().map(|(i, demand)| (*i, amounts(demand)));
+        let demand_on = if user.rates.is_none() { &user.demand_on[..] } else { &[] };
+        let demand_on = demand_on.iter().map(|(i, demand)| (*i, amounts(demand)));
         let fields = [
             ("name", Some(quoted(&problem.user_names.list[n]))),
             ("weight", number(&user.weight).filter(|_| user.weight != 1)),
@@ -102,6 +104,8 @@ fn text(problem: &Problem, sorted: bool) -> String {
             ("demand_on", (demand_on.len() > 0).then(|| by_name(&problem.class_names, demand_on, sorted))),
             ("gamma", by_class(&user.gamma)),
             ("criterion", by_class(&user.criterion)),
+            ("rates", user.rates.as_ref().and_then(by_class)),
+            ("at_most", user.at_most.as_ref().and_then(number)),
         ];
         object(fields.into_iter().chain(problem.groups.fields_of(n)))
     };

@@ -40,7 +40,8 @@ pub struct Case<'a> {
     first: Vec<usize>,
     /// The tasks that a user could have alone, `gamma_n`, by user.
     pub gamma: Vec<Rational>,
-    /// The tasks that a user can use, `g_n = min(T_n, gamma_n)`; 0 for users that cannot run any task.
+    /// The tasks that a user can use, `g_n`: `min(T_n, gamma_n)`, or fewer if its accelerators are limited. It is 0 for
+    /// users that cannot run any task.
     pub g: Vec<Rational>,
     /// The sum of the weights of the active users. A user is active if it can run some task.
     pub weight: Rational,
@@ -73,7 +74,11 @@ impl<'a> Case<'a> {
             gamma.push(gamma.get(*first).map_or_else(|| alone(n), |known| Ok(known.clone()))?);
         }
         let users = || problem.users.iter().zip(&gamma);
-        let g: Vec<Rational> = users().map(|(user, gamma)| user.at_most_tasks(gamma.clone())).collect();
+        let mut g: Vec<Rational> = users().map(|(user, gamma)| user.at_most_tasks(gamma.clone())).collect();
+        for (n, user) in problem.users.iter().enumerate().filter(|(_, user)| user.at_most.is_some()) {
+            work::spend(4 * problem.classes.len())?;
+            g[n] = user.at_most_tasks(problem.best_use(n, &Rational::from(1)));
+        }
         let active = users().zip(&g).filter(|(_, g)| !g.is_zero());
         let weight = work::sum(active.map(|((user, _), _)| user.weight.clone()).collect())?;
         let (x, total, slack) = (stated.tasks.clone(), Vec::new(), Vec::new());
@@ -86,7 +91,7 @@ impl<'a> Case<'a> {
     /// Repairs the stated tasks (docs/theory.md, section 7).
     ///
     /// 1. Entries that do not count (see [`Self::counts`]) become 0.
-    /// 2. A user that is given more than its `T_n` tasks is scaled down to `T_n`.
+    /// 2. A user that is given more than its `T_n` tasks, or uses more than `at_most` accelerators, is scaled down to both.
     /// 3. A class with a row above its capacity is scaled by the capacity over the load of its fullest row.
     ///
     /// Tasks on single servers are not scaled.
@@ -95,9 +100,15 @@ impl<'a> Case<'a> {
         for (n, tasks) in x.iter_mut().enumerate() {
             tasks.retain(|(i, x)| self.counts(n, *i, x));
             let all = total_of(tasks);
-            let most = self.problem.users[n].at_most_tasks(all.clone());
-            if most < all && self.stated.placements.is_none() {
-                tasks.iter_mut().for_each(|(_, x)| *x *= Rational::from(&most / &all));
+            let user = &self.problem.users[n];
+            let most = user.at_most_tasks(all.clone());
+            let mut factor = if most < all { most / all } else { Rational::from(1) };
+            if let Some(at_most) = &user.at_most {
+                let used = user.accelerators(tasks);
+                factor = if used > *at_most { factor.min(at_most / used) } else { factor };
+            }
+            if factor < 1 && self.stated.placements.is_none() {
+                tasks.iter_mut().for_each(|(_, x)| *x *= &factor);
             }
         }
         let slack = self.slack_of(&x)?;

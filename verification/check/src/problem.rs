@@ -48,6 +48,11 @@ pub struct User {
     pub gamma: Amounts,
     /// The stated coefficients of the share `generic`, by class.
     pub criterion: Amounts,
+    /// The rates above 0 on classes that the user may use; absent if it states none. They determine `classes` and
+    /// `demand_on`.
+    pub rates: Option<Amounts>,
+    /// The most accelerators that the user may use at once: the bound of `sum_i x_ni / rate_ni`.
+    pub at_most: Option<Rational>,
 }
 
 /// Reads the server classes of a problem of either kind, with their names.
@@ -80,12 +85,27 @@ impl Problem {
         if resources.list.is_empty() || classes.is_empty() {
             return raw.wrong("expected at least one resource and one server class");
         }
-        let names = "name weight? tasks? demand? servers? demand_on? gamma? criterion? group? gang? pinned?";
+        let names = "name weight? tasks? demand? servers? demand_on? gamma? criterion? rates? at_most? group? gang? pinned?";
         let rows = users.rows(names, Ok)?;
         let mut groups = Groups::read(groups, share, &resources, &class_names)?;
         let user_names = Names::new("user", rows.iter().map(|row| row[0]))?;
         let mut users = Vec::new();
-        for [name, weight, tasks, demand, servers, demand_on, gamma, criterion, group, gang, pinned] in rows {
+        for row in rows {
+            let [
+                name,
+                weight,
+                tasks,
+                demand,
+                servers,
+                demand_on,
+                gamma,
+                criterion,
+                rates,
+                at_most,
+                group,
+                gang,
+                pinned,
+            ] = row;
             let asks = |_, raw| match resources.amounts(raw)? {
                 demand if demand.is_empty() => raw.wrong("a demand that asks for nothing"),
                 demand => Ok(demand),
@@ -95,17 +115,48 @@ impl Problem {
                 return servers.wrong("expected at least one server class, or no `servers` at all");
             }
             let demand = resources.amounts(demand)?;
+            let mut listed = listed.filter(|list| list.len() < classes.len());
+            let stated = [demand_on, gamma].iter().any(|raw| raw.given().is_some());
+            let rates = match rates.given() {
+                Some(raw) if stated || !groups.names.list.is_empty() => {
+                    return raw.wrong("rates stand next to `demand_on`, `gamma` or groups");
+                }
+                Some(raw) => {
+                    let may_use =
+                        |i: &usize| listed.as_ref().is_none_or(|list| list.binary_search(i).is_ok());
+                    let mut rates = class_names.map(raw, |_, raw| raw.amount())?;
+                    rates.retain(|(i, rate)| !rate.is_zero() && may_use(i));
+                    if rates.is_empty() {
+                        return raw.wrong("no server class that the user may use has a rate above 0");
+                    }
+                    Some(rates)
+                }
+                None if at_most.given().is_some() => return at_most.wrong("`at_most` needs `rates`"),
+                None => None,
+            };
+            if let Some(rates) = &rates {
+                let allowed: Vec<usize> = rates.iter().map(|(i, _)| *i).collect();
+                listed = (allowed.len() < classes.len()).then_some(allowed);
+            }
             let mut demand_on = class_names.map(demand_on, asks)?;
             // A demand on a class that equals the base demand has no effect.
+            if let Some(rates) = rates.as_ref().filter(|_| !demand.is_empty()) {
+                // A task takes the demand of one accelerator divided by the rate.
+                let of =
+                    |rate: &Rational| demand.iter().map(|(r, d)| (*r, Rational::from(d / rate))).collect();
+                demand_on = rates.iter().map(|(i, rate)| (*i, of(rate))).collect();
+            }
             demand_on.retain(|(_, on_class)| *on_class != demand);
             let user = User {
                 weight: weight.given().map_or(Ok(Rational::from(1)), Json::positive)?,
                 tasks: tasks.given().map(Json::amount).transpose()?,
                 demand,
-                classes: listed.filter(|list| list.len() < classes.len()),
+                classes: listed,
                 demand_on,
                 gamma: class_names.map(gamma, |_, raw| raw.positive())?,
                 criterion: class_names.map(criterion, |_, raw| raw.positive())?,
+                rates,
+                at_most: at_most.given().map(Json::positive).transpose()?,
             };
             let says = |i| at(&user.gamma, i).is_some() || at(&user.demand_on, i).is_some();
             if user.demand.is_empty() && !user.usable(classes.len()).all(says) {
@@ -151,7 +202,40 @@ impl Problem {
     /// Returns `gamma_ni`, computed as if user `n` were allowed to use every class.
     pub fn gamma(&self, n: usize, i: usize) -> Rational {
         let by_demand = || most_tasks(self.demand(n, i), &self.classes[i].capacity) * self.classes[i].count;
+        let has_no_rate = self.users[n].rates.as_ref().is_some_and(|rates| at(rates, i).is_none());
+        if has_no_rate {
+            return Rational::new();
+        }
         at(&self.users[n].gamma, i).cloned().unwrap_or_else(by_demand)
+    }
+
+    /// Returns whether some user states rates.
+    pub fn has_rates(&self) -> bool {
+        self.users.iter().any(|user| user.rates.is_some())
+    }
+
+    /// Returns whether some user limits the accelerators that it uses at once.
+    pub fn has_at_most(&self) -> bool {
+        self.users.iter().any(|user| user.at_most.is_some())
+    }
+
+    /// Returns the most tasks of user `n` with the fraction `part` of every class. `T_n` does not limit them. The user
+    /// fills the classes with the highest rates first, until it uses `at_most` accelerators.
+    pub fn best_use(&self, n: usize, part: &Rational) -> Rational {
+        let mut classes: Amounts = self.classes_of(n).map(|i| (i, self.gamma(n, i) * part)).collect();
+        let user = &self.users[n];
+        let Some(mut left) = user.at_most.clone() else { return classes.iter().map(|(_, x)| x).sum() };
+        let zero = Rational::new();
+        let rate = |i: usize| user.rates.as_ref().and_then(|rates| at(rates, i)).unwrap_or(&zero);
+        classes.sort_by(|(a, _), (b, _)| rate(*b).cmp(rate(*a)));
+        let mut sum = Rational::new();
+        for (i, most) in classes {
+            // A class on which the user can run has a rate above 0.
+            let accelerators = (most / rate(i)).min(left.clone());
+            sum += Rational::from(&accelerators * rate(i));
+            left -= accelerators;
+        }
+        sum
     }
 
     /// Returns the capacity of all servers together, by resource.
@@ -180,6 +264,13 @@ impl User {
     /// Returns `min(T_n, value)`.
     pub fn at_most_tasks(&self, value: Rational) -> Rational {
         self.tasks.clone().filter(|tasks| *tasks < value).unwrap_or(value)
+    }
+
+    /// Returns the accelerators that these tasks use at once, `sum_i x_ni / rate_ni`. Tasks on classes without a rate are
+    /// not counted.
+    pub fn accelerators(&self, tasks: &Amounts) -> Rational {
+        let on = |(i, x): &(usize, Rational)| Some(Rational::from(x / at(self.rates.as_ref()?, *i)?));
+        tasks.iter().filter_map(on).sum()
     }
 
     /// Returns the classes that the user may use. `classes` is the number of all classes.

@@ -12,8 +12,14 @@ use crate::work::{self, Checked};
 /// A measure of a user's share of the cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Share {
-    /// The dominant share: the largest fraction of a resource of all servers that a task takes.
+    /// The dominant share: the largest fraction of a resource of all servers that a task takes. In a problem with rates:
+    /// the throughput over that of the equal part, of which a user uses all classes in proportion.
     Dominant,
+    /// In a problem with rates: the throughput over the best use of the equal part.
+    BestPart,
+    /// The tasks over those of the user's own fraction of every class, used as well as possible. The weight counts in the
+    /// fraction.
+    FinishTime,
     /// The reciprocal of the tasks that the user would have alone. Undefined if a user is restricted to some classes.
     Containerized,
     /// The reciprocal of the tasks that the user would have alone if it were not restricted to some classes.
@@ -27,10 +33,12 @@ pub enum Share {
 }
 
 /// The names of the shares. The first name of a share is used for writing.
-const NAMES: [(&str, Share); 7] = [
+const NAMES: [(&str, Share); 9] = [
     ("drfh", Share::Dominant),
     ("drf", Share::Dominant),
     ("c-drfh", Share::Dominant),
+    ("drfh-best", Share::BestPart),
+    ("finish-time", Share::FinishTime),
     ("cdrf", Share::Containerized),
     ("tsf", Share::Unbarred),
     ("asset", Share::Asset),
@@ -64,17 +72,35 @@ impl Coefficients {
         let (problem, total) = (case.problem, case.problem.total_capacity());
         let is_undefined = match share {
             Share::Containerized => problem.users.iter().any(|user| user.classes.is_some()),
-            Share::Resource(r) => at(&total, r).is_none(),
+            Share::Resource(r) => at(&total, r).is_none() || problem.has_rates(),
+            Share::Asset => problem.has_rates(),
+            Share::BestPart => !problem.has_rates(),
+            // The largest share that a user has alone has a simple form only without limits of accelerators.
+            Share::Generic => problem.has_at_most(),
             _ => false,
         };
         if is_undefined {
             return Ok(None);
         }
+        let has_rates = problem.has_rates();
+        let equal = Rational::from((1, case.active().count().max(1) as u64));
         let part = |(r, d): &(usize, Rational)| Some(Rational::from(d / at(&total, *r)?));
         let of_user = |n: usize| {
             let user = &problem.users[n];
             let parts = user.demand.iter().filter_map(part);
             let base = match share {
+                Share::Dominant | Share::BestPart if has_rates => {
+                    work::spend(4 * problem.classes.len())?;
+                    let best = || problem.best_use(n, &equal);
+                    let used = if share == Share::BestPart { best() } else { in_proportion(case, n, &equal) };
+                    Some(used.recip())
+                }
+                Share::BestPart => None,
+                Share::FinishTime => {
+                    work::spend(4 * problem.classes.len())?;
+                    let own = problem.best_use(n, &Rational::from(&user.weight / &case.weight));
+                    Some(&user.weight / own)
+                }
                 Share::Dominant => parts.max(),
                 Share::Asset => Some(parts.sum()),
                 Share::Containerized => Some(case.gamma[n].clone().recip()),
@@ -109,6 +135,18 @@ impl Coefficients {
     /// Returns `sum_i u_ni x_ni`.
     pub fn sum(&self, n: usize, tasks: &Amounts) -> Checked<Rational> {
         work::sum(tasks.iter().map(|(i, x)| work::times(self.of(n, *i), x)).collect::<Checked<_>>()?)
+    }
+}
+
+/// Returns the tasks of a user with a part of every class, if it uses all classes in proportion and no more than
+/// `at_most` accelerators.
+fn in_proportion(case: &Case<'_>, n: usize, part: &Rational) -> Rational {
+    let (problem, user) = (case.problem, &case.problem.users[n]);
+    let all: Amounts = problem.classes_of(n).map(|i| (i, problem.gamma(n, i) * part)).collect();
+    let (sum, used) = (all.iter().map(|(_, x)| x).sum::<Rational>(), user.accelerators(&all));
+    match &user.at_most {
+        Some(at_most) if used > *at_most => sum * at_most / used,
+        _ => sum,
     }
 }
 

@@ -68,6 +68,7 @@ impl Claim {
         parameters: impl Into<Parameters>,
         problem: &Problem,
     ) -> Result<(), Inapplicable> {
+        axiom.covers(problem)?;
         axiom.rule().applies_to(&parameters.into(), problem)
     }
 
@@ -149,6 +150,7 @@ impl Claim {
         let to_problem = rule
             .parameters(Parameters::default())
             .map_or(Ok(()), |parameters| rule.applies_to(&parameters, instance.problem()));
+        let to_problem = axiom.covers(instance.problem()).and(to_problem);
         if let Err(why) = to_problem.and_then(|()| rule.applies(instance)) {
             return Ok(Self::not_applicable(axiom, None, why));
         }
@@ -177,6 +179,7 @@ impl Claim {
         tolerance: &Rational,
     ) -> Result<Self, Refusal> {
         let parameters = parameters.into().of(axiom)?;
+        axiom.covers(instance.problem())?;
         let evidence = axiom.rule().complete(instance, &parameters, evidence)?;
         let (verdict, margin) = axiom.rule().judge(instance, &parameters, &evidence)?;
         let within = margin.as_ref().map_or(verdict, |margin| is_within(margin, tolerance));

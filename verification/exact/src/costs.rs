@@ -7,6 +7,7 @@ use rug::{Assign, Integer, Rational};
 
 use crate::budget::TooLarge;
 use crate::instance::Instance;
+use crate::limit_rows::{LimitOf, LimitRow};
 use crate::quotient::{Quotient, absorb, scaled};
 use crate::refusal::{InstanceError, Refusal};
 use crate::scaled::check_width;
@@ -22,6 +23,8 @@ pub(crate) struct Costs<'a, 'b> {
     priced: Sparse<Vec<Priced>>,
     /// For each limit of the groups, by position: its price, in the form of row prices.
     limits: Sparse<Integer>,
+    /// For each user with a price on its accelerators: the cost of the accelerators of one task by class, times `M`.
+    of_accelerators: Sparse<Vec<(usize, Integer)>>,
     /// The unused amounts of the limits, times their prices.
     of_limits_left: Rational,
     zero: Integer,
@@ -73,20 +76,37 @@ impl<'a, 'b> Costs<'a, 'b> {
         };
         others.clone().try_for_each(&mut count_in)?;
         prices().try_for_each(&mut count_in)?;
+        let all_rows = instance.constraints().rows();
+        let limit_of = |row: usize| row.checked_sub(all_rows.len()).map(|at| &instance.limits().list()[at]);
+        let mut paid_times = Vec::new();
+        for (row, price) in rows.clone() {
+            let Some(LimitRow { of: LimitOf::User(n), .. }) = limit_of(row) else { continue };
+            let rates = instance.problem().users()[*n].rates();
+            let times = rates.map_or(&[][..], |rates| rates.times());
+            let paid: Vec<_> = times.iter().map(|(i, time)| (*i, Rational::from(time * price))).collect();
+            paid.iter().try_for_each(|(_, paid)| count_in(paid))?;
+            paid_times.push((*n, paid));
+        }
         // The rows of a class are adjacent.
         let mut priced: Vec<(usize, Vec<Priced>)> = Vec::new();
         let (mut limits, mut of_limits_left) = (Vec::new(), Rational::new());
-        let all_rows = instance.constraints().rows();
         for (row, price) in rows {
             let mut value = scaled(price, &denominator);
             let limit = row.checked_sub(all_rows.len()).map(|at| (at, &instance.limits().list()[at]));
-            let kind = limit.map_or_else(|| all_rows[row].kind, |(_, of)| RowKind::Resource(of.resource));
+            if let Some((_, of)) = limit {
+                of_limits_left += Rational::from(&of.most - &of.held).abs() * price;
+            }
+            let kind = match limit.map(|(_, of)| &of.of) {
+                None => all_rows[row].kind,
+                Some(LimitOf::Group { resource, .. }) => RowKind::Resource(*resource),
+                // The cost of accelerators was computed above.
+                Some(LimitOf::User(_)) => continue,
+            };
             if let Some(scale) = instance.scaled.row_scale(kind) {
                 value *= Integer::from(instance.scaled.common_scale.div_exact_ref(scale));
             }
-            if let Some((at, of)) = limit {
+            if let Some((at, _)) = limit {
                 limits.push((at, value));
-                of_limits_left += Rational::from(&of.most - &of.held) * price;
                 continue;
             }
             let at = &all_rows[row];
@@ -98,13 +118,19 @@ impl<'a, 'b> Costs<'a, 'b> {
             }
         }
         let users = users.map(|(n, q)| (n, scaled(q, &denominator))).collect();
+        let in_units = |paid: Vec<(usize, Rational)>| -> Vec<(usize, Integer)> {
+            paid.into_iter().map(|(i, paid)| (i, scaled(&paid, &denominator))).collect()
+        };
+        let of_accelerators = paid_times.into_iter().map(|(n, paid)| (n, in_units(paid))).collect();
+        let of_accelerators = Sparse::new(of_accelerators);
         let (users, priced, limits) = (Sparse::new(users), Sparse::new(priced), Sparse::new(limits));
-        Ok(Self { instance, denominator, users, priced, limits, of_limits_left, zero: Integer::new() })
+        let zero = Integer::new();
+        Ok(Self { instance, denominator, users, priced, limits, of_accelerators, of_limits_left, zero })
     }
 
     /// Charges the cost of limits for some users on all their classes, before it is computed.
     pub fn charge(&self, users: impl Iterator<Item = usize>) -> Result<(), TooLarge> {
-        if self.limits.entries().is_empty() {
+        if self.limits.entries().is_empty() && self.of_accelerators.entries().is_empty() {
             return Ok(());
         }
         let (instance, problem) = (self.instance, self.instance.problem());
@@ -129,7 +155,8 @@ impl<'a, 'b> Costs<'a, 'b> {
     pub fn are_of_shapes(&self) -> bool {
         let constraints = self.instance.constraints();
         let mut classes = 0..constraints.problem().n_servers();
-        self.limits.entries().is_empty() && !classes.any(|i| constraints.is_time_shared(i))
+        let has_limits = !(self.limits.entries().is_empty() && self.of_accelerators.entries().is_empty());
+        !has_limits && !classes.any(|i| constraints.is_time_shared(i))
     }
 
     /// Returns the cost of the rows of the cheapest class for user `n`, times `M common_scale`. Requires
@@ -151,8 +178,10 @@ impl<'a, 'b> Costs<'a, 'b> {
     /// Sets `cost` to the numerator of `M (base + sum_r p_ir d_nir)`, and returns the denominator.
     pub fn of(&self, cost: &mut Integer, n: usize, i: usize, base: &Base) -> Cow<'_, Integer> {
         let scaled = &self.instance.scaled;
+        let of_accelerators = self.of_accelerators.get(n).and_then(|paid| at(paid, i));
         if self.instance.constraints().is_time_shared(i) {
             cost.assign(&base.plain);
+            of_accelerators.into_iter().for_each(|paid| *cost += paid);
             let Some(Priced { price, .. }) = self.priced(i).first() else {
                 return Cow::Owned(Integer::from(1));
             };
@@ -162,6 +191,9 @@ impl<'a, 'b> Costs<'a, 'b> {
             return Cow::Owned(gamma.into_numer_denom().0);
         }
         cost.assign(&base.scaled);
+        if let Some(paid) = of_accelerators {
+            *cost += Integer::from(paid * &scaled.common_scale);
+        }
         let demand = scaled.demand(n, i);
         let priced = self.priced(i);
         if demand.len() < priced.len() {
@@ -180,9 +212,9 @@ impl<'a, 'b> Costs<'a, 'b> {
         if !self.limits.entries().is_empty() {
             let limits = self.instance.limits();
             for of in limits.of_user(scaled.problem(), n).filter(|of| limits.list()[*of].counts(i)) {
-                let row = &limits.list()[of];
-                let demand = if row.on.is_empty() { scaled.base_demand(n) } else { demand };
-                if let Some((price, demand)) = self.limits.get(of).zip(at(demand, row.resource)) {
+                let LimitOf::Group { on, resource, .. } = &limits.list()[of].of else { continue };
+                let demand = if on.is_empty() { scaled.base_demand(n) } else { demand };
+                if let Some((price, demand)) = self.limits.get(of).zip(at(demand, *resource)) {
                     *cost += price * demand;
                 }
             }
@@ -275,7 +307,7 @@ pub(crate) fn check_signs_of<'r>(
     let problem = instance.problem();
     if let Some((row, _)) = rows.find(|(_, p)| **p < 0) {
         let row = instance.constraints().rows().get(row);
-        let of = row.map_or("a limit of a group".to_owned(), |row| {
+        let of = row.map_or("a limit of a group or user".to_owned(), |row| {
             format!("server `{}`", problem.servers()[row.server].name())
         });
         return Err(Refusal::new(format!("a price on {of} is negative")));

@@ -6,6 +6,7 @@ use evenhand_problem::{Placement, Rational};
 
 use crate::instance::Tasks;
 use crate::prices::{PriceVector, Prices};
+use crate::ratio::Tree;
 
 /// A limited quantity of an allocation by class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,6 +15,8 @@ pub enum Limit {
     Row(usize),
     /// The tasks of a user.
     Tasks(usize),
+    /// The accelerators that a user uses at once.
+    Accelerators(usize),
     /// The entry `(user, server class)`, which is negative, or on a class where the user cannot run.
     Entry(usize, usize),
 }
@@ -30,6 +33,8 @@ pub enum SingleLimit {
     },
     /// The tasks of a user.
     Tasks(usize),
+    /// The accelerators that a user uses at once.
+    Accelerators(usize),
     /// The tasks of a user on one server: negative, not whole, or where it cannot run.
     Entry {
         /// The user.
@@ -190,6 +195,33 @@ pub struct PartyPrices {
     pub prices: PriceVector,
 }
 
+/// A packing of a server class, and the part of the time that its servers have it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Packing {
+    /// The class.
+    pub server: usize,
+    /// The part of the time, at least 0.
+    pub part: Rational,
+    /// The whole tasks `(user, tasks)` on one server, ascending by user.
+    pub tasks: Vec<(usize, u64)>,
+}
+
+/// The prices of one level among whole tasks over time (docs/theory.md, section 11).
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct PackingLevel {
+    /// The users that cannot have more, ascending.
+    pub covers: Vec<usize>,
+    /// The price of a task of each user, `l_n`, ascending.
+    pub user_weights: Vec<(usize, Rational)>,
+    /// The price of a server of each class, ascending.
+    pub class_prices: Vec<(usize, Rational)>,
+    /// The price of a task that a user has, `q_n`, ascending.
+    pub user_prices: Vec<(usize, Rational)>,
+    /// The trees that prove that no packing is worth more than a server, ascending by class. The `job` of a
+    /// split is a user. A class without a tree needs no multipliers and no splits.
+    pub pricing: Vec<(usize, Tree)>,
+}
+
 /// Evidence of a claim. Users, rows, classes and resources are given by index.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Evidence {
@@ -311,6 +343,13 @@ pub enum Evidence {
         tasks: Tasks,
         /// The prices that show why the filling ends there, in any order.
         prices: Vec<PlacePrices>,
+    },
+    /// Max-min among whole tasks over time, whether it holds or is violated.
+    Packings {
+        /// A schedule with the totals of the lexicographic maximum.
+        schedule: Vec<Packing>,
+        /// The levels that prove these totals, in any order.
+        levels: Vec<PackingLevel>,
     },
     /// Proportional, if violated: an allocation with a larger sum.
     Better(Tasks),

@@ -46,6 +46,8 @@ impl<'a> Gammas<'a> {
             .collect();
         let (mut sum, mut least, mut tasks) = (Integer::new(), Integer::new(), Integer::new());
         let mut apart = Rational::new();
+        // A user with rates has no demand on the classes that it may not use.
+        let constrained = constrained || user.rates().is_some();
         let everywhere = if constrained { 0..0 } else { 0..self.capacity.len() };
         // On all other classes the user may not run, or a resource is missing.
         let own = constrained.then(|| self.problem.classes_of(n)).into_iter().flatten();

@@ -43,7 +43,7 @@ pub struct Instance<'a> {
     slacks: Vec<Integer>,
     /// The scale of each row of time; without meaning for other rows.
     time_scales: Vec<Integer>,
-    /// The limits of groups.
+    /// The limits of groups, or of the accelerators of users.
     limits: Arc<LimitRows>,
 }
 
@@ -88,7 +88,8 @@ impl<'a> Instance<'a> {
         &self.scaled.constraints
     }
 
-    /// Returns the limits of the groups. Allocations that are compared with this one have to respect them.
+    /// Returns the limits of the groups, or of the accelerators of users. Allocations that are compared with this one
+    /// have to respect them.
     #[must_use]
     pub fn limits(&self) -> &LimitRows {
         &self.limits
@@ -117,7 +118,7 @@ impl<'a> Instance<'a> {
     /// Checks that axioms that compare an allocation with all possible ones apply. If there are limits, the usage of
     /// each group has to be the sum of its users' usage.
     pub(crate) fn can_be_compared(&self) -> Result<(), Inapplicable> {
-        if self.limits.list().is_empty() {
+        if !self.problem().groups().have_limits() {
             return Ok(());
         }
         self.divides()?;
@@ -301,7 +302,7 @@ impl<'a> Instance<'a> {
 
     fn fill_limits(&mut self) -> Result<(), TooLarge> {
         let problem = self.problem();
-        if problem.groups().have_limits() {
+        if problem.groups().have_limits() || problem.has_at_most() {
             let empty = LimitRows::new(problem, &Vec::new());
             let of_user =
                 |n: usize| empty.of_user(problem, n).count().saturating_mul(1 + self.tasks[n].len());

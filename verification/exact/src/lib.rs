@@ -72,12 +72,12 @@ pub use budget::{Budget, DEFAULT_WORK, TooLarge};
 pub use certificate::Certificate;
 pub use claim::{Claim, Outcome};
 pub use evidence::{
-    ClassMark, Complaint, Evidence, Level, Limit, Party, PartyPrices, PlacePrices, Room, Short, SingleLimit,
-    Standing, Stop, Unblocked, Witness,
+    ClassMark, Complaint, Evidence, Level, Limit, Packing, PackingLevel, Party, PartyPrices, PlacePrices,
+    Room, Short, SingleLimit, Standing, Stop, Unblocked, Witness,
 };
 pub use instance::{Instance, Tasks};
 pub use kernel::{Document, Verdict, check, check_text, check_written};
-pub use limit_rows::{LimitRow, LimitRows};
+pub use limit_rows::{LimitOf, LimitRow, LimitRows};
 pub use parameters::{ParameterError, Parameters};
 pub use prices::{PriceVector, Prices};
 pub use refusal::{Inapplicable, InstanceError, Refusal};

@@ -3,7 +3,7 @@
 //! An allocation that rounding has made infeasible is repaired (docs/theory.md, section 7) in this order:
 //!
 //! 1. Negative entries, entries where the user cannot run, and all entries of a user without tasks become 0.
-//! 2. A user that is given more than its `T_n` tasks is scaled down to `T_n`.
+//! 2. A user that is given more than its `T_n` tasks, or uses more than `at_most` accelerators, is scaled down to both.
 //! 3. A class whose most loaded row is above its capacity is scaled by the capacity over the load of that row.
 //!
 //! The result is always feasible. Whether it is close to the stated allocation is judged by
@@ -79,10 +79,14 @@ fn repaired(stated: &Instance<'_>) -> Result<Option<(Tasks, Rational)>, Instance
 fn cut_users(stated: &Instance<'_>, tasks: &mut Tasks) -> Result<bool, TooLarge> {
     let mut changed = false;
     for (n, on) in tasks.iter_mut().enumerate() {
-        let Some(limit) = stated.problem().users()[n].tasks() else { continue };
+        let limits = stated.limits();
+        let of_accelerators = limits.of_accelerators(n).map(|at| &limits.list()[at]);
+        let of_accelerators = of_accelerators.filter(|row| row.held > row.most);
+        let by_accelerators = of_accelerators.map(|row| Rational::from(&row.most / &row.held));
         let total = stated.total(n);
-        if total > *limit {
-            let factor = Rational::from(limit / &total);
+        let of_tasks = stated.problem().users()[n].tasks().filter(|limit| total > **limit);
+        let by_tasks = of_tasks.map(|limit| Rational::from(limit / &total));
+        if let Some(factor) = by_tasks.into_iter().chain(by_accelerators).min() {
             stated.charge_wide(on.len(), &factor)?;
             on.iter_mut().for_each(|(_, x)| *x *= &factor);
             changed = true;

@@ -134,7 +134,8 @@ impl<'a> Scaled<'a> {
         })
     }
 
-    /// Returns `g_n = min(T_n, gamma_n)`, which is 0 for a user that is not active.
+    /// Returns `g_n`, the tasks of user `n` alone in the cluster: `min(T_n, gamma_n)`, or the most that its accelerators
+    /// allow ([`Problem::most_with`]). It is 0 for a user that is not active.
     pub fn scale(&self, n: usize) -> &Rational {
         &self.scales.get_or_init(|| self.all_scales())[n]
     }
@@ -163,6 +164,9 @@ impl<'a> Scaled<'a> {
         let scale = |(n, user): (usize, &User)| {
             if !self.is_active(n) {
                 return Rational::new();
+            }
+            if user.at_most().is_some() {
+                return self.problem().most_with(n, &Rational::from(1));
             }
             let gamma = self.gamma(n);
             user.tasks().filter(|tasks| *tasks < gamma).unwrap_or(gamma).clone()

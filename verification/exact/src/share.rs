@@ -19,8 +19,16 @@ use crate::sparse::at;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Share {
     /// `drfh`: `u_n = max_r d_nr / sum_i k_i c_ir`, the global dominant share (DRFH, section III; with one server
-    /// DRF). It uses the base demand, and ignores placement constraints and resources without capacity.
+    /// DRF). It uses the base demand, and ignores placement constraints and resources without capacity. In a problem
+    /// with rates it is the throughput over that of the equal part, which a user uses in proportion (docs/theory.md,
+    /// section 12).
     Dominant,
+    /// `drfh-best`, in problems with rates: the throughput over the best use of the equal part (docs/theory.md, section
+    /// 11).
+    BestPart,
+    /// `finish-time`: `u_n = w_n / (the best use of the fraction e_n of every class)`, so that the level of a user is its
+    /// tasks over those of its own fraction (docs/theory.md, section 12).
+    FinishTime,
     /// `cdrf`: `u_n = 1 / gamma_n` (PS-DSF, section II-B), for problems without placement
     /// constraints.
     Containerized,
@@ -39,7 +47,9 @@ pub enum Share {
 #[non_exhaustive]
 pub enum ShareError {
     /// No share has this name.
-    #[error("there is no share `{0}`: expected drfh, cdrf, tsf, asset, generic or resource:NAME")]
+    #[error(
+        "there is no share `{0}`: expected drfh, drfh-best, finish-time, cdrf, tsf, asset, generic or resource:NAME"
+    )]
     Unknown(String),
     /// The problem has no such resource.
     #[error("there is no resource `{0}`")]
@@ -56,7 +66,7 @@ impl From<ShareError> for Refusal {
 }
 
 impl Share {
-    /// Returns the share with this name: `drfh` (also `drf`, `c-drfh`), `cdrf`, `tsf`, `asset`, `generic`,
+    /// Returns the share with this name: `drfh` (also `drf`, `c-drfh`), `drfh-best`, `finish-time`, `cdrf`, `tsf`, `asset`, `generic`,
     /// `resource:NAME`.
     ///
     /// # Errors
@@ -64,6 +74,8 @@ impl Share {
     pub fn parse(name: &str, problem: &Problem) -> Result<Self, ShareError> {
         match name {
             "drfh" | "drf" | "c-drfh" => Ok(Self::Dominant),
+            "drfh-best" => Ok(Self::BestPart),
+            "finish-time" => Ok(Self::FinishTime),
             "cdrf" => Ok(Self::Containerized),
             "tsf" => Ok(Self::TaskShare),
             "asset" => Ok(Self::Asset),
@@ -82,6 +94,8 @@ impl Share {
     pub fn name(&self, problem: &Problem) -> String {
         match self {
             Self::Dominant => "drfh".to_owned(),
+            Self::BestPart => "drfh-best".to_owned(),
+            Self::FinishTime => "finish-time".to_owned(),
             Self::Containerized => "cdrf".to_owned(),
             Self::TaskShare => "tsf".to_owned(),
             Self::Asset => "asset".to_owned(),
@@ -102,6 +116,7 @@ impl Share {
             let why = "cdrf is defined only for problems without placement constraints".to_owned();
             return Err(ShareError::NotApplicable(why));
         }
+        self.check_rates(problem)?;
         if let Self::Resource(r) = self {
             match problem.total_capacity().get(*r) {
                 None => return Err(ShareError::UnknownResource(format!("number {}", r + 1))),
@@ -122,7 +137,34 @@ impl Share {
             }
             Self::Generic => Box::new(|n| generic(problem, n)),
             Self::Resource(r) => Box::new(move |n| Ok(of_resource(problem, n, r))),
-            Self::Dominant | Self::Asset => {
+            Self::FinishTime => {
+                let active = (0..problem.n_users()).filter(|n| problem.is_active(*n));
+                let all: Rational = active.map(|n| problem.users()[n].weight()).sum();
+                let gammas = Gammas::new(problem);
+                Box::new(move |n| {
+                    let user = &problem.users()[n];
+                    if user.at_most().is_none() {
+                        // The fraction of every class gives the fraction of all tasks, and the weight cancels.
+                        return Ok(UserShare::uniform(&all / gammas.total(n, true)));
+                    }
+                    let part = Rational::from(user.weight() / &all);
+                    let classes = problem.classes_of(n).map(|i| (i, problem.gamma(n, i) * &part)).collect();
+                    Ok(UserShare::uniform(user.weight() / problem.best_use(n, classes)))
+                })
+            }
+            Self::BestPart | Self::Dominant if problem.has_rates() => {
+                let active = (0..problem.n_users()).filter(|n| problem.is_active(*n)).count();
+                let part = Rational::from((1, active.max(1) as u64));
+                let best = *self == Self::BestPart;
+                Box::new(move |n| {
+                    // The part is the same for all users. The tasks that a user has do not limit its reference.
+                    let classes = problem.classes_of(n).map(|i| (i, problem.gamma(n, i) * &part)).collect();
+                    let reference =
+                        if best { problem.best_use(n, classes) } else { problem.proportional_use(n, &part) };
+                    Ok(UserShare::uniform(reference.recip()))
+                })
+            }
+            Self::Dominant | Self::BestPart | Self::Asset => {
                 // Many users have the same demand, so each demand is computed once.
                 let demand = |n: usize| problem.users()[n].base_demand();
                 let kinds = Kinds::new(problem.n_users(), demand);
@@ -147,6 +189,20 @@ impl Share {
             users.push(user);
         }
         Ok(ShareCoefficients { users })
+    }
+
+    /// Checks that the share is defined next to rates and limits of accelerators.
+    fn check_rates(self, problem: &Problem) -> Result<(), ShareError> {
+        let why = match (self, problem.has_rates()) {
+            (Self::BestPart, false) => "drfh-best is defined only for problems with rates",
+            (Self::Asset, true) => "asset is not defined for problems with rates",
+            (Self::Resource(_), true) => "the share of a resource is not defined for problems with rates",
+            (Self::Generic, true) if problem.has_at_most() => {
+                "generic is not defined for problems with `at_most`"
+            }
+            _ => return Ok(()),
+        };
+        Err(ShareError::NotApplicable(why.to_owned()))
     }
 
     fn of_base_demand(self, problem: &Problem, demand: &Quantities) -> UserShare {

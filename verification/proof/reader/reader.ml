@@ -54,7 +54,8 @@ let read_problem by_time value =
   let amounts value = by_name resource quantity value in
   let capacity = Array.of_list (List.map (fun s -> row m (amounts (get "capacity" s))) servers) in
   let users = match get "users" value with Absent -> [] | v -> list v in
-  List.iter (only "name weight? tasks? demand? servers? demand_on? gamma? criterion? group? gang? pinned?") users;
+  List.iter (only "name weight? tasks? demand? servers? demand_on? gamma? criterion? rates? at_most? group? gang? pinned?") users;
+  List.iter (fun u -> if get "rates" u <> Absent || get "at_most" u <> Absent then uncovered "rates of users by server class") users;
   let user = names "user" (List.map (fun u -> text (get "name" u)) users) in
   let n = List.length users and gangs = List.map (fun u -> rational (Q.of_bigint (one_or (get "gang" u)))) users in
   let weight = Array.make n zero and limit = Array.make n None in
@@ -104,7 +105,7 @@ let read_tasks s value =
 (* The fields that `solve` adds to an allocation that it writes, and that no checker reads *)
 let decorations = "alpha? criterion? rule? summary? decimals? utilisation? seconds? prices? user_prices? gap? \
   relative_gap? witness? bottlenecks? status? levels? width? iterations? selection? faces? extreme_points? \
-  integrality? series? search? warnings? version? $schema? description?"
+  integrality? series? search? schedule? warnings? version? $schema? description?"
 let read_sharing ~is_file value =
   of_kind "allocation" value;
   only ("kind mechanism? sharing? arithmetic? problem_sha256? tasks? placements? " ^ if is_file then decorations else "") value;
@@ -116,7 +117,7 @@ let axioms = [ "feasible", OfFeasible; "integer-feasible", OfIntegerFeasible; "n
   "work-conserving", OfWorkConserving; "pareto-optimal", OfParetoOptimal; "integer-pareto-optimal", OfIntegerParetoOptimal;
   "envy-free", OfEnvyFree; "ef1", OfEf1; "sharing-incentive", OfSharingIncentive; "bottleneck-fair", OfBottleneck OnEveryClass;
   "global-bottleneck-fair", OfBottleneck OfTheCluster; "single-resource-fair", OfBottleneck Single; "max-min", Another;
-  "njc", OfNjc; "ps-dsf", OfPsDsf; "proportional", Another; "limits", OfLimits; "guarantees", OfGuarantees;
+  "max-min-packings", Another; "njc", OfNjc; "ps-dsf", OfPsDsf; "proportional", Another; "limits", OfLimits; "guarantees", OfGuarantees;
   "group-sharing-incentive", OfGroupSharing; "group-envy-free", OfGroupEnvy; "tree", OfTree ]
 let read_axiom value = let name = text value in
   if List.mem_assoc name axioms then name else malformed "there is no axiom `%s`" name
@@ -127,6 +128,7 @@ type stated_claim = { axiom : string; name : string; statement : Proved.statemen
 let shares = ["drfh", Drfh; "drf", Drfh; "c-drfh", Drfh; "cdrf", Cdrf; "tsf", Tsf; "asset", Asset; "generic", Generic]
 let read_share s value =
   let name = text value in
+  if name = "drfh-best" || name = "finish-time" then uncovered "the share `%s`" name;
   match List.assoc_opt name shares with
   | Some share -> share
   | None when String.length name > 9 && String.sub name 0 9 = "resource:" ->
@@ -140,8 +142,8 @@ let read_claim s value =
   let axiom = read_axiom (get "axiom" value) in
   let share = Option.map (read_share s) (given (get "share" value)) in
   (match axiom, share with
-   | "max-min", Some _ | "proportional", (None | Some Generic) -> ()
-   | _ -> if axiom = "max-min" || share <> None then malformed "max-min has a share, proportional may have the generic one");
+   | "max-min", Some _ | "max-min-packings", Some (Drfh | Tsf) | "proportional", (None | Some Generic) -> ()
+   | _ -> if axiom = "max-min" || axiom = "max-min-packings" || share <> None then malformed "max-min has a share, proportional may have the generic one");
   let alpha = match get "alpha" value with Absent -> Q.one | v -> number Json.stated v in
   let is_small z = Z.gt z Z.zero && Z.leq z (Z.of_int 1000) in
   if not (is_small (Q.num alpha) && is_small (Q.den alpha))

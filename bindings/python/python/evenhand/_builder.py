@@ -64,6 +64,8 @@ class Builder:
         demand_on: Optional[Mapping[str, Amounts]] = None,
         gamma: Optional[Mapping[str, Any]] = None,
         criterion: Optional[Mapping[str, Any]] = None,
+        rates: Optional[Mapping[str, Any]] = None,
+        at_most: Any = None,
         group: Optional[str] = None,
         gang: Any = None,
         pinned: Any = None,
@@ -78,7 +80,7 @@ class Builder:
             user["demand_on"] = {of: self._amounts(amounts, f"{at}.demand_on.{of}") for of, amounts in each}
         stated = {
             "weight": weight, "tasks": tasks, "servers": None if servers is None else list(servers), "gamma": gamma,
-            "criterion": criterion, "group": group, "gang": gang, "pinned": pinned,
+            "criterion": criterion, "rates": rates, "at_most": at_most, "group": group, "gang": gang, "pinned": pinned,
         }  # fmt: skip
         user.update({field: value for field, value in stated.items() if value is not None})
         self._users.append(user)

@@ -58,7 +58,7 @@ def counts(problem: ProblemView) -> Any:
 def demand(problem: ProblemView) -> Any:
     resources, servers = _index(problem.resources), _index(problem.servers)
     users = problem._data().get("users", [])
-    if not any("demand_on" in user for user in users):
+    if not any("demand_on" in user or "rates" in user for user in users):
         array = zeros((len(users), len(resources)))
         for n, user in enumerate(users):
             _fill(array, (n,), user.get("demand", {}), resources)
@@ -67,6 +67,10 @@ def demand(problem: ProblemView) -> Any:
     for n, user in enumerate(users):
         for name, i in servers.items():
             _fill(array, (n, i), user.get("demand_on", {}).get(name, user.get("demand", {})), resources)
+            rate = user.get("rates", {}).get(name)
+            if rate is not None:
+                # A task is one unit of throughput, and takes the demand of one accelerator divided by the rate.
+                array[n, i] /= double(rate)
     return array
 
 
@@ -84,6 +88,6 @@ def eligible(problem: ProblemView) -> Any:
     servers, users = _index(problem.servers), problem._data().get("users", [])
     array = zeros((len(users), len(servers))).astype(bool)
     for n, user in enumerate(users):
-        for name in user.get("servers", servers):
+        for name in user.get("rates", user.get("servers", servers)):
             array[n, servers[name]] = True
     return array

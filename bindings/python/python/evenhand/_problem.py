@@ -256,6 +256,19 @@ class Problem:
 
     @overload
     def solve(
+        self, mechanism: Literal["drfh", "c-drfh"], *, exact: bool = ..., seed: int = ...,
+        progress: _types.Progress = ..., reference: Optional[_types.Reference] = ...,
+        seconds: Optional[_types.Number] = ...,
+    ) -> Allocation: ...
+
+    @overload
+    def solve(
+        self, mechanism: Literal["oef"], *, exact: bool = ..., seed: int = ..., progress: _types.Progress = ...,
+        variant: Optional[_types.Variant] = ...,
+    ) -> Allocation: ...
+
+    @overload
+    def solve(
         self, mechanism: Literal["proportional"], *, exact: bool = ..., seed: int = ..., progress: _types.Progress = ...,
         criterion: bool = ..., seconds: Optional[_types.Number] = ...,
     ) -> Allocation: ...
@@ -289,6 +302,12 @@ class Problem:
         self, mechanism: Literal["ps-dsf-tdm"], *, exact: bool = ..., seed: int = ..., progress: _types.Progress = ...,
         method: Optional[Literal["market", "sweep"]] = ..., order: Optional[_types.Names] = ...,
         seconds: Optional[_types.Number] = ...,
+    ) -> Allocation: ...
+
+    @overload
+    def solve(
+        self, mechanism: Literal["packings"], *, exact: bool = ..., seed: int = ..., progress: _types.Progress = ...,
+        share: Optional[_types.PackedShare] = ...,
     ) -> Allocation: ...
 
     @overload

@@ -40,17 +40,24 @@ LpStatus = Literal["optimal", "infeasible", "unbounded", "limit"]
 
 #: The mechanisms whose only setting is a time limit.
 PlainMechanism = Literal[
-    "drf", "drfh", "cdrf", "c-drfh", "tsf", "asset", "per-server-drf", "generic", "utilitarian",
+    "drf", "cdrf", "tsf", "asset", "per-server-drf", "generic", "finish-time", "utilitarian",
 ]  # fmt: skip
 
 #: The mechanisms of the library, with their aliases.
 MechanismName = Literal[
-    "drf", "drfh", "cdrf", "c-drfh", "tsf", "asset", "per-server-drf", "generic", "utilitarian", "proportional", "alpha",
-    "njc", "ps-dsf", "ps-dsf-rdm", "ps-dsf-tdm", "fill", "slots", "tree",
+    "drf", "drfh", "cdrf", "c-drfh", "tsf", "asset", "per-server-drf", "generic", "finish-time", "utilitarian", "oef",
+    "proportional", "alpha", "njc", "ps-dsf", "ps-dsf-rdm", "ps-dsf-tdm", "packings", "fill", "slots", "tree",
 ]  # fmt: skip
+
+#: How a user would use the equal part of the cluster, in problems with rates.
+Reference = Literal["proportional", "best"]
+#: The condition under which `oef` maximises the sum of tasks.
+Variant = Literal["envy-free", "equal"]
 
 #: The preference among several answers.
 Goal = Literal["max-utilisation", "max-min-share", "max-tasks"]
+#: The share that ``packings`` equalises.
+PackedShare = Literal["drfh", "tsf"]
 Score = Literal["drf", "tsf", "ps-dsf", "rps-dsf"]
 ServerRule = Literal["iid", "rrr", "first-fit", "best-fit", "joint"]
 Ties = Literal["low", "high", "random"]

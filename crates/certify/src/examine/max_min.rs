@@ -77,7 +77,9 @@ impl Prover<'_> {
             cover = first_cover()?;
         }
         // The optimum ignores the limits of groups. With such limits, only the programmes of the rises decide.
-        if has_no_limits && let Ok(optimum) = self.optimum(share, &coefficients) {
+        if !self.instance.problem().groups().have_limits()
+            && let Ok(optimum) = self.optimum(share, &coefficients)
+        {
             for dual in &optimum.duals {
                 cover.add(dual.prices.clone())?;
             }

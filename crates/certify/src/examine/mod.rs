@@ -8,6 +8,7 @@
 mod integer_pareto;
 mod max_min;
 mod optima;
+mod packings;
 mod pareto;
 mod parties;
 mod proportional;
@@ -347,6 +348,10 @@ fn search_of(axiom: Axiom) -> Option<Search> {
         Axiom::GroupSharingIncentive | Axiom::GroupEnvyFree => {
             |prover, axiom, _| parties::claim(prover.instance, axiom, prover.tolerance)
         }
+        Axiom::MaxMinPackings => |prover, _, of| {
+            let share = of.share.ok_or(Undecided::NoShare)?;
+            packings::claim(prover.instance, share, prover.tolerance, prover.optima)
+        },
         Axiom::Tree => |prover, _, _| tree::claim(prover.instance, prover.tolerance, prover.optima),
         _ => return None,
     })
@@ -431,6 +436,9 @@ impl Prover<'_> {
         }
         if request.axiom == Axiom::MaxMin && parameters.share.is_none() {
             return Err(CertifyError::NoShare);
+        }
+        if request.axiom == Axiom::MaxMinPackings {
+            parameters.share = parameters.share.or(Some(Share::Dominant));
         }
         parameters.of(request.axiom).map_err(|refusal| CertifyError::Parameters(refusal.to_string()))
     }

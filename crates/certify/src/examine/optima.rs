@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use evenhand_exact::{Evidence, Instance, Share, ShareCoefficients, Tasks};
 use evenhand_levels::LevelsError;
 use evenhand_levels::level::{
-    LevelDual, Settings, TasksInDoubles, lexicographic, lexicographic_duals_nearly,
+    LevelDual, Settings, TasksInDoubles, lexicographic, lexicographic_duals_nearly, lexicographic_limited,
 };
 use evenhand_mechanisms::equals::Equals;
 use evenhand_mechanisms::reduced::Reduced;
@@ -14,7 +14,7 @@ use evenhand_mechanisms::{Outcome, registry};
 use evenhand_problem::number::to_f64;
 use evenhand_problem::{Constraints, Problem, Rational, Sharing};
 
-use super::{Undecided, tree};
+use super::{Undecided, packings, tree};
 
 /// Results for one problem so far: the exact optima and duals by kind of sharing and by share, and the hierarchical
 /// filling. Clones share them.
@@ -25,6 +25,8 @@ pub struct Optima {
     nearly: Arc<Table<Duals>>,
     /// The result of hierarchical filling, as evidence.
     filling: Arc<OnceLock<Result<Evidence, Undecided>>>,
+    /// The max-min among whole tasks over time, as evidence, by share.
+    packings: Arc<Table<Result<Evidence, Undecided>>>,
 }
 
 pub(super) type Solved = Result<Arc<Optimum>, LevelsError>;
@@ -127,6 +129,12 @@ impl Optima {
         self.exact.has((sharing, share))
     }
 
+    /// Returns the max-min among whole tasks over time, as evidence.
+    pub(super) fn packings(&self, problem: &Problem, share: Share) -> Result<Evidence, Undecided> {
+        self.packings.get_or((Sharing::Rdm, share), || packings::evidence(problem, share))
+    }
+
+    /// Returns the result of hierarchical filling, as evidence.
     pub(super) fn filling(&self, problem: &Problem) -> Result<Evidence, Undecided> {
         self.filling.get_or_init(|| tree::filling(problem)).clone()
     }
@@ -139,6 +147,10 @@ impl Optima {
         u: &ShareCoefficients,
     ) -> Solved {
         self.exact.get_or((sharing, share), || {
+            if instance.problem().has_at_most() {
+                let optimum = lexicographic_limited(instance.constraints(), u, instance.limits())?;
+                return Ok(Arc::new(Optimum { tasks: optimum.tasks, duals: optimum.duals }));
+            }
             let found = reduced_optimum(instance.problem(), sharing, share).unwrap_or_else(|| {
                 let optimum = lexicographic(instance.constraints(), u, &Settings::default())?;
                 Ok(Optimum { tasks: optimum.tasks, duals: optimum.duals })

@@ -80,6 +80,8 @@ pub enum ExplanationVerdict {
     NoTasks,
     /// All tasks of the user run.
     Satisfied,
+    /// The user uses all accelerators that it may use at once (`at_most`). It gets more only on faster classes.
+    AtMost,
     /// Every class on which the user can run has a saturated resource that it needs.
     Blocked,
     /// Some class has free capacity for the user.
@@ -148,6 +150,8 @@ pub fn explain(
         ExplanationVerdict::FitsNowhere
     } else if limit.is_some_and(|limit| tasks >= Rational::from(limit * &enough)) {
         ExplanationVerdict::Satisfied
+    } else if has_room && uses_all_accelerators(&instance, user, &rounding) {
+        ExplanationVerdict::AtMost
     } else if !has_room {
         ExplanationVerdict::Blocked
     } else if stops.is_empty() {
@@ -180,6 +184,13 @@ pub fn explain(
         virtual_shares,
         one_more,
     })
+}
+
+/// Returns whether the user uses all accelerators that it may use at once.
+fn uses_all_accelerators(instance: &Instance<'_>, user: usize, rounding: &Rational) -> bool {
+    let limits = instance.limits();
+    let row = limits.of_accelerators(user).map(|at| &limits.list()[at]);
+    row.is_some_and(|row| Rational::from(&row.most - &row.held) <= Rational::from(&row.most * rounding))
 }
 
 /// Returns the user's entitlement and the reason why it has no justified complaint, for allocations by NJC or

@@ -21,7 +21,7 @@ const MOST_ROWS_OF_LARGE: usize = 4;
 const LARGE: usize = 20_000;
 
 /// Mechanisms with several answers, in which a user can have different numbers of tasks.
-const SEVERAL_ANSWERS: [&str; 3] = ["utilitarian", "njc", "ps-dsf"];
+const SEVERAL_ANSWERS: [&str; 4] = ["utilitarian", "oef", "njc", "ps-dsf"];
 
 /// The fraction of a unit that serves as a small step.
 const STEP: (u32, u32) = (1, 1000);
@@ -79,6 +79,9 @@ pub enum NotMeasured {
              unit alone"
     )]
     WholeTasks(&'static str),
+    /// The shares of a problem with rates refer to parts of the cluster, which the unit changes.
+    #[error("users state rates: one more unit also changes the references of their shares")]
+    Rates,
     /// The rule divides resources among groups and gives no tasks.
     #[error("the rule `{0}` computes what groups are entitled to, and gives no tasks")]
     NoTasks(String),
@@ -99,6 +102,9 @@ pub fn one_more_unit(
     allocation: &Allocation,
     user: usize,
 ) -> Result<OneMoreUnit, NotMeasured> {
+    if problem.has_rates() {
+        return Err(NotMeasured::Rates);
+    }
     let mechanism = NamedMechanism::by(problem, allocation)?;
     let base = mechanism.answer(problem)?;
     let rows = rows(problem);
@@ -205,6 +211,7 @@ impl NamedMechanism {
         for word in allocation.rule.iter().flat_map(|rule| rule.split_whitespace()) {
             match mechanism.flags.iter().find(|flag| flag.name == word) {
                 Some(flag) => flags = flags.with(flag.name, ""),
+                None if mechanism.takes("share") => flags = flags.with("share", word),
                 None => flags = flags.with("rule", word),
             }
         }
@@ -255,9 +262,11 @@ impl NamedMechanism {
         let users = 0..problem.n_users();
         match &self.parameters {
             Some((Axiom::Proportional, _)) => Vec::new(),
-            Some((Axiom::MaxMin, _)) => self.share(problem).map_or_else(Vec::new, |share| {
-                users.map(|n| share.uniform(n).cloned().unwrap_or_default()).collect()
-            }),
+            Some((Axiom::MaxMin | Axiom::MaxMinPackings, _)) => {
+                self.share(problem).map_or_else(Vec::new, |share| {
+                    users.map(|n| share.uniform(n).cloned().unwrap_or_default()).collect()
+                })
+            }
             // Such mechanisms compare users on each class by the tasks that they would have with the whole class.
             _ if self.mechanism.takes("rule") => match problem.groups().share().over {
                 ShareOver::Guarantee => Vec::new(),

@@ -14,15 +14,25 @@ use proptest::prelude::*;
 
 fn promised(mechanism: &str, axiom: Axiom) -> bool {
     match axiom {
-        Axiom::Feasible | Axiom::NonWasteful | Axiom::MaxMin | Axiom::Njc => true,
+        Axiom::Feasible | Axiom::MaxMin | Axiom::Njc => true,
+        // Whole tasks that take turns leave capacity over that divisible tasks could use.
+        Axiom::NonWasteful => mechanism != "packings",
         // These mechanisms do not promise Pareto optimality, for different reasons. A criterion that depends on the
         // class is not about the number of tasks. Proportional fairness is approximated. The faces of NJC are about
         // one pool. PS-DSF with divided resources is not always Pareto optimal (THEORY, section 4). Whole tasks
         // leave capacity over.
-        Axiom::ParetoOptimal => {
-            !["per-server-drf", "generic", "proportional", "njc", "ps-dsf", "fill", "slots"]
-                .contains(&mechanism)
-        }
+        Axiom::ParetoOptimal => ![
+            "per-server-drf",
+            "generic",
+            "oef",
+            "proportional",
+            "njc",
+            "ps-dsf",
+            "packings",
+            "fill",
+            "slots",
+        ]
+        .contains(&mechanism),
         Axiom::PsDsf => ["ps-dsf", "ps-dsf-tdm"].contains(&mechanism),
         Axiom::IntegerFeasible => ["fill", "slots"].contains(&mechanism),
         Axiom::SharingIncentive => ["cdrf", "per-server-drf", "ps-dsf"].contains(&mechanism),

@@ -14,9 +14,8 @@ pub struct Import {
     /// Kind of the data
     #[arg(value_parser = SourceParser)]
     pub source: ImportSource,
-    /// openb: the node list and a pod list; google: the machine table or machine events, then task
-    /// openb: the node list and a pod list; google: the machine table or machine events, then task events;
-    /// schedulers: their dumps, in any order. Plain, .gz or .zst; one file may be - for standard input
+    /// openb: the node list and a pod list; google: the machine table or machine events, then task events; gavel: the table
+    /// of throughputs, then lists of jobs; schedulers: their dumps, in any order. Plain, .gz or .zst; one file may be - for standard input
     pub files: Vec<PathBuf>,
     /// google: trace time in microseconds; tasks that run at this time are imported
     #[arg(long, default_value_t = 0)]
@@ -28,6 +27,12 @@ pub struct Import {
     /// identical servers (default: 1.5%)
     #[arg(long, value_name = "PART", value_parser = part)]
     pub merge: Option<Rational>,
+    /// gavel: number of GPUs of each type (default: v100=36,p100=36,k80=36, the simulated cluster of the paper)
+    #[arg(long, value_name = "TYPE=NUMBER", value_delimiter = ',', value_parser = accelerators)]
+    pub accelerators: Option<Vec<(String, u64)>>,
+    /// gavel: take only this many jobs from the beginning of the lists
+    #[arg(long, value_name = "NUMBER")]
+    pub jobs: Option<u64>,
     /// Write the problem or snapshot to this file (default: standard output)
     #[arg(long, short)]
     pub output: Option<PathBuf>,
@@ -41,12 +46,21 @@ pub fn part(text: &str) -> Result<Rational, String> {
     part.ok_or_else(|| "expected a fraction of at least 0 and below 1, such as 1.5%".to_owned())
 }
 
+/// Reads a type of accelerator and its number, such as `v100=8`.
+pub fn accelerators(text: &str) -> Result<(String, u64), String> {
+    let (name, number) = text.split_once('=').ok_or("expected TYPE=NUMBER, such as v100=8")?;
+    let number = number.parse().ok().filter(|number| *number > 0);
+    Ok((name.to_owned(), number.ok_or("expected a whole number of GPUs above 0, such as v100=8")?))
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ImportSource {
     /// Alibaba cluster-trace-gpu-v2023
     Openb,
     /// Google clusterdata-2011-2
     Google,
+    /// Jobs and throughputs of Gavel (OSDI 2020)
+    Gavel,
     /// Three tables: servers, teams, tasks
     Csv,
     /// Kubernetes: kubectl get nodes,pods -A -o json
@@ -69,7 +83,7 @@ impl ImportSource {
     /// Returns the scheduler that wrote the dump, or `None` for a trace.
     pub fn system(self) -> Option<System> {
         match self {
-            Self::Openb | Self::Google => None,
+            Self::Openb | Self::Google | Self::Gavel => None,
             Self::Csv => Some(System::Csv),
             Self::Kubernetes => Some(System::Kubernetes),
             Self::Kueue => Some(System::Kueue),
@@ -86,6 +100,7 @@ impl ImportSource {
         match self {
             Self::Openb => "openb",
             Self::Google => "google",
+            Self::Gavel => "gavel",
             _ => self.system().map_or("", System::name),
         }
     }

@@ -278,6 +278,13 @@ fn own_cases(path: &Path, common: &Common) -> Result<Vec<Case>, Failure> {
             _ => Ok(Ok(Input::Allocation(source.problem()?))),
         }
     })?;
+    if let Ok(Input::Allocation(problem)) = &read
+        && problem.has_rates()
+    {
+        return Err(Failure::input(
+            "users state `rates`, which the solvers of this benchmark do not support",
+        ));
+    }
     let input = match read {
         Ok(input) => input,
         Err(text) => {

@@ -141,7 +141,7 @@ fn ended(columns: &[Compared]) -> Result<ExitCode, Failure> {
 /// Returns the mechanisms and allocations to compare.
 fn comparison(call: &Compare, problem: &Problem) -> Result<Comparison, Failure> {
     let mut mechanisms: Vec<&'static Mechanism> = match call.mechanisms.as_slice() {
-        [] => registry::ALL.to_vec(),
+        [] => registry::by_default(),
         names => names.iter().map(|name| mechanism(name)).collect::<Result<_, _>>()?,
     };
     let mut seen = HashSet::new();

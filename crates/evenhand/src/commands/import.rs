@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use evenhand::dumps::{self, Options};
-use evenhand::import::{GoogleOptions, GoogleUsers, Input, google, openb};
+use evenhand::import::{GavelOptions, GoogleOptions, GoogleUsers, Input, gavel, google, openb};
 use evenhand::problem::Problem;
 use evenhand::problem::format::{MAX_FILE_BYTES, problem_to_json, snapshot_to_json};
 use evenhand::problem::snapshot::System;
@@ -29,6 +29,8 @@ fn refuse_options(call: &Import) -> Result<(), Failure> {
     let given = [
         ("--time", call.time != 0 && !of_google),
         ("--by-shape", call.by_shape && !of_google),
+        ("--accelerators", call.accelerators.is_some() && call.source != ImportSource::Gavel),
+        ("--jobs", call.jobs.is_some() && call.source != ImportSource::Gavel),
         ("--merge", call.merge.is_some() && call.source.system().is_none()),
     ];
     match given.iter().find(|(_, refused)| *refused) {
@@ -79,6 +81,15 @@ fn trace(call: &Import, common: &Common) -> Result<ExitCode, Failure> {
         (ImportSource::Openb, [nodes, pods]) => openb(open(nodes)?, open(pods)?),
         (ImportSource::Openb, _) => {
             return Err(Failure::input("openb takes two files: the node list and a pod list"));
+        }
+        (ImportSource::Gavel, [table, lists @ ..]) if !lists.is_empty() => {
+            let lists = lists.iter().map(|path| open(path)).collect::<Result<_, _>>()?;
+            let options = GavelOptions { jobs: call.jobs, ..GavelOptions::default() };
+            let accelerators = call.accelerators.clone().unwrap_or(options.accelerators.clone());
+            gavel(open(table)?, lists, &GavelOptions { accelerators, ..options })
+        }
+        (ImportSource::Gavel, _) => {
+            return Err(Failure::input("gavel takes the table of throughputs, then lists of jobs"));
         }
         (_, [machines, tasks @ ..]) if !tasks.is_empty() => {
             let users = if call.by_shape { GoogleUsers::ByShape } else { GoogleUsers::ByUser };

@@ -19,6 +19,11 @@ const CHOSEN: &[(&str, &str)] = &[
     ("crates/studies/audit/src/matrix/known.rs", "the axioms of groups"),
     ("crates/certify/src/explain", "those whose answers can be computed with one more unit at once"),
     ("crates/certify/tests", "what the papers promise of each, written apart from the registry"),
+    ("crates/mechanisms/src/mechanism.rs", "the mechanisms that keep limits of accelerators"),
+    (
+        "crates/testkit/src/plain/shares.rs",
+        "the plain judge's own words, which share nothing with the registry",
+    ),
     ("crates/mechanisms/tests", "scores, some of which are called as mechanisms are"),
     ("crates/studies/papers", "the columns of published tables"),
     ("crates/report/tests/it/document.rs", "a column of each kind"),

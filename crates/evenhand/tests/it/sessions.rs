@@ -91,6 +91,7 @@ fn run(page: &str, runs: Vec<(String, Option<String>)>) {
     }
     let dumps = examples.join("schedulers");
     copy_all(&root().join("examples/schedulers"), &dumps);
+    copy_all(&root().join("examples/accelerators"), &examples.join("accelerators"));
     // Commands on `grid.json` are run in its folder.
     let sweeps = examples.join("sweeps");
     fs::create_dir_all(sweeps.join("out")).unwrap();

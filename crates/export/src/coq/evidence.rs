@@ -298,6 +298,9 @@ pub(super) fn single_servers(placements: &[Placement]) -> Vec<Placement> {
 pub(super) fn named(share: Share) -> String {
     match share {
         Share::Dominant => "Drfh".to_owned(),
+        // These shares have no theorem, so no file names them.
+        Share::BestPart => "DrfhBest".to_owned(),
+        Share::FinishTime => "FinishTime".to_owned(),
         Share::Containerized => "Cdrf".to_owned(),
         Share::TaskShare => "Tsf".to_owned(),
         Share::Asset => "Asset".to_owned(),

@@ -12,10 +12,10 @@ mod statement;
 
 use std::fmt::{self, Display, Formatter, Write};
 
-use evenhand_exact::{Axiom, Certificate, Claim, Evidence, Instance, check};
+use evenhand_exact::{Axiom, Certificate, Claim, Evidence, Instance, Share, check};
 use evenhand_problem::{Placement, Problem};
 
-use crate::{ExportError, valid};
+use crate::{ExportError, valid, without_rates};
 use evidence::{named, single_servers};
 use literal::number;
 
@@ -25,6 +25,7 @@ use literal::number;
 /// [`ExportError`] when the certificate is not valid, exceeds the checker's limits, or has a claim that the verified
 /// checker does not support.
 pub fn coq_of_certificate(certificate: &Certificate) -> Result<Theorems<'_>, ExportError> {
+    without_rates(&certificate.problem)?;
     let numbers = numbers(certificate);
     if numbers > MOST_NUMBERS {
         return Err(ExportError::TooLong { numbers, limit: MOST_NUMBERS });
@@ -191,6 +192,9 @@ impl<'a, 'b> Writer<'a, 'b> {
 
     /// Returns the theorem of a claim. `Err` is the reason why the verified checker does not support it.
     fn theorem(&self, claim: &Claim) -> Result<String, &'static str> {
+        if matches!(claim.share, Some(Share::BestPart | Share::FinishTime)) {
+            return Err("the share is not defined in Coq");
+        }
         let evidence = self.evidence(claim)?;
         let statement = self.statement(claim, &evidence)?;
         let name = name(claim);

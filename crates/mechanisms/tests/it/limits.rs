@@ -57,7 +57,8 @@ fn little_work_ends_every_mechanism() {
 #[test]
 fn the_same_work_is_charged_every_time() {
     let problem = problem(9, 3);
-    for mechanism in of_clusters() {
+    // About 40 tasks fit on a server of this problem, for which `packings` proves no prices (docs/packings.md).
+    for mechanism in of_clusters().filter(|mechanism| mechanism.info.id != "packings") {
         let cost = || {
             let cost = within(&Limits::default(), || {
                 solve(mechanism, &problem);
@@ -85,7 +86,8 @@ fn tables_of_users_and_classes_are_refused_before_they_are_made() {
 #[test]
 fn without_time_every_mechanism_has_something_feasible_to_say() {
     let problem = problem(12, 4);
-    for mechanism in of_clusters() {
+    // `packings` takes no time limit: it returns the exact answer or none.
+    for mechanism in of_clusters().filter(|mechanism| mechanism.info.id != "packings") {
         let (id, flags) = (mechanism.info.id, flags(mechanism));
         let outcome = mechanism.allocate_with(&problem, &flags.clone().with("seconds", "0")).unwrap();
         let status = outcome.findings.status;

@@ -8,6 +8,7 @@ mod intervals;
 mod limits;
 mod njc;
 mod ongoing;
+mod packings;
 mod presets;
 mod ps_dsf;
 mod ps_dsf_methods;

@@ -19,7 +19,7 @@ use crate::{
 
 /// All fields of an allocation document. The fields after `placements` are for people and other programs, and are not
 /// read.
-const FIELDS: [&str; 32] = [
+const FIELDS: [&str; 33] = [
     "kind",
     "mechanism",
     "alpha",
@@ -50,6 +50,7 @@ const FIELDS: [&str; 32] = [
     "integrality",
     "series",
     "search",
+    "schedule",
     "warnings",
     "version",
 ];

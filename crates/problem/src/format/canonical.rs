@@ -128,11 +128,12 @@ fn user(line: &mut Fields<'_>, problem: &Problem, user: &User, texts: &mut Texts
     if let Some(tasks) = user.tasks() {
         line.number("tasks", tasks);
     }
-    if let Some(servers) = user.servers() {
+    // With rates, the servers and the demands on classes follow from the rates.
+    if let Some(servers) = user.servers().filter(|_| user.rates().is_none()) {
         let names = servers.iter().map(|&i| server_name(i));
         line.shared_names("servers", names, servers.as_ptr().addr(), texts);
     }
-    if !user.demand_overrides().is_empty() {
+    if !user.demand_overrides().is_empty() && user.rates().is_none() {
         line.object("demand_on", |on| {
             for (i, demand) in user.demand_overrides() {
                 on.amounts(server_name(*i), resources, demand.entries());
@@ -142,6 +143,14 @@ fn user(line: &mut Fields<'_>, problem: &Problem, user: &User, texts: &mut Texts
     for (field, rates) in [("gamma", user.given_gamma()), ("criterion", user.criterion())] {
         if !rates.is_empty() {
             line.object(field, |on| rates.iter().for_each(|(i, rate)| on.number(server_name(*i), rate)));
+        }
+    }
+    if let Some(rates) = user.rates() {
+        line.object("rates", |on| {
+            rates.by_class().iter().for_each(|(i, rate)| on.number(server_name(*i), rate));
+        });
+        if let Some(at_most) = rates.at_most() {
+            line.number("at_most", at_most);
         }
     }
 }

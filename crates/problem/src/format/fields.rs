@@ -35,7 +35,7 @@ macro_rules! stated {
 stated! { ServerSpec { name: text, count: number, capacity: amounts } }
 stated! { UserSpec<S> {
     name: text, weight: number, demand: amounts, tasks: number, servers: names, demand_on: demand_on, gamma: rates,
-    criterion: rates,
+    criterion: rates, rates: some_rates, at_most: number,
 } }
 stated! { MemberSpec { group: some_text, gang: number, pinned: number } }
 stated! { GroupSpec {
@@ -219,6 +219,16 @@ fn rates<'t, S: From<Cow<'t, str>>>(
     field: &str,
 ) -> Stated<Vec<(S, Rational)>> {
     by_name(document, object.get(field), Document::number)
+}
+
+type SomeRates<S> = Option<Vec<(S, Rational)>>;
+
+fn some_rates<'t, S: From<Cow<'t, str>>>(
+    document: &Document<'t>,
+    object: &Object<'t>,
+    field: &str,
+) -> Stated<SomeRates<S>> {
+    object.get(field).map(|_| rates(document, object, field)).transpose()
 }
 
 type DemandOn<S> = Vec<(S, Vec<(S, Rational)>)>;

@@ -68,6 +68,10 @@ impl Source<'_> {
         let system = some_text(document, &object, "system")?;
         let system = system.map(|name| system_named(document, &object, &name)).transpose()?;
         let problem = self.problem_in(object.need(document, "problem")?, &Place::root().key("problem"))?;
+        if problem.has_rates() {
+            let message = "users state `rates`, which are not supported in a snapshot of a running cluster";
+            return Err(document.error(object.need(document, "problem")?, message));
+        }
         let stated = object.need(document, "allocation")?;
         let allocation = self.allocation_in(stated, &Place::root().key("allocation"), &problem)?;
         if !allocation.is_for(&problem) {

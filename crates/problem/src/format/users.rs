@@ -20,7 +20,7 @@ const BATCH: usize = 1 << 10;
 const VISITS_PER_USER: usize = 4;
 
 /// The fields whose texts are identical for users of one shape.
-const SHAPE_FIELDS: [&str; 5] = ["demand", "servers", "demand_on", "gamma", "criterion"];
+const SHAPE_FIELDS: [&str; 7] = ["demand", "servers", "demand_on", "gamma", "criterion", "rates", "at_most"];
 
 /// The maximum number of shapes that are stored. Clusters have fewer shapes. The stored texts take a few megabytes.
 const MOST_SHAPES: usize = 1 << 16;

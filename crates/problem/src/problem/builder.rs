@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rug::Rational;
 
-use super::{Hash, Known, Problem, ServerClass, User, lookup};
+use super::{Hash, Known, Problem, Rates, ServerClass, User, lookup};
 use crate::groups::{GroupShareSpec, GroupSpec, Groups, MemberSpec};
 use crate::place::Place;
 use crate::problem_error::{ProblemError, ProblemErrorKind};
@@ -154,6 +154,9 @@ impl ProblemBuilder {
                 None => drop(self.sets.insert(Arc::clone(set))),
             }
         }
+        if user.rates.is_some() && !self.problem.groups.list().is_empty() {
+            return Err(self.next_place().key("rates").error(ProblemErrorKind::RatesInGroups));
+        }
         for (i, _) in &user.given_gamma {
             self.problem.servers[*i].time_shared = true;
         }
@@ -199,20 +202,42 @@ impl User {
         let nothing = || ProblemErrorKind::DemandsNothing(name.clone());
         let base_demand = quantities(spec.demand, resources, || at.key("demand"))?;
         let named = spec.servers.map(|list| server_list(&name, &list, servers));
-        let named = named.transpose()?.filter(|list| list.len() < servers.len());
+        let mut named = named.transpose()?.filter(|list| list.len() < servers.len());
+        if spec.rates.is_some() {
+            let stated = [("demand_on", !spec.demand_on.is_empty()), ("gamma", !spec.gamma.is_empty())];
+            if let Some((field, _)) = stated.iter().find(|(_, stated)| *stated) {
+                return Err(at.key("rates").error(ProblemErrorKind::RatesNextTo(field)));
+            }
+        } else if spec.at_most.is_some() {
+            return Err(at.key("at_most").error(ProblemErrorKind::AtMostWithoutRates));
+        }
+        let at_most = spec.at_most.map(|most| positive(most, &|| at.key("at_most"))).transpose()?;
+        let stated_rates =
+            spec.rates.map(|stated| by_index("server", stated, servers, || at.key("rates"), not_negative));
+        let rates = stated_rates.transpose()?.map(|stated| Rates::new(stated, named.as_deref(), at_most));
+        if let Some(rates) = &rates {
+            if rates.by_class().is_empty() {
+                return Err(at.key("rates").error(ProblemErrorKind::NoRate(name)));
+            }
+            let allowed: Vec<usize> = rates.by_class().iter().map(|(i, _)| *i).collect();
+            named = (allowed.len() < servers.len()).then_some(allowed);
+        }
         let on_class = |stated: Vec<(S, Rational)>, at: &dyn Fn() -> Place| {
             let demand = quantities(stated, resources, at)?;
             if demand.is_zero() { Err(at().error(nothing())) } else { Ok(demand) }
         };
         let mut demand_overrides =
             by_index("server", spec.demand_on, servers, || at.key("demand_on"), on_class)?;
+        if let Some(rates) = rates.as_ref().filter(|_| !base_demand.is_zero()) {
+            demand_overrides.extend(rates.demands(&base_demand));
+        }
         // An override that repeats the base demand has no effect.
         demand_overrides.retain(|(_, on_class)| *on_class != base_demand);
-        let rates = |stated: Vec<(S, Rational)>, field| {
+        let numbers = |stated: Vec<(S, Rational)>, field| {
             by_index("server", stated, servers, || at.key(field), positive)
         };
-        let given_gamma = rates(spec.gamma, "gamma")?;
-        let criterion = rates(spec.criterion, "criterion")?;
+        let given_gamma = numbers(spec.gamma, "gamma")?;
+        let criterion = numbers(spec.criterion, "criterion")?;
         let uses_base_demand =
             |i| lookup(&given_gamma, i).is_none() && lookup(&demand_overrides, i).is_none();
         let needs_demand = match &named {
@@ -231,6 +256,7 @@ impl User {
             demand_overrides,
             given_gamma,
             criterion,
+            rates: rates.map(Arc::new),
         })
     }
 }

@@ -50,12 +50,12 @@ impl Problem {
     /// Returns the problem in which identical server classes are joined into one, or `None` if no two are identical.
     ///
     /// Identical classes have the same capacity. All users have the same demand and criterion on them, and may use
-    /// all or none of them. If any user states the rate of a whole class, or any group limits some classes, nothing
-    /// is joined.
+    /// all or none of them. If any user states its `gamma` or `rates`, or any group limits some classes, nothing is
+    /// joined.
     #[must_use]
     pub fn joined(&self) -> Option<Joined> {
         let is_named = self.groups.list().iter().any(|group| !group.on.is_empty())
-            || self.users.iter().any(|user| !user.given_gamma.is_empty());
+            || self.users.iter().any(|user| !user.given_gamma.is_empty() || user.rates.is_some());
         let mut capacities = HashSet::new();
         if is_named || self.servers.iter().all(|class| capacities.insert(&class.capacity)) {
             return None;

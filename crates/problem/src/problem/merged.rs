@@ -59,6 +59,10 @@ impl Problem {
         size: impl Fn(&User) -> Size,
         weight: impl Fn(&Rational, &Rational) -> Option<Rational>,
     ) -> Option<Merged> {
+        if self.has_rates() {
+            // The reference of a share counts the users, and limits of accelerators are not in proportion to sizes.
+            return None;
+        }
         let shapes = self.shapes();
         if shapes.first.len() == self.users.len() {
             return None;

@@ -16,6 +16,7 @@ pub fn explanation(problem: &Problem, sharing: Sharing, explanation: &Explanatio
         ExplanationVerdict::FitsNowhere => "fits-nowhere",
         ExplanationVerdict::NoTasks => "no-tasks",
         ExplanationVerdict::Satisfied => "satisfied",
+        ExplanationVerdict::AtMost => "at-most",
         ExplanationVerdict::Blocked => "blocked",
         ExplanationVerdict::Room => "room",
         ExplanationVerdict::Stopped => "stopped",

@@ -3,8 +3,8 @@
 use evenhand_certify::Examination;
 use evenhand_certify::explain::{OptimumBounds, optimum_bounds};
 use evenhand_certify::polish::Polished;
-use evenhand_exact::Prices;
 use evenhand_exact::axiom::njc::Witness;
+use evenhand_exact::{Packing, Prices};
 use evenhand_levels::njc::{NjcSet, Tasks};
 use evenhand_mechanisms::filling::{Integrality, Measure};
 use evenhand_mechanisms::{Bound, Intervals, Outcome, Search, Selected, SeriesPoint};
@@ -84,6 +84,7 @@ pub fn findings(problem: &Problem, outcome: &Outcome) -> Map<String, Value> {
         }),
     );
     put("search", findings.search.as_ref().map(searched));
+    put("schedule", findings.schedule.as_ref().map(|packings| schedule(problem, packings)));
     if let Some(Intervals { levels, width }) = &findings.intervals {
         let levels = levels.iter().enumerate().map(|(n, (low, high))| (user(n), [number(low), number(high)]));
         put("levels", Some(by_name(levels)));
@@ -215,4 +216,15 @@ pub fn examination(examination: &Examination, polished: Option<&Polished>) -> Va
         summary["polished"] = polish::document(problem, found);
     }
     document("examination", summary)
+}
+
+/// Returns the packings by class, each with its part of the time.
+fn schedule(problem: &Problem, packings: &[Packing]) -> Value {
+    by_name(packings.chunk_by(|a, b| a.server == b.server).map(|of_class| {
+        let packing = |packing: &Packing| {
+            let tasks = packing.tasks.iter().map(|(n, k)| (problem.users()[*n].name(), json!(k)));
+            json!({"part": exact(&packing.part), "tasks": by_name(tasks)})
+        };
+        (problem.servers()[of_class[0].server].name(), list(of_class, packing))
+    }))
 }

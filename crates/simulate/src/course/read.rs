@@ -4,7 +4,7 @@ use evenhand_mechanisms::filling::MAX_SERVERS;
 use evenhand_mechanisms::flags::{Flag, Takes};
 use evenhand_mechanisms::{Mechanism, registry};
 use evenhand_problem::format::{Document, FormatError, MEMBER_FIELDS, groups_spec, member_spec, user_spec};
-use evenhand_problem::{Arithmetic, Problem, ProblemSpec, Rational, hint, number};
+use evenhand_problem::{Arithmetic, Problem, ProblemSpec, Rational, UserSpec, hint, number};
 use serde_json::value::RawValue;
 
 use super::run::{CoursePolicy, CourseScenario};
@@ -61,7 +61,11 @@ pub fn course_scenario(document: &Document<'_>) -> Result<CourseScenario, Format
     let users = fields.needed("users", Document::list)?;
     for raw in &users {
         let user = document.object(raw)?;
-        spec.users.push(user_spec(document, &user, &MEMBER_FIELDS)?);
+        let stated: UserSpec = user_spec(document, &user, &MEMBER_FIELDS)?;
+        if stated.rates.is_some() || stated.at_most.is_some() {
+            return Err(document.error(raw, "`rates` and `at_most` are not supported in a scenario"));
+        }
+        spec.users.push(stated);
         members.push(member_spec(document, &user)?);
     }
     let problem = Problem::grouped(spec.clone(), groups.clone(), share.clone(), members.clone());

@@ -60,10 +60,10 @@ impl Timing {
 /// Returns the number of measurements of [`run`].
 #[must_use]
 pub fn n_measurements() -> usize {
-    CLUSTERS.len() * registry::ALL.len() + POOLS.len() * POOL_SOLVERS.len()
+    CLUSTERS.len() * registry::by_default().len() + POOLS.len() * POOL_SOLVERS.len()
 }
 
-/// Measures every mechanism on every cluster, and the solvers of pools on every pool. Mechanisms that do not apply are
+/// Measures every mechanism that a comparison runs by default on every cluster, and the solvers of pools on every pool. Mechanisms that do not apply are
 /// left out.
 ///
 /// # Errors
@@ -72,7 +72,7 @@ pub fn run(seed: u64, effort: Effort, mut progress: impl FnMut(&str)) -> Result<
     let mut lines = Vec::new();
     for (users, classes, resources) in CLUSTERS {
         let problem = cluster(users, classes, resources, seed)?;
-        for mechanism in registry::ALL {
+        for mechanism in registry::by_default() {
             progress(mechanism.info.id);
             lines.extend(line_of(mechanism, &problem, effort));
         }

@@ -50,8 +50,12 @@ impl<'a> Cluster<'a> {
         let sums: Vec<Rational> = gamma.iter().map(|on| on.iter().sum()).collect();
         let g: Vec<Rational> = sums
             .iter()
-            .zip(p.users())
-            .map(|(gamma, user)| user.tasks().map_or(gamma.clone(), |tasks| tasks.clone().min(gamma.clone())))
+            .enumerate()
+            .map(|(n, sum)| {
+                let most =
+                    if p.users()[n].at_most().is_some() { best_use(p, n, &gamma[n]) } else { sum.clone() };
+                p.users()[n].tasks().map_or(most.clone(), |tasks| tasks.clone().min(most))
+            })
             .collect();
         let active = g.iter().map(|g| *g > 0).collect();
         Self { p, sharing, rows, capacity, gamma, free_gamma, active, g }
@@ -120,9 +124,17 @@ impl<'a> Cluster<'a> {
         let mut x = self.cleared(stated);
         for (n, on) in x.iter_mut().enumerate() {
             let total: Rational = on.iter().sum();
+            let mut factor = Rational::from(1);
             if let Some(tasks) = self.p.users()[n].tasks().filter(|tasks| total > **tasks) {
-                on.iter_mut().for_each(|value| *value = &*value * Rational::from(tasks / &total));
+                factor = factor.min(Rational::from(tasks / &total));
             }
+            if let Some(at_most) = self.p.users()[n].at_most() {
+                let used = accelerators(self.p, n, on);
+                if used > *at_most {
+                    factor = factor.min(at_most / used);
+                }
+            }
+            on.iter_mut().for_each(|value| *value *= &factor);
         }
         for i in 0..self.p.n_servers() {
             let loads = self.rows_of(i).into_iter().map(|row| self.load(&x, row) / &self.capacity[row]);
@@ -134,11 +146,45 @@ impl<'a> Cluster<'a> {
     }
 }
 
+/// Returns the accelerators that the tasks of a user use at once, `sum_i x_ni / rate_ni`.
+pub fn accelerators(p: &Problem, n: usize, x: &[Rational]) -> Rational {
+    let rates = p.users()[n].rates().map_or(&[][..], |rates| rates.by_class());
+    rates.iter().map(|(i, rate)| Rational::from(&x[*i] / rate)).sum()
+}
+
+/// Returns the most tasks of a user that has these tasks by class at most, and no more than `at_most` accelerators.
+pub fn best_use(p: &Problem, n: usize, tasks: &[Rational]) -> Rational {
+    let user = &p.users()[n];
+    let Some(at_most) = user.at_most() else { return tasks.iter().sum() };
+    let mut rates = user.rates().map_or(Vec::new(), |rates| rates.by_class().to_vec());
+    rates.sort_by(|a, b| b.1.cmp(&a.1));
+    let (mut left, mut sum) = (at_most.clone(), zero());
+    for (i, rate) in rates {
+        let used = Rational::from(&tasks[i] / &rate).min(left.clone());
+        sum += Rational::from(&used * &rate);
+        left -= used;
+    }
+    sum
+}
+
+/// Returns the tasks of a user that has these tasks by class, and uses the classes in proportion to them up to
+/// `at_most` accelerators.
+pub fn proportional_use(p: &Problem, n: usize, tasks: &[Rational]) -> Rational {
+    let (sum, used) = (tasks.iter().sum::<Rational>(), accelerators(p, n, tasks));
+    match p.users()[n].at_most().filter(|at_most| used > **at_most) {
+        Some(at_most) => sum * at_most / used,
+        None => sum,
+    }
+}
+
 /// Returns `k_i min over r with d_nir > 0 of c_ir / d_nir`, or the number that the user states.
 fn free_gamma(p: &Problem, n: usize, i: usize) -> Rational {
     let (user, server) = (&p.users()[n], &p.servers()[i]);
     if let Some((_, gamma)) = user.given_gamma().iter().find(|(class, _)| *class == i) {
         return gamma.clone();
+    }
+    if user.rates().is_some_and(|rates| rates.by_class().iter().all(|(class, _)| *class != i)) {
+        return zero();
     }
     let demand = user.demand_on(i);
     let resources = (0..p.n_resources()).filter(|&r| demand[r] > 0);

@@ -27,6 +27,10 @@ impl Plain<'_> {
                 let slack = tasks - self.stated[n].iter().sum::<Rational>();
                 all.push((Limit::Tasks(n), slack.clone(), self.over_g(n, &slack)));
             }
+            if let Some(at_most) = self.p().users()[n].at_most().filter(|_| cluster.active[n]) {
+                let slack = at_most - super::cluster::accelerators(self.p(), n, &cleared[n]);
+                all.push((Limit::Accelerators(n), slack.clone(), slack / at_most));
+            }
             for (i, x) in self.stated[n].iter().enumerate().filter(|(i, x)| cluster.is_refused(n, *i, x)) {
                 let slack = -x.clone().abs();
                 all.push((Limit::Entry(n, i), slack.clone(), self.over_g(n, &slack)));
@@ -111,6 +115,7 @@ impl Plain<'_> {
         }
         let of_users = self.limits().into_iter().filter_map(|(limit, slack, margin)| match limit {
             Limit::Tasks(n) => Some((SingleLimit::Tasks(n), slack, margin)),
+            Limit::Accelerators(n) => Some((SingleLimit::Accelerators(n), slack, margin)),
             _ => None,
         });
         all.extend(of_users);

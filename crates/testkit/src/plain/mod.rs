@@ -12,6 +12,7 @@ mod groups;
 mod held_back;
 pub mod karma;
 pub mod migrations;
+pub mod packings;
 mod pairs;
 mod parties;
 mod places;
@@ -145,7 +146,10 @@ pub struct Shown {
 }
 
 fn is_claim_true(x: &Plain<'_>, claim: &Claim, tolerance: &Rational) -> Option<bool> {
-    let takes_share = claim.axiom == Axiom::MaxMin || claim.axiom == Axiom::Proportional;
+    let takes_share = matches!(claim.axiom, Axiom::MaxMin | Axiom::MaxMinPackings | Axiom::Proportional);
+    if claim.axiom == Axiom::MaxMinPackings && !packings::is_about(claim.share) {
+        return Some(false);
+    }
     if claim.share.is_some() && !takes_share || claim.alpha.is_some() != (claim.axiom == Axiom::Proportional)
     {
         return Some(false);
@@ -175,6 +179,7 @@ fn is_claim_true(x: &Plain<'_>, claim: &Claim, tolerance: &Rational) -> Option<b
         Axiom::Guarantees => of_allocation(x.guarantees_margin()),
         Axiom::GroupSharingIncentive | Axiom::GroupEnvyFree => x.of_parties(claim),
         Axiom::Tree => x.of_filling(claim),
+        Axiom::MaxMinPackings => x.of_packings(claim),
         _ => x.proof(claim),
     }?;
     // On single servers, tasks fit exactly or not at all.

@@ -3,6 +3,7 @@
 use evenhand_exact::Axiom;
 use evenhand_problem::Rational;
 
+use super::cluster::best_use;
 use super::{Plain, zero};
 
 impl Plain<'_> {
@@ -54,7 +55,11 @@ impl Plain<'_> {
 
     pub fn entitlement(&self, n: usize) -> Option<Rational> {
         let active = n < self.p().n_users() && self.cluster.active[n];
-        active.then(|| self.lead(n, self.entitled(n) * self.cluster.gamma[n].iter().sum::<Rational>()))
+        let part = |gamma: &Rational| self.entitled(n) * gamma;
+        active.then(|| {
+            let part: Vec<Rational> = self.cluster.gamma[n].iter().map(part).collect();
+            self.lead(n, best_use(self.p(), n, &part))
+        })
     }
 
     /// Returns the least margin of one of the three axioms.

@@ -3,6 +3,7 @@
 use evenhand_exact::{Axiom, Claim, Share};
 use evenhand_problem::{Rational, Sharing};
 
+use super::cluster::{best_use, proportional_use};
 use super::{Matrix, Plain, zero};
 
 impl Plain<'_> {
@@ -19,12 +20,30 @@ impl Plain<'_> {
             let barred = |n: usize| p.users()[n].servers().is_some_and(|servers| servers.len() < k);
             (!self.users().any(barred)).then_some(())?;
         }
+        let (rates, limited) = (p.has_rates(), p.has_at_most());
+        let is_defined = match share {
+            Share::BestPart => rates,
+            Share::Asset | Share::Resource(_) => !rates,
+            Share::Generic => !limited,
+            _ => true,
+        };
+        is_defined.then_some(())?;
+        let equal = Rational::from((1, self.active().len().max(1) as u64));
         let mut all = vec![vec![zero(); k]; p.n_users()];
         for n in self.active() {
             let user = &p.users()[n];
             let base = (0..p.n_resources()).filter(|&r| total(r) > 0);
             let base = base.map(|r| &user.base_demand()[r] / total(r));
+            let part: Vec<Rational> =
+                self.cluster.gamma[n].iter().map(|gamma| Rational::from(gamma * &equal)).collect();
             let one = match share {
+                Share::Dominant if rates => proportional_use(p, n, &part).recip(),
+                Share::BestPart => best_use(p, n, &part).recip(),
+                Share::FinishTime => {
+                    let own = |gamma: &Rational| self.entitled(n) * gamma;
+                    let own: Vec<Rational> = self.cluster.gamma[n].iter().map(own).collect();
+                    user.weight() / best_use(p, n, &own)
+                }
                 Share::Dominant => base.max().unwrap_or_default(),
                 Share::Asset => base.sum(),
                 Share::Containerized => self.cluster.gamma[n].iter().sum::<Rational>().recip(),
@@ -57,6 +76,11 @@ impl Plain<'_> {
     pub fn ceiling(&self, u: &Matrix, n: usize) -> Rational {
         if !self.cluster.active[n] {
             return zero();
+        }
+        if self.p().users()[n].at_most().is_some() {
+            // The share does not depend on the class.
+            let most = u[n].iter().max().cloned().unwrap_or_default();
+            return most * &self.cluster.g[n] / self.p().users()[n].weight();
         }
         let mut classes = self.cluster.classes(n);
         classes.sort_by(|&a, &b| u[n][b].cmp(&u[n][a]));
@@ -103,12 +127,28 @@ impl Plain<'_> {
 
     /// Returns whether the axiom of a claim applies.
     pub fn applies(&self, claim: &Claim) -> bool {
-        self.can_compare(claim.axiom) && self.is_about(claim)
+        self.knows_rates(claim.axiom) && self.can_compare(claim.axiom) && self.is_about(claim)
+    }
+
+    /// Returns whether an axiom is defined for the rates of users and for limits of their accelerators.
+    fn knows_rates(&self, axiom: Axiom) -> bool {
+        let of_base_demand = ["bottleneck-fair", "global-bottleneck-fair", "single-resource-fair"];
+        let of_groups = ["limits", "guarantees", "group-sharing-incentive", "group-envy-free", "tree"];
+        let limited =
+            ["feasible", "non-wasteful", "pareto-optimal", "sharing-incentive", "max-min", "proportional"];
+        let name = axiom.name();
+        let without_rates = of_base_demand.contains(&name) || of_groups.contains(&name);
+        !(without_rates && self.p().has_rates()) && (limited.contains(&name) || !self.p().has_at_most())
     }
 
     fn is_about(&self, claim: &Claim) -> bool {
         match (claim.axiom, claim.share) {
-            (Axiom::MaxMin, None) => false,
+            (Axiom::MaxMin | Axiom::MaxMinPackings, None) => false,
+            (Axiom::MaxMinPackings, Some(share)) => {
+                let is_timed = self.cluster.rows.iter().any(|(_, resource)| resource.is_none());
+                let has_groups = !self.p().groups().list().is_empty();
+                !is_timed && !has_groups && self.coefficients(share).is_some()
+            }
             (Axiom::MaxMin | Axiom::Proportional, Some(share)) => self.coefficients(share).is_some(),
             (Axiom::BottleneckFair | Axiom::GlobalBottleneckFair | Axiom::SingleResourceFair, _) => {
                 !self.bottlenecks(claim.axiom).is_empty()

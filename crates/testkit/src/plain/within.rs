@@ -1,16 +1,22 @@
-//! Limits of groups as rows of the set of possible allocations.
+//! Limits of groups, and of the accelerators of users, as rows of the set of possible allocations.
 
 use evenhand_exact::Axiom;
 use evenhand_problem::{Rational, Sharing};
 
-use super::Plain;
+use super::{Plain, zero};
 
-/// A limit of a group on some classes or on the whole cluster, with the most that another allocation may use.
+/// The quantity that a limit bounds.
+pub enum Limited {
+    /// A resource that a group uses on some classes. `None` means the whole cluster, on which a task counts with its base
+    /// demand wherever it runs.
+    Group { group: usize, classes: Option<Vec<usize>>, resource: usize },
+    /// The accelerators of a user.
+    User(usize),
+}
+
+/// A limit, with the most that another allocation may use.
 pub struct LimitRow {
-    pub group: usize,
-    /// The classes. `None` means the whole cluster, on which a task counts with its base demand wherever it runs.
-    pub classes: Option<Vec<usize>>,
-    pub resource: usize,
+    pub of: Limited,
     pub most: Rational,
 }
 
@@ -25,22 +31,39 @@ impl Plain<'_> {
                 .iter()
                 .flat_map(|on| on.limit.iter().map(|(r, most)| (Some(on.servers.clone()), *r, most)));
             for (classes, resource, most) in whole.chain(on) {
-                let mut row = LimitRow { group, classes, resource, most: most.clone() };
+                let mut row =
+                    LimitRow { of: Limited::Group { group, classes, resource }, most: most.clone() };
                 row.most = most.clone().max(self.takes_in_all(&row));
                 rows.push(row);
             }
+        }
+        for (n, user) in self.p().users().iter().enumerate() {
+            rows.extend(user.at_most().map(|most| LimitRow { of: Limited::User(n), most: most.clone() }));
         }
         rows
     }
 
     /// Returns the usage of a limit by a task of `n` on class `i`.
     pub fn takes(&self, n: usize, i: usize, row: &LimitRow) -> Rational {
-        let taken = match &row.classes {
-            _ if !self.stands_in(n, row.group) => None,
-            None => Some(&self.p().users()[n].base_demand()[row.resource]),
-            Some(classes) => classes.contains(&i).then(|| &self.p().demand(n, i)[row.resource]),
-        };
-        taken.cloned().unwrap_or_default()
+        match &row.of {
+            Limited::User(user) if *user != n => zero(),
+            Limited::User(_) => {
+                let rates = self.p().users()[n].rates().map_or(&[][..], |rates| rates.by_class());
+                let rate = rates.iter().find(|(class, _)| *class == i);
+                rate.map_or_else(zero, |(_, rate)| rate.clone().recip())
+            }
+            Limited::Group { group, .. } if !self.stands_in(n, *group) => zero(),
+            Limited::Group { classes: None, resource, .. } => {
+                self.p().users()[n].base_demand()[*resource].clone()
+            }
+            Limited::Group { classes: Some(classes), resource, .. } => {
+                if classes.contains(&i) {
+                    self.p().demand(n, i)[*resource].clone()
+                } else {
+                    zero()
+                }
+            }
+        }
     }
 
     /// Returns the usage of a limit by all tasks.
@@ -69,6 +92,6 @@ impl Plain<'_> {
         let keeps = groups.into_iter().any(|v| (0..self.p().n_resources()).any(|r| self.kept(v, r) > 0));
         let divided =
             self.sharing() == Sharing::Rdm && self.p().servers().iter().all(|class| !class.is_time_shared());
-        !axiom.is_about_optima() || self.limit_rows().is_empty() || (divided && !keeps)
+        !axiom.is_about_optima() || !self.p().groups().have_limits() || (divided && !keeps)
     }
 }

@@ -156,6 +156,8 @@ fn user(n: usize, classes: usize, resources: usize, shape: Shape) -> impl Strate
                     demand_on: on.map(|(i, (_, demand))| (class_name(i), demand)).collect(),
                     gamma: if timed { named(chosen(gamma)) } else { Vec::new() },
                     criterion: named(u.into_iter().enumerate().collect()),
+                    rates: None,
+                    at_most: None,
                 }
             },
         )

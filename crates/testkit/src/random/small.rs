@@ -105,6 +105,8 @@ fn user(n: usize, classes: usize, shape: Shape) -> impl Strategy<Value = UserSpe
                     } else {
                         Vec::new()
                     },
+                    rates: None,
+                    at_most: None,
                 }
             },
         )

@@ -35,7 +35,7 @@ pub fn is_feasible(case: &Case<'_>, tasks: &Tasks, servers: Servers<'_>) -> Chec
     Ok(limits(case, tasks, servers, servers.is_some())?.iter().all(|margin| *margin >= 0))
 }
 
-/// Returns the margins of all limits for these tasks: the tasks that users have, and the rows of every server with
+/// Returns the margins of all limits for these tasks: the tasks that users have, their accelerators, and the rows of every server with
 /// tasks (or of every class). An entry that does not count (see [`Case::counts`]) exceeds its limit by its full amount.
 /// If tasks have to be whole, a fractional number of tasks has the margin -1, which no tolerance reaches.
 fn limits(case: &Case<'_>, tasks: &Tasks, servers: Servers<'_>, whole: bool) -> Checked<Vec<Rational>> {
@@ -45,6 +45,11 @@ fn limits(case: &Case<'_>, tasks: &Tasks, servers: Servers<'_>, whole: bool) -> 
         if let Some(most) = &user.tasks {
             work::spend(tasks[n].len())?;
             margins.push((most - total_of(&tasks[n])) / &case.g[n]);
+        }
+        if let Some(at_most) = &user.at_most {
+            work::spend(2 * tasks[n].len())?;
+            let counted = tasks[n].iter().filter(|(i, x)| case.counts(n, *i, x)).cloned().collect();
+            margins.push((at_most - user.accelerators(&counted)) / at_most);
         }
     }
     for Placement { class, tasks, .. } in servers.unwrap_or(&case.as_placements(tasks)) {
@@ -68,11 +73,15 @@ fn limits(case: &Case<'_>, tasks: &Tasks, servers: Servers<'_>, whole: bool) -> 
     Ok(margins)
 }
 
-/// Judges sharing incentive: `x_n >= min(T_n, e_n gamma_n)`, with `e_n = w_n / sum w`.
+/// Judges sharing incentive: `x_n >= min(T_n, e_n gamma_n)`, with `e_n = w_n / sum w`. A user that limits its accelerators
+/// is due the best use of its part.
 pub fn sharing_incentive(case: &Case<'_>, _: &Claim<'_>) -> Checked<Shown> {
     let margin = |n: usize| {
         let user = &case.problem.users[n];
-        let due = Rational::from(&case.gamma[n] * &user.weight) / &case.weight;
+        let due = match user.at_most {
+            None => Rational::from(&case.gamma[n] * &user.weight) / &case.weight,
+            Some(_) => case.problem.best_use(n, &Rational::from(&user.weight / &case.weight)),
+        };
         (&case.total[n] - user.at_most_tasks(due)) / &case.g[n]
     };
     Ok((case.active().map(margin).min(), None))

@@ -109,10 +109,10 @@ fn covers(
     let names = &case.problem.user_names;
     let mut missing: Vec<bool> = shares.of.iter().zip(&shares.alone).map(|(of, alone)| of < alone).collect();
     let mut is_tight = false;
-    let fields = "covers user_weights prices user_prices? limit_prices?";
-    for [covers, weights, rows, users, limits] in levels.rows(fields, Ok)? {
+    let fields = "covers user_weights prices user_prices? limit_prices? at_most_prices?";
+    for [covers, weights, prices @ ..] in levels.rows::<_, 6>(fields, Ok)? {
         let weights = names.numbers(weights)?;
-        let prices = Prices::within(case, [rows, users, limits], within)?;
+        let prices = Prices::within(case, prices, within)?;
         let bound = prices.bound(case)?;
         let per_share = |(n, l): &(usize, Rational)| (*n, Rational::from(l / &case.problem.users[*n].weight));
         prices.cover(case, &weights.iter().map(per_share).collect(), Some(&shares.u))?;

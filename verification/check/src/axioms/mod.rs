@@ -9,6 +9,7 @@ pub mod answered;
 pub mod envy;
 pub mod feasible;
 pub mod max_min;
+pub mod packings;
 pub mod prices;
 pub mod proportional;
 
@@ -27,7 +28,7 @@ use crate::work::{self, Checked, ensure, refuse};
 const ALPHA: u32 = 1000;
 
 /// All axioms by name, with the functions that judge them.
-pub const AXIOMS: [(&str, Judge); 21] = [
+pub const AXIOMS: [(&str, Judge); 22] = [
     ("feasible", |case, _| Ok((feasible::least(case)?, None))),
     ("integer-feasible", feasible::integer_feasible),
     // An allocation consists of tasks, so every amount of capacity in use serves a task.
@@ -42,6 +43,7 @@ pub const AXIOMS: [(&str, Judge); 21] = [
     ("global-bottleneck-fair", max_min::max_min),
     ("single-resource-fair", max_min::max_min),
     ("max-min", max_min::max_min),
+    ("max-min-packings", packings::max_min_packings),
     ("njc", answered::njc),
     ("ps-dsf", answered::ps_dsf),
     ("proportional", proportional::proportional),
@@ -52,6 +54,17 @@ pub const AXIOMS: [(&str, Judge); 21] = [
     ("tree", groups::filling::tree),
 ];
 
+/// Returns whether an axiom is defined for the rates of users and for limits of their accelerators. Axioms of base demands
+/// are not defined with rates. Any axiom that would ignore a limit of accelerators does not apply if there is one.
+fn covers(axiom: &str, problem: &Problem) -> bool {
+    let is_of_base_demands = ["bottleneck-fair", "global-bottleneck-fair", "single-resource-fair"]
+        .contains(&axiom)
+        || groups::ABOUT.contains(&axiom) && axiom != "work-conserving";
+    let keeps_limits =
+        ["feasible", "non-wasteful", "pareto-optimal", "sharing-incentive", "max-min", "proportional"];
+    (!is_of_base_demands || !problem.has_rates()) && (keeps_limits.contains(&axiom) || !problem.has_at_most())
+}
+
 /// Returns the position in [`AXIOMS`] of the axiom that a string names.
 pub fn axiom_named(raw: &Json<'_>) -> Checked<usize> {
     raw.word(&AXIOMS.map(|(name, _)| name))
@@ -61,8 +74,9 @@ pub fn axiom_named(raw: &Json<'_>) -> Checked<usize> {
 pub fn required(text: &str, problem: &Problem) -> Checked<String> {
     let (axiom, parameter) = text.split_once(':').map_or((text, None), |(name, rest)| (name, Some(rest)));
     let field = if axiom == "proportional" { "alpha" } else { "share" };
-    if parameter.is_none() && matches!(axiom, "max-min" | "proportional") {
-        return json::ABSENT.wrong(format!("`{axiom}` needs its parameter, as in `max-min:drfh`"));
+    if parameter.is_none() && matches!(axiom, "max-min" | "max-min-packings" | "proportional") {
+        let example = if axiom == "proportional" { "max-min" } else { axiom };
+        return json::ABSENT.wrong(format!("`{axiom}` needs its parameter, as in `{example}:drfh`"));
     }
     let fields = [("axiom", Some(quoted(axiom))), ("holds", Some("true".to_owned()))];
     let claim = object(fields.into_iter().chain([(field, parameter.map(quoted))]));
@@ -77,8 +91,13 @@ impl<'j> Claim<'j> {
         let (axiom, judge) = AXIOMS[axiom_named(name)?];
         let stated = share.given().map(|share| Share::read(share, problem)).transpose()?;
         match (axiom, stated) {
-            ("max-min", None) => return raw.wrong("max-min is about a share, and none is named"),
-            ("max-min", _) | (_, None) | ("proportional", Some(Share::Generic)) => {}
+            ("max-min" | "max-min-packings", None) => {
+                return raw.wrong(format!("{axiom} is about a share, and none is named"));
+            }
+            ("max-min-packings", Some(of)) if !packings::SHARES.contains(&of) => {
+                return share.wrong("max-min-packings is about the share drfh or tsf");
+            }
+            ("max-min" | "max-min-packings", _) | (_, None) | ("proportional", Some(Share::Generic)) => {}
             _ => return share.wrong("a share belongs to max-min, and the generic one to proportional"),
         }
         let exponent = alpha.given().map_or(Ok(Rational::from(1)), Json::number)?;
@@ -122,10 +141,12 @@ impl<'j> Claim<'j> {
             ("bottleneck-fair" | "global-bottleneck-fair" | "single-resource-fair", _) => {
                 !bottlenecks(self.axiom, case).is_empty()
             }
+            ("max-min-packings", _) if !packings::apply(case) => false,
             (axiom, _) if groups::ABOUT.contains(&axiom) => groups::apply(axiom, case)?,
             (_, Some(share)) => Coefficients::new(share, case)?.is_some(),
             _ => true,
         };
+        let applies = applies && covers(self.axiom, case.problem);
         let applies = applies && (!within::COMPARED.contains(&self.axiom) || within::applies(case)?);
         if self.holds.is_none() {
             let is_bare = self.margin.is_none() && self.has_none();

@@ -3,7 +3,7 @@
 //! Let `a_ni` be values of tasks, `p >= 0` prices of the rows, and `q >= 0` prices of the users' tasks. If
 //! `a_ni <= sum_r p_ir d_nir + q_n` on every class where `n` can run, then every feasible `y` has
 //! `sum a_ni y_ni <= sum p C + sum q T`. This is weak duality, two lines of arithmetic. Limits of groups are rows as
-//! well.
+//! well, and so are limits of the accelerators of users, of which a task takes `1 / rate_ni`.
 
 use std::collections::HashMap;
 
@@ -23,28 +23,41 @@ pub struct Prices<'w> {
     pub rows: Amounts,
     pub users: Amounts,
     pub limits: Vec<Priced<'w>>,
+    /// Prices of the accelerators of users that limit them.
+    pub accelerators: Amounts,
 }
 
 impl<'w> Prices<'w> {
     pub fn read(case: &Case<'_>, rows: &Json<'_>, users: &Json<'_>) -> Checked<Self> {
         let (rows, users) = (case.by_class_and_row(rows)?, case.problem.user_names.numbers(users)?);
-        Ok(Self { rows, users, limits: Vec::new() })
+        Ok(Self { rows, users, limits: Vec::new(), accelerators: Vec::new() })
     }
 
-    /// Reads prices, including those of limits.
-    pub fn within(case: &Case<'_>, rows: [&Json<'_>; 3], within: &'w Within<'_>) -> Checked<Self> {
-        let [rows, users, limits] = rows;
-        Ok(Self { limits: within.priced(case, limits)?, ..Self::read(case, rows, users)? })
+    /// Reads prices, including those of limits of groups and of accelerators.
+    pub fn within(case: &Case<'_>, rows: [&Json<'_>; 4], within: &'w Within<'_>) -> Checked<Self> {
+        let [rows, users, limits, accelerators] = rows;
+        let limits = within.priced(case, limits)?;
+        let stated = case.problem.user_names.map(accelerators, |n, raw| {
+            let is_limited = case.problem.users[n].at_most.is_some();
+            if is_limited { raw.computed() } else { raw.wrong("the user does not state `at_most`") }
+        })?;
+        let accelerators = stated.into_iter().filter(|(_, price)| !price.is_zero()).collect();
+        Ok(Self { limits, accelerators, ..Self::read(case, rows, users)? })
     }
 
     /// Returns the bound `sum p C + sum q T`, including the limits of groups. Returns a fault if a price is negative.
     pub fn bound(&self, case: &Case<'_>) -> Checked<Rational> {
-        ensure(self.rows.iter().chain(&self.users).all(|(_, price)| *price >= 0), "a price is negative")?;
+        let mut prices = self.rows.iter().chain(&self.users).chain(&self.accelerators);
+        ensure(prices.all(|(_, price)| *price >= 0), "a price is negative")?;
         let of_row = |(row, p): &(usize, Rational)| Rational::from(&case.rows[*row].capacity * p);
         let mut parts: Vec<Rational> = self.rows.iter().map(of_row).collect();
         for (n, q) in &self.users {
             let tasks = case.problem.users[*n].tasks.as_ref();
             parts.push(Rational::from(require(tasks, "unlimited tasks have a price")? * q));
+        }
+        for (n, price) in &self.accelerators {
+            let at_most = case.problem.users[*n].at_most.as_ref();
+            parts.push(Rational::from(require(at_most, "unlimited accelerators have a price")? * price));
         }
         parts.push(within::bound(&self.limits)?);
         work::sum(parts)
@@ -69,9 +82,19 @@ impl<'w> Prices<'w> {
         // A user that can run on no class has no class to check.
         for (n, l) in values.iter().filter(|(n, _)| !case.gamma[*n].is_zero()) {
             let (limits, first) = (within::of_user(case, &self.limits, *n)?, case.problem.alike[*n]);
-            let is_even = limits.is_empty() && u.is_none_or(|u| u.0[*n].1.is_empty());
+            let of_accelerators = at(&self.accelerators, *n);
+            let is_even =
+                limits.is_empty() && of_accelerators.is_none() && u.is_none_or(|u| u.0[*n].1.is_empty());
             let (is_own, mut costs) = (at(&self.users, *n).is_some(), Vec::new());
-            let paid = |i| Ok((self.paid(*n, &case.uses(*n, i), within::paid(case, &limits, *n, i)?)?, i));
+            let paid = |i| {
+                let mut of_limits = within::paid(case, &limits, *n, i)?;
+                if let Some(price) = of_accelerators {
+                    let rate = case.problem.users[*n].rates.as_ref().and_then(|rates| at(rates, i));
+                    of_limits
+                        .push(work::times(price, &require(rate, "a class without a rate")?.clone().recip())?);
+                }
+                Ok((self.paid(*n, &case.uses(*n, i), of_limits)?, i))
+            };
             match known.get(&first).filter(|_| is_even) {
                 Some((Some(paid), i)) if !is_own => costs.push((paid.clone(), *i)),
                 Some((_, i)) => costs.push(paid(*i)?),
@@ -116,7 +139,8 @@ pub fn pareto_optimal(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
         ensure(gain > 0, "no user gains in the dominating allocation")?;
         return Ok((Some(if whole { Rational::from(-1) } else { -gain }), Some(false)));
     }
-    let [weights, prices @ ..] = raw.fields::<4>("user_weights prices user_prices? limit_prices?")?;
+    let [weights, prices @ ..] =
+        raw.fields::<5>("user_weights prices user_prices? limit_prices? at_most_prices?")?;
     let weights = case.problem.user_names.numbers(weights)?;
     let prices = Prices::within(case, prices, &within)?;
     let bound = prices.bound(case)?;

@@ -55,8 +55,9 @@ pub fn proportional(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
         let spent = worths.spent(gain > 0)?;
         return Ok((Some(spent.map_or_else(Rational::new, |spent| -(gain / spent))), Some(false)));
     }
-    let [rows, users, limits, values] = raw.fields("prices user_prices? limit_prices? values?")?;
-    let prices = Prices::within(case, [rows, users, limits], &within)?;
+    let [rows, users, limits, accelerators, values] =
+        raw.fields("prices user_prices? limit_prices? at_most_prices? values?")?;
+    let prices = Prices::within(case, [rows, users, limits, accelerators], &within)?;
     let bound = prices.bound(case)?;
     let worths = Worths::new(case, claim, own, values)?;
     let values = case.active().map(|n| (n, worths.ends[n][1].clone())).collect();

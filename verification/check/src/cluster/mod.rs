@@ -125,6 +125,9 @@ impl<'j> Bundle<'j> {
             return kind.wrong("moves belong to a certificate of moves");
         }
         let problem = &held.problem;
+        if problem.has_rates() {
+            return raw.wrong("users state rates, which certificates of a running cluster do not cover");
+        }
         let row = |[name, held, due, short, above, by]: [&'j Json<'j>; 6]| {
             let amounts = |raw| problem.resources.numbers(raw);
             let by = by.given().map(|by| problem.user_names.named(by)).transpose()?;

@@ -2,7 +2,7 @@
 //! of the optimum that greedy earns under any load).
 
 mod earned;
-mod packing;
+pub mod packing;
 mod problem;
 mod stated;
 mod table;

@@ -8,6 +8,8 @@
 //! The margin is the least of
 //! - `(capacity - load) / capacity` over the rows, where loads do not count negative or misplaced entries;
 //! - `(T_n - x_n) / g_n` over the active users with finite tasks;
+//! - `(at_most - sum_i x_ni / rate_ni) / at_most` over the active users with a limit on their accelerators, where the
+//!   sum does not count negative or misplaced entries;
 //! - `-|x_ni| / g_n` over the entries that are negative or where the user cannot run (`-|x_ni|` for a user with
 //!   `g_n = 0`, which should have no tasks).
 //!
@@ -21,7 +23,8 @@ use crate::axiom::rule::{Found, Rule};
 use crate::evidence::Evidence;
 pub use crate::evidence::Limit;
 use crate::instance::Instance;
-use crate::names::write::{Json, Names, fields, number};
+use crate::limit_rows::LimitOf;
+use crate::names::write::{Json, Names, fields, number, string};
 use crate::parameters::Parameters;
 use crate::quotient::Quotient;
 use crate::refusal::Refusal;
@@ -43,14 +46,18 @@ pub(super) fn slack(instance: &Instance<'_>, limit: Limit) -> Option<(Rational, 
             let margin = tasks_margin(stated, n)?.to_rational();
             Some((Rational::from(&margin * stated.scale(n)), margin))
         }
+        Limit::Accelerators(n) => {
+            let (slack, margin) = accelerators(stated, n)?;
+            Some((slack, margin.to_rational()))
+        }
         Limit::Entry(n, i) => refused(stated)
             .find(|(at, _, _)| *at == (n, i))
             .map(|(_, slack, margin)| (slack, margin.to_rational())),
     }
 }
 
-/// Returns the tightest limit with its margin. Among equal limits, rows come first, then users, then entries, and
-/// each of these in ascending order.
+/// Returns the tightest limit with its margin. Among equal limits, rows come first, then tasks of users, then their
+/// accelerators, then entries, and each of these in ascending order.
 #[must_use]
 pub fn tightest(instance: &Instance<'_>) -> Option<(Limit, Rational)> {
     let stated = instance.stated();
@@ -58,9 +65,11 @@ pub fn tightest(instance: &Instance<'_>) -> Option<(Limit, Rational)> {
         .filter_map(|row| Some((Limit::Row(row), row_margin(stated, row)?)));
     let users =
         (0..stated.problem().n_users()).filter_map(|n| Some((Limit::Tasks(n), tasks_margin(stated, n)?)));
+    let accelerators = (0..stated.problem().n_users())
+        .filter_map(|n| Some((Limit::Accelerators(n), accelerators(stated, n)?.1)));
     let entries = refused(stated).map(|((n, i), _, margin)| (Limit::Entry(n, i), margin));
     let mut least: Option<(Limit, Quotient)> = None;
-    for (limit, margin) in rows.chain(users).chain(entries) {
+    for (limit, margin) in rows.chain(users).chain(accelerators).chain(entries) {
         if least.as_ref().is_none_or(|(_, least)| margin < *least) {
             least = Some((limit, margin));
         }
@@ -73,7 +82,12 @@ pub fn tightest(instance: &Instance<'_>) -> Option<(Limit, Rational)> {
 pub fn holds_exactly(instance: &Instance<'_>) -> bool {
     let stated = instance.stated();
     let has_too_much = |n| stated.tasks_left(n).is_some_and(|left| left.numerator < 0);
+    let keeps_accelerators = stated.limits().list().iter().all(|row| match row.of {
+        LimitOf::User(_) => row.held <= row.most,
+        LimitOf::Group { .. } => true,
+    });
     stated.refused.is_empty()
+        && keeps_accelerators
         && (0..stated.constraints().rows().len()).all(|row| *stated.scaled_slack(row) >= 0)
         && !(0..stated.problem().n_users()).any(has_too_much)
 }
@@ -113,6 +127,14 @@ fn tasks_margin(stated: &Instance<'_>, n: usize) -> Option<Quotient> {
         left.denominator *= refused.denom();
     }
     Some(Quotient::new(left.numerator * scale.denom(), left.denominator * scale.numer()))
+}
+
+/// Returns the slack of the accelerators of an active user, and its margin `(at_most - sum_i x_ni / rate_ni) / at_most`.
+fn accelerators(stated: &Instance<'_>, n: usize) -> Option<(Rational, Quotient)> {
+    let row = &stated.limits().list()[stated.limits().of_accelerators(n)?];
+    let slack = Rational::from(&row.most - &row.held);
+    let margin = Quotient::from(&Rational::from(&slack / &row.most));
+    stated.is_active(n).then_some((slack, margin))
 }
 
 /// Returns the entries that do not count as tasks, with their slack in tasks and their margin.
@@ -177,6 +199,9 @@ impl Rule for Feasible {
                 fields([("server", Json::Text(server)), ("resource", Json::Text(kind)), slack])
             }
             Limit::Tasks(n) => fields([("user", names.user_name(n)), slack]),
+            Limit::Accelerators(n) => {
+                fields([("user", names.user_name(n)), ("limit", string("at_most")), slack])
+            }
             Limit::Entry(n, i) => {
                 fields([("user", names.user_name(n)), ("server", names.server_name(i)), slack])
             }

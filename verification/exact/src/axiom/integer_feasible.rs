@@ -20,7 +20,7 @@ use crate::axiom::rule::{Found, Rule};
 use crate::evidence::Evidence;
 pub use crate::evidence::SingleLimit;
 use crate::instance::Instance;
-use crate::names::write::{Json, Names, fields, number};
+use crate::names::write::{Json, Names, fields, number, string};
 use crate::refusal::{Inapplicable, Refusal};
 
 /// Checks that the tasks are assigned to single servers.
@@ -60,6 +60,8 @@ pub fn tightest(
     }
     for n in 0..instance.problem().n_users() {
         consider(SingleLimit::Tasks(n), feasible::slack(instance, feasible::Limit::Tasks(n)));
+        let accelerators = feasible::slack(instance, feasible::Limit::Accelerators(n));
+        consider(SingleLimit::Accelerators(n), accelerators);
     }
     Ok(least)
 }
@@ -167,6 +169,9 @@ impl Rule for IntegerFeasible {
                 fields([("server", Json::Text(server)), index, ("resource", Json::Text(kind)), slack])
             }
             SingleLimit::Tasks(n) => fields([("user", names.user_name(n)), slack]),
+            SingleLimit::Accelerators(n) => {
+                fields([("user", names.user_name(n)), ("limit", string("at_most")), slack])
+            }
             SingleLimit::Entry { user, server, index } => {
                 let (user, server) = (names.user_name(user), names.server_name(server));
                 fields([("user", user), ("server", server), ("index", Json::Index(index)), slack])

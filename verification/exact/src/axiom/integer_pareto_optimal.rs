@@ -92,7 +92,7 @@ impl Rule for IntegerParetoOptimal {
             reader.only(object, &["dominating"])?;
             return Ok(Evidence::DominatingPlacements(reader.placements(raw)?));
         }
-        reader.only(object, &["user_weights", "prices", "user_prices", "limit_prices"])?;
+        reader.only(object, &["user_weights", "prices", "user_prices", "limit_prices", "at_most_prices"])?;
         Ok(Evidence::Prices(reader.prices(object)?))
     }
 

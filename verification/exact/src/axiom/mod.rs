@@ -19,6 +19,7 @@ mod lack;
 pub mod max_min;
 pub mod njc;
 mod non_wasteful;
+pub mod packings;
 pub mod pareto_optimal;
 pub mod parties;
 pub mod proportional;
@@ -65,6 +66,8 @@ pub enum Axiom {
     SingleResourceFair,
     /// Weighted lexicographic max-min of a named [`Share`](crate::Share).
     MaxMin,
+    /// Weighted lexicographic max-min of a named [`Share`](crate::Share) among whole tasks over time.
+    MaxMinPackings,
     /// No justified complaints: every user has all its tasks, or its entitlement of a saturated row.
     Njc,
     /// Per-server dominant-share fairness: every user has all its tasks, or a bottleneck on every class.
@@ -85,7 +88,7 @@ pub enum Axiom {
 
 impl Axiom {
     /// Every axiom, in the order of the formats.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::Feasible,
         Self::IntegerFeasible,
         Self::NonWasteful,
@@ -99,6 +102,7 @@ impl Axiom {
         Self::GlobalBottleneckFair,
         Self::SingleResourceFair,
         Self::MaxMin,
+        Self::MaxMinPackings,
         Self::Njc,
         Self::PsDsf,
         Self::Proportional,
@@ -149,10 +153,15 @@ impl Axiom {
         self.rule().needs_evidence()
     }
 
-    /// Returns every axiom that makes sense for a problem. Axioms about groups are included only if there are groups.
+    /// Returns every axiom that makes sense for a problem. Axioms about groups are included only if there are groups,
+    /// and the axiom about packings only if there are none.
     pub fn questions(problem: &Problem) -> impl Iterator<Item = Self> + use<> {
         let has_groups = !problem.groups().list().is_empty();
-        Self::ALL.into_iter().filter(move |axiom| has_groups || !axiom.is_about_groups())
+        // Packings of users in groups are not defined.
+        let is_asked = move |axiom: Self| {
+            if has_groups { axiom != Self::MaxMinPackings } else { !axiom.is_about_groups() }
+        };
+        Self::ALL.into_iter().filter(move |axiom| is_asked(*axiom))
     }
 
     /// Returns whether the axiom is about groups of users.
@@ -178,6 +187,32 @@ impl Axiom {
                 | Self::SingleResourceFair
                 | Self::Proportional
         )
+    }
+
+    /// Checks that the axiom is defined for the rates of the users and for limits of their accelerators (docs/theory.md,
+    /// section 12). An axiom that ignored such a limit would judge allocations by others that are not feasible.
+    ///
+    /// # Errors
+    /// Returns the reason why it does not apply.
+    pub fn covers(self, problem: &Problem) -> Result<(), Inapplicable> {
+        let is_of_base_demands =
+            matches!(self, Self::BottleneckFair | Self::GlobalBottleneckFair | Self::SingleResourceFair);
+        if (is_of_base_demands || self.is_about_groups()) && problem.has_rates() {
+            return Err(Inapplicable::new("users state rates, which the axiom does not cover"));
+        }
+        let keeps_limits = matches!(
+            self,
+            Self::Feasible
+                | Self::NonWasteful
+                | Self::ParetoOptimal
+                | Self::SharingIncentive
+                | Self::MaxMin
+                | Self::Proportional
+        );
+        if !keeps_limits && problem.has_at_most() {
+            return Err(Inapplicable::new("users state `at_most`, which the axiom does not cover"));
+        }
+        Ok(())
     }
 
     /// Returns the bottleneck resources of one of the three bottleneck axioms, ascending. There is at least one.
@@ -209,6 +244,7 @@ impl Axiom {
             Self::GlobalBottleneckFair => &bottleneck::GLOBAL_BOTTLENECK_FAIR,
             Self::SingleResourceFair => &bottleneck::SINGLE_RESOURCE_FAIR,
             Self::MaxMin => &max_min::MaxMin,
+            Self::MaxMinPackings => &packings::MaxMinPackings,
             Self::Njc => &njc::Njc,
             Self::PsDsf => &ps_dsf::PsDsf,
             Self::Proportional => &proportional::Proportional,

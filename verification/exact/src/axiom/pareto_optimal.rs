@@ -120,7 +120,7 @@ impl Rule for ParetoOptimal {
             reader.only(object, &["dominating"])?;
             return Ok(Evidence::Dominating(reader.tasks(raw)?));
         }
-        reader.only(object, &["user_weights", "prices", "user_prices", "limit_prices"])?;
+        reader.only(object, &["user_weights", "prices", "user_prices", "limit_prices", "at_most_prices"])?;
         Ok(Evidence::Prices(reader.prices(object)?))
     }
 

@@ -2,6 +2,9 @@
 //!
 //! $$x_n \ge \min(T_n, e_n \gamma_n), \qquad e_n = \frac{w_n}{\sum_{m \text{ active}} w_m}.$$
 //!
+//! For a user that limits its accelerators, the right side is the best use of its part: the largest $\sum_iy_{ni}$ with
+//! $y_{ni} \le e_n \gamma_{ni}$, at most `at_most` accelerators and at most $T_n$ tasks (docs/theory.md, section 12).
+//!
 //! The margin is the least $(x_n - \min(T_n, e_n \gamma_n)) / g_n$ over the active users.
 
 use evenhand_budget::for_a_thread;
@@ -51,8 +54,13 @@ impl<'a, 'b> Margins<'a, 'b> {
 
     fn of(&self, n: usize) -> Quotient {
         let user = &self.instance.problem().users()[n];
-        let gamma = self.instance.scaled.gamma(n);
-        let mut entitled = Rational::from(gamma * user.weight()) / &self.total_weight;
+        let mut entitled = match user.at_most() {
+            None => Rational::from(self.instance.scaled.gamma(n) * user.weight()) / &self.total_weight,
+            Some(_) => {
+                let part = Rational::from(user.weight() / &self.total_weight);
+                self.instance.problem().most_with(n, &part)
+            }
+        };
         if let Some(tasks) = user.tasks().filter(|tasks| **tasks < entitled) {
             entitled.clone_from(tasks);
         }

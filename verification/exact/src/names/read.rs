@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use crate::evidence::{ClassMark, Level};
 use crate::instance::Tasks;
-use crate::limit_rows::LimitRows;
+use crate::limit_rows::{LimitOf, LimitRows};
 use crate::prices::{PriceVector, Prices};
 
 /// A reader for the names and numbers in a document about one problem.
@@ -83,7 +83,10 @@ impl<'r, 't> Reader<'r, 't> {
     fn level(&self, raw: &'t RawValue) -> Result<Level, FormatError> {
         let document = self.document;
         let object = document.object(raw)?;
-        object.only(document, &["covers", "user_weights", "prices", "user_prices", "limit_prices"])?;
+        object.only(
+            document,
+            &["covers", "user_weights", "prices", "user_prices", "limit_prices", "at_most_prices"],
+        )?;
         let mut covers = Vec::new();
         for raw in document.list(object.need(document, "covers")?)? {
             covers.push(self.user(&document.string(raw)?, raw)?);
@@ -92,11 +95,12 @@ impl<'r, 't> Reader<'r, 't> {
         Ok(Level { covers, prices: self.price_vector(&object)? })
     }
 
-    /// Reads the fields `user_weights`, `prices`, `user_prices` and `limit_prices`.
+    /// Reads the fields `user_weights`, `prices`, `user_prices`, `limit_prices` and `at_most_prices`.
     pub fn price_vector(&self, object: &Object<'t>) -> Result<PriceVector, FormatError> {
         let document = self.document;
         let mut rows = self.by_row(object.need(document, "prices")?)?;
         rows.extend(self.of_limits(object)?);
+        rows.extend(self.of_accelerators(object)?);
         rows.sort_by_key(|(row, _)| *row);
         let user_weights = self.of_users(object.need(document, "user_weights")?)?;
         let users = object.get("user_prices").map(|raw| self.of_users(raw)).transpose()?.unwrap_or_default();
@@ -104,7 +108,7 @@ impl<'r, 't> Reader<'r, 't> {
     }
 
     /// Reads `{user: value}`, ascending by user.
-    fn of_users(&self, raw: &'t RawValue) -> Result<Vec<(usize, Rational)>, FormatError> {
+    pub fn of_users(&self, raw: &'t RawValue) -> Result<Vec<(usize, Rational)>, FormatError> {
         let mut values = Vec::new();
         for (user, raw) in self.document.object(raw)?.fields() {
             values.push((self.user(user, raw)?, self.document.result_number(raw)?));
@@ -141,7 +145,8 @@ impl<'r, 't> Reader<'r, 't> {
     ) -> Result<(Vec<Rational>, Vec<Rational>), FormatError> {
         let mut rows = vec![Rational::new(); self.constraints.rows().len() + self.limits.list().len()];
         let of_rows = self.by_row(object.need(self.document, "prices")?)?;
-        for (row, price) in of_rows.into_iter().chain(self.of_limits(object)?) {
+        let of_limits = self.of_limits(object)?.into_iter().chain(self.of_accelerators(object)?);
+        for (row, price) in of_rows.into_iter().chain(of_limits) {
             rows[row] = price;
         }
         let users = match object.get("user_prices") {
@@ -149,6 +154,20 @@ impl<'r, 't> Reader<'r, 't> {
             None => vec![Rational::new(); self.problem.n_users()],
         };
         Ok((rows, users))
+    }
+
+    /// Reads the field `at_most_prices`, `{user: price}` of the limits of accelerators. The positions of these prices
+    /// follow those of the rows.
+    fn of_accelerators(&self, object: &Object<'t>) -> Result<Vec<(usize, Rational)>, FormatError> {
+        let Some(raw) = object.get("at_most_prices") else { return Ok(Vec::new()) };
+        let mut prices = Vec::new();
+        for (n, price) in self.of_users(raw)? {
+            let Some(at) = self.limits.of_accelerators(n) else {
+                return Err(self.error(raw, "a price of `at_most` of a user that does not state it"));
+            };
+            prices.push((self.constraints.rows().len() + at, price));
+        }
+        Ok(prices)
     }
 
     /// Reads the field `limit_prices`, a list of `{"group", "on", "resource", "price"}`. The positions of these
@@ -160,8 +179,8 @@ impl<'r, 't> Reader<'r, 't> {
             let (ClassMark { group, on, resource }, price) = self.limit_price(raw)?;
             let of_group = self.limits.of_group(group);
             let is_it = |at: &usize| {
-                let of = &self.limits.list()[*at];
-                of.resource == resource && of.on == on
+                let of = &self.limits.list()[*at].of;
+                matches!(of, LimitOf::Group { on: o, resource: r, .. } if *r == resource && *o == on)
             };
             let Some(at) = of_group.into_iter().find(is_it) else {
                 return Err(self.error(raw, "a price of a limit that there is not"));

@@ -8,7 +8,7 @@ use evenhand_problem::{Allocation, Arithmetic, Constraints, Placement, Problem, 
 
 use crate::evidence::{ClassMark, Level};
 use crate::instance::Tasks;
-use crate::limit_rows::LimitRows;
+use crate::limit_rows::{LimitOf, LimitRows};
 use crate::prices::{PriceVector, Prices};
 
 /// A JSON value to write. Objects keep the order of their fields.
@@ -151,7 +151,7 @@ impl<'a> Names<'a> {
     }
 
     /// Writes `{user: value}`.
-    fn by_user<'v>(&self, values: impl Iterator<Item = (usize, &'v Rational)>) -> Json {
+    pub fn by_user<'v>(&self, values: impl Iterator<Item = (usize, &'v Rational)>) -> Json {
         Json::written(
             values.map(|(n, value)| (self.of_user(n), move |out: &mut String| put_number(out, value))),
         )
@@ -248,7 +248,8 @@ impl<'a> Names<'a> {
         Json::List(levels.iter().map(level).collect())
     }
 
-    /// Returns the fields `user_weights`, `prices`, `user_prices` and, if a limit has a price, `limit_prices`.
+    /// Returns the fields `user_weights`, `prices`, `user_prices` and, if a limit has a price, `limit_prices` or
+    /// `at_most_prices`.
     pub fn price_vector(&self, prices: &PriceVector) -> impl Iterator<Item = (&'static str, Json)> {
         let by_user =
             |values: &[(usize, Rational)]| self.by_user(values.iter().map(|(n, value)| (*n, value)));
@@ -261,18 +262,29 @@ impl<'a> Names<'a> {
         .chain(self.of_limits(prices.rows.iter().map(|(row, price)| (*row, price))))
     }
 
-    /// Returns the field `limit_prices`, if there are prices after those of the rows.
+    /// Returns the field `limit_prices`, or `at_most_prices` for limits of accelerators, if there are prices after those
+    /// of the rows.
     fn of_limits<'v>(
         &self,
         values: impl Iterator<Item = (usize, &'v Rational)>,
     ) -> Option<(&'static str, Json)> {
-        let limit = |(row, price): (usize, &Rational)| {
-            let of = self.limits.list().get(row.checked_sub(self.constraints.rows().len())?)?;
-            let mark = ClassMark { group: of.group, on: of.on.clone(), resource: of.resource };
-            Some(self.limit_price(&mark, price))
-        };
-        let list: Vec<Json> = values.filter_map(limit).collect();
-        (!list.is_empty()).then_some(("limit_prices", Json::List(list)))
+        let (mut list, mut of_users) = (Vec::new(), Vec::new());
+        for (row, price) in values {
+            let at = row.checked_sub(self.constraints.rows().len());
+            match at.and_then(|at| self.limits.list().get(at)).map(|row| &row.of) {
+                None => {}
+                Some(LimitOf::Group { group, on, resource }) => {
+                    let mark = ClassMark { group: *group, on: on.clone(), resource: *resource };
+                    list.push(self.limit_price(&mark, price));
+                }
+                Some(LimitOf::User(n)) => of_users.push((*n, price)),
+            }
+        }
+        match (list.is_empty(), of_users.is_empty()) {
+            (false, _) => Some(("limit_prices", Json::List(list))),
+            (true, false) => Some(("at_most_prices", self.by_user(of_users.into_iter()))),
+            (true, true) => None,
+        }
     }
 
     /// Writes the price of a limit. A limit on the whole cluster has no `on`.

@@ -71,6 +71,8 @@ fn instance(seed: u64, kinds: Kinds) -> (Problem, Allocation) {
             Vec::new()
         },
         criterion: Vec::new(),
+        rates: None,
+        at_most: None,
     });
     let users = users.collect();
     let resources = (0..m).map(|r| format!("r{r}")).collect();

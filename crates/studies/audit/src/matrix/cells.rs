@@ -446,7 +446,7 @@ fn compared(examination: &Examination) -> Compared {
     match claim.axiom {
         // Levels are unique. If the criterion does not depend on the class, tasks are unique too.
         Axiom::MaxMin if one_criterion => Compared::Unique,
-        Axiom::Proportional | Axiom::Tree => Compared::Unique,
+        Axiom::Proportional | Axiom::MaxMinPackings | Axiom::Tree => Compared::Unique,
         Axiom::PsDsf if certificate.allocation.sharing == Sharing::Tdm => Compared::Unique,
         Axiom::PsDsf if certificate.problem.n_servers() == 1 => Compared::Unique,
         Axiom::MaxMin | Axiom::PsDsf | Axiom::Njc => Compared::Selected,

@@ -46,7 +46,7 @@ pub(super) fn request(axiom: Axiom, allocation: &Allocation) -> Request {
     let own = registry::axiom_of(allocation).filter(|(own, _)| *own == axiom);
     let parameters = match (own, axiom) {
         (Some((_, parameters)), _) => parameters,
-        (None, Axiom::MaxMin) => Parameters::from(Some(Share::Dominant)),
+        (None, Axiom::MaxMin | Axiom::MaxMinPackings) => Parameters::from(Some(Share::Dominant)),
         (None, _) => Parameters::default(),
     };
     Request { axiom, parameters }

@@ -132,10 +132,12 @@ fn is_time_shared(mechanism: &Mechanism) -> bool {
 }
 
 /// Returns the share whose levels the mechanism makes lexicographically maximal. Returns `None` unless a user's level
-/// is its tasks divided by a reference that depends only on its demand.
+/// is its tasks divided by a reference that depends only on its demand. The reference of finish times also depends on
+/// the classes and the weights.
 fn share_of_tasks(mechanism: &Mechanism) -> Option<Share> {
     let (axiom, parameters) = (mechanism.axiom)(&Allocation::default())?;
-    parameters.share.filter(|share| axiom == Axiom::MaxMin && *share != Share::Generic)
+    let depends_on_demand = |share: &Share| !matches!(share, Share::Generic | Share::FinishTime);
+    parameters.share.filter(|share| axiom == Axiom::MaxMin && depends_on_demand(share))
 }
 
 fn known_property(mechanism: &Mechanism, property: Property, premises: Premises) -> Known {

@@ -88,6 +88,8 @@ impl Premises {
     pub fn imply_condition(self, condition: Condition) -> bool {
         match condition {
             Condition::Always | Condition::OneDemand | Condition::Resources => true,
+            // The search states no rates, so no user limits its accelerators.
+            Condition::WithoutAtMost => true,
             Condition::OneServer => self.one_server,
             Condition::OneDemandWithoutEnd => self.unlimited,
             // A user may also be unable to run on a server because the server lacks a demanded resource.

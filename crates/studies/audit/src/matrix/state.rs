@@ -194,7 +194,8 @@ impl SearchFile {
         if is_whole {
             (search.at, search.problems, search.failed) = (self.at, self.problems, self.failed);
         } else {
-            search.cells.iter_mut().for_each(|cell| {
+            // The problems of a column that is already refuted are not examined again, so its count stays.
+            search.cells.iter_mut().filter(|cell| cell.found.is_none()).for_each(|cell| {
                 cell.decided = 0;
                 cell.near.clear();
             });

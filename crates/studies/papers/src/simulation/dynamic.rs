@@ -1,6 +1,10 @@
 //! DRFH, Figure 4: three users come and go on 100 servers drawn from Table I.
 
+use evenhand_certify::{Request, certify};
+use evenhand_exact::{Axiom, Share};
 use evenhand_mechanisms::filling::{Policy, Rule, ServerRule, Statistic};
+use evenhand_mechanisms::registry;
+use evenhand_problem::{Arithmetic, Problem, ProblemSpec, Rational};
 use evenhand_report::plot::{Axis, Figure, LineStyle, Plot, Series};
 use evenhand_simulate::{Arrivals, Duration, Job, Queues, Scenario, SeriesOfRun, run, series};
 
@@ -152,6 +156,46 @@ fn otherwise(seeds: &[u64]) -> Result<Entry, PaperError> {
     })
 }
 
+/// Returns the entries on the largest least share that any scheduler of whole tasks can reach on the drawn servers.
+fn ceilings(scenario: &Scenario, seeds: &[u64]) -> Result<Vec<Entry>, PaperError> {
+    let mechanism = registry::find("packings").ok_or("there is no mechanism packings")?;
+    let mut entries = Vec::new();
+    for (users, (id, _, printed)) in READINGS.into_iter().enumerate() {
+        let mut statistic = Statistic::default();
+        let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
+        let mut proven = 0;
+        for seed in seeds {
+            let mut spec = ProblemSpec::from(&scenario.problem(*seed)?);
+            spec.users.truncate(users + 1);
+            let problem = Problem::new(spec)?;
+            let allocation = mechanism.allocate(&problem, Arithmetic::Exact)?.allocation;
+            let request = Request::of(Axiom::MaxMinPackings);
+            let examined = certify(&problem, &allocation, &[request], &Rational::new())?;
+            let claims = &examined.certificate.claims;
+            proven += usize::from(claims.iter().any(|claim| claim.holds == Some(true)));
+            let shares = Share::Dominant.coefficients(&problem)?;
+            let levels = allocation.totals().into_iter().enumerate();
+            let levels = levels.filter_map(|(n, x)| Some(x * shares.uniform(n)?));
+            let value = levels.min().ok_or("there is no user")?.to_f64();
+            statistic.add(value);
+            (least, most) = (least.min(value), most.max(value));
+        }
+        entries.push(Entry {
+            id: format!("simulation.drfh.figure-4.{id}.ceiling"),
+            source: "DRFH, section VI, Figure 4: the largest least share that whole tasks can reach",
+            paper: printed.to_owned(),
+            ours: format!("{:.3} ({least:.3} to {most:.3})", statistic.mean),
+            agrees: None,
+            note: format!(
+                "no scheduler of whole tasks gives every user a larger share on average over time; {proven} of {} draws with \
+                 a certificate of max-min-packings",
+                seeds.len()
+            ),
+        });
+    }
+    Ok(entries)
+}
+
 pub fn entries() -> Result<Vec<Entry>, PaperError> {
     let scenario = scenario(ServerRule::BestFit, Duration::Exponential(MEAN))?;
     let seeds = seeds(&scenario)?;
@@ -187,6 +231,7 @@ pub fn entries() -> Result<Vec<Entry>, PaperError> {
             },
         });
     }
+    entries.extend(ceilings(&scenario, &seeds)?);
     entries.push(otherwise(&seeds)?);
     let after = |n: usize| Ok(percent(over(&courses, |course, at| course.shares[n][at], 1295.0)?.0));
     let after: Vec<String> = (1..3).map(after).collect::<Result<_, PaperError>>()?;

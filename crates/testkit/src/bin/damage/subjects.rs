@@ -12,7 +12,9 @@ use evenhand_testkit::plain::ratio::configurations;
 use evenhand_testkit::random::clusters::{Cluster, Eligibility};
 use evenhand_testkit::random::problems::Numbers;
 use evenhand_testkit::random::static_shares::Noise;
-use evenhand_testkit::random::{filled, gangs, optima, pools, problems, ps_dsf, reservations, small, trees};
+use evenhand_testkit::random::{
+    filled, gangs, optima, pools, problems, ps_dsf, rates, reservations, small, trees,
+};
 use evenhand_testkit::{certificates, golden};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -50,7 +52,7 @@ fn drawn<T>(strategy: &impl Strategy<Value = T>, rng: &mut Pcg64) -> Option<T> {
 /// Returns a problem, with an allocation if the generator makes one.
 fn subject(rng: &mut Pcg64) -> Option<(Problem, Option<Allocation>)> {
     let few = |shape: problems::Shape| problems::Shape { users: (1, 4), classes: (1, 3), ..shape };
-    Some(match rng.random_range(0..15) {
+    Some(match rng.random_range(0..17) {
         0..=2 => {
             let (problem, allocation) = filled::random(rng.random());
             (problem, Some(allocation))
@@ -100,6 +102,7 @@ fn subject(rng: &mut Pcg64) -> Option<(Problem, Option<Allocation>)> {
             let (problem, allocation) = gangs::placed(rng);
             (problem, Some(allocation))
         }
+        14 | 15 => (rates::problem(rates::Shape { users: 4, ..rates::SMALL }, rng), None),
         _ => (of_golden_case(rng)?, None),
     })
 }
@@ -157,9 +160,20 @@ fn requests(problem: &Problem, rng: &mut Pcg64) -> Vec<Request> {
         let parameters = match axiom {
             Axiom::MaxMin => {
                 let resource = Share::Resource(rng.random_range(0..problem.n_resources()));
-                let named =
-                    [Share::Dominant, Share::Containerized, Share::TaskShare, Share::Asset, Share::Generic];
-                let share = if rng.random_bool(0.2) { resource } else { named[rng.random_range(0..5)] };
+                let named = [
+                    Share::Dominant,
+                    Share::Containerized,
+                    Share::TaskShare,
+                    Share::Asset,
+                    Share::Generic,
+                    Share::BestPart,
+                    Share::FinishTime,
+                ];
+                let share = if rng.random_bool(0.2) { resource } else { named[rng.random_range(0..7)] };
+                Parameters::from(Some(share))
+            }
+            Axiom::MaxMinPackings => {
+                let share = if rng.random_bool(0.5) { Share::Dominant } else { Share::TaskShare };
                 Parameters::from(Some(share))
             }
             Axiom::Proportional => {

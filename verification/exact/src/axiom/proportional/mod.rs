@@ -339,7 +339,7 @@ impl Rule for Proportional {
             reader.only(object, &["user"])?;
             return Ok(Evidence::Nothing { user: reader.named_user(object, "user")? });
         }
-        reader.only(object, &["prices", "user_prices", "limit_prices", "values"])?;
+        reader.only(object, &["prices", "user_prices", "limit_prices", "at_most_prices", "values"])?;
         let (rows, users) = reader.unweighted_prices(object)?;
         Ok(enclosed(Evidence::Prices(Prices { user_weights: Vec::new(), rows, users })))
     }

@@ -1,0 +1,386 @@
+//! Rates by accelerator (docs/theory.md, section 12): golden values, answers equal to those of the plain implementation,
+//! and certificates on which all checkers agree.
+
+use evenhand_certify::{Request, certify, default_requests};
+use evenhand_exact::{Axiom, Instance, Outcome, Parameters, Share, ShareCoefficients};
+use evenhand_mechanisms::{Flags, MechanismError, registry};
+use evenhand_problem::format::{Source, problem_sha256, problem_to_json};
+use evenhand_problem::{Allocation, Arithmetic, Problem, Rational, Sharing};
+use evenhand_testkit::agreement::{Finding, agreed_text};
+use evenhand_testkit::damage::damage;
+use evenhand_testkit::random::rates::{self, Shape};
+use evenhand_testkit::reference::{self, Programme, Solved};
+use evenhand_testkit::{plain, q, qs};
+use rand::{Rng, SeedableRng};
+use rand_pcg::Pcg64;
+use serde_json::{Value, json};
+
+/// Random problems for each comparison with the plain implementation.
+const PROBLEMS: u64 = 2_000;
+
+fn problem(document: &Value) -> Problem {
+    let text = document.to_string();
+    Source { name: "rates", text: &text }.problem().unwrap()
+}
+
+/// Two jobs on one V100 and three K80.
+fn two_jobs() -> Problem {
+    problem(&json!({"kind": "allocation-problem", "resources": ["gpu"],
+        "servers": [{"name": "v100", "capacity": {"gpu": 1}}, {"name": "k80", "count": 3, "capacity": {"gpu": 1}}],
+        "users": [{"name": "a", "demand": {"gpu": 1}, "rates": {"v100": 4, "k80": 1}, "at_most": 1},
+                  {"name": "b", "demand": {"gpu": 1}, "rates": {"v100": 3, "k80": 2}, "at_most": 1}]}))
+}
+
+/// Two users with speed-ups on one accelerator of each of two types.
+fn speed_ups() -> Problem {
+    problem(&json!({"kind": "allocation-problem", "resources": ["gpu"],
+        "servers": [{"name": "slow", "capacity": {"gpu": 1}}, {"name": "fast", "capacity": {"gpu": 1}}],
+        "users": [{"name": "a", "demand": {"gpu": 1}, "rates": {"slow": 1, "fast": 2}},
+                  {"name": "b", "demand": {"gpu": 1}, "rates": {"slow": 1, "fast": 5}}]}))
+}
+
+fn solved(
+    problem: &Problem,
+    name: &str,
+    flags: &[(&'static str, &str)],
+) -> Result<Allocation, MechanismError> {
+    let mut set = Flags::new(Arithmetic::Exact);
+    for (flag, value) in flags {
+        set = set.with(flag, *value);
+    }
+    Ok(registry::find(name).unwrap().allocate_with(problem, &set)?.allocation)
+}
+
+fn totals(problem: &Problem, name: &str, flags: &[(&'static str, &str)]) -> Vec<Rational> {
+    solved(problem, name, flags).unwrap().totals()
+}
+
+#[test]
+fn the_equal_part_is_named() {
+    let jobs = two_jobs();
+    assert_eq!(totals(&jobs, "drfh", &[]), qs(&["35/17", "45/17"]));
+    assert_eq!(totals(&jobs, "drfh", &[("reference", "proportional")]), qs(&["35/17", "45/17"]));
+    assert_eq!(totals(&jobs, "drfh", &[("reference", "best")]), qs(&["5/2", "5/2"]));
+    assert_eq!(totals(&jobs, "finish-time", &[]), qs(&["5/2", "5/2"]));
+    assert_eq!(totals(&jobs, "utilitarian", &[]), qs(&["4", "2"]));
+    assert_eq!(totals(&jobs, "oef", &[("variant", "equal")]), qs(&["5/2", "5/2"]));
+}
+
+#[test]
+fn one_job_uses_one_accelerator_at_a_time() {
+    let one = |at_most: Value| {
+        let mut user = json!({"name": "a", "demand": {"gpu": 1}, "rates": {"x": 2, "y": 1}});
+        if !at_most.is_null() {
+            user["at_most"] = at_most;
+        }
+        problem(&json!({"kind": "allocation-problem", "resources": ["gpu"],
+            "servers": [{"name": "x", "capacity": {"gpu": 1}}, {"name": "y", "capacity": {"gpu": 1}}],
+            "users": [user]}))
+    };
+    for name in ["drfh", "cdrf", "tsf", "finish-time", "utilitarian"] {
+        assert_eq!(totals(&one(json!(1)), name, &[]), qs(&["2"]), "{name}");
+        assert_eq!(totals(&one(Value::Null), name, &[]), qs(&["3"]), "{name}");
+        assert_eq!(totals(&one(json!("3/2")), name, &[]), qs(&["5/2"]), "{name}");
+    }
+}
+
+#[test]
+fn oef_has_the_published_values() {
+    let users = speed_ups();
+    assert_eq!(totals(&users, "oef", &[("variant", "equal")]), qs(&["15/7", "15/7"]));
+    assert_eq!(totals(&users, "oef", &[]), qs(&["3/2", "15/4"]));
+    assert_eq!(totals(&users, "oef", &[("variant", "envy-free")]), qs(&["3/2", "15/4"]));
+}
+
+#[test]
+fn mechanisms_that_do_not_keep_the_limit_refuse_it() {
+    let jobs = two_jobs();
+    let keep = ["drf", "drfh", "cdrf", "tsf", "finish-time", "utilitarian", "oef"];
+    for mechanism in registry::ALL {
+        let id = mechanism.info.id;
+        let mut flags = Flags::new(Arithmetic::Exact);
+        if mechanism.takes("alpha") {
+            flags = flags.with("alpha", "2");
+        }
+        let answer = mechanism.allocate_with(&jobs, &flags);
+        if keep.contains(&id) && !["drf", "oef"].contains(&id) {
+            assert!(answer.is_ok(), "{id}: {answer:?}");
+        } else {
+            assert!(matches!(answer, Err(MechanismError::NotApplicable { .. })), "{id}: {answer:?}");
+        }
+    }
+    for id in ["drfh", "utilitarian", "oef"] {
+        let answer = registry::find(id).unwrap().allocate(&jobs, Arithmetic::Float);
+        assert!(matches!(answer, Err(MechanismError::NotApplicable { .. })), "{id}: {answer:?}");
+    }
+    let plain = problem(&json!({"kind": "allocation-problem", "resources": ["gpu"],
+        "servers": [{"name": "x", "capacity": {"gpu": 1}}], "users": [{"name": "a", "demand": {"gpu": 1}}]}));
+    let answer = solved(&plain, "drfh", &[("reference", "best")]);
+    assert!(matches!(answer, Err(MechanismError::BadOption { option: "reference", .. })), "{answer:?}");
+}
+
+/// Returns every request that makes sense for problems with rates, and some that do not apply to them.
+fn requests() -> Vec<Request> {
+    let share = |share| Request { axiom: Axiom::MaxMin, parameters: Parameters::from(Some(share)) };
+    let shares = [
+        Share::Dominant,
+        Share::BestPart,
+        Share::FinishTime,
+        Share::TaskShare,
+        Share::Containerized,
+        Share::Asset,
+    ];
+    let alpha = |alpha: u32| Request {
+        axiom: Axiom::Proportional,
+        parameters: Parameters { share: None, alpha: Some(Rational::from(alpha)) },
+    };
+    let not_listed = [Axiom::MaxMin, Axiom::Proportional];
+    let others = Axiom::ALL.into_iter().filter(|axiom| !not_listed.contains(axiom)).map(Request::of);
+    others.chain(shares.map(share)).chain([alpha(1), alpha(2)]).collect()
+}
+
+/// Returns the text of the certificate, which all checkers accept.
+fn judged(problem: &Problem, allocation: &Allocation, requests: &[Request], tolerance: &Rational) -> String {
+    let examination = certify(problem, allocation, requests, tolerance).unwrap();
+    let text = examination.certificate.to_json();
+    let fault = plain::fault(&examination.certificate);
+    assert_eq!(agreed_text(&text), Finding::Accepted, "{fault:?} {text}");
+    assert_eq!(fault, None, "{text}");
+    text
+}
+
+/// Returns a random allocation: that of a mechanism, or one with some entries changed.
+fn allocation(problem: &Problem, rng: &mut Pcg64) -> Allocation {
+    let names = ["drfh", "finish-time", "tsf", "utilitarian"];
+    let mut allocation = solved(problem, names[rng.random_range(0..names.len())], &[]).unwrap();
+    if rng.random_bool(0.5) {
+        let factor = [q("1/2"), q("9/10"), q("11/10"), q("2")][rng.random_range(0..4)].clone();
+        for tasks in &mut allocation.tasks {
+            if rng.random_bool(0.5) {
+                tasks.iter_mut().for_each(|(_, x)| *x *= &factor);
+            }
+        }
+    }
+    allocation
+}
+
+/// The shares of random problems are those of the plain implementation.
+#[test]
+fn max_min_is_that_of_the_plain_implementation() {
+    for seed in 0..PROBLEMS {
+        let problem = rates::problem(rates::SMALL, &mut Pcg64::seed_from_u64(seed));
+        let of = [
+            ("drfh", &[][..], Share::Dominant),
+            ("drfh", &[("reference", "best")][..], Share::BestPart),
+            ("finish-time", &[][..], Share::FinishTime),
+            ("tsf", &[][..], Share::TaskShare),
+        ];
+        let (name, flags, share) = of[(seed % 4) as usize];
+        let allocation = solved(&problem, name, flags).unwrap();
+        let u = share.coefficients(&problem).unwrap();
+        check_coefficients(&problem, share, &u);
+        let instance = Instance::new(&problem, &allocation).unwrap();
+        let levels = evenhand_exact::axiom::max_min::shares(&instance, &u).unwrap();
+        assert_eq!(levels, reference::lexicographic(&problem, Sharing::Rdm, &u), "{seed} {name}");
+        if seed % 10 == 0 {
+            let own = default_requests(&problem, &allocation);
+            let text = judged(&problem, &allocation, &own, &Rational::new());
+            assert!(text.contains(r#""axiom":"max-min""#), "{text}");
+        }
+    }
+}
+
+/// Checks that the coefficients of the engine are those of the plain judge.
+fn check_coefficients(problem: &Problem, share: Share, u: &ShareCoefficients) {
+    let nothing = Allocation::empty(problem.n_users(), Sharing::Rdm);
+    let of_plain = plain::Plain::new(problem, &nothing).coefficients(share).unwrap();
+    for n in (0..problem.n_users()).filter(|n| problem.is_active(*n)) {
+        for i in problem.classes_of(n) {
+            assert_eq!(*u.of(n, i), of_plain[n][i]);
+        }
+    }
+}
+
+/// The sums of random problems are those of the plain implementation.
+#[test]
+fn sums_are_those_of_the_plain_implementation() {
+    for seed in 0..PROBLEMS {
+        let mut rng = Pcg64::seed_from_u64(seed);
+        let problem = rates::problem(rates::SMALL, &mut rng);
+        let weight = |n: usize| problem.users()[n].weight().clone();
+        let programme = Programme::new(&problem, Sharing::Rdm);
+        let (best, _) = programme.maximise(|n, _| weight(n), Rational::new(), Vec::new()).optimal();
+        let utilitarian = totals(&problem, "utilitarian", &[]);
+        let sum: Rational = utilitarian.iter().enumerate().map(|(n, x)| weight(n) * x).sum();
+        assert_eq!(sum, best, "{seed}");
+        let active: Vec<usize> = (0..problem.n_users()).filter(|n| problem.is_active(*n)).collect();
+        let equal = totals(&problem, "oef", &[("variant", "equal")]);
+        assert_eq!(equal.iter().sum::<Rational>(), plain_oef(&problem, &active, true), "{seed} {problem:?}");
+        let shape = Shape { at_most: false, finite: false, ..rates::SMALL };
+        let unlimited = rates::problem(shape, &mut rng);
+        let active: Vec<usize> = (0..unlimited.n_users()).filter(|n| unlimited.is_active(*n)).collect();
+        let answer = solved(&unlimited, "oef", &[]).unwrap();
+        let sum: Rational = answer.totals().iter().sum();
+        assert_eq!(sum, plain_oef(&unlimited, &active, false), "{seed} {unlimited:?}");
+        let envy = certify(&unlimited, &answer, &[Request::of(Axiom::EnvyFree)], &Rational::new()).unwrap();
+        assert_eq!(envy.certificate.claims[0].outcome(), Outcome::Holds, "{seed}");
+    }
+}
+
+/// Returns the largest sum of tasks with equal tasks over weight, or without envy, by the plain simplex method.
+fn plain_oef(problem: &Problem, active: &[usize], equal: bool) -> Rational {
+    let programme = Programme::new(problem, Sharing::Rdm);
+    let weight = |n: usize| problem.users()[n].weight().clone();
+    let mut rows = Vec::new();
+    for &n in active {
+        for &m in active.iter().filter(|m| **m != n) {
+            let worth = |i: usize| -> Rational {
+                let (own, other) = (problem.demand(n, i), problem.demand(m, i));
+                if !problem.can_run(n, i) {
+                    return Rational::new();
+                }
+                let needed = (0..problem.n_resources()).filter(|r| own[*r] > 0);
+                needed.map(|r| Rational::from(&other[r] / &own[r])).min().unwrap_or_default()
+            };
+            let entry = |&(k, i): &(usize, usize)| match (k == n, k == m, equal) {
+                // `x_m / w_m - x_n / w_n <= 0` in both directions is equality.
+                (true, _, true) => -weight(n).recip(),
+                (_, true, true) => weight(m).recip(),
+                (true, _, false) => Rational::from(-1),
+                (_, true, false) => worth(i) * weight(n) / weight(m),
+                _ => Rational::new(),
+            };
+            let row = programme.placements.iter().map(entry).chain([Rational::new()]).collect();
+            rows.push((row, Rational::new()));
+        }
+    }
+    let one = |n: usize, _: usize| Rational::from(u8::from(problem.is_active(n)));
+    match programme.maximise(one, Rational::new(), rows) {
+        Solved::Optimal { value, .. } => value,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// All checkers accept the certificates of random allocations, and agree on damaged ones.
+#[test]
+fn the_checkers_agree() {
+    let tolerances = [q("0"), q("1/1000"), q("1/5")];
+    let requests = requests();
+    let (mut accepted, mut refused) = (0, 0);
+    for seed in 0..300 {
+        let mut rng = Pcg64::seed_from_u64(1_000_000 + seed);
+        let problem = rates::problem(Shape { users: 4, ..rates::SMALL }, &mut rng);
+        let allocation = allocation(&problem, &mut rng);
+        let text = judged(&problem, &allocation, &requests, &tolerances[(seed % 3) as usize]);
+        let document: Value = serde_json::from_str(&text).unwrap();
+        for _ in 0..34 {
+            let mut damaged = document.clone();
+            let what = damage(&mut damaged, &mut rng);
+            match agreed_text(&damaged.to_string()) {
+                Finding::Accepted => accepted += 1,
+                Finding::Refused(_) | Finding::Malformed(_) => refused += 1,
+                other => panic!("{seed} {what}: {other:?}"),
+            }
+        }
+    }
+    assert!(refused > 5_000, "{refused} refused, {accepted} accepted");
+}
+
+/// A certificate whose allocation uses more accelerators than a user may is refused, and so are prices of accelerators that
+/// are missing, too low, or of a user without a limit.
+#[test]
+fn the_limit_is_never_ignored() {
+    let jobs = two_jobs();
+    let best = solved(&jobs, "drfh", &[("reference", "best")]).unwrap();
+    let own = default_requests(&jobs, &best);
+    let text = judged(&jobs, &best, &own, &Rational::new());
+    for (from, to) in [
+        // The row of `a` would be broken: 1/2 on the V100 and 3/2 on K80.
+        (r#""a":{"v100":"2","k80":"1/2"}"#, r#""a":{"v100":"2","k80":"3/2"}"#),
+        (r#""at_most":"1""#, r#""at_most":"1/2""#),
+        (r#""at_most":"1""#, r#""at_most":"2""#),
+        (r#","at_most":"1""#, ""),
+        (r#""at_most_prices":{"#, r#""other_prices":{"#),
+    ] {
+        let damaged = text.replacen(from, to, 1);
+        assert_ne!(damaged, text, "{from} {text}");
+        assert_ne!(agreed_text(&damaged), Finding::Accepted, "{from} {to}");
+    }
+    let free = text.replace(r#","at_most":"1""#, "");
+    assert_ne!(agreed_text(&free), Finding::Accepted);
+    // No user can have all that the cluster has, so prices of accelerators are needed.
+    assert!(text.contains("at_most_prices"), "{text}");
+}
+
+#[test]
+fn files_state_rates_and_follow_from_them() {
+    let text = problem_to_json(&two_jobs());
+    assert!(
+        text.contains(r#"{"name":"a","demand":{"gpu":"1"},"rates":{"v100":"4","k80":"1"},"at_most":"1"}"#),
+        "{text}"
+    );
+    let again = Source { name: "again", text: &text }.problem().unwrap();
+    assert_eq!(again, two_jobs());
+    let of = |rates: Value, servers: Value| {
+        let mut user = json!({"name": "a", "demand": {"gpu": 2}, "rates": rates});
+        if !servers.is_null() {
+            user["servers"] = servers;
+        }
+        problem(&json!({"kind": "allocation-problem", "resources": ["gpu"],
+            "servers": [{"name": "x", "capacity": {"gpu": 1}}, {"name": "y", "capacity": {"gpu": 1}}],
+            "users": [user]}))
+    };
+    // Zeros, and rates on classes that the user may not use, change nothing.
+    let hash = problem_sha256(&of(json!({"x": 3}), Value::Null));
+    assert_eq!(hash, problem_sha256(&of(json!({"x": "3", "y": 0}), Value::Null)));
+    assert_eq!(hash, problem_sha256(&of(json!({"y": 5, "x": 3}), json!(["x"]))));
+    assert_ne!(hash, problem_sha256(&of(json!({"x": 4}), Value::Null)));
+    let user = &of(json!({"x": 3, "y": 1}), Value::Null).users()[0].clone();
+    assert_eq!(user.demand_on(0)[0], q("2/3"));
+    assert_eq!(user.demand_on(1)[0], 2);
+}
+
+#[test]
+fn wrong_rates_are_errors() {
+    let user = |more: Value| {
+        let mut user = json!({"name": "a", "demand": {"gpu": 1}});
+        for (field, value) in more.as_object().unwrap() {
+            user[field] = value.clone();
+        }
+        let text = json!({"kind": "allocation-problem", "resources": ["gpu"],
+            "servers": [{"name": "x", "capacity": {"gpu": 1}}, {"name": "y", "capacity": {"gpu": 1}}],
+            "groups": if more["group"].is_null() { json!([]) } else { json!([{"name": "g"}]) },
+            "users": [user]})
+        .to_string();
+        let error = Source { name: "p", text: &text }.problem().unwrap_err().to_string();
+        // The kernel refuses the same problem.
+        let kernel = format!(
+            r#"{{"kind": "certificate", "version": 2, "problem": {text}, "allocation": {{"kind": "allocation",
+            "tasks": {{}}}}, "not_checked": [], "claims": [{{"axiom": "non-wasteful", "holds": true, "margin": "0"}}]}}"#
+        );
+        assert!(matches!(agreed_text(&kernel), Finding::Malformed(_)), "{kernel}");
+        error
+    };
+    for (more, expected) in [
+        (json!({"rates": {"x": -1}}), "users[0].rates.x: -1 is negative"),
+        (json!({"rates": {"z": 1}}), "there is no server `z`"),
+        (json!({"rates": {"x": 0}}), "no server class that user `a` may use has a rate above 0"),
+        (json!({"rates": {}}), "no server class that user `a` may use has a rate above 0"),
+        (
+            json!({"rates": {"x": 1}, "servers": ["y"]}),
+            "no server class that user `a` may use has a rate above 0",
+        ),
+        (json!({"rates": {"x": 1}, "at_most": 0}), "users[0].at_most: 0 is not positive"),
+        (json!({"at_most": 1}), "`at_most` needs `rates`"),
+        (
+            json!({"rates": {"x": 1}, "demand_on": {"x": {"gpu": 1}}}),
+            "`rates` cannot stand next to `demand_on`",
+        ),
+        (json!({"rates": {"x": 1}, "gamma": {"x": 1}}), "`rates` cannot stand next to `gamma`"),
+        (json!({"rates": {"x": 1}, "group": "g"}), "`rates` are not supported in a problem with groups"),
+        (json!({"rates": {"x": 1}, "demand": {}}), "demands nothing"),
+    ] {
+        let error = user(more);
+        assert!(error.contains(expected), "{error}: expected {expected}");
+    }
+}

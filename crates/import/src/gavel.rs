@@ -1,0 +1,190 @@
+//! Traces of Gavel (Narayanan and others, OSDI 2020): a table of throughputs by type of accelerator, and lists of jobs.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+
+use evenhand_budget::charge;
+use evenhand_problem::number;
+use evenhand_problem::problem::{Problem, ProblemSpec, ServerSpec, UserSpec};
+use rug::Rational;
+use serde_json::value::RawValue;
+
+use super::{
+    FREE_BYTES, Import, ImportError, Input, MAX_EXPANSION, MAX_UNPACKED_BYTES, Note, amounts, writable,
+};
+
+/// The resource of the problem.
+const RESOURCE: &str = "gpu";
+/// Columns of the list of jobs of the simulations.
+const COLUMNS: usize = 7;
+/// Columns of the list of jobs of the physical cluster, which also states weights.
+const COLUMNS_WITH_WEIGHTS: usize = 10;
+/// The ending of the names of types whose throughput is that of GPUs on several servers.
+const SPREAD: &str = "_unconsolidated";
+/// The key of the throughput of a job that shares its GPUs with no other job.
+const ALONE: &str = "null";
+
+/// The settings of [`gavel`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GavelOptions {
+    /// The types of accelerators of the cluster, each with the number of GPUs.
+    pub accelerators: Vec<(String, u64)>,
+    /// The number of jobs to take from the beginning of the lists. `None` means all.
+    pub jobs: Option<u64>,
+}
+
+impl Default for GavelOptions {
+    /// Returns the cluster of the paper's simulations, and all jobs.
+    fn default() -> Self {
+        let of = |name: &str| (name.to_owned(), 36);
+        Self { accelerators: ["v100", "p100", "k80"].map(of).to_vec(), jobs: None }
+    }
+}
+
+/// The throughputs of one type of accelerator in steps per second, by job type and number of GPUs.
+type Throughputs = BTreeMap<String, Rational>;
+
+/// Reads a problem from the table of throughputs and from lists of jobs.
+///
+/// The resource is `gpu`, and every type of accelerator is one server class. Every job is a user of its own. It demands as
+/// many GPUs as its scale factor, its rates are the steps per second of the whole job when it shares its GPUs with no
+/// other job, and `at_most` is 1, because a job runs on one type of accelerator at a time. The rate is 0 on a type with
+/// fewer GPUs than the job needs. Lists of the physical cluster state weights. All jobs are in the problem at the same
+/// time: their arrivals and their numbers of steps are not part of it.
+///
+/// # Errors
+/// [`ImportError`] if a file cannot be read, a row is malformed, or the table has no throughput of a job or of a type of
+/// accelerator.
+pub fn gavel(table: Input, jobs: Vec<Input>, options: &GavelOptions) -> Result<Import, ImportError> {
+    let (name, text) = text_of(table)?;
+    let rates = throughputs(&name, &text, &options.accelerators)?;
+    let mut users: Vec<UserSpec> = Vec::new();
+    let mut rows = 0;
+    for list in jobs {
+        let (file, text) = text_of(list)?;
+        for (line, row) in text.lines().enumerate().filter(|(_, row)| !row.is_empty()) {
+            if options.jobs.is_some_and(|most| rows >= most) {
+                break;
+            }
+            charge(row.len() as u64 + 50 * (1 + rates.len() as u64), "the rows of the list of jobs");
+            rows += 1;
+            let error =
+                |message: String| ImportError::Record { file: file.clone(), line: line as u64 + 1, message };
+            users.push(user(rows, row, &rates, options, &error)?);
+        }
+    }
+    let servers = options.accelerators.iter().map(|(name, count)| ServerSpec {
+        name: name.clone(),
+        count: Some(Rational::from(*count)),
+        capacity: amounts([RESOURCE], [Rational::from(1)]),
+    });
+    let problem = Problem::new(ProblemSpec {
+        name: "Jobs of Gavel (OSDI 2020)".to_owned(),
+        resources: vec![RESOURCE.to_owned()],
+        servers: servers.collect(),
+        users,
+    })?;
+    let columns = "arrival_time, total_steps".to_owned();
+    let notes = vec![Note::ColumnsNotModelled { columns, rows }];
+    Ok(Import { problem: writable(problem)?, notes, originals: Vec::new() })
+}
+
+/// Returns the name and the unpacked text of a file.
+fn text_of(input: Input) -> Result<(String, String), ImportError> {
+    let (file, reader, packed) = input.parts();
+    let mut text = String::new();
+    let read = reader.take(MAX_UNPACKED_BYTES + 1).read_to_string(&mut text);
+    if let Err(source) = read {
+        return Err(ImportError::Io { file, source });
+    }
+    let bytes = text.len() as u64;
+    let is_expanded = bytes > FREE_BYTES && bytes / MAX_EXPANSION > packed.get();
+    if bytes > MAX_UNPACKED_BYTES || is_expanded {
+        let limit = "more unpacked bytes than an importer accepts".to_owned();
+        return Err(ImportError::TooLarge { file, line: 1, limit });
+    }
+    charge(bytes, "the bytes of a table");
+    Ok((file, text))
+}
+
+/// Reads the throughputs of the types of accelerators, in the order of `types`.
+fn throughputs(file: &str, text: &str, types: &[(String, u64)]) -> Result<Vec<Throughputs>, ImportError> {
+    let wrong = |place: &str, message: String| ImportError::Dump {
+        file: file.to_owned(),
+        place: place.to_owned(),
+        message,
+    };
+    let table: BTreeMap<String, BTreeMap<String, BTreeMap<String, Box<RawValue>>>> =
+        serde_json::from_str(text)
+            .map_err(|error| wrong("", format!("not a table of throughputs: {error}")))?;
+    let mut all = Vec::with_capacity(types.len());
+    for (name, _) in types {
+        let Some(of_type) = table.get(name) else {
+            let known: Vec<&str> =
+                table.keys().map(String::as_str).filter(|name| !name.ends_with(SPREAD)).collect();
+            let message =
+                format!("there is no type of accelerator `{name}`: expected one of {}", known.join(", "));
+            return Err(wrong("", message));
+        };
+        let mut throughputs = Throughputs::new();
+        for (job, shared) in of_type {
+            let Some(alone) = shared.get(ALONE) else { continue };
+            let rate = number::parse(alone.get()).ok().filter(|rate| *rate >= 0);
+            let Some(rate) = rate else {
+                let place = format!("{name}.{job}.{ALONE}");
+                return Err(wrong(
+                    &place,
+                    format!("found `{}`: expected a number of at least 0", alone.get()),
+                ));
+            };
+            throughputs.insert(job.clone(), rate);
+        }
+        all.push(throughputs);
+    }
+    Ok(all)
+}
+
+/// Reads a row of a list of jobs. `error` returns the error of the row with a message.
+fn user(
+    number: u64,
+    row: &str,
+    rates: &[Throughputs],
+    options: &GavelOptions,
+    error: &dyn Fn(String) -> ImportError,
+) -> Result<UserSpec, ImportError> {
+    let fields: Vec<&str> = row.split('\t').collect();
+    // Both kinds of lists begin with the job type. The scale factor is the last column but one, or followed by three more.
+    let (scale, weight) = match fields.len() {
+        COLUMNS => (fields[COLUMNS - 1], None),
+        COLUMNS_WITH_WEIGHTS => (fields[6], Some(fields[7])),
+        found => {
+            return Err(error(format!(
+                "found {found} fields between tabs: expected {COLUMNS} or {COLUMNS_WITH_WEIGHTS}"
+            )));
+        }
+    };
+    let scale: u64 = scale.parse().ok().filter(|scale| *scale > 0).ok_or_else(|| {
+        error(format!("found the scale factor `{scale}`: expected a whole number of GPUs above 0"))
+    })?;
+    let weight = weight.map(|text| {
+        let weight = number::parse(text).ok().filter(|weight| *weight > 0);
+        weight.ok_or_else(|| error(format!("found the weight `{text}`: expected a number above 0")))
+    });
+    let key = format!("('{}', {scale})", fields[0]);
+    let of_types = options.accelerators.iter().zip(rates).map(|((name, count), throughputs)| {
+        let rate = throughputs.get(&key).filter(|_| *count >= scale).cloned().unwrap_or_default();
+        (name.clone(), rate)
+    });
+    let of_types: Vec<(String, Rational)> = of_types.collect();
+    if of_types.iter().all(|(_, rate)| rate.is_zero()) {
+        return Err(error(format!("no type of accelerator of the cluster has a throughput of `{key}`")));
+    }
+    Ok(UserSpec {
+        name: format!("job {number}: {} on {scale}", fields[0]),
+        weight: weight.transpose()?,
+        demand: amounts([RESOURCE], [Rational::from(scale)]),
+        rates: Some(of_types),
+        at_most: Some(Rational::from(1)),
+        ..UserSpec::default()
+    })
+}
