@@ -56,7 +56,7 @@ pub struct Case<'a> {
 impl<'a> Case<'a> {
     pub fn new(problem: &'a Problem, stated: &'a Allocation, tolerance: Rational) -> Checked<Self> {
         work::spend_stated(2 * problem.size(false))?;
-        work::spend(2 * entries(&stated.tasks).count())?;
+        entries(&stated.tasks).try_for_each(|(_, _, x)| work::steps(2 * work::cost(work::words(x))))?;
         let mut rows = Vec::new();
         let mut first = vec![0];
         for (class, of) in problem.classes.iter().enumerate() {

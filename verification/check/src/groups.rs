@@ -61,9 +61,7 @@ pub fn guarantees(case: &Case<'_>, _: &Claim<'_>) -> Checked<Shown> {
     let holdings = Holdings::new(case)?;
     let lacks = Lacks::new(&holdings)?;
     let margin = |n: usize| -> Checked<Rational> {
-        let lack = lacks.of(n)?;
-        work::steps(work::cost(work::words(&lack).max(work::words(&case.g[n]))))?;
-        Ok(-lack / &case.g[n])
+        Ok(-work::over(&lacks.of(n)?, &case.g[n])?)
     };
     Ok((case.active().map(margin).collect::<Checked<Vec<_>>>()?.into_iter().min(), None))
 }

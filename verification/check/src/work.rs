@@ -117,6 +117,12 @@ pub fn spend(operations: usize) -> Checked<()> {
     steps(cost(LEFT.get().widest).saturating_mul(operations as u64))
 }
 
+/// Charges this number of operations on each of the values, by its own width.
+pub fn spend_on(operations: u64, values: &[Rational]) -> Checked<()> {
+    let all = values.iter().map(|value| cost(words(value))).fold(0, u64::saturating_add);
+    steps(all.saturating_mul(operations))
+}
+
 /// Records that all numbers of the problem have been read.
 pub fn has_problem() {
     LEFT.set(Budget { stated: LEFT.get().widest, ..LEFT.get() });
@@ -131,6 +137,12 @@ pub fn spend_stated(operations: usize) -> Checked<()> {
 pub fn times(a: &Rational, b: &Rational) -> Checked<Rational> {
     steps((words(a) + 4).saturating_mul(words(b) + 4) + 4)?;
     Ok(Rational::from(a * b))
+}
+
+/// Returns `a / b` for a `b` that is not 0, and charges for the width of both.
+pub fn over(a: &Rational, b: &Rational) -> Checked<Rational> {
+    steps((words(a) + 4).saturating_mul(words(b) + 4) + 4)?;
+    Ok(Rational::from(a / b))
 }
 
 /// Returns `a + b`, and charges for its multiplications: each numerator by the other denominator, and the two
@@ -177,4 +189,10 @@ pub fn words(value: &Rational) -> u64 {
 /// the square of the width.
 pub fn cost(words: u64) -> u64 {
     20 + words.saturating_mul(4).saturating_add(words.saturating_mul(words) / 4)
+}
+
+/// Returns the steps that a comparison of fractions of this many words takes. Each numerator is multiplied by the other
+/// denominator, and no common factor is computed.
+pub fn comparison(words: u64) -> u64 {
+    20 + words + words.saturating_mul(words) / 16
 }

@@ -59,6 +59,7 @@ fn divided_room(case: &Case<'_>, holdings: Option<&Holdings<'_>>) -> Checked<Rat
         let room = alike.map_or_else(|| work::sum(rooms()?), Ok)?;
         known.insert(case.problem.alike[n], room.clone());
         let stops = holdings.map_or(Ok(Vec::new()), |holdings| holdings.stops(n))?;
+        work::steps(stops.iter().map(|stop| work::comparison(work::words(stop))).sum())?;
         let room = stops.into_iter().chain(case.tasks_left(n)).fold(room, Rational::min);
         least = least.min(-room / &case.g[n]);
     }

@@ -133,8 +133,9 @@ impl<'j> Claim<'j> {
         };
         let is_uneven = matches!(self.share, Some(Share::Generic | Share::Resource(_)));
         let of_each = !is_charged || is_uneven || !case.problem.groups.names.list.is_empty();
-        let (users, all) = (case.x.len(), case.problem.size(of_each) + entries(&case.x).count());
-        work::spend_stated(4 * all).and(work::spend(4 * if is_charged { users } else { all }))?;
+        let all = case.problem.size(of_each) + entries(&case.x).count();
+        work::spend_stated(4 * all)?;
+        if is_charged { work::spend_on(4, &case.total)? } else { work::spend(4 * all)? }
         let applies = match (self.axiom, self.share) {
             ("integer-feasible", _) => feasible::stands_on_servers(case),
             ("ef1" | "integer-pareto-optimal", _) => envy::are_whole(case),

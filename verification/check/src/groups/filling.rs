@@ -58,7 +58,7 @@ pub fn tree(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     let has_place = feasible::is_feasible(case, &stated, None)? && on.0.iter().all(|of| of.left >= 0);
     ensure(has_place, "what the filling ends with has no place")?;
     let ended = ended(case, prices, &on)?;
-    work::spend(entries(&stated).count())?;
+    entries(&stated).try_for_each(|(_, _, x)| work::steps(work::cost(work::words(x))))?;
     let is_stated = stated.iter().map(total_of).eq(ended.iter().cloned());
     ensure(is_stated, "the filling ends with other tasks than the evidence states")?;
     let differs = |n: usize| Rational::from(&case.total[n] - &ended[n]).abs() / &case.g[n];

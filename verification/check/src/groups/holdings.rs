@@ -74,7 +74,8 @@ impl<'c> Holdings<'c> {
         let (problem, groups) = (case.problem, &case.problem.groups);
         let (n, m) = (groups.list.len(), problem.resources.list.len());
         ensure_small(n.saturating_mul(m) <= CELLS, "groups times resources")?;
-        work::spend(12 * n * m)?;
+        // Sums charge themselves. All other operations are on stated amounts, or compare a sum with one of them.
+        work::spend_stated(12 * n * m)?;
         let mut used = vec![vec![Rational::new(); m]; n + 1];
         let mut below = used.clone();
         for ((user, member), x) in problem.users.iter().zip(&groups.members).zip(&case.total) {
@@ -98,6 +99,7 @@ impl<'c> Holdings<'c> {
             }
             for r in 0..m {
                 let (k, u) = (kept[v][r].clone(), used[v][r].clone());
+                work::steps(4 * (work::words(&u) + work::words(&below[v][r])))?;
                 let above = &mut used[group.parent.unwrap_or(n)][r];
                 *above = work::plus(above, (&u).max(&k))?;
                 let part = promised_use(group, r, &u, &below[v][r]);
@@ -132,11 +134,10 @@ impl<'c> Holdings<'c> {
         }
         for (n, tasks) in tasks.iter().enumerate().take(if on.is_empty() { 0 } else { usize::MAX }) {
             for at in Self::on_of_user(case, &on, n)? {
-                work::spend(tasks.len())?;
-                let taken =
-                    |(i, x): &(usize, Rational)| Some(Rational::from(on[at].takes(problem, n, *i)? * x));
-                let taken: Rational = tasks.iter().filter_map(taken).sum();
-                on[at].left -= taken;
+                for (i, x) in tasks {
+                    let Some(takes) = on[at].takes(problem, n, *i) else { continue };
+                    on[at].left = work::plus(&on[at].left, &-work::times(takes, x)?)?;
+                }
             }
         }
         Ok(on)
@@ -168,10 +169,15 @@ impl<'c> Holdings<'c> {
         let mut steps: Vec<_> = asked.map(|(r, d)| Step { r: *r, d, spare: Rational::new() }).collect();
         let mut path = Vec::new();
         for v in self.case.problem.groups.above_user(n).chain([root]) {
-            work::spend(4 * steps.len() + 1)?;
+            work::steps(4 * steps.iter().map(|step| work::words(&step.spare) + 4).sum::<u64>() + 1)?;
             path.push((v, steps.clone()));
             for Step { r, spare, .. } in &mut steps {
-                *spare += Rational::from(&self.kept[v][*r] - &self.used[v][*r]).max(Rational::new());
+                let kept = &self.kept[v][*r];
+                // Usage is never negative, so nothing is spare where nothing is kept back.
+                if !kept.is_zero() {
+                    let unused = work::plus(kept, &-self.used[v][*r].clone())?;
+                    *spare = work::plus(spare, &unused.max(Rational::new()))?;
+                }
             }
         }
         Ok(path)
@@ -206,12 +212,14 @@ impl<'c> Holdings<'c> {
             let is_shut = group.is_some() && groups.is_shut(v);
             let mut is_promised = false;
             for Step { r, d, spare } in steps {
-                let left =
-                    |mark: &Rational| (Rational::from(mark - &used[v][r]).max(Rational::new()) + &spare) / d;
-                stops.extend(self.limit(v, r).map(left));
+                let left = |mark: &Rational| {
+                    let unused = work::plus(mark, &-used[v][r].clone())?.max(Rational::new());
+                    work::over(&work::plus(&unused, &spare)?, d)
+                };
+                stops.extend(self.limit(v, r).map(left).transpose()?);
                 if let Some(promised) = group.filter(|_| is_shut).and_then(|_| self.promised(v, r)) {
                     is_promised = true;
-                    stops.push(if promised.is_zero() { Rational::new() } else { left(promised) });
+                    stops.push(if promised.is_zero() { Rational::new() } else { left(promised)? });
                 }
             }
             if is_shut && !is_promised {

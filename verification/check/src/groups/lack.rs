@@ -44,12 +44,13 @@ impl<'h, 'c> Lacks<'h, 'c> {
         let mut direct = vec![BTreeMap::new(); holdings.on.len()];
         for (n, tasks) in case.x.iter().enumerate() {
             for limit in Holdings::on_of_user(case, &holdings.on, n)? {
-                work::spend(tasks.len() + 1)?;
                 let Some(group) = case.problem.groups.members[n].group else { continue };
                 let of = &holdings.on[limit];
-                let held = |(i, x): &(usize, Rational)| Some(of.takes(case.problem, n, *i)? * x.clone());
-                *direct[limit].entry(group).or_insert_with(Rational::new) +=
-                    tasks.iter().filter_map(held).sum::<Rational>();
+                let used = direct[limit].entry(group).or_insert_with(Rational::new);
+                for (i, x) in tasks {
+                    let Some(takes) = of.takes(case.problem, n, *i) else { continue };
+                    *used = work::plus(used, &work::times(takes, x)?)?;
+                }
             }
         }
         Ok(Self { holdings, direct, counted: RefCell::default(), paths: RefCell::default() })
@@ -105,7 +106,7 @@ impl<'h, 'c> Lacks<'h, 'c> {
         for limit in Holdings::on_of_user(self.holdings.case, &self.holdings.on, n)? {
             let of = &self.holdings.on[limit];
             let left = Rational::from(of.most - &self.counted_on(limit, lowest)?).max(Rational::new());
-            work::spend(of_class.len())?;
+            work::steps(work::cost(work::words(&left)).saturating_mul(of_class.len() as u64))?;
             let on_class = |i| Some(Rational::from(&left / of.takes(problem, n, i)?));
             let own: Vec<Option<Rational>> = problem.classes_of(n).map(on_class).collect();
             for (least, own) in of_class.iter_mut().zip(&own) {
@@ -135,8 +136,7 @@ impl<'h, 'c> Lacks<'h, 'c> {
         }
         for (r, d) in demanded() {
             if let Some(left) = &path.left[*r] {
-                work::steps(work::cost(work::words(left).max(work::words(d))))?;
-                rooms.push(Rational::from(left / d));
+                rooms.push(work::over(left, d)?);
             }
         }
         Ok(rooms.into_iter().min().unwrap_or_default().max(Rational::new()))
@@ -157,27 +157,30 @@ impl<'h, 'c> Lacks<'h, 'c> {
         // guarantee.
         let mut child: Option<(usize, Vec<Rational>)> = None;
         for v in groups.above(Some(group)).take(if lowest.is_some() { usize::MAX } else { 0 }) {
-            work::spend(8 * m + 1)?;
-            let counted: Vec<Rational> = match &child {
-                None => holdings.used[v].clone(),
-                Some((child, below)) => {
-                    let of = |(r, below): (usize, &Rational)| {
-                        let (kept, part) = (&holdings.kept[*child][r], holdings.promised_use(*child, r));
-                        let others = Rational::from(&holdings.below[v][r] - (&part).max(kept));
-                        others + below.max(kept)
-                    };
-                    below.iter().enumerate().map(of).collect()
+            let mut counted = holdings.used[v].clone();
+            if let Some((child, below)) = &child {
+                for (r, below) in below.iter().enumerate() {
+                    let (kept, part) = (&holdings.kept[*child][r], holdings.promised_use(*child, r));
+                    let others = work::plus(&holdings.below[v][r], &-part.max(kept.clone()))?;
+                    counted[r] = work::plus(&others, below.max(kept))?;
                 }
-            };
+            }
             let is_bound = states(&v) || groups.is_shut(v);
             let mut named = vec![false; m];
             for (r, counted) in counted.iter().enumerate() {
                 let promised = holdings.promised(v, r).filter(|_| is_bound);
                 named[r] = promised.is_some();
-                let bounds = promised.into_iter().chain(at(&groups.list[v].limit, r));
-                let left = bounds.map(|bound| Rational::from(bound - counted) + &spare[r]);
-                path.left[r] = path.left[r].take().into_iter().chain(left).min();
-                spare[r] += Rational::from(&holdings.kept[v][r] - counted).max(Rational::new());
+                for bound in promised.into_iter().chain(at(&groups.list[v].limit, r)) {
+                    let left = work::plus(&work::plus(bound, &-counted.clone())?, &spare[r])?;
+                    work::steps(work::comparison(work::words(&left)))?;
+                    path.left[r] = path.left[r].take().into_iter().chain([left]).min();
+                }
+                let kept = &holdings.kept[v][r];
+                // Usage is never negative, so nothing is spare where nothing is kept back.
+                if !kept.is_zero() {
+                    let unused = work::plus(kept, &-counted.clone())?;
+                    spare[r] = work::plus(&spare[r], &unused.max(Rational::new()))?;
+                }
             }
             path.named.extend(is_bound.then_some(named));
             if Some(v) == lowest || child.is_some() {

@@ -52,6 +52,41 @@ fn one_wide_number_does_not_make_envy_too_large() {
     assert!(found(text("-24e-3406")).unwrap().reason.is_some_and(|why| why.contains("a smaller margin")));
 }
 
+/// Two hundred wide numbers among users of two hundred queues: sums and margins of groups are charged for the numbers that
+/// they use, so the limits and the guarantees of the queues are decided.
+#[test]
+fn wide_numbers_in_many_groups_are_not_too_large() {
+    const DIGITS: usize = 8_600;
+    let groups = joined(250, |v| {
+        let name = |v: usize| format!(r#""name": "g{v}""#);
+        match v {
+            0..10 => format!("{{{}}}", name(v)),
+            10..50 => format!(r#"{{{}, "parent": "g{}"}}"#, name(v), v % 10),
+            _ => format!(
+                r#"{{{}, "parent": "g{}", "guarantee": {{"r": 5, "q": 5}}, "limit": {{"r": 100}}}}"#,
+                name(v),
+                10 + v % 40
+            ),
+        }
+    });
+    let users = joined(2_000, |n| {
+        format!(r#"{{"name": "u{n}", "group": "g{}", "demand": {{"r": 1, "q": 1}}}}"#, 50 + n % 200)
+    });
+    // The first user of every queue has 1 + 10^-8600 tasks, and the nine others have one task each.
+    let wide = format!("1.{}1", "0".repeat(DIGITS - 1));
+    let tasks = joined(2_000, |n| format!(r#""u{n}": {{"s": "{}"}}"#, if n < 200 { &wide } else { "1" }));
+    // (100 - 10 - 10^-8600) / 4000.
+    let margin = format!("0.0224{}75", "9".repeat(DIGITS - 1));
+    let text = format!(
+        r#"{{"kind": "certificate", "version": 2, "problem": {{"kind": "allocation-problem", "resources": ["r", "q"],
+          "servers": [{{"name": "s", "capacity": {{"r": 4000, "q": 4000}}}}], "groups": [{groups}], "users": [{users}]}},
+        "allocation": {{"kind": "allocation", "tasks": {{{tasks}}}}}, "not_checked": [], "claims": [
+          {{"axiom": "limits", "holds": true, "margin": "{margin}", "evidence": {{}}}},
+          {{"axiom": "guarantees", "holds": true, "margin": "0", "evidence": {{}}}}]}}"#
+    );
+    assert_eq!(found(text).unwrap().reason, None);
+}
+
 /// Among identical users with equal bundles of long numbers, one user is compared with one other. Rounded numbers
 /// could not tell these pairs apart.
 #[test]
