@@ -55,7 +55,7 @@ pub static PROPORTIONAL: Mechanism = Mechanism {
     },
 };
 
-/// Alpha fairness: `a` is a setting.
+/// Alpha fairness: `a` is the setting `alpha`.
 pub static ALPHA: Mechanism = Mechanism {
     info: &Info {
         id: "alpha",
@@ -109,9 +109,9 @@ const PER_WEIGHT: Flag = Flag {
 /// The objective of alpha fairness and the arithmetic of the answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
-    /// The kind of numbers in the answer.
+    /// The arithmetic of the answer.
     pub arithmetic: Arithmetic,
-    /// The exponent, positive.
+    /// The exponent `a`, positive.
     pub alpha: Rational,
     /// Whether the criterion stated in the problem replaces the number of tasks.
     pub criterion: bool,

@@ -62,7 +62,7 @@ pub const CRITERION: Flag = Flag {
     takes: Takes::Nothing,
     help: "proportional, alpha: the utility of a user is its stated criterion, not its tasks",
 };
-/// The goal by which one of the allowed allocations is selected.
+/// The flag that states the goal by which one of the allowed allocations is selected.
 pub const SELECT: Flag = Flag {
     name: "select",
     takes: Takes::Name("GOAL", Goal::NAMES),
@@ -80,14 +80,14 @@ pub const METHOD: Flag = Flag {
     takes: Takes::Name("METHOD", Method::NAMES),
     help: "ps-dsf: sweep (default) or algorithm-1; ps-dsf-tdm: market (default) or sweep; njc: trajectory",
 };
-/// The order in which server classes are swept.
+/// The flag that states the order in which server classes are swept.
 pub const ORDER: Flag = Flag {
     name: "order",
     takes: Takes::Classes("SERVERS"),
     help: "ps-dsf, ps-dsf-tdm with --method sweep: server classes in the order in which they are swept, \
            separated by commas; those that are not named follow in the order of the file",
 };
-/// The time limit, after which a mechanism returns the best answer that it has.
+/// The flag that states the time limit, after which a mechanism returns the best answer that it has.
 pub const SECONDS: Flag = Flag {
     name: "seconds",
     takes: Takes::Number("S"),
@@ -117,7 +117,7 @@ names! { Method:
 /// The settings of one call of a mechanism: the arithmetic, the random seed, and the flags as text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Flags {
-    /// The kind of numbers in the answer.
+    /// The arithmetic of the answer.
     pub arithmetic: Arithmetic,
     /// The seed of all random numbers.
     pub seed: u64,

@@ -26,9 +26,9 @@ use crate::rounding::{self, cut, digits_below, short};
 
 /// The largest number `n` of unknowns for which a dense elimination, of about `n^3` operations, is worthwhile.
 const MOST_UNKNOWNS: usize = 160;
-/// The ways to determine the active set, in the order in which they are tried. The number is the fraction of a user, a
-/// row or a limit that counts as 0. With `true`, a class counts as used if its cost exceeds the cheapest by at most
-/// that fraction, however few tasks the user has there.
+/// The ways to determine the active set, in the order in which they are tried. The number is the fraction of
+/// a user, a row or a limit that counts as 0. With `true`, a class counts as used if its cost exceeds that of
+/// the user's cheapest class by at most this fraction, even if the user has few tasks there.
 const NEGLIGIBLE: [(f64, bool); 8] = [
     (1e-7, false),
     (1e-5, false),
@@ -41,13 +41,14 @@ const NEGLIGIBLE: [(f64, bool); 8] = [
 ];
 /// The maximum number of Newton steps.
 const STEPS: usize = 14;
-/// The number of consecutive steps with little progress that are accepted before the method gives up.
+/// The number of consecutive steps with little progress after which the method gives up.
 const STALLED: usize = 3;
 /// The relative difference up to which two costs count as equal.
 const SAME_COST: f64 = 1e-12;
 /// The bits of the numbers in Newton's method.
 const BITS: u32 = 240;
-/// The relative residual at which the method has converged (45 digits). The worth of tasks is enclosed to 50 digits.
+/// The relative residual at which the method has converged (45 digits). The worth of tasks is enclosed to 50
+/// digits.
 const CONVERGED: f64 = 1e-45;
 /// The relative distance within which a number is taken for a short fraction.
 const SAME: f64 = 1e-40;
@@ -147,9 +148,8 @@ struct System<'a> {
 impl System<'_> {
     /// Solves the equations of the active set.
     ///
-    /// # Errors
-    /// Returns the reduced active set if the equations had no solution and some classes cost their user more than its
-    /// cheapest class. Those classes are then left out.
+    /// # Errors Returns the reduced active set if the equations have no solution and some classes cost their
+    /// user more than its cheapest class. The reduced set leaves these classes out.
     fn solve(&self, point: &FairPoint) -> Result<Values, Option<Unknowns>> {
         let mut values = self.start(point).ok_or(None)?;
         match self.newton(&mut values) {
@@ -198,8 +198,8 @@ impl System<'_> {
         Some(false)
     }
 
-    /// Returns the active set without the classes that cost their user more than its cheapest class, or `None` if
-    /// there are none.
+    /// Returns the active set without the classes that cost their user more than its cheapest class, or
+    /// `None` if there are no such classes.
     fn without_expensive_places(&self, values: &Values) -> Option<Unknowns> {
         let Unknowns { places, rows, satisfied } = self.unknowns;
         let cost = |&(n, i): &(usize, usize)| {
@@ -223,8 +223,8 @@ impl System<'_> {
         })
     }
 
-    /// Returns the residuals of the equations, each relative to its own size, and their derivatives by relative
-    /// changes of the unknowns.
+    /// Returns the residuals of the equations, each relative to the size of its equation, and the derivatives
+    /// by relative changes of the unknowns.
     fn equations(&self, values: &Values) -> Option<(Vec<Rational>, DMatrix<f64>)> {
         let Unknowns { places, rows, satisfied } = self.unknowns;
         let problem = self.constraints.problem();
@@ -295,7 +295,8 @@ impl System<'_> {
         Some(())
     }
 
-    /// Returns `x_n` and the enclosed worth of a task by user, where the worth is `None` for users that get nothing.
+    /// Returns the total tasks `x_n` and the enclosed worth of a task for each user. The worth is `None` for
+    /// users that get nothing.
     fn totals_and_worth(&self, tasks: &[Rational]) -> Option<(Vec<Rational>, Vec<Worth>)> {
         let allocation = self.allocation(tasks);
         // Intermediate points may overfill a row, so the tasks are used as stated, without the repair.

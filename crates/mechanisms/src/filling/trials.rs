@@ -29,7 +29,8 @@ impl Statistic {
         self.squares += difference * (value - self.mean);
     }
 
-    /// Returns the standard deviation of a trial, from the unbiased estimate of the variance; 0 for a single trial.
+    /// Returns the standard deviation of a trial, from the unbiased estimate of the variance. It is 0 for a
+    /// single trial.
     #[must_use]
     pub fn deviation(&self) -> f64 {
         if self.trials > 1.0 { (self.squares / (self.trials - 1.0)).sqrt() } else { 0.0 }
@@ -44,11 +45,10 @@ impl Statistic {
     }
 }
 
-/// Fills `runs` times with separate random streams, and calls `each` with the steps of every trial by user and class.
-/// The first trial is the result of [`fill`](super::fill()) for the same seed.
+/// Fills `runs` times with separate random streams, and calls `each` with the number of steps of each user on
+/// each class in every trial. The first trial is the result of [`fill`](super::fill()) for the same seed.
 ///
-/// # Errors
-/// Returns an error in the same cases as [`fill`](super::fill()).
+/// # Errors Returns an error in the same cases as [`fill`](super::fill()).
 pub fn sample(
     problem: &Problem,
     rule: Rule,

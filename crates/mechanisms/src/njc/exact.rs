@@ -48,7 +48,7 @@ struct Optimum<'a> {
     entitlements: Vec<Rational>,
 }
 
-/// The reason for which a face gave no answer.
+/// The reason why a face gave no answer.
 #[derive(Debug, Clone, PartialEq, Error)]
 enum NoMember {
     /// The face is empty, or has no allocation near the point.
@@ -124,7 +124,7 @@ impl<'a> Optimum<'a> {
 
     /// Computes a member of a face by an exact linear programme, which decides whether the face has one.
     fn member_of_face(&self) -> Result<Option<Outcome>, LevelsError> {
-        // Rows that are no user's witness need not be saturated.
+        // A row that is no user's witness need not be saturated.
         let polytopes = self.faces().flat_map(|face| {
             let larger = Face { bottlenecks: witness_rows(&face.witnesses), ..face.clone() };
             [face, larger]

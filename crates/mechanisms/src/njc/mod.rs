@@ -93,21 +93,22 @@ pub static NJC: Mechanism = Mechanism {
 /// The choice among all allocations without justified complaints, and the method that computes it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Settings {
-    /// The kind of numbers in the answer.
+    /// The arithmetic of the answer.
     pub arithmetic: Arithmetic,
     /// The goal by which the allocation is selected.
     pub select: Option<Goal>,
     /// Whether a smaller problem with the same answers is solved instead.
     pub reduce: bool,
-    /// Whether all such allocations are computed.
+    /// Whether all allocations without justified complaints are computed.
     pub faces: bool,
     /// `Some` to integrate the trajectory, `None` to compute its limit directly.
     pub method: Option<Method>,
     /// The value of `c` at which the integration of the trajectory stops.
     pub c_max: Option<Rational>,
-    /// The positive weights of the resources in the barrier; 1 for resources that are not named. For one server only.
+    /// The positive weights of the resources in the barrier, for one server only. A resource that is not
+    /// named has the weight 1.
     pub barrier: Option<Vec<(String, Rational)>>,
-    /// The users without entitlement: `e_n = 0`.
+    /// The names of the users without entitlement: `e_n = 0`.
     pub no_entitlement: Vec<String>,
 }
 
@@ -119,10 +120,10 @@ impl Settings {
     }
 }
 
-/// Computes the answer by one method. Returns `None` if the settings do not ask for the method.
+/// A method that computes the answer. It returns `None` if the settings do not ask for the method.
 type Allocate = fn(&Constraints<'_>, &Settings) -> Option<Result<Outcome, MechanismError>>;
 
-/// The methods in the order in which they are tried. The last is for all settings.
+/// The methods in the order in which they are tried. The last method accepts all settings.
 const METHODS: [Allocate; 7] = [
     no_entitlement::allocate,
     trajectory::allocate,
