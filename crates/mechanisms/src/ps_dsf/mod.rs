@@ -75,16 +75,16 @@ fn equals(flags: &Flags) -> Result<Equals, MechanismError> {
     Ok(if flags.is_set("faces") || flags.is_set("select") { Equals::Apart } else { Equals::ByWeight })
 }
 
-/// The choice among PS-DSF allocations, and the method that computes one.
+/// The choice among PS-DSF allocations, and the method that computes an allocation.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Settings {
-    /// The kind of numbers in the answer.
+    /// The arithmetic of the answer.
     pub arithmetic: Arithmetic,
-    /// The goal by which an answer is selected; the number of tasks by default.
+    /// The goal by which an answer is selected. The default goal is the number of tasks.
     pub select: Option<Goal>,
     /// Whether all PS-DSF allocations are computed.
     pub faces: bool,
-    /// The method, if one is requested.
+    /// The method, or `None` to choose the method automatically.
     pub method: Option<Method>,
     /// The names of server classes in the order in which they are swept. Classes that are not named follow in the
     /// order of the problem.

@@ -38,7 +38,7 @@ pub enum Start {
 }
 
 impl Start {
-    /// Returns the description for people.
+    /// Returns the description of the start for people.
     pub fn name(self) -> String {
         match self {
             Self::Named => "empty, classes in the order named".to_owned(),
@@ -64,11 +64,12 @@ pub static STARTS: [Start; 6] = [
     Start::Shuffled(1),
     Start::Shuffled(2),
 ];
-/// The seeds of the additional shuffled starts with `--select`: thirty, as long as the budget lasts.
+/// The thirty seeds of the additional shuffled starts with `--select`. They are tried as long as the budget
+/// lasts.
 pub const SHUFFLES_OF_SELECT: std::ops::RangeInclusive<u64> = 3..=32;
 
-/// The limits of a search in steps, which are numbers read, about 10^9 a second on one core. Steps are counted
-/// instead of time so that the result is the same on every machine.
+/// The limits of a search in steps. A step is the reading of one number, and one core does about 10^9 steps a
+/// second. Steps are counted instead of time so that the result is the same on every machine.
 #[derive(Debug, Clone, Copy)]
 pub struct Budget {
     /// The number of steps after which the search stops once it has an answer.
@@ -77,15 +78,16 @@ pub struct Budget {
     pub without: u64,
 }
 
-/// The budget of a search: about a second once there is an answer, and up to 40 seconds without one.
+/// The budget of a search. It takes about a second after an answer was found, and up to 40 seconds without an
+/// answer.
 pub const BUDGET: Budget = Budget { with_an_answer: 1_000_000_000, without: 40_000_000_000 };
-/// The budget with `--select`, which explicitly requests a search: about ten seconds.
+/// The budget with `--select`, which explicitly requests a search. It takes about ten seconds.
 pub const BUDGET_OF_SELECT: Budget = Budget { with_an_answer: 10_000_000_000, ..BUDGET };
 
 /// A number of sweeps, and the homotopies that start at the point that the sweeps reach.
 #[derive(Debug, Clone, Copy)]
 pub struct Attempt {
-    /// The number of sweeps, in addition to those of earlier attempts from the same start.
+    /// The number of sweeps, in addition to the sweeps of earlier attempts from the same start.
     pub sweeps: usize,
     /// The parameters by which the active set is read from the point that the sweeps reach.
     pub reading: Reading,
@@ -104,14 +106,14 @@ pub const ATTEMPTS: [Attempt; 6] = [
     // Ten sweeps settle most bottlenecks. A perturbation of 1e-4 is far above rounding errors, and paths end near the
     // point.
     attempt(10, 1e-4, 1e-4, 2.0, 1),
-    // The same point with perturbations ten times as large, so that ties are broken in another way.
+    // The same point with perturbations ten times as large, so that ties are broken differently.
     attempt(0, 1e-4, 1e-3, 10.0, 2),
     // After more sweeps, active sets can be read with a smaller threshold. This matters if classes differ by a factor
     // of 10^6.
     attempt(10, 1e-6, 1e-6, 2.0, 3),
     // Large thresholds, for points that the sweeps approach slowly or around which they cycle.
     attempt(0, 1e-2, 1e-2, 2.0, 4),
-    // Far from the point, after many more sweeps: completely different active sets.
+    // Many more sweeps and large perturbations lead far from the point, to completely different active sets.
     attempt(60, 1e-2, 1e-1, 10.0, 7),
     // Perturbations as large as the problem: the starting point is nearly a random one.
     attempt(0, 1e-2, 1.0, 10.0, 8),
@@ -121,10 +123,10 @@ pub const ATTEMPTS: [Attempt; 6] = [
 /// least perturbed point of the previous one. The second homotopy solves 58 % of the starts that are still unsolved,
 /// the third 36 %, and the fourth 19 %. The next attempt then solves 22 % of the rest.
 pub const RESTARTS: u64 = 4;
-/// The directions along a homotopy from its start: towards the unperturbed problem, and if that half of the path does
-/// not end there, the other half.
+/// The directions along a homotopy from its start. The first leads towards the unperturbed problem. The
+/// second is tried if that half of the path does not end at the unperturbed problem.
 pub const DIRECTIONS: [Direction; 2] = [Direction::Down, Direction::Up];
 
-/// The largest residual of Theorem 1 at the end of a homotopy that is accepted as a candidate. It is above the
-/// rounding errors of solutions, and far below the residuals of wrong active sets.
+/// The largest residual of Theorem 1 at the end of a homotopy that is accepted as a candidate. It is above
+/// the rounding errors of solutions, and far below the residuals of wrong active sets.
 pub const CANDIDATE: f64 = 1e-9;

@@ -58,31 +58,31 @@ struct Order {
 #[derive(Clone)]
 pub struct Course<'f> {
     forest: &'f Forest<'f>,
-    /// The amounts of all nodes. Those of a growing node date from its last update (see [`moving`]).
+    /// The amounts of all nodes. The amounts of a growing node date from its last update (see [`moving`]).
     holdings: Holdings<Number>,
-    /// The way of each user that may grow: the nodes above the user, each with whether the user is below the guarantee
-    /// of that node. Stopped users have no way. They stay stopped, because used amounts only grow.
+    /// The way of each user that may grow: the nodes above the user, each with whether the user is below the
+    /// guarantee of that node. A stopped user has no way. It stays stopped, because used amounts only grow.
     ways: Ways,
-    /// The state of each node, by node.
+    /// The state of each node.
     moving: Vec<Shared<Moving>>,
     /// The bounds that are not reached yet.
     bounds: Vec<TrackedBound>,
     /// The number of bounds that were ever added.
     n_bounds: usize,
-    /// For each node and bound, the approximate rate at which the tasks below the node gain worth in the bound, per
-    /// unit of its clock; `None` if it has to be recomputed.
+    /// For each node and bound, the approximate rate at which the tasks below the node gain worth in the
+    /// bound, per unit of the node's clock. The entry is `None` if it has to be recomputed.
     worths: Vec<Option<Arc<[Approx]>>>,
     /// The positions in `bounds` of the bounds that the next event reaches.
     reached: Vec<usize>,
     order: Arc<Order>,
-    /// The users below each node, by node.
+    /// The users below each node.
     below: Arc<[Vec<usize>]>,
     /// For each node, two sets of users below it: the users that may grow and are below the guarantee of the node, and
     /// all users that may grow.
     requesting: Vec<Shared<[RequestingUsers; 2]>>,
-    /// The last result of [`Course::standing_of`], by node.
+    /// The last result of [`Course::standing_of`] for each node.
     standings: Vec<KnownStanding>,
-    /// Whether each mark of a node was reached at its last event, by node.
+    /// For each node, whether each of its marks was reached at its last event.
     marks: Vec<Rc<[bool]>>,
     /// The number of users that may grow.
     growing: usize,
@@ -157,8 +157,8 @@ impl<'f> Course<'f> {
         true
     }
 
-    /// Returns the tasks by user, approximately and with error bounds. After a long course they are accurate to some
-    /// 20 digits. This is much faster than computing them exactly.
+    /// Returns the tasks of each user, approximately and with error bounds. After a long course they are
+    /// accurate to some 20 digits. This is much faster than the exact computation.
     fn approximate_tasks(&self) -> Vec<Approx> {
         let mut now = vec![Approx::default(); self.moving.len()];
         let mut tasks = vec![Approx::default(); self.ways.len()];
@@ -207,8 +207,8 @@ impl<'f> Course<'f> {
         self.bounds.iter_mut().for_each(|bound| bound.advance(step));
         let mut events = Vec::new();
         self.process_events(0, &mut events);
-        // Nodes below may not be updated to this event. This is correct here, because reaching one of their marks is an
-        // event of their own, which would have updated them.
+        // The nodes below a node in `events` may not be updated to this event. This is correct here, because
+        // reaching a mark of such a node is an event of its own, which would have updated the node.
         for v in events {
             let marks = self.marks(v);
             if self.marks[v] == marks {
@@ -268,7 +268,7 @@ impl<'f> Course<'f> {
         self.ways[n] = way;
     }
 
-    /// Stops all users whose tasks are worth something in a bound that was reached.
+    /// Stops all users whose tasks have a positive worth in a bound that was reached.
     fn stop_at_bounds(&mut self) {
         let reached = std::mem::take(&mut self.reached);
         for at in reached.iter().rev() {
@@ -289,8 +289,8 @@ impl Totals for Course<'_> {
         self.compare_slack(&mut TrackedBound::new(bound, self.n_bounds), &self.approximate_tasks()).is_lt()
     }
 
-    /// Updates all nodes, also those below nodes that do not grow. The latter are as old as their own clocks, but the
-    /// nodes below them may be older.
+    /// Updates all nodes, also those below nodes that do not grow, and returns the exact tasks of each user.
+    /// A node that does not grow is up to date by its own clock, but the nodes below it may be older.
     fn exactly(&mut self) -> Vec<Rational> {
         let order = Arc::clone(&self.order);
         for v in order.upwards.iter().copied().rev() {

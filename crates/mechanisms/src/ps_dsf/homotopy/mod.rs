@@ -29,9 +29,9 @@ use super::candidates::Spent;
 /// The end of a path at `t = 0`.
 #[derive(Debug, Clone)]
 pub struct Ended {
-    /// The tasks by pair, in the units of the [`ScaledModel`].
+    /// The tasks of each pair, in the units of the [`ScaledModel`].
     pub tasks: Vec<f64>,
-    /// The level of each row that is full.
+    /// The level of each row, or `None` for rows that are not full.
     pub levels: Vec<Option<f64>>,
     /// The active set at the end.
     pub set: ActiveSet,
@@ -43,7 +43,7 @@ impl Ended {
     }
 }
 
-/// Returns the level of each row that is full.
+/// Returns the level of each row, or `None` for rows that are not full.
 fn levels(now: &Piece, set: &ActiveSet) -> Vec<Option<f64>> {
     now.levels.iter().zip(&set.full).map(|(level, full)| full.then_some(level.value)).collect()
 }
@@ -51,9 +51,9 @@ fn levels(now: &Piece, set: &ActiveSet) -> Vec<Option<f64>> {
 /// The point with the lowest `t` on a path that did not end.
 #[derive(Debug, Clone)]
 pub struct Stalled {
-    /// The tasks by pair.
+    /// The tasks of each pair.
     pub tasks: Vec<f64>,
-    /// The level of each row that is full.
+    /// The level of each row, or `None` for rows that are not full.
     pub levels: Vec<Option<f64>>,
     /// The parameter `t`.
     pub t: f64,
@@ -68,17 +68,18 @@ pub enum Direction {
     Up,
 }
 
-/// The largest `t` that counts as 0, to allow for rounding in sums of about 1.
+/// The largest `t` that counts as 0, to allow for rounding errors in sums of about 1.
 const ROUNDING: f64 = 1e-13;
 /// The largest `t` that counts as 0 if rounding errors hide the next piece. The residual of the point then decides.
 const ALMOST_ZERO: f64 = 1e-8;
-/// The `t` above which a path is assumed to go to infinity: perturbations a thousand times those of the start.
+/// The `t` above which a path is assumed to go to infinity. Its perturbations are then a thousand times those
+/// of the start.
 const TO_INFINITY: f64 = 1e3;
 
 /// The maximum number of pieces of a path, to which [`PIECES_EACH`] is added for each row and user. The limit cuts
 /// off paths that wander.
 const PIECES: usize = 1000;
-/// See [`PIECES`].
+/// The number of pieces that each row and each user adds to the maximum [`PIECES`].
 const PIECES_EACH: usize = 5;
 
 /// Follows the path from `start`.
@@ -127,7 +128,7 @@ pub fn follow(
     if now.t.value <= ALMOST_ZERO { Ok(Ended::new(&now, set)) } else { Err(lowest) }
 }
 
-/// Returns the steps of one piece: a sparse elimination and a pass over all pairs.
+/// Returns the number of steps of one piece: a sparse elimination and a pass over all pairs.
 fn work(scaled: &ScaledModel, set: &ActiveSet) -> u64 {
     let rows = set.full.iter().filter(|full| **full).count() as u64;
     10 * rows.pow(2) + 16 * scaled.pairs.len() as u64
