@@ -84,8 +84,9 @@ fn allocate(problem: &Problem, flags: &Flags) -> Result<Outcome, MechanismError>
 
 /// Computes the optimal totals, a schedule that attains them, and the proofs of the levels.
 ///
-/// # Errors Returns a [`MechanismError`] if packings or the share are not defined for the problem, or if a
-/// search would exceed its limits.
+/// # Errors
+/// Returns a [`MechanismError`] if packings or the share are not defined for the problem, or if a search
+/// would exceed its limits.
 pub fn optimum(problem: &Problem, share: Share) -> Result<PackingsOptimum, MechanismError> {
     let mechanism = PACKINGS.info.id;
     let not_applicable = |why: String| MechanismError::NotApplicable { mechanism, why };

@@ -38,7 +38,8 @@ pub static UTILITARIAN: Mechanism = Mechanism {
 
 /// Computes an allocation with the maximum weighted number of tasks.
 ///
-/// # Errors Returns [`MechanismError::Solver`] if the solver fails.
+/// # Errors
+/// Returns [`MechanismError::Solver`] if the solver fails.
 pub fn allocate(problem: &Problem, arithmetic: Arithmetic) -> Result<Outcome, MechanismError> {
     let constraints = Constraints::new(problem, Sharing::Rdm);
     let worth: Vec<Rational> = problem.users().iter().map(|u| u.weight().clone()).collect();

@@ -35,8 +35,9 @@ impl Sum<'_> {
     /// one with the smallest proven gap. Its status is `solved` only if the gap is at most
     /// [`proportional::SOLVED`].
     ///
-    /// # Errors Returns [`MechanismError::Continuous`] if the numbers leave the range of floating point or
-    /// there are too many rows.
+    /// # Errors
+    /// Returns [`MechanismError::Continuous`] if the numbers leave the range of floating point or there are
+    /// too many rows.
     pub fn answer(&self) -> Result<Outcome, MechanismError> {
         let mechanism = self.mechanism;
         let why = "no method is for this problem".to_owned();

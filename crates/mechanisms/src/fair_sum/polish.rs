@@ -148,8 +148,9 @@ struct System<'a> {
 impl System<'_> {
     /// Solves the equations of the active set.
     ///
-    /// # Errors Returns the reduced active set if the equations have no solution and some classes cost their
-    /// user more than its cheapest class. The reduced set leaves these classes out.
+    /// # Errors
+    /// Returns the reduced active set if the equations have no solution and some classes cost their user more
+    /// than its cheapest class. The reduced set leaves these classes out.
     fn solve(&self, point: &FairPoint) -> Result<Values, Option<Unknowns>> {
         let mut values = self.start(point).ok_or(None)?;
         match self.newton(&mut values) {

@@ -32,9 +32,9 @@ type Key = (Vec<u64>, Vec<bool>);
 /// The successors of each state follow from the definition of the rule. If several paths lead to a state, its
 /// successors are computed only once.
 ///
-/// # Errors Returns an error in the same cases as [`fill`](super::fill()), [`MechanismError::Limit`] beyond
-/// 2,000,000 states, and [`MechanismError::BadOption`] for best fit with random ties if all users name
-/// servers at once.
+/// # Errors
+/// Returns an error in the same cases as [`fill`](super::fill()), [`MechanismError::Limit`] beyond 2,000,000
+/// states, and [`MechanismError::BadOption`] for best fit with random ties if all users name servers at once.
 pub fn law(problem: &Problem, rule: Rule, step: &Rational) -> Result<Vec<WeighedOutcome>, MechanismError> {
     let prepared = prepare(problem, problem, rule, step)?;
     let names_at_once = rule.server == ServerRule::BestFit && (rule.unfiltered || !rule.score.is_of_user());

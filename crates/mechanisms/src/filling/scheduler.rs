@@ -49,12 +49,14 @@ pub trait Scheduler {
     /// Places a task of `user` on `server`, whatever the rule says, and returns whether the task fits there.
     /// This restores the state in which an interrupted simulation stopped.
     ///
-    /// # Errors Returns [`MechanismError::Limit`] beyond the number of tasks of [`fill`](super::fill()).
+    /// # Errors
+    /// Returns [`MechanismError::Limit`] beyond the number of tasks of [`fill`](super::fill()).
     fn occupy(&mut self, user: usize, server: usize) -> Result<bool, MechanismError>;
 
     /// Places all tasks of a part of a run on `server` as [`Scheduler::occupy`] does, or none of them.
     ///
-    /// # Errors Returns an error in the same cases as [`Scheduler::occupy`].
+    /// # Errors
+    /// Returns an error in the same cases as [`Scheduler::occupy`].
     fn go_on(&mut self, user: usize, server: usize, part: Part) -> Result<bool, MechanismError> {
         for placed in 0..part.tasks {
             if !self.occupy(user, server)? {
@@ -83,7 +85,8 @@ pub trait Scheduler {
     /// Returns whether a filling would place no task. Call this after all tasks of a restored state were
     /// placed or submitted.
     ///
-    /// # Errors Returns an error in the same cases as [`Scheduler::occupy`].
+    /// # Errors
+    /// Returns an error in the same cases as [`Scheduler::occupy`].
     fn is_at_rest(&mut self) -> Result<bool, MechanismError> {
         let mut placed = Vec::new();
         self.fill(&mut placed)?;
@@ -94,7 +97,8 @@ pub trait Scheduler {
     /// order of placement. If runs can be stopped, all tasks of a run on one server are one entry
     /// ([`runs`](Self::runs)).
     ///
-    /// # Errors Returns an error in the same cases as [`Scheduler::occupy`].
+    /// # Errors
+    /// Returns an error in the same cases as [`Scheduler::occupy`].
     fn fill(&mut self, placed: &mut Vec<(u32, u32)>) -> Result<(), MechanismError>;
 
     /// Returns the run and the number of tasks for each entry that the last filling placed, if runs can be

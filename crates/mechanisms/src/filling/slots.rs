@@ -88,9 +88,10 @@ fn largest(problem: &Problem) -> Vec<Rational> {
 
 /// Fills the slots of all servers. The largest server has `slots` slots.
 ///
-/// # Errors Returns [`MechanismError::NotApplicable`] if a class is shared by time,
-/// [`MechanismError::BadOption`] unless there are 1 to 1,000,000,000 slots, and [`MechanismError::Limit`] in
-/// the same cases as [`fill`](super::fill()).
+/// # Errors
+/// Returns [`MechanismError::NotApplicable`] if a class is shared by time, [`MechanismError::BadOption`]
+/// unless there are 1 to 1,000,000,000 slots, and [`MechanismError::Limit`] in the same cases as
+/// [`fill`](super::fill()).
 pub fn slot_allocation(
     problem: &Problem,
     slots: u64,

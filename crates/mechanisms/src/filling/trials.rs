@@ -48,7 +48,8 @@ impl Statistic {
 /// Fills `runs` times with separate random streams, and calls `each` with the number of steps of each user on
 /// each class in every trial. The first trial is the result of [`fill`](super::fill()) for the same seed.
 ///
-/// # Errors Returns an error in the same cases as [`fill`](super::fill()).
+/// # Errors
+/// Returns an error in the same cases as [`fill`](super::fill()).
 pub fn sample(
     problem: &Problem,
     rule: Rule,

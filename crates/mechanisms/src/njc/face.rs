@@ -227,7 +227,8 @@ fn entries(
 /// A saturated row without a price has a slack of about the square root of the complementarity that was
 /// reached, so the tolerance must be well above that slack.
 ///
-/// # Errors Returns the user that has neither all its tasks nor its entitlement of a saturated row.
+/// # Errors
+/// Returns the user that has neither all its tasks nor its entitlement of a saturated row.
 pub fn read_face(
     constraints: &Constraints<'_>,
     point: &FairPoint,

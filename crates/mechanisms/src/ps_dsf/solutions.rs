@@ -59,7 +59,8 @@ struct FaceSearch<'a> {
 
 /// Computes all PS-DSF allocations. The `bottlenecks` of a face are the chosen rows.
 ///
-/// # Errors Returns [`LevelsError::Budget`] if the limits do not suffice. There is no partial answer.
+/// # Errors
+/// Returns [`LevelsError::Budget`] if the limits do not suffice. There is no partial answer.
 pub fn enumerate(model: &PairModel<Rational>, limits: &FaceLimits) -> Result<NjcSet, LevelsError> {
     let mut search = FaceSearch {
         model,

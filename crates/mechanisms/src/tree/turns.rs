@@ -19,8 +19,9 @@ pub struct Turns<'p> {
 impl<'p> Turns<'p> {
     /// Creates the state in which users have the given numbers of tasks.
     ///
-    /// # Errors Returns a [`MechanismError`] for a rule that divides every resource separately, and in the
-    /// same cases as [`allocate`](super::allocate()).
+    /// # Errors
+    /// Returns a [`MechanismError`] for a rule that divides every resource separately, and in the same cases
+    /// as [`allocate`](super::allocate()).
     pub fn new(
         problem: &'p Problem,
         rule: Option<Rule>,

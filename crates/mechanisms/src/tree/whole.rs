@@ -58,7 +58,8 @@ pub fn fill_whole(
 
 /// Places the same tasks as [`fill_whole`]. Returns the tasks placed so far if the time is up.
 ///
-/// # Errors Returns an error in the same cases as [`fill_whole`].
+/// # Errors
+/// Returns an error in the same cases as [`fill_whole`].
 pub fn fill_in_time(
     problem: &Problem,
     mechanism: &'static str,

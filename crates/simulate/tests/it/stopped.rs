@@ -1,4 +1,4 @@
-//! Runs that stop early because their time is up: their results are those up to then.
+//! Runs that stop early because their time is up: their results are the results up to the time of the stop.
 
 use std::time::Instant;
 
@@ -10,7 +10,7 @@ use evenhand_simulate::{
 
 use crate::common::{only, scenario};
 
-/// An observer whose time is up after this number of looks.
+/// An observer whose time is up after a number of looks at the run.
 struct Patience {
     looks: u32,
     kept: Option<Checkpoint>,
@@ -74,7 +74,7 @@ fn a_run_that_stops_is_one_up_to_then_and_goes_on_from_there() {
     }
 }
 
-/// A run that is resumed repeatedly reaches its end, however little time it gets each time.
+/// Checks that a run that is resumed repeatedly reaches its end, however little time it gets each time.
 #[test]
 fn a_run_that_goes_on_makes_progress() {
     let scenario = of("{}");

@@ -13,7 +13,8 @@ const NO_PIVOT: f64 = 1e-10;
 /// Returns the line of solutions of `equations`, which have one unknown more than there are equations. The
 /// unknowns are functions of the free unknown, which has the value `free_at` of its column.
 ///
-/// # Errors Returns an equation that depends on other equations, if the solutions are more than a line.
+/// # Errors
+/// Returns an equation that depends on other equations, if the solutions are more than a line.
 pub fn line(equations: Vec<Equation>, free_at: impl Fn(usize) -> f64) -> Result<Vec<Affine>, usize> {
     let n = equations.len() + 1;
     let mut size = vec![0.0_f64; n];
@@ -59,7 +60,8 @@ fn in_units((mut entries, constant): Equation, size: &[f64]) -> Equation {
 /// (Markowitz' rule by rows), and its largest coefficient is the pivot. Returns the pairs
 /// `(equation, column)` of the pivots in order.
 ///
-/// # Errors Returns an equation that depends on the equations before it.
+/// # Errors
+/// Returns an equation that depends on the equations before it.
 fn eliminate(rows: &mut [Equation], n: usize) -> Result<Vec<(usize, usize)>, usize> {
     let mut of_column: Vec<Vec<usize>> = vec![Vec::new(); n];
     for (k, (entries, _)) in rows.iter().enumerate() {

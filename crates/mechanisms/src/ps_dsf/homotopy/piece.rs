@@ -134,8 +134,9 @@ impl Perturbed<'_> {
     /// Returns the piece of the path on which `set` is the active set. The free unknown has its value from
     /// `now`.
     ///
-    /// # Errors Returns an error if the solutions are not a line. If they are more than a line, the error
-    /// names a row without which they may be a line.
+    /// # Errors
+    /// Returns an error if the solutions are not a line. If they are more than a line, the error names a row
+    /// without which they may be a line.
     pub fn piece(self, set: &ActiveSet, now: &Piece) -> Result<Piece, Option<usize>> {
         let pairs = &self.scaled.pairs;
         let forest = self.forest(set);
