@@ -30,8 +30,8 @@ const COLUMNS: [&str; 10] = [
 /// tasks are sorted in temporary files.
 ///
 /// # Errors
-/// [`ImportError`] if the table cannot be read, a row is malformed, times go back, or a flavour has two
-/// sizes. [`ImportError::Temporary`] if a temporary file cannot be written or read.
+/// Returns an [`ImportError`] if the table cannot be read, a row is malformed, times go back, or a flavour
+/// has two sizes. [`ImportError::Temporary`] if a temporary file cannot be written or read.
 pub fn azure_stream(table: Input) -> Result<TraceStream, ImportError> {
     let mut builder = Builder::new();
     let (users, notes) = read(table, |task| builder.push(&task))?;

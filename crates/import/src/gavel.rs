@@ -53,8 +53,8 @@ type Throughputs = BTreeMap<String, Rational>;
 /// time: their arrivals and their numbers of steps are not part of it.
 ///
 /// # Errors
-/// [`ImportError`] if a file cannot be read, a row is malformed, or the table has no throughput of a job or of a type of
-/// accelerator.
+/// Returns an [`ImportError`] if a file cannot be read, a row is malformed, or the table has no throughput of
+/// a job or of a type of accelerator.
 pub fn gavel(table: Input, jobs: Vec<Input>, options: &GavelOptions) -> Result<Import, ImportError> {
     let (name, text) = text_of(table)?;
     let rates = throughputs(&name, &text, &options.accelerators)?;

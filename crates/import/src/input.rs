@@ -42,7 +42,7 @@ impl Input {
     /// Opens a file.
     ///
     /// # Errors
-    /// [`ImportError::Io`] if the file cannot be opened or its compression is damaged.
+    /// Returns [`ImportError::Io`] if the file cannot be opened or its compression is damaged.
     pub fn open(path: &Path) -> Result<Self, ImportError> {
         let name = path.to_string_lossy().into_owned();
         match File::open(path) {
@@ -54,7 +54,7 @@ impl Input {
     /// Takes bytes from any reader. `name` is the name of the file in messages.
     ///
     /// # Errors
-    /// The same as for [`Input::open`].
+    /// Returns an error in the same cases as [`Input::open`].
     pub fn new(name: impl Into<String>, reader: impl Read + 'static) -> Result<Self, ImportError> {
         let name = name.into();
         let (reader, packed) = Counted::new(reader);

@@ -60,7 +60,8 @@ fn writable(problem: Problem) -> Result<Problem, ImportError> {
 /// Rejects a snapshot that could be written to a file but not read again.
 ///
 /// # Errors
-/// [`ImportError`] for a number with more digits than a file may state, and for more digits or tasks than a file may have together.
+/// Returns an [`ImportError`] for a number with more digits than a file may state, and for more digits or
+/// tasks than a file may have together.
 pub fn writable_snapshot(snapshot: &Snapshot) -> Result<(), ImportError> {
     let mut digits = Digits::default();
     digits.problem(&snapshot.problem)?;

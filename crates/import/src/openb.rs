@@ -36,7 +36,7 @@ const MORE_POD_COLUMNS: [&str; 11] = [
 /// users are in the order of their first appearance in the files.
 ///
 /// # Errors
-/// [`ImportError`] if a file cannot be read, a header or row is malformed, or there is no node.
+/// Returns an [`ImportError`] if a file cannot be read, a header or row is malformed, or there is no node.
 pub fn openb(nodes: Input, pods: Input) -> Result<Import, ImportError> {
     let nodes = read_nodes(nodes)?;
     let pods = read_pods(pods)?;
@@ -70,7 +70,7 @@ pub fn openb(nodes: Input, pods: Input) -> Result<Import, ImportError> {
 /// Reads the nodes of an openb node list as server classes, as [`openb`] does.
 ///
 /// # Errors
-/// The same as for [`openb`].
+/// Returns an error in the same cases as [`openb`].
 pub fn openb_nodes(list: Input) -> Result<Vec<ServerSpec>, ImportError> {
     Ok(read_nodes(list)?.iter().map(|(node, count)| node.server(*count)).collect())
 }
@@ -265,8 +265,8 @@ const DELETED: usize = 9;
 /// order of their times. The tasks are sorted in temporary files.
 ///
 /// # Errors
-/// [`ImportError`] if the list cannot be read, has no times, or a row is malformed. [`ImportError::Temporary`] if a
-/// temporary file cannot be written or read.
+/// Returns an [`ImportError`] if the list cannot be read, has no times, or a row is malformed.
+/// [`ImportError::Temporary`] if a temporary file cannot be written or read.
 pub fn openb_stream(pods: Input, servers: &[ServerSpec]) -> Result<TraceStream, ImportError> {
     let mut builder = Builder::new();
     let (users, notes) = read_times(pods, servers, |task| builder.push(&task))?;

@@ -62,7 +62,7 @@ impl TraceStream {
     /// Returns the tasks in the order of arrival. Tasks that arrive at the same time are in the order of the files.
     ///
     /// # Errors
-    /// [`ImportError::Temporary`] if the temporary file cannot be read.
+    /// Returns [`ImportError::Temporary`] if the temporary file cannot be read.
     pub fn tasks(&self) -> Result<StreamedTasks<'_>, ImportError> {
         Ok(StreamedTasks { rows: self.tasks.rows()? })
     }
@@ -70,7 +70,7 @@ impl TraceStream {
     /// Reads all tasks into memory.
     ///
     /// # Errors
-    /// The same as for [`TraceStream::tasks`].
+    /// Returns an error in the same cases as [`TraceStream::tasks`].
     pub fn into_memory(self) -> Result<Trace, ImportError> {
         evenhand_budget::table(self.len() as usize, 1, size_of::<TraceTask>(), "the tasks of the trace");
         let tasks = self.tasks()?.collect::<Result<_, _>>()?;

@@ -35,7 +35,7 @@ impl TaskTable {
     /// Reads the header.
     ///
     /// # Errors
-    /// [`ImportError`] if the header cannot be read or has other columns.
+    /// Returns an [`ImportError`] if the header cannot be read or has other columns.
     pub fn new(input: Input) -> Result<Self, ImportError> {
         Ok(Self { rows: input.rows_of("a table", &COLUMNS)?, last: 0.0 })
     }
@@ -43,7 +43,8 @@ impl TaskTable {
     /// Returns the next row; `None` after the last one.
     ///
     /// # Errors
-    /// [`ImportError`] if the row is malformed or cut off, or its time is before that of the row above.
+    /// Returns an [`ImportError`] if the row is malformed or cut off, or its time is before that of the row
+    /// above.
     pub fn next_row(&mut self) -> Result<Option<TaskRow>, ImportError> {
         let Some(row) = self.rows.next()? else { return Ok(None) };
         row.expect_columns(COLUMNS.len())?;

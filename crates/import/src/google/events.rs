@@ -73,8 +73,8 @@ impl MachineEvents {
     /// Returns the next event that changes a machine; `None` after the last event.
     ///
     /// # Errors
-    /// [`ImportError`] if a row is malformed, its time is before that of the row above, it adds a machine that is
-    /// already in the cluster, or it removes or updates one that is not.
+    /// Returns an [`ImportError`] if a row is malformed, its time is before that of the row above, it adds a
+    /// machine that is already in the cluster, or it removes or updates one that is not.
     pub fn next_event(&mut self) -> Result<Option<MachineEvent>, ImportError> {
         while let Some(row) = self.rows.next()? {
             if let Some(event) = self.reader.take(&row)? {

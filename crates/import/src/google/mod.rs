@@ -48,7 +48,7 @@ pub struct GoogleOptions {
 /// tasks.
 ///
 /// # Errors
-/// [`ImportError`] if a file cannot be read, a row is malformed, times go back, or there is no
+/// Returns an [`ImportError`] if a file cannot be read, a row is malformed, times go back, or there is no
 /// machine.
 pub fn google(machines: Input, tasks: Vec<Input>, options: GoogleOptions) -> Result<Import, ImportError> {
     let mut numbers = Numbers::default();
@@ -72,7 +72,7 @@ pub fn google(machines: Input, tasks: Vec<Input>, options: GoogleOptions) -> Res
 /// Reads the machines of the trace at time 0, from a table or machine events as for [`google()`].
 ///
 /// # Errors
-/// The same as for [`google()`].
+/// Returns an error in the same cases as [`google()`].
 pub fn google_machines(machines: Input) -> Result<(Vec<ServerSpec>, Vec<Note>), ImportError> {
     let cluster = machines::read(machines, 0, &mut Numbers::default())?;
     Ok((cluster.servers, cluster.notes))

@@ -83,8 +83,8 @@ impl Task {
 /// events are sorted in temporary files. Memory grows with the users and with the different requests.
 ///
 /// # Errors
-/// [`ImportError`] if a file cannot be read, a row is malformed, or times go back. [`ImportError::Temporary`] if a
-/// temporary file cannot be written or read.
+/// Returns an [`ImportError`] if a file cannot be read, a row is malformed, or times go back.
+/// [`ImportError::Temporary`] if a temporary file cannot be written or read.
 pub fn google_stream(events: Vec<Input>, by: GoogleUsers) -> Result<TraceStream, ImportError> {
     let mut numbers = Numbers::default();
     let mut by_task = Sorter::<6>::new();

@@ -6,8 +6,8 @@
 //! none. Each task goes on the first server where it fits, or on the best server. A user is left out for good
 //! in any of these cases: it has fewer tasks left than its gang, the gang fits on no servers, or the gang
 //! would exceed a limit above the user or the capacity minus the amounts kept back. With
-//! `zero-weight: never`, a user is also left out if the gang would exceed the guarantee of a group of weight
-//! 0. All these reasons stay true, because usage only grows.
+//! `zero-weight: never`, a user is also left out if the gang would exceed the guarantee of a group of
+//! weight 0. All these reasons stay true, because usage only grows.
 
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational, Sharing};
 

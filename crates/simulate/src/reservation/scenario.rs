@@ -54,8 +54,8 @@ pub struct AdmissionScenario {
 }
 
 impl AdmissionScenario {
-    /// Creates a scenario in which jobs arrive with the loads of the problem and have running times of mean
-    /// 1. `servers` is the number of servers. `from` is the time from which on rewards are averaged, and
+    /// Creates a scenario in which jobs arrive with the loads of the problem and have running times of
+    /// mean 1. `servers` is the number of servers. `from` is the time from which on rewards are averaged, and
     /// `every` is the time between two rows.
     #[must_use]
     pub fn new(
