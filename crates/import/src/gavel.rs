@@ -154,8 +154,8 @@ fn user(
     error: &dyn Fn(String) -> ImportError,
 ) -> Result<UserSpec, ImportError> {
     let fields: Vec<&str> = row.split('\t').collect();
-    // Both kinds of lists begin with the job type. The scale factor is the last column but one, or three more
-    // columns follow it.
+    // Both kinds of lists begin with the job type, and their seventh column is the scale factor. The eighth
+    // column of the list of the physical cluster is the weight.
     let (scale, weight) = match fields.len() {
         COLUMNS => (fields[COLUMNS - 1], None),
         COLUMNS_WITH_WEIGHTS => (fields[6], Some(fields[7])),

@@ -53,8 +53,8 @@ impl Equals {
     }
 }
 
-/// The largest size, in bits, of a power of a weight that counts as short. It is well within the range of
-/// doubles.
+/// The largest size, in bits, of a power of a weight that counts as short. A power of this size is well
+/// within the range of doubles.
 const SHORT_BITS: u32 = 256;
 
 /// Returns `weight^exponent` if it is rational and short.

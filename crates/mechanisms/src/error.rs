@@ -74,7 +74,7 @@ pub enum MechanismError {
         /// The error that the continuous solver returned.
         source: ClusterError,
     },
-    /// An exact answer exists, but the mechanism could not compute one.
+    /// An exact answer exists, but the mechanism could not compute it.
     #[error("{mechanism}: {why}")]
     NotFound {
         /// The mechanism's name.

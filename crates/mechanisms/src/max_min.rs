@@ -85,7 +85,8 @@ equalises!(
     one_server
 );
 
-/// Dominant Resource Fairness, Heterogeneous. With rates: throughput over that of the equal part.
+/// Dominant Resource Fairness, Heterogeneous. In a problem with rates, the share is the throughput over the
+/// throughput of the equal part.
 pub static DRFH: Mechanism = Mechanism {
     info: &Info {
         id: "drfh",
@@ -284,7 +285,7 @@ pub fn allocate(
     })
 }
 
-/// Calls [`allocate`] with the settings of the flags, and with the time limit if there is one.
+/// Calls [`allocate`] with the settings of the flags, and with the time limit if a flag states one.
 fn allocate_with(
     info: &Info,
     share: Share,

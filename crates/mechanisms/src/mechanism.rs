@@ -357,7 +357,7 @@ pub enum Bound {
 pub enum Status {
     /// The method reached its tolerance.
     Solved,
-    /// The method reached a limit first. It returns its last point.
+    /// The method reached a limit before its tolerance. It returns its last point.
     Limit,
     /// The method left its domain. It returns the last point inside the domain.
     LeftDomain,

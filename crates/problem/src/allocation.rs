@@ -35,7 +35,8 @@ pub struct Allocation {
     pub sharing: Sharing,
     /// The arithmetic that produced the numbers.
     pub arithmetic: Arithmetic,
-    /// The pairs `(server class, tasks)` of each user, in ascending order of class. Absent entries are 0.
+    /// The pairs `(server class, tasks)` of each user, in ascending order of class. A class without an entry
+    /// has 0 tasks of the user.
     pub tasks: Vec<Vec<(usize, Rational)>>,
     /// The tasks on single servers, which add up to `tasks`. `None` if classes are divided as a whole.
     pub placements: Option<Vec<Placement>>,

@@ -93,7 +93,7 @@ pub fn printable_json(document: &str) -> String {
     })
 }
 
-/// Returns the text with some characters replaced: those for which `replaced` returns a text.
+/// Returns the text in which each character for which `replaced` returns a text is replaced by that text.
 fn each<S: AsRef<str>>(text: &str, replaced: impl Fn(char) -> Option<S>) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {

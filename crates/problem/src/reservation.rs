@@ -50,7 +50,7 @@ crate::names::getters! { Reservation:
     resources: [String];
     /// The pools, indexed by `i`. There is at least one pool.
     pools: [ServerPool];
-    /// The job types, indexed by `j`. The list may be empty. Its order decides ties.
+    /// The job types, indexed by `j`. The list may be empty. The order of the job types decides ties.
     jobs: [JobType];
 }
 

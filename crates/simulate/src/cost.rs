@@ -30,7 +30,7 @@ pub(crate) fn is_over(until: Option<Instant>) -> bool {
 pub(crate) fn point(count: usize, every: f64) -> f64 {
     /// The relative error of a product of two rounded numbers, in units of the machine epsilon.
     const OFF: f64 = 2.0;
-    /// Decimal digits that every double holds.
+    /// The number of decimal digits that every double preserves.
     const DIGITS: i32 = 15;
     /// The exponent of the largest power of ten that is an exact double.
     const LARGEST: i32 = 22;

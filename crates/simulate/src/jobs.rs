@@ -109,7 +109,7 @@ impl Jobs {
         self.jobs.len() * (size_of::<Job>() + 4) + self.waiting * size_of::<Waiting>() + of_trace
     }
 
-    /// Returns the number of entries for jobs, including free ones.
+    /// Returns the number of entries for jobs, including free entries.
     pub fn len(&self) -> usize {
         self.jobs.len()
     }

@@ -49,7 +49,8 @@ pub struct Run {
     pub seed: u64,
     /// The time at which the run ended: the horizon, or the time of the last event of a task.
     pub end: f64,
-    /// Whether the run stopped early ([`Observer::until`]). All results are then those at the time [`end`](Self::end).
+    /// Whether the run stopped early ([`Observer::until`]). All results are then the results up to the time
+    /// [`end`](Self::end).
     pub is_stopped: bool,
     /// The number of arrivals, finished tasks, departures, and changes of machines.
     pub events: u64,
@@ -377,7 +378,7 @@ impl<'a> Simulation<'a> {
         to.push(self.scheduler.draw().taken());
         self.jobs.save(&mut to);
         self.recorder.save(&mut to);
-        // Stopped runs may still be in the queue of ends. They are left out.
+        // Stopped runs may still be in the queue of ends. They are left out of the checkpoint.
         let is_there = |task: &&Running| self.cluster.is_none() || self.runs.contains_key(&task.run);
         let running: Vec<&Running> = self.running.tasks().filter(is_there).collect();
         list(&mut to, running.into_iter(), |to, task| task.save(to));

@@ -1,5 +1,5 @@
-//! The answer of proportional and alpha fairness. Several allocations are derived from floating-point optima, and the
-//! one with the smallest proven gap is returned.
+//! The answer of proportional and alpha fairness. Several allocations are derived from floating-point optima,
+//! and the allocation with the smallest proven gap is returned.
 
 use evenhand_problem::number::near;
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational};
@@ -22,10 +22,10 @@ pub struct Sum<'a> {
     pub template: Allocation,
 }
 
-/// The gap, relative to the sum, above which longer numbers are used instead of those of double precision.
+/// The gap, relative to the sum, above which longer numbers are used instead of double precision.
 const SHORT_IS_ENOUGH: (u32, u64) = (1, 1_000_000_000_000);
 
-/// The number of decimal digits that every double can hold.
+/// The number of decimal digits that every double preserves.
 const DIGITS_OF_DOUBLE: u32 = 15;
 
 impl Sum<'_> {

@@ -15,7 +15,7 @@ pub mod wide;
 pub struct OnClass {
     /// The class `i`.
     pub class: usize,
-    /// The number of tasks `x_ni`. It is positive, however small.
+    /// The number of tasks `x_ni`, which is positive, however small.
     pub tasks: f64,
     /// The reduced cost of a task on this class: the amount by which its cost exceeds its worth to the user,
     /// as a fraction of the worth. The reduced cost is 0 on classes that the user may use at the optimum, and

@@ -44,7 +44,7 @@ impl<'a> FairOptimum<'a> {
         alpha: &'a Rational,
         share: Option<&'a ShareCoefficients>,
     ) -> Option<Self> {
-        // The coefficients of a share are those of the original users, so users cannot be merged.
+        // The coefficients of a share belong to the original users, so users cannot be merged.
         let reduced = if share.is_none() { reduced(constraints, alpha) } else { None };
         let point = match reduced {
             Some(reduced) => {
@@ -56,7 +56,7 @@ impl<'a> FairOptimum<'a> {
         Some(Self { constraints, alpha, share, point })
     }
 
-    /// Returns the prices of the optimum. They are raised if rounding made them too low for `instance`.
+    /// Returns the prices of the optimum, raised if rounding made them too low for `instance`.
     #[must_use]
     pub fn prices(&self, instance: &Instance<'_>) -> Option<Prices> {
         prices_of(instance, self.alpha, self.share, &self.point)

@@ -86,7 +86,7 @@ pub fn polish(constraints: &Constraints<'_>, alpha: &Rational, point: &FairPoint
 /// The active set, and with it the unknowns of the equations.
 #[derive(PartialEq)]
 struct Unknowns {
-    /// The pairs `(user, class)` of the classes that users use, by user.
+    /// The pairs `(user, class)` of a user and a class that it uses, in the order of users.
     places: Vec<(usize, usize)>,
     /// The rows with a price.
     rows: Vec<usize>,
@@ -130,7 +130,7 @@ impl Unknowns {
     }
 }
 
-/// Returns the amount of a row of class `i` that a task of user `n` uses there.
+/// Returns the amount of row `row` of class `i` that a task of user `n` uses.
 fn usage(constraints: &Constraints<'_>, n: usize, i: usize, row: usize) -> Rational {
     let position = row - constraints.class_rows(i).start;
     constraints.usage(n, i).map(|usage| usage[position].clone()).unwrap_or_default()
@@ -272,8 +272,8 @@ impl System<'_> {
         Some((residuals, matrix))
     }
 
-    /// Applies a Newton step. Tasks and row prices are multiplied by `1 - unit * change`; prices of task limits
-    /// change by a fraction of the worth of a task.
+    /// Applies a Newton step. Tasks and row prices are multiplied by `1 - unit * change`. Prices of task
+    /// limits change by a fraction of the worth of a task.
     fn change(&self, values: &mut Values, change: &[f64], unit: &Rational) -> Option<()> {
         let Unknowns { places, rows, satisfied } = self.unknowns;
         let (_, worth) = self.totals_and_worth(&values.tasks)?;
@@ -365,7 +365,7 @@ impl System<'_> {
     }
 }
 
-/// Returns the short fraction that `value` approximates, if there is one.
+/// Returns the short fraction that `value` approximates, or `None` if there is no such fraction.
 fn fraction(value: &Rational) -> Option<Rational> {
     let is_short =
         |above: &Integer, below: &Integer| above.significant_bits() + below.significant_bits() <= SHORT;

@@ -205,7 +205,7 @@ impl Digits for Narrow {
     }
 
     fn to_f64(ratio: &Fraction) -> f64 {
-        // A single machine instruction converts 64 bits; longer numbers need a function call.
+        // A single machine instruction converts 64 bits. Longer numbers need a function call.
         let float = |part: u128| u64::try_from(part).map_or(part as f64, |part| part as f64);
         float(ratio.numerator) / float(ratio.denominator)
     }

@@ -81,7 +81,7 @@ struct Group<D: Digits> {
 struct Line<D: Digits> {
     /// The resource that is the unit of the coordinates.
     first: usize,
-    /// The blocks, none of which is empty.
+    /// The blocks. No block is empty.
     blocks: Vec<Vec<Group<D>>>,
     /// The first coordinate of the first group of each block.
     begins: Vec<f64>,
@@ -108,7 +108,7 @@ pub(super) struct Lines<'m, D: Digits> {
     amounts: Amounts<'m, D>,
     /// The smallest demand of each row.
     least: Vec<D::Amount>,
-    /// Whether only servers with room for the task are compared.
+    /// Whether only servers with enough free capacity for the task are compared.
     is_filtered: bool,
     /// The error of a distance, as a fraction of the coordinates.
     error: f64,
@@ -168,7 +168,7 @@ impl<'m, D: Digits> Lines<'m, D> {
             last: Vec::new(),
         };
         lines.last = vec![Vec::new(); lines.lines.len()];
-        // Among equal servers, the preferred ones are inserted last.
+        // Among equal servers, the servers that ties prefer are inserted last.
         let n_servers = model.n_servers();
         let in_order = |k: usize| if model.rule.ties == Ties::High { k } else { n_servers - 1 - k };
         (0..n_servers).for_each(|k| lines.update(state, in_order(k)));
@@ -355,12 +355,12 @@ impl<D: Digits> Line<D> {
         (at, which, groups.binary_search_by(|group| group.order(amounts, at, j)))
     }
 
-    /// Returns the maximum free amounts in a block, by resource.
+    /// Returns the maximum free amount of each resource in a block.
     fn most(&self, block: usize) -> &[D::Amount] {
         &self.most[block * self.n_resources..(block + 1) * self.n_resources]
     }
 
-    /// Returns the maximum free amounts in a row of blocks, by resource.
+    /// Returns the maximum free amount of each resource in a row of blocks.
     fn most_of_row(&self, row: usize) -> &[D::Amount] {
         &self.most_of_row[row * self.n_resources..(row + 1) * self.n_resources]
     }
@@ -484,7 +484,7 @@ struct Search<'a, D: Digits> {
     state: &'a State<'a, D>,
     n: usize,
     best: Option<Found<D::Ratio>>,
-    /// The groups that are as good as the best one, for random ties.
+    /// The groups of servers that are as good as the best server so far, for random ties.
     equals: Vec<&'a Group<D>>,
     /// A lower bound of the mismatches of all rejected servers.
     rival: f64,
@@ -528,7 +528,8 @@ impl<'a, D: Digits> Search<'a, D> {
         }
     }
 
-    /// Returns whether no group at this distance from the target, or farther away, can be better than the best one.
+    /// Returns whether no group at this distance from the target, or farther away, can be better than the
+    /// best group so far.
     fn is_too_far(&mut self, distance: f64, target: &Target) -> bool {
         let low = distance - (2.0 * target.size + distance) * self.lines.error - D::TINY;
         let is_too_far = self.best.as_ref().is_some_and(|best| low > best.value.high);

@@ -204,7 +204,7 @@ impl<'m, D: Digits> State<'m, D> {
         }
     }
 
-    /// Returns the free amounts of server `j`, by row.
+    /// Returns the free amount of each row of server `j`.
     pub fn left(&self, j: usize) -> &[D::Amount] {
         &self.left[self.model.rows_of(j)]
     }

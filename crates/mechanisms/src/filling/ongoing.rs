@@ -88,7 +88,7 @@ pub(super) struct Ongoing<'m, D: Digits> {
     of_problem: Vec<Option<u32>>,
     /// The pairs `(user, server)` that the last filling placed.
     placed: Vec<(u32, u32)>,
-    /// The users whose scores have changed. This is temporary storage.
+    /// The users whose scores have changed. The set is temporary storage.
     changed: Marked,
 }
 
@@ -142,8 +142,8 @@ impl<'m, D: Digits> Ongoing<'m, D> {
         Ok(())
     }
 
-    /// Returns the users that may fit somewhere, in ascending order: those that have arrived, and those that fit on a
-    /// freed server.
+    /// Returns the users that may fit somewhere, in ascending order: users that have arrived, and users that
+    /// fit on a freed server.
     fn candidates(&self) -> Vec<usize> {
         let may = |&n: &usize| {
             self.state.has_more(n)

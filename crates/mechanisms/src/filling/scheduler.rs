@@ -12,8 +12,8 @@ pub struct Part {
     pub tasks: u64,
 }
 
-/// Servers on which tasks are placed as they come and go. Users are those of the problem. Servers are the single
-/// servers, class by class in the order of the problem.
+/// Servers on which tasks are placed while tasks arrive and finish. Users are the users of the problem.
+/// Servers are the single servers, class by class in the order of the problem.
 pub trait Scheduler {
     /// Returns the number of single servers.
     fn n_servers(&self) -> usize;

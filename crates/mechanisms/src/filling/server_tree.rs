@@ -1,5 +1,5 @@
-//! A search tree over the servers in their order, by their free amounts. It finds the first server where a task fits,
-//! and the server with the most free capacity for the task.
+//! A search tree over the servers in their order, by their free amounts. The tree finds the first server
+//! where a task fits, and the server with the most free capacity for the task.
 
 use std::ops::Range;
 
@@ -39,7 +39,7 @@ struct Search<'a, D: Digits> {
     n: usize,
     /// The range of servers to search.
     within: Range<usize>,
-    /// `Some` to search for only the first server or the last one.
+    /// `Some` to search only for the first server or the last server.
     one: Option<End>,
     /// The servers found, as ranges.
     found: Vec<Range<usize>>,

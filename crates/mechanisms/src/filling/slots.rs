@@ -1,10 +1,11 @@
-//! The slot scheduler with which the DRFH paper compares (Table II; docs/theory.md, section 5).
+//! The slot scheduler with which the DRFH paper compares its mechanism (Table II; docs/theory.md, section 5).
 //!
-//! With `cmax_r` the largest capacity of `r` on one server, a server has `floor(S min_r c_r / cmax_r)` slots, and a
-//! task takes `ceil(S max_r d_r / cmax_r)` of them. Resources that no server has are ignored. The user with the
-//! fewest slots divided by its weight is served next, and its task goes on the first server with enough free slots.
-//! Slots do not promise amounts of resources, but a task that fits in slots also fits in resources: the slots of a
-//! task are never less than its fraction of the largest server, and the slots of a server are never more than its own
+//! Let `cmax_r` be the largest capacity of `r` on one server, and `S` the number of slots of the largest
+//! server. A server has `floor(S min_r c_r / cmax_r)` slots, and a task takes `ceil(S max_r d_r / cmax_r)`
+//! slots. Resources that no server has are ignored. The user with the fewest slots divided by its weight is
+//! served next, and its task goes on the first server with enough free slots. Slots do not promise amounts of
+//! resources, but a task that fits in slots also fits in resources. The slots of a task are never less than
+//! its fraction of the largest server, and the slots of a server are never more than the server's own
 //! fraction.
 
 use evenhand_exact::Axiom;

@@ -18,7 +18,8 @@ const BITS: usize = u64::BITS as usize;
 /// The maximum number of sets of users for one row. If a row has more distinct demands, one set represents
 /// several demands.
 const MOST_SETS: usize = 512;
-/// The maximum number of words of all sets, and of all bounds. They should fit into the caches.
+/// The maximum number of words of all sets, and the maximum number of all bounds. Sets and bounds should fit
+/// into the caches.
 const MOST_WORDS: usize = 1 << 20;
 /// The range of the score of one step in which estimates have errors of a few units in the last place. Products of such
 /// estimates and numbers of steps have errors of the same size.
@@ -85,7 +86,7 @@ pub(super) struct Users<D: Digits> {
     /// A lower bound of the scores of the waiting users in each word, for each class or for all classes
     /// together. The list is empty if scores depend on the free amounts.
     bounds: Vec<f64>,
-    /// The users that may fit. This is temporary storage.
+    /// The users that may fit. The set is temporary storage.
     fitting: Vec<u64>,
     equals: Vec<usize>,
 }

@@ -1,7 +1,7 @@
 //! The prices and purchases of a linear Fisher market along a forest, in rationals.
 //!
-//! In each tree, one price determines all others. The tasks follow from the value of the tree's goods, and the
-//! purchases are computed from the leaves inwards (docs/theory.md, section 4, fact 5).
+//! In each tree, one price determines all other prices. The tasks follow from the value of the tree's goods,
+//! and the purchases are computed from the leaves inwards (docs/theory.md, section 4, fact 5).
 
 use std::collections::BTreeMap;
 

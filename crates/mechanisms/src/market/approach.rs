@@ -1,17 +1,17 @@
-//! The computation of a basis of the market: floating-point prices for smaller and smaller `tau`, with fewer and
-//! fewer undecided users.
+//! The computation of a basis of the market: floating-point prices for smaller and smaller `tau`, with fewer
+//! and fewer undecided users.
 //!
 //! # Algorithm
-//! The smoothed market of `evenhand_ode::market` is easy to solve for a large `tau`, at which every buyer buys a
-//! little of every class. `tau` then falls in stages ([`descend`](Approach::descend)), and Newton's method starts
-//! each stage from the prices of the previous one. For many buyers, the first stages use a sample of them
-//! ([`starts_from_sample`](Approach::starts_from_sample)).
+//! The smoothed market of `evenhand_ode::market` is easy to solve for a large `tau`, at which every buyer
+//! buys a little of every class. `tau` then falls in stages ([`descend`](Approach::descend)), and Newton's
+//! method starts each stage from the prices of the previous stage. For many buyers, the first stages use a
+//! sample of the buyers ([`starts_from_sample`](Approach::starts_from_sample)).
 //!
 //! During the descent, a buyer whose cheapest class is clear is fixed and leaves the market
-//! ([`decide`](Approach::decide)). At the end, the purchases are read as a [`Basis`], whose prices are computed
-//! exactly. If that basis is refused, the market is stated again relative to the prices reached
-//! ([`recentre`](Approach::recentre)). Differences that were lost in rounding at the old centre are then visible, and
-//! `tau` can fall further.
+//! ([`decide`](Approach::decide)). At the end, the purchases are read as a [`Basis`], whose prices are
+//! computed exactly. If that basis is refused, the market is stated again relative to the prices reached
+//! ([`recentre`](Approach::recentre)). Differences that were lost in rounding at the old centre are then
+//! visible, and `tau` can fall further.
 //!
 //! An *entry* of the market is a pair of a buyer and a class on which it can run.
 

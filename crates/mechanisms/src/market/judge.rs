@@ -8,7 +8,8 @@ use rayon::prelude::*;
 use super::basis::Basis;
 use super::goods::{Goods, log};
 
-/// A generous bound on the error of a sum of three logarithms, in units in the last place of the largest of them.
+/// A generous bound on the error of a sum of three logarithms, in units in the last place of the largest
+/// logarithm.
 const ULPS: f64 = 64.0;
 
 /// Returns whether every buyer satisfies the conditions of an equilibrium at these prices.

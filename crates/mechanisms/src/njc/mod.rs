@@ -1,22 +1,22 @@
 //! No Justified Complaints (NJC): every user has all its tasks, or its entitlement of some saturated resource (NJC,
 //! equation 2; for clusters docs/theory.md, section 3).
 //!
-//! The weighted proportionally fair allocation is such an allocation, and the limit of the paper's trajectory
-//! (docs/theory.md, section 3, facts 1 and 2). It is the answer in floating point, but it can be irrational. The
-//! exact answer is a rational allocation on the same face of the set of NJC allocations, which means that it has the
-//! same bottlenecks and witnesses (fact 4).
+//! The weighted proportionally fair allocation has no justified complaints, and it is the limit of the paper's
+//! trajectory (docs/theory.md, section 3, facts 1 and 2). This allocation is the answer in floating point, but it can
+//! be irrational. The exact answer is a rational allocation on the same face of the set of NJC allocations, which
+//! means that it has the same bottlenecks and witnesses (fact 4).
 //!
-//! Options choose the method. These are the methods in the order in which they are tried:
+//! Options choose the method. The table lists the methods in the order in which they are tried:
 //!
 //! | method | option | problems that need it |
 //! |---|---|---|
 //! | `no_entitlement` | `--no-entitlement` | entitlements of 0 (NJC, Theorem 1), which problem files cannot state |
-//! | `trajectory` | `--method trajectory` | none; it is the paper's own method, and it shows the trajectory to the limit |
+//! | `trajectory` | `--method trajectory` | no problem; it is the paper's own method, and shows the trajectory |
 //! | `all_answers` | `--faces` | problems with several answers, such as `r = (1,1), (0,1), (1,0)` in docs/theory.md |
-//! | `selection` | `--select` | the same |
-//! | `reduction` | `--reduce` | none; it is the paper's simplification (NJC, section 5.1) |
-//! | `limit::with_barrier` | `--barrier` | none; the paper's other paths (NJC, section 5.5) have the same limit |
-//! | `limit` | | all others |
+//! | `selection` | `--select` | problems with several answers |
+//! | `reduction` | `--reduce` | no problem; it is the paper's simplification (NJC, section 5.1) |
+//! | `limit::with_barrier` | `--barrier` | no problem; the paper's other paths (NJC, section 5.5) have the same limit |
+//! | `limit` | | all other problems |
 //!
 //! `limit` continues with `exact`, the steps from floating point to an exact answer.
 

@@ -92,7 +92,8 @@ fn changed(
     let mut add = |change: &dyn Fn(&mut ActiveSet)| {
         let mut set = set.clone();
         change(&mut set);
-        // A user that none of these rows blocks is blocked by another full row that it demands, if there is one.
+        // A user that these rows do not block is blocked by another full row that it demands, if such a row
+        // exists.
         for p in model.of_class[class].clone() {
             if set.runs[p] && set.bottleneck[p].is_none() {
                 let mut rows = model.pairs[p].usage.iter().map(|(row, _)| *row);

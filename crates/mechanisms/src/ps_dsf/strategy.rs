@@ -1,22 +1,22 @@
 //! The strategy: all methods that are tried to compute PS-DSF allocations with divided resources, as data.
 //!
-//! PS-DSF allocations exist (docs/theory.md, section 4, Theorem A), but no procedure is known that always reaches
-//! one. The search works as follows:
+//! PS-DSF allocations exist (docs/theory.md, section 4, Theorem A), but no procedure is known that always
+//! reaches such an allocation. The search works as follows:
 //!
 //! 1. The problem is put into an order that does not depend on its file (`canonical`).
-//! 2. The [`STARTS`] are tried in turn until the [`Budget`] is spent. Each leads to one answer or none.
+//! 2. The [`STARTS`] are tried in turn until the [`Budget`] is spent. Each start leads to one answer or to none.
 //! 3. From each start, the [`ATTEMPTS`] are made in turn until one succeeds. An attempt first sweeps over the classes
-//!    a few times and fills each of them, given the tasks on the others (`water_filling`). It then reads an active
-//!    set from the point reached, and follows a piecewise linear homotopy from there (`homotopy`) in each of the
-//!    [`DIRECTIONS`] until one path ends. If none ends, it starts [again](RESTARTS) from the point with the smallest
-//!    perturbation.
+//!    a few times. A sweep fills each class, given the tasks on the other classes (`water_filling`). The attempt then
+//!    reads an active set from the point reached, and follows a piecewise linear homotopy from there (`homotopy`) in
+//!    each of the [`DIRECTIONS`] until one path ends. If no path ends, it starts [again](RESTARTS) from the point with
+//!    the smallest perturbation.
 //! 4. The active set at the end of a homotopy is a candidate (`candidates`). Its linear equations are solved in
-//!    rationals, and Theorem 1 decides whether the solution is an answer (`crate::lift`). The first that passes is
-//!    the answer of the start.
+//!    rationals, and Theorem 1 decides whether the solution is an answer (`crate::lift`). The first solution that
+//!    passes is the answer of the start.
 //! 5. If no start has led to an answer, neighbours of the active set of the closest candidate are tried
 //!    (`neighbours`).
-//! 6. Of all answers with different totals, the one that serves most tasks is returned, or the best one for the goal
-//!    of `--select` (`search`).
+//! 6. Of all answers with different totals, the answer that serves most tasks is returned, or the best answer for the
+//!    goal of `--select` (`search`).
 
 use super::homotopy::{Direction, Reading};
 use crate::max_min::{DRFH, TSF};
@@ -115,13 +115,14 @@ pub const ATTEMPTS: [Attempt; 6] = [
     attempt(0, 1e-2, 1e-2, 2.0, 4),
     // Many more sweeps and large perturbations lead far from the point, to completely different active sets.
     attempt(60, 1e-2, 1e-1, 10.0, 7),
-    // Perturbations as large as the problem: the starting point is nearly a random one.
+    // The perturbations are as large as the problem, so the starting point is nearly random.
     attempt(0, 1e-2, 1.0, 10.0, 8),
 ];
 
-/// The number of homotopies of one attempt. The first starts from the sweeps, and each further homotopy starts from the
-/// least perturbed point of the previous one. The second homotopy solves 58 % of the starts that are still unsolved,
-/// the third 36 %, and the fourth 19 %. The next attempt then solves 22 % of the rest.
+/// The number of homotopies of one attempt. The first homotopy starts from the sweeps, and each further
+/// homotopy starts from the least perturbed point of the previous homotopy. The second homotopy solves 58 %
+/// of the starts that are still unsolved, the third 36 %, and the fourth 19 %. The next attempt then solves
+/// 22 % of the rest.
 pub const RESTARTS: u64 = 4;
 /// The directions along a homotopy from its start. The first leads towards the unperturbed problem. The
 /// second is tried if that half of the path does not end at the unperturbed problem.

@@ -53,15 +53,16 @@ struct Order {
     place: Vec<usize>,
 }
 
-/// The state of the filling. Copies share the states of nodes until one of them changes; every copy has its own tasks
-/// and ways.
+/// The state of the filling. Copies share the states of nodes until one of them changes a node. Every copy
+/// has its own tasks and ways.
 #[derive(Clone)]
 pub struct Course<'f> {
     forest: &'f Forest<'f>,
     /// The amounts of all nodes. The amounts of a growing node date from its last update (see [`moving`]).
     holdings: Holdings<Number>,
-    /// The way of each user that may grow: the nodes above the user, each with whether the user is below the
-    /// guarantee of that node. A stopped user has no way. It stays stopped, because used amounts only grow.
+    /// The *way* of each user that may grow: the nodes above the user, each with whether the user is below
+    /// the guarantee of that node. The way of a stopped user is `None`. A stopped user stays stopped, because
+    /// used amounts only grow.
     ways: Ways,
     /// The state of each node.
     moving: Vec<Shared<Moving>>,
@@ -138,7 +139,7 @@ impl<'f> Course<'f> {
         course
     }
 
-    /// Adds bounds, which hold from now on. Returns `false` if one of them is violated already.
+    /// Adds bounds, which apply from now on. Returns `false` if the tasks already violate a bound.
     pub fn add_bounds(&mut self, bounds: &[Bound]) -> bool {
         let tasks = self.approximate_tasks();
         for bound in bounds {
@@ -225,8 +226,8 @@ impl<'f> Course<'f> {
 
     /// Returns whether a node has reached each of its marks.
     ///
-    /// The mark of a user is its number of tasks. The marks of a group are its limits, guarantees and amounts kept
-    /// back, and those of the root are the capacities. [`Holdings::way`] depends on nothing else.
+    /// The mark of a user is its number of tasks. The marks of a group are its limits, guarantees and amounts
+    /// kept back. The marks of the root are the capacities. [`Holdings::way`] depends on nothing else.
     fn marks(&self, v: usize) -> Rc<[bool]> {
         let (forest, node) = (self.forest, &self.forest.nodes[v]);
         if let Some(leaf) = &node.leaf {
@@ -246,7 +247,7 @@ impl<'f> Course<'f> {
         (0..forest.resources.len()).flat_map(of_resource).collect()
     }
 
-    /// Recomputes the way of a user: the nodes above it, and whether it may grow.
+    /// Recomputes the way of a user: the nodes above the user, and whether the user may grow.
     fn update_way(&mut self, n: usize) {
         let (forest, holdings) = (self.forest, &self.holdings);
         let leaf = forest.nodes[forest.leaf(n)].leaf.as_ref().filter(|_| self.ways[n].is_some());
@@ -254,7 +255,8 @@ impl<'f> Course<'f> {
         self.set_way(n, way.map(|way| way.nodes));
     }
 
-    /// Sets the way of a user. If it is different, the growth of all nodes above the user must be recomputed.
+    /// Sets the way of a user. If the new way is different, the growth of all nodes above the user must be
+    /// recomputed.
     fn set_way(&mut self, n: usize, way: Option<Vec<(usize, bool)>>) {
         if self.ways[n] == way {
             return;

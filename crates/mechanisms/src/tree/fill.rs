@@ -26,7 +26,7 @@ const FIRST_STRIDE: usize = 16;
 /// The maximum number of segments between two checks. If a bound is violated, half of these segments are lost
 /// on average.
 const LONGEST_STRIDE: usize = 512;
-/// The maximum number of bounds that are computed at a time.
+/// The maximum number of bounds that are computed in one step.
 const MOST_BOUNDS: usize = 50;
 /// The fraction of the distance to a bound to which totals are moved back.
 const WITHIN: f64 = 1.0 - 1e-6;

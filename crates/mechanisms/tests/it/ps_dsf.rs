@@ -65,7 +65,7 @@ fn many_finite_tasks() {
     all(0..300, Shape { finite: 0.9, largest: 3, ..SMALL });
 }
 
-/// Returns the problem of a golden case; `phi` and `eligible` may be absent.
+/// Returns the problem of a golden case. `phi` and `eligible` may be absent.
 fn golden_problem(inputs: &Value) -> Problem {
     let (capacities, demands) = (matrix(&inputs["C"]), matrix(&inputs["D"]));
     let resources: Vec<String> = (0..capacities[0].len()).map(|r| format!("r{r}")).collect();
@@ -119,8 +119,8 @@ fn no_answer_depends_on_the_order_in_the_file() {
     }
 }
 
-/// Checks that no answer that was found serves more tasks than the returned answer, and that none dominates
-/// it.
+/// Checks that no answer that was found serves more tasks than the returned answer, and that no answer found
+/// dominates it.
 #[test]
 fn no_found_answer_dominates_the_one_returned() {
     let mut many = 0;

@@ -20,8 +20,9 @@ use crate::{
 
 /// An allocation document: an allocation with further information for people and other programs.
 ///
-/// Summary and utilisation are computed exactly when the document is written. Numbers of an exact allocation are
-/// written as strings such as `"5/7"`, those of a floating-point allocation as JSON numbers.
+/// Summary and utilisation are computed exactly when the document is written. Numbers of an exact allocation
+/// are written as strings such as `"5/7"`. Numbers of a floating-point allocation are written as JSON
+/// numbers.
 #[derive(Debug, Clone)]
 pub struct AllocationDocument<'a> {
     /// The problem that the allocation is for.
@@ -209,8 +210,8 @@ impl<'n> Texts<'n> {
     /// of digits.
     const MOST: usize = 1 << 25;
 
-    /// The maximum number of bytes of the stored texts of floating-point numbers, including their table entries. There
-    /// can be as many as there are users.
+    /// The maximum number of bytes of the stored texts of floating-point numbers, including their table
+    /// entries. There can be as many such texts as users.
     const MOST_FLOAT: usize = 1 << 24;
 
     fn of(&self, number: NumberText<'n>) -> Text<'n> {

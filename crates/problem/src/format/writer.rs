@@ -240,7 +240,7 @@ fn put(out: &mut dyn Write, text: &str) {
 }
 
 fn quote(out: &mut dyn Write, name: &str) {
-    // Checking first avoids an allocation for most names: files may have millions of them.
+    // Checking first avoids an allocation for most names. Files may have millions of names.
     let is_plain = |byte: u8| byte >= b' ' && byte != b'"' && byte != b'\\';
     if name.bytes().all(is_plain) {
         put(out, "\"");

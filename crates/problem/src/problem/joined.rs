@@ -33,8 +33,8 @@ struct Kinds {
 }
 
 impl Kinds {
-    /// Splits kinds. Of the given classes, those of one kind stay together only if their values are equal.
-    /// They are separated from classes of the kind that are not given.
+    /// Splits kinds. Given classes of one kind stay together only if their values are equal. They are
+    /// separated from the classes of the kind that are not given.
     fn split<V: Key + Eq>(&mut self, classes: impl IntoIterator<Item = (usize, V)>) {
         let mut known = HashMap::new();
         for (i, value) in classes {

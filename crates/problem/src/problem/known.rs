@@ -15,7 +15,7 @@ pub(crate) struct Known {
 }
 
 impl Known {
-    /// Creates a table with room for `count` keys.
+    /// Creates a table with memory for `count` keys.
     pub(crate) fn with_room(count: usize) -> Self {
         Self { hasher: RandomState::new(), positions: HashTable::with_capacity(count) }
     }

@@ -68,7 +68,7 @@ pub(super) struct Dra<'a> {
 }
 
 impl<'a> Dra<'a> {
-    /// Creates empty servers without configurations. They are classified when [`Admit::begun`] is called.
+    /// Creates empty servers without configurations. [`Admit::begun`] classifies them.
     pub fn new(
         scenario: &'a AdmissionScenario,
         reserve: u64,

@@ -101,8 +101,8 @@ fn a_server_that_becomes_smaller_keeps_the_oldest_tasks_that_fit() {
                   {"name": "c", "demand": {"cpu": 2}, "servers": ["s"], "jobs": [{"at": 2, "tasks": 1, "duration": 9}]}]});
     let simulated = simulated(&text);
     let (problem, run) = &simulated.runs[0];
-    // Tasks of 3 and 2 units fit into 5. Task b stops and starts again at 6, when there is enough free
-    // capacity next to the others.
+    // Tasks of 3 and 2 units fit into 5 units. Task b stops and starts again at 6, when there is enough free
+    // capacity next to the other tasks.
     let evicted: Vec<u64> = run.tasks.iter().map(|tasks| tasks.evicted).collect();
     assert_eq!(evicted, [0, 1, 0]);
     let done: Vec<(u32, f64)> = run.jobs.iter().map(|job| (job.user, job.at + job.time)).collect();

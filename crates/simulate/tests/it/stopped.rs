@@ -62,7 +62,7 @@ fn a_run_that_stops_is_one_up_to_then_and_goes_on_from_there() {
             let end = only(&stopped).end;
             assert!(only(&stopped).is_stopped && 0.0 < end && end < 90.0, "{policy} {end}");
             assert_eq!(document(&stopped)["runs"][0]["stopped_at"], end);
-            // The result equals that of a run with this horizon.
+            // The result equals the result of a run with the horizon `end`.
             let shorter =
                 run(&Scenario { horizon: Some(end), ..scenario.clone() }, &[3], &|_, _| {}).unwrap();
             assert_eq!(same(&stopped), same(&shorter), "{policy}");

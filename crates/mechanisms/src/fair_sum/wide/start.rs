@@ -18,7 +18,8 @@ pub struct Objective<'a> {
     pub model: &'a Model,
     /// The numerator and denominator of the exponent.
     pub exponent: (u32, u32),
-    /// `w_n U_n^(1-a)` of the user that is worth most at the start. This is the unit of all dual variables.
+    /// `w_n U_n^(1-a)` of the user that is worth most at the start. This value is the unit of all dual
+    /// variables.
     pub total: Wide,
     /// `(w V^(1-a) / total)^q` of each user, where `q` is the denominator of the exponent.
     pub constant: Vec<Wide>,

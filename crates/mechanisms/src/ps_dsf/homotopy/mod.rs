@@ -1,14 +1,15 @@
 //! Path following from any point to a PS-DSF allocation: a piecewise linear homotopy.
 //!
-//! The conditions of Theorem 1 (docs/theory.md, section 4) are perturbed in proportion to a parameter `t`: users get
-//! additional tasks, and rows additional capacity. With suitable perturbations, any point is a solution at `t = 1`. A
-//! solution at `t = 0` is needed. The conditions are continuous and piecewise linear. Their solutions, as points of `t`
-//! and the tasks, therefore form paths of straight pieces, each with its own active set.
+//! The conditions of Theorem 1 (docs/theory.md, section 4) are perturbed in proportion to a parameter `t`:
+//! users get additional tasks, and rows get additional capacity. With suitable perturbations, any point is a
+//! solution at `t = 1`. The search needs a solution at `t = 0`. The conditions are continuous and piecewise
+//! linear. Their solutions, as points of `t` and the tasks, therefore form paths of straight pieces, each
+//! with its own active set.
 //!
-//! As in Lemke's method, one condition changes at the end of a piece (`pivoting`). The path continues in the only
-//! direction in which the complementary quantity can grow; meanwhile `t` may rise. Random perturbations prevent two
-//! conditions from changing at once. A path ends at `t = 0`, goes to infinity, or stops where rounding errors hide
-//! the next piece. In the last two cases another path is tried.
+//! As in Lemke's method, one condition changes at the end of a piece (`pivoting`). The path continues in the
+//! only direction in which the complementary quantity can grow. Meanwhile `t` may rise. Random perturbations
+//! prevent two conditions from changing at the same point. A path ends at `t = 0`, goes to infinity, or stops
+//! where rounding errors hide the next piece. In the last two cases another path is tried.
 
 mod active_set;
 mod linear;

@@ -1,7 +1,7 @@
 //! Approximate numbers: pairs of doubles with an error bound.
 //!
-//! Long numbers are compared in this form first, since most of them differ clearly. A single double would not
-//! suffice, because errors can grow by a factor of 100 billion during a long course.
+//! Long numbers are compared in this form first, since most of these numbers differ clearly. A single double
+//! would not suffice, because errors can grow by a factor of 100 billion during a long course.
 
 use std::cmp::Ordering;
 use std::ops::{Add, Div, Mul, Sub};
@@ -55,7 +55,7 @@ impl Approx {
     /// Compares the number with 0. Returns `None` if the error is too large for a decision.
     pub fn cmp0(self) -> Option<Ordering> {
         let value = self.pair.value;
-        // The second double is less than the last digit of the first one.
+        // The second double is less than the last digit of the first double.
         let is_known = self.is_zero() || value.abs() * (1.0 - ROUNDED) > self.error;
         is_known.then(|| value.partial_cmp(&0.0)).flatten()
     }

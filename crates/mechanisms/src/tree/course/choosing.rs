@@ -163,8 +163,8 @@ impl Course<'_> {
         let least = keys.iter().map(|of| &of.0).min().cloned();
         let Some(least) = least else { return grew.iter().for_each(|k| self.stop_child(v, *k)) };
         let mut ahead = Vec::new();
-        // `rising_ones` are the children with the least key whose level rises when they grow, and `flat` are those
-        // whose level does not.
+        // `rising_ones` are the children with the least key whose level rises when they grow. `flat` are the
+        // children with the least key whose level does not rise.
         let (mut rising_ones, mut flat) = (Vec::new(), Vec::new());
         let (mut tied, mut still, mut parts) = (Vec::new(), Vec::new(), Vec::new());
         for (at, ((k, stands), (key, terms))) in children.iter().zip(keys).enumerate() {

@@ -33,7 +33,7 @@ pub(super) struct KnownStanding {
 }
 
 impl KnownStanding {
-    /// Discards the result, since the way of a user below the child has changed.
+    /// Discards the result, since the way (the nodes above) of a user below the child has changed.
     pub fn forget(&mut self) {
         self.found = None;
     }

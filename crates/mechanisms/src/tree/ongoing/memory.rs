@@ -1,5 +1,5 @@
-//! A cache of keys and ways between two decisions. Most keys and ways stay the same, because a start or a
-//! stop changes only the nodes above one user.
+//! A cache of keys and ways between two decisions. The *way* of a user is the list of the nodes above it.
+//! Most keys and ways stay the same, because a start or a stop changes only the nodes above one user.
 
 use std::collections::HashMap;
 use std::rc::Rc;

@@ -105,7 +105,7 @@ impl<'p> Rooms<'p> {
         while wanted > 0 {
             let first = self.fitting[n].iter().next();
             let Some(j) = first else { break };
-            // A server in `fitting` has room for at least one task.
+            // A server in `fitting` has enough free capacity for at least one task.
             let more = if wanted == 1 { 1 } else { self.room_on(n, j).clamp(1, wanted) };
             self.take(n, j, more);
             servers.push((j as u32, more));
@@ -156,7 +156,7 @@ impl<'p> Rooms<'p> {
         (0..self.fitting.len()).for_each(|n| self.update_fitting(n, j));
     }
 
-    /// Updates whether server `j` has room for one more task of user `n`.
+    /// Updates whether server `j` has enough free capacity for one more task of user `n`.
     fn update_fitting(&mut self, n: usize, j: usize) {
         match (self.fitting[n].has(j), self.fits(n, j)) {
             (false, true) => self.fitting[n].insert(j),

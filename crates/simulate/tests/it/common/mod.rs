@@ -1,4 +1,4 @@
-//! Helpers shared by the tests of runs. Not every test uses all of them.
+//! Helpers shared by the tests of runs. Some tests do not use all of these helpers.
 #![allow(dead_code)]
 
 use std::path::Path;
