@@ -27,19 +27,19 @@ pub struct Flag {
 /// The kind of value that follows a flag, with the placeholder that the help shows for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Takes {
-    /// No value.
+    /// The flag has no value.
     Nothing,
-    /// An exact number.
+    /// The value is an exact number.
     Number(&'static str),
-    /// A whole number that is at least 0.
+    /// The value is a whole number that is at least 0.
     Count(&'static str),
-    /// Names of server classes, separated by commas.
+    /// The value is a list of names of server classes, separated by commas.
     Classes(&'static str),
-    /// Names of users, separated by commas.
+    /// The value is a list of names of users, separated by commas.
     Users(&'static str),
-    /// One number for each named resource, `name=number`, separated by commas.
+    /// The value is one number for each named resource, `name=number`, separated by commas.
     Resources(&'static str),
-    /// One of the listed names, each with its meaning.
+    /// The value is one of the listed names. Each name is listed with its meaning.
     Name(&'static str, &'static [(&'static str, &'static str)]),
 }
 

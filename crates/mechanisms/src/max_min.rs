@@ -67,7 +67,7 @@ macro_rules! equalises {
 }
 
 equalises!(
-    /// Dominant Resource Fairness.
+    /// The mechanism of Dominant Resource Fairness, for one server.
     DRF,
     Share::Dominant,
     Info {
@@ -85,8 +85,8 @@ equalises!(
     one_server
 );
 
-/// Dominant Resource Fairness, Heterogeneous. In a problem with rates, the share is the throughput over the
-/// throughput of the equal part.
+/// The mechanism of Dominant Resource Fairness, Heterogeneous. In a problem with rates, the share is the
+/// throughput over the throughput of the equal part.
 pub static DRFH: Mechanism = Mechanism {
     info: &Info {
         id: "drfh",
@@ -150,7 +150,7 @@ names! { Reference:
 }
 
 equalises!(
-    /// Finish-time fairness.
+    /// The mechanism of finish-time fairness.
     FINISH_TIME,
     Share::FinishTime,
     Info {
@@ -165,7 +165,7 @@ equalises!(
 );
 
 equalises!(
-    /// Containerized DRF.
+    /// The mechanism Containerized DRF.
     CDRF,
     Share::Containerized,
     Info {
@@ -184,7 +184,7 @@ equalises!(
 );
 
 equalises!(
-    /// Task Share Fairness.
+    /// The mechanism Task Share Fairness.
     TSF,
     Share::TaskShare,
     Info {
@@ -202,7 +202,7 @@ equalises!(
 );
 
 equalises!(
-    /// Asset fairness.
+    /// The mechanism of asset fairness.
     ASSET,
     Share::Asset,
     Info {
@@ -217,7 +217,7 @@ equalises!(
 );
 
 equalises!(
-    /// Generic max-min fairness.
+    /// The mechanism of generic max-min fairness.
     GENERIC,
     Share::Generic,
     Info {

@@ -197,7 +197,7 @@ pub struct Info {
 /// An allocation and the record of its computation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
-    /// The allocation.
+    /// The allocation that the mechanism computed.
     pub allocation: Allocation,
     /// The number of rounds. Each round raises a level until a user is blocked or all users are satisfied. It
     /// is 0 for mechanisms without rounds.
@@ -332,7 +332,7 @@ pub struct Tried {
 /// The best allocation for a goal, as far as floating point can tell.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Selected {
-    /// The goal.
+    /// The goal by which the allocation was selected.
     pub goal: Goal,
     /// The exact value of the goal for the allocation.
     pub value: Rational,

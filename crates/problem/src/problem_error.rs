@@ -62,7 +62,7 @@ pub enum Warning {
 pub struct ProblemError {
     /// Place of the fault in the stated problem.
     pub place: Place,
-    /// The fault.
+    /// The kind of fault.
     pub kind: ProblemErrorKind,
 }
 
@@ -94,7 +94,7 @@ pub enum ProblemErrorKind {
     DuplicateName {
         /// The kind of thing that is named, such as `resource`, `server` or `user`.
         what: &'static str,
-        /// The name.
+        /// The name that occurs twice.
         name: String,
     },
     /// A name is empty.
@@ -105,7 +105,7 @@ pub enum ProblemErrorKind {
     Unknown {
         /// The kind of thing that is named, such as `resource`, `server` or `user`.
         what: &'static str,
-        /// The name.
+        /// The name that is not defined.
         name: String,
         /// A similar name that may be meant.
         nearest: Option<String>,

@@ -161,11 +161,11 @@ pub struct Preemption {
 /// The set of tasks that may be stopped.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Victims {
-    /// No tasks.
+    /// The group may stop no tasks.
     Never,
-    /// Only tasks of a lower priority.
+    /// The group may stop only tasks of a lower priority.
     LowerPriority,
-    /// Tasks of any priority.
+    /// The group may stop tasks of any priority.
     #[default]
     Any,
 }
@@ -267,7 +267,7 @@ pub const SUMMED_FLAVOURS: &str =
 pub struct NotModelled {
     /// Description of the part in words.
     pub what: String,
-    /// Number of occurrences.
+    /// Number of occurrences of the part.
     pub count: u64,
     /// Names of the first occurrences, at most [`MOST_NAMES`] names.
     pub names: Vec<String>,

@@ -9,7 +9,7 @@ pub struct ProblemSpec {
     pub name: String,
     /// Names of the resources.
     pub resources: Vec<String>,
-    /// Server classes.
+    /// The server classes of the problem.
     pub servers: Vec<ServerSpec>,
     /// Users. The list may be empty.
     pub users: Vec<UserSpec>,

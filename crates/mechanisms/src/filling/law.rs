@@ -19,7 +19,7 @@ const MAX_STATES: usize = 2_000_000;
 pub struct WeighedOutcome {
     /// The number of steps of each user on each class.
     pub steps: Vec<Vec<u64>>,
-    /// The exact probability.
+    /// The exact probability of the outcome.
     pub probability: Rational,
 }
 

@@ -70,7 +70,7 @@ struct Group<D: Digits> {
     left: [D::Amount; 2],
     /// The position of the class of the servers.
     class: u32,
-    /// The preferred server.
+    /// The server of the group that ties prefer.
     server: u32,
     /// The other servers. The servers that ties prefer come last.
     others: Vec<u32>,

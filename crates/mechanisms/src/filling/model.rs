@@ -1,4 +1,5 @@
-//! The numbers of a filling in one arithmetic, and the state of a filling.
+//! The numbers of a filling in one arithmetic, and the state of a filling. A *step* is the placement of a
+//! fixed number of tasks, usually one task.
 
 use std::ops::Range;
 
@@ -8,7 +9,7 @@ use super::rule::{Rule, Score};
 
 /// The data that does not change while servers fill up.
 pub(super) struct Model<D: Digits> {
-    /// The rule.
+    /// The rule that chooses users and servers.
     pub rule: Rule,
     /// The position of the first server of each class. The last entry is the number of servers.
     pub first_server: Vec<usize>,
@@ -32,7 +33,7 @@ pub(super) struct ModelUser<D: Digits> {
     pub index: usize,
     /// The maximum number of steps.
     limit: u64,
-    /// The weight.
+    /// The weight of the user.
     weight: D::Amount,
     /// The inverse of the weight.
     per_weight: f64,

@@ -1,4 +1,5 @@
-//! A problem in the form that a filling needs: single servers, steps, and all amounts as integers.
+//! A problem in the form that a filling needs: single servers, steps, and all amounts as integers. A *step*
+//! is the placement of a fixed number of tasks, usually one task.
 
 use evenhand_exact::Share;
 use evenhand_problem::{Problem, Rational};

@@ -45,10 +45,10 @@ pub enum ServerRule {
 /// The preference among equals, first for users and then for servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Ties {
-    /// The lowest index.
+    /// The candidate with the lowest index.
     #[default]
     Low,
-    /// The highest index.
+    /// The candidate with the highest index.
     High,
     /// A random choice with equal probabilities: first of the user, then of one of its servers.
     Random,

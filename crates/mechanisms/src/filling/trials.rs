@@ -14,7 +14,7 @@ use crate::error::MechanismError;
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Statistic {
     trials: f64,
-    /// The sample mean.
+    /// The mean of the values.
     pub mean: f64,
     /// The sum of the squared differences from the mean.
     squares: f64,

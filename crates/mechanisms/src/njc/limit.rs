@@ -33,8 +33,8 @@ pub fn allocate(
     Some(first_answer(constraints, settings.arithmetic, optima))
 }
 
-/// `--barrier`: computes the answer at the limit of the central path with other weights of the barrier (NJC, section
-/// 5.5).
+/// Computes the answer of `--barrier`: the limit of the central path with other weights of the barrier (NJC,
+/// section 5.5).
 pub fn with_barrier(
     constraints: &Constraints<'_>,
     settings: &Settings,

@@ -41,7 +41,7 @@ use crate::flags::{FACES, Flag, METHOD, Method, SECONDS, SELECT, Takes};
 use crate::guarantees::Condition::{Always, OneServer};
 use crate::mechanism::{Late, Mechanism, Outcome};
 
-/// No Justified Complaints.
+/// The mechanism No Justified Complaints.
 pub static NJC: Mechanism = Mechanism {
     info: &INFO,
     proven: &[

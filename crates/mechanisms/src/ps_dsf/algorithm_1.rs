@@ -35,7 +35,7 @@ pub struct RoundLimits {
 /// The result of the algorithm.
 #[derive(Debug, Clone)]
 pub struct Ended<T> {
-    /// The last point.
+    /// The last point that the algorithm reached.
     pub point: Point<T>,
     /// The number of rounds.
     pub rounds: usize,

@@ -70,8 +70,8 @@ pub static PS_DSF: Mechanism = Mechanism {
     solve: |problem, flags| allocate(problem, &Settings::of(flags)?),
 };
 
-/// Identical users have equal levels in every PS-DSF allocation, so they can be merged. With `faces` or `select`,
-/// they are not merged, because the answer then concerns each user.
+/// Returns how identical users are treated. They have equal levels in every PS-DSF allocation, so they can be
+/// merged. With `faces` or `select`, they are not merged, because the answer then concerns each user.
 fn equals(flags: &Flags) -> Result<Equals, MechanismError> {
     Ok(if flags.is_set("faces") || flags.is_set("select") { Equals::Apart } else { Equals::ByWeight })
 }

@@ -321,7 +321,8 @@ mod tests {
         Shape { groups: 9, users: 16, classes: 3 },
     ];
 
-    /// In tests, nearly all numbers are known only in doubles until they are needed.
+    /// Checks the course against the definition. In tests, nearly all numbers are known only in doubles until
+    /// they are needed.
     #[test]
     fn the_course_ends_where_the_definition_says() {
         // With the last seed, two resources of a group become equal before both reach its guarantee, one after the

@@ -58,7 +58,7 @@ pub struct Admission {
 /// The runs of a scenario.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Admitted {
-    /// The scenario.
+    /// The scenario that was run.
     pub scenario: AdmissionScenario,
     /// The optimum of the configuration programme with the loads of the problem, per server and unit of time. No policy
     /// earns more in the long run while jobs arrive at these loads. `None` if jobs arrive at other loads

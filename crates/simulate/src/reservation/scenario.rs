@@ -43,7 +43,7 @@ pub struct AdmissionScenario {
     pub cra_every: Option<f64>,
     /// The loads that the policy uses instead of the true loads, or `None` to use the true loads.
     pub estimates: Option<Estimates>,
-    /// How jobs arrive.
+    /// The arrivals of jobs.
     pub coming: Coming,
     /// The time at which a run stops, in the time unit of the scenario.
     pub horizon: f64,

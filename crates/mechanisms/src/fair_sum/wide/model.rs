@@ -19,7 +19,7 @@ pub struct Row {
 
 /// A user on a class on which it can run.
 pub struct Place {
-    /// The class.
+    /// The index of the class.
     pub class: usize,
     /// The number of tasks in one unit: the tasks that fit on the class.
     pub fits: Wide,

@@ -56,7 +56,7 @@ pub struct Stalled {
     pub tasks: Vec<f64>,
     /// The level of each row, or `None` for rows that are not full.
     pub levels: Vec<Option<f64>>,
-    /// The parameter `t`.
+    /// The parameter `t` at this point.
     pub t: f64,
 }
 

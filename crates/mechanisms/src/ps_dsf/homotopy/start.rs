@@ -12,9 +12,9 @@ use super::scaled::ScaledModel;
 /// The starting point of a path.
 #[derive(Debug, Clone)]
 pub struct PathStart {
-    /// The active set.
+    /// The active set at the starting point.
     pub set: ActiveSet,
-    /// The perturbations.
+    /// The perturbations for which the starting point is a solution.
     pub perturbation: Perturbation,
     /// The point at `t = 1`.
     pub now: Piece,

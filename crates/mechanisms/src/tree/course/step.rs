@@ -8,7 +8,7 @@ use super::approx::{Approx, ROUNDED};
 use super::moving::Moving;
 use super::number::Number;
 
-/// The value that an amount of a node has at an event. It is known without computing the amount.
+/// The value that an amount of a node has at an event. The value is known without computing the amount.
 #[derive(Clone)]
 pub(super) struct Mark {
     pub of: AmountKind,
@@ -18,7 +18,7 @@ pub(super) struct Mark {
 /// The value of an amount at an event.
 #[derive(Clone)]
 pub(super) enum MarkValue {
-    /// A constant.
+    /// A constant value.
     This(Rational),
     /// A multiple of another amount of the same node.
     Times(Rational, AmountKind),
@@ -144,9 +144,9 @@ struct Line<'a> {
 /// The definition of a line, from which exact values are computed.
 #[derive(Clone)]
 enum LineOf<'a> {
-    /// A constant.
+    /// A constant value.
     Mark(Rational),
-    /// An amount.
+    /// An amount of a node.
     Amount(Held<'a>),
     /// An amount as a fraction of a whole, with the fraction that corresponds to one unit.
     Part(Held<'a>, Rational),
