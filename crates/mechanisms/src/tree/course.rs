@@ -7,9 +7,9 @@
 //!
 //! Three ideas make this fast enough for large trees:
 //!
-//! * Every node has a clock of its own ([`moving`]). Its amounts are linear in this clock, and the clock of its
-//!   parent is linear in it too. An event changes only the node where it happens and the nodes above. All others keep
-//!   their rates and are updated only when they are needed.
+//! * Every node has a clock of its own ([`moving`]). The amounts of a node are linear in its clock, and the clock of
+//!   its parent is linear in it too. An event changes only the node where it happens and the nodes above. All other
+//!   nodes keep their rates and are updated only when they are needed.
 //! * Numbers are pairs of doubles with an error bound, and exact numbers only where a decision depends on them
 //!   ([`number`], [`approx`]).
 //! * On several classes, capacity is represented by a few linear bounds on the tasks ([`tracked_bound`]). The caller
