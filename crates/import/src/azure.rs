@@ -22,16 +22,16 @@ const COLUMNS: [&str; 10] = [
     "censored",
 ];
 
-/// Reads a trace of virtual machines. Each flavour is a user of weight 1, and each batch is a job. A lifetime is
-/// the middle of its two bounds, and is infinite for a machine that still ran at the end of the trace. Times count
-/// from the first arrival, in seconds.
+/// Reads a trace of virtual machines. Each flavour is a user of weight 1, and each batch is a job. A lifetime
+/// is the middle of its two bounds, and is infinite for a machine that still ran at the end of the trace.
+/// Times count from the first arrival, in seconds.
 ///
-/// All rows are read and checked first, because the flavours and the sizes of the batches are known only at the end. The
-/// tasks are sorted in temporary files.
+/// All rows are read and checked first, because the flavours and the sizes of the batches are known only at
+/// the end. The tasks are sorted in temporary files.
 ///
 /// # Errors
-/// [`ImportError`] if the table cannot be read, a row is malformed, times go back, or a flavour has two
-/// sizes. [`ImportError::Temporary`] if a temporary file cannot be written or read.
+/// Returns an [`ImportError`] if the table cannot be read, a row is malformed, times go back, or a flavour
+/// has two sizes. Returns [`ImportError::Temporary`] if a temporary file cannot be written or read.
 pub fn azure_stream(table: Input) -> Result<TraceStream, ImportError> {
     let mut builder = Builder::new();
     let (users, notes) = read(table, |task| builder.push(&task))?;

@@ -36,7 +36,7 @@ pub struct MachineType {
 /// accelerators are left out. Numbers are exact.
 ///
 /// # Errors
-/// [`ImportError`] if the file cannot be read, or its header or a row is malformed.
+/// Returns an [`ImportError`] if the file cannot be read, or its header or a row is malformed.
 pub fn catalogue(table: Input, region: &str) -> Result<Vec<MachineType>, ImportError> {
     let mut rows = table.rows("the header of a price list");
     let header = rows.first()?;

@@ -13,13 +13,13 @@ use super::{
     FREE_BYTES, Import, ImportError, Input, MAX_EXPANSION, MAX_UNPACKED_BYTES, Note, amounts, writable,
 };
 
-/// The resource of the problem.
+/// The name of the only resource of the problem.
 const RESOURCE: &str = "gpu";
-/// Columns of the list of jobs of the simulations.
+/// The number of columns of the list of jobs of the simulations.
 const COLUMNS: usize = 7;
-/// Columns of the list of jobs of the physical cluster, which also states weights.
+/// The number of columns of the list of jobs of the physical cluster, which also states weights.
 const COLUMNS_WITH_WEIGHTS: usize = 10;
-/// The ending of the names of types whose throughput is that of GPUs on several servers.
+/// The ending of the names of types whose throughput is the throughput of GPUs on several servers.
 const SPREAD: &str = "_unconsolidated";
 /// The key of the throughput of a job that shares its GPUs with no other job.
 const ALONE: &str = "null";
@@ -29,7 +29,7 @@ const ALONE: &str = "null";
 pub struct GavelOptions {
     /// The types of accelerators of the cluster, each with the number of GPUs.
     pub accelerators: Vec<(String, u64)>,
-    /// The number of jobs to take from the beginning of the lists. `None` means all.
+    /// The number of jobs to take from the beginning of the lists, or `None` for all jobs.
     pub jobs: Option<u64>,
 }
 
@@ -41,20 +41,21 @@ impl Default for GavelOptions {
     }
 }
 
-/// The throughputs of one type of accelerator in steps per second, by job type and number of GPUs.
+/// The throughputs of one type of accelerator in steps per second, for each job type and number of GPUs.
 type Throughputs = BTreeMap<String, Rational>;
 
 /// Reads a problem from the table of throughputs and from lists of jobs.
 ///
-/// The resource is `gpu`, and every type of accelerator is one server class. Every job is a user of its own. It demands as
-/// many GPUs as its scale factor, its rates are the steps per second of the whole job when it shares its GPUs with no
-/// other job, and `at_most` is 1, because a job runs on one type of accelerator at a time. The rate is 0 on a type with
-/// fewer GPUs than the job needs. Lists of the physical cluster state weights. All jobs are in the problem at the same
-/// time: their arrivals and their numbers of steps are not part of it.
+/// The resource is `gpu`, and every type of accelerator is one server class. Every job is a user of its own.
+/// It demands as many GPUs as its scale factor. Its rates are the steps per second of the whole job when it
+/// shares its GPUs with no other job. Its `at_most` is 1, because a job runs on one type of accelerator at a
+/// time. The rate is 0 on a type with fewer GPUs than the job needs. Lists of the physical cluster state
+/// weights. All jobs are in the problem at the same time: their arrivals and their numbers of steps are not
+/// part of the problem.
 ///
 /// # Errors
-/// [`ImportError`] if a file cannot be read, a row is malformed, or the table has no throughput of a job or of a type of
-/// accelerator.
+/// Returns an [`ImportError`] if a file cannot be read, a row is malformed, or the table has no throughput of
+/// a job or of a type of accelerator.
 pub fn gavel(table: Input, jobs: Vec<Input>, options: &GavelOptions) -> Result<Import, ImportError> {
     let (name, text) = text_of(table)?;
     let rates = throughputs(&name, &text, &options.accelerators)?;
@@ -153,7 +154,8 @@ fn user(
     error: &dyn Fn(String) -> ImportError,
 ) -> Result<UserSpec, ImportError> {
     let fields: Vec<&str> = row.split('\t').collect();
-    // Both kinds of lists begin with the job type. The scale factor is the last column but one, or followed by three more.
+    // Both kinds of lists begin with the job type, and their seventh column is the scale factor. The eighth
+    // column of the list of the physical cluster is the weight.
     let (scale, weight) = match fields.len() {
         COLUMNS => (fields[COLUMNS - 1], None),
         COLUMNS_WITH_WEIGHTS => (fields[6], Some(fields[7])),

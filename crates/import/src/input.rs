@@ -22,15 +22,17 @@ use super::ImportError;
 pub const MAX_LINE_BYTES: u64 = 1 << 20;
 /// The largest size of a file after unpacking, in bytes. A file of the Google trace has about 10^8 bytes.
 pub const MAX_UNPACKED_BYTES: u64 = 1 << 30;
-/// The largest number of unpacked bytes for each compressed byte, for files of more than [`FREE_BYTES`] unpacked bytes.
-/// Tables compress to between a tenth and a fiftieth of their size, and repeated bytes to a ten-thousandth.
+/// The largest number of unpacked bytes for each compressed byte, for files of more than [`FREE_BYTES`]
+/// unpacked bytes. Tables compress to between a tenth and a fiftieth of their size. Repeated bytes compress
+/// to a ten-thousandth.
 pub const MAX_EXPANSION: u64 = 1_000;
 /// The unpacked size up to which any compression ratio is accepted, in bytes.
 pub const FREE_BYTES: u64 = 1 << 24;
 /// Steps for a row, for its fields and numbers, in addition to one step for each byte.
 const ROW: u64 = 50;
 
-/// A table to import. It may be plain, gzip, zstd, or the only file of a zip archive; its first bytes decide which.
+/// A table to import. It may be plain, gzip, zstd, or the only file of a zip archive. Its first bytes decide
+/// its format.
 pub struct Input {
     name: String,
     reader: Box<dyn Read>,
@@ -42,7 +44,7 @@ impl Input {
     /// Opens a file.
     ///
     /// # Errors
-    /// [`ImportError::Io`] if the file cannot be opened or its compression is damaged.
+    /// Returns [`ImportError::Io`] if the file cannot be opened or its compression is damaged.
     pub fn open(path: &Path) -> Result<Self, ImportError> {
         let name = path.to_string_lossy().into_owned();
         match File::open(path) {
@@ -54,7 +56,7 @@ impl Input {
     /// Takes bytes from any reader. `name` is the name of the file in messages.
     ///
     /// # Errors
-    /// The same as for [`Input::open`].
+    /// Returns an error in the same cases as [`Input::open`].
     pub fn new(name: impl Into<String>, reader: impl Read + 'static) -> Result<Self, ImportError> {
         let name = name.into();
         let (reader, packed) = Counted::new(reader);
@@ -70,7 +72,7 @@ impl Input {
         (self.name, self.reader, self.packed)
     }
 
-    /// Returns the rows. If there is no row, the error says that `expected` was expected.
+    /// Returns the rows. If there is no row, the error message says that `expected` was expected.
     pub(super) fn rows(self, expected: impl Into<String>) -> Records {
         Records {
             name: self.name,
@@ -84,7 +86,8 @@ impl Input {
         }
     }
 
-    /// Returns the rows after a header with these columns. `kind` is the name of the kind of table in messages.
+    /// Returns the rows after a header with the columns `columns`. `kind` is the name of the kind of table in
+    /// messages.
     pub(super) fn rows_of(self, kind: &str, columns: &[&str]) -> Result<Records, ImportError> {
         let expected = format!("{kind} `{}`", columns.join(","));
         let mut rows = self.rows(&expected);
@@ -116,7 +119,7 @@ fn decompressed(bytes: Bytes) -> io::Result<Box<dyn Read>> {
 /// The only file of a zip archive, as servers write it (APPNOTE 6.3, sections 4.3.7 and 4.3.9).
 struct Zip {
     file: CrcReader<DeflateDecoder<Bytes>>,
-    /// The checksum of the header; `None` if the checksum follows the file.
+    /// The checksum of the header, or `None` if the checksum follows the file.
     checksum: Option<u32>,
     is_read: bool,
 }
@@ -193,7 +196,7 @@ impl Read for Zip {
 
 type Frame = StreamingDecoder<Bytes, ruzstd::decoding::FrameDecoder>;
 
-/// All zstd frames of a file, one after the other.
+/// All zstd frames of a file, one after another.
 struct Zstd {
     frame: Option<Frame>,
 }
@@ -242,7 +245,8 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
-/// Returns a description of the limit that `unpacked` bytes from `packed` stored bytes exceed, if they exceed one.
+/// Returns a description of the limit that `unpacked` bytes from `packed` stored bytes exceed, or `None` if
+/// they exceed no limit.
 #[must_use]
 pub fn broken_limit(packed: u64, unpacked: u64) -> Option<String> {
     if unpacked > MAX_UNPACKED_BYTES {
@@ -265,7 +269,7 @@ pub(super) struct Records {
     line: u64,
     bytes: Vec<u8>,
     record: StringRecord,
-    /// A description of the first row, until it has been read.
+    /// A description of the expected first row, or `None` once the first row has been read.
     expected: Option<String>,
 }
 
@@ -339,12 +343,12 @@ pub fn split(line: &str, record: &mut StringRecord) {
 }
 
 impl<'a> Record<'a> {
-    /// Returns a column by its position, counted from 0; empty if the row is shorter.
+    /// Returns a column by its position, counted from 0. The result is empty if the row is shorter.
     pub(super) fn field(&self, column: usize) -> &'a str {
         self.record.get(column).unwrap_or_default()
     }
 
-    /// Returns whether the row consists of these fields.
+    /// Returns whether the row consists of the fields `fields`.
     pub(super) fn is(&self, fields: &[&str]) -> bool {
         self.record.iter().eq(fields.iter().copied())
     }

@@ -60,7 +60,8 @@ fn writable(problem: Problem) -> Result<Problem, ImportError> {
 /// Rejects a snapshot that could be written to a file but not read again.
 ///
 /// # Errors
-/// [`ImportError`] for a number with more digits than a file may state, and for more digits or tasks than a file may have together.
+/// Returns an [`ImportError`] for a number with more digits than a file may state, and if the snapshot has
+/// more digits or tasks than a file may have together.
 pub fn writable_snapshot(snapshot: &Snapshot) -> Result<(), ImportError> {
     let mut digits = Digits::default();
     digits.problem(&snapshot.problem)?;
@@ -155,8 +156,8 @@ pub struct Import {
     pub problem: Problem,
     /// Notes about data that the problem does not express.
     pub notes: Vec<Note>,
-    /// Pairs of a name in the problem and the name in the data, for names that the importer made up: users and
-    /// platforms of the Google trace.
+    /// Pairs of a name in the problem and the name in the data, for names that the importer made up. These
+    /// are users and platforms of the Google trace.
     pub originals: Vec<(String, String)>,
 }
 
@@ -169,7 +170,7 @@ pub enum ImportError {
     Io {
         /// The name of the file.
         file: String,
-        /// The error of the system.
+        /// The error of the operating system.
         source: std::io::Error,
     },
     /// A temporary file cannot be written or read.
@@ -177,7 +178,7 @@ pub enum ImportError {
     Temporary {
         /// The folder of the file.
         folder: String,
-        /// The error of the system.
+        /// The error of the operating system.
         source: std::io::Error,
     },
     /// A row does not follow the format.
@@ -187,7 +188,7 @@ pub enum ImportError {
         file: String,
         /// The line in the decompressed file, from 1.
         line: u64,
-        /// The text that was found, and the expected one.
+        /// The text that was found, and the text that was expected.
         message: String,
     },
     /// A value in a dump of a cluster does not follow the format.
@@ -195,12 +196,12 @@ pub enum ImportError {
     Dump {
         /// The name of the file.
         file: String,
-        /// The path of the value in the file; empty if the error is about the whole file.
+        /// The path of the value in the file. It is empty if the error is about the whole file.
         place: String,
-        /// The value that was found, and the expected one.
+        /// The value that was found, and the value that was expected.
         message: String,
     },
-    /// Dumps do not belong together, or one is missing.
+    /// Dumps do not belong together, or a dump is missing.
     #[error("{0}")]
     Dumps(String),
     /// The file has more bytes, or a longer line, than an importer accepts.

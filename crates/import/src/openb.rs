@@ -30,13 +30,13 @@ const MORE_POD_COLUMNS: [&str; 11] = [
 /// Reads a problem from a node list and a pod list.
 ///
 /// The resources are `cpu` in thousandths of a core, `memory` in MiB, and `gpu` in GPUs. Nodes with the same
-/// CPU, memory, number of GPUs and GPU model are one server class. Pods with the same request (CPU,
-/// memory, number of GPUs, thousandths of each, allowed models) are one user of weight 1, with as
-/// many tasks as there are pods. The allowed GPU models are its placement constraint. Classes and
-/// users are in the order of their first appearance in the files.
+/// CPU, memory, number of GPUs and GPU model are one server class. Pods with the same request (CPU, memory,
+/// number of GPUs, thousandths of each GPU, allowed models) are one user of weight 1, with as many tasks as
+/// there are pods. The allowed GPU models are the user's placement constraint. Classes and users are in the
+/// order of their first appearance in the files.
 ///
 /// # Errors
-/// [`ImportError`] if a file cannot be read, a header or row is malformed, or there is no node.
+/// Returns an [`ImportError`] if a file cannot be read, a header or row is malformed, or there is no node.
 pub fn openb(nodes: Input, pods: Input) -> Result<Import, ImportError> {
     let nodes = read_nodes(nodes)?;
     let pods = read_pods(pods)?;
@@ -70,13 +70,13 @@ pub fn openb(nodes: Input, pods: Input) -> Result<Import, ImportError> {
 /// Reads the nodes of an openb node list as server classes, as [`openb`] does.
 ///
 /// # Errors
-/// The same as for [`openb`].
+/// Returns an error in the same cases as [`openb`].
 pub fn openb_nodes(list: Input) -> Result<Vec<ServerSpec>, ImportError> {
     Ok(read_nodes(list)?.iter().map(|(node, count)| node.server(*count)).collect())
 }
 
-/// Returns the names of the server classes whose GPU model pods of a shape may use. Returns `None` if they may use any
-/// model. The name of a class ends with its model.
+/// Returns the names of the server classes whose GPU model pods of a shape may use, or `None` if they may use
+/// any model. The name of a class ends with its model.
 fn server_names(shape: &Shape, servers: &[ServerSpec]) -> Option<Vec<String>> {
     if shape.models.is_empty() {
         return None;
@@ -103,7 +103,7 @@ struct Shape {
     memory: u64,
     gpus: u64,
     milli: u64,
-    /// The allowed GPU models joined by `|`, as written. Empty if any model is allowed.
+    /// The allowed GPU models joined by `|`, as written. The text is empty if any model is allowed.
     models: String,
 }
 
@@ -257,16 +257,16 @@ const CREATED: usize = 8;
 /// The column of the deletion time, in seconds.
 const DELETED: usize = 9;
 
-/// Reads the pods of a list with times. Each pod is a job of one task. Pods with the same request and the same
-/// allowed GPU models are one user of weight 1, which may use the classes of `servers` (as
-/// [`openb_nodes`] names them) with such a model.
+/// Reads the pods of a list with times. Each pod is a job of one task. Pods with the same request and the
+/// same allowed GPU models are one user of weight 1. The user may use the classes of `servers` (as
+/// [`openb_nodes`] names them) with an allowed model.
 ///
-/// All rows are read and checked first, because the users are known only at the end, and the rows need not be in the
-/// order of their times. The tasks are sorted in temporary files.
+/// All rows are read and checked first, because the users are known only at the end, and the rows need not be
+/// in the order of their times. The tasks are sorted in temporary files.
 ///
 /// # Errors
-/// [`ImportError`] if the list cannot be read, has no times, or a row is malformed. [`ImportError::Temporary`] if a
-/// temporary file cannot be written or read.
+/// Returns an [`ImportError`] if the list cannot be read, has no times, or a row is malformed. Returns
+/// [`ImportError::Temporary`] if a temporary file cannot be written or read.
 pub fn openb_stream(pods: Input, servers: &[ServerSpec]) -> Result<TraceStream, ImportError> {
     let mut builder = Builder::new();
     let (users, notes) = read_times(pods, servers, |task| builder.push(&task))?;

@@ -4,7 +4,7 @@ use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// Values by key. Each key has a position, in the order in which keys were inserted.
+/// Values by key. Each key has a position: its place in the order in which keys were inserted.
 pub struct Ordered<K, V> {
     places: HashMap<K, usize>,
     entries: Vec<(K, V)>,
@@ -42,7 +42,7 @@ impl<K: Clone + Eq + Hash, V> Ordered<K, V> {
         &mut self.entries[place].1
     }
 
-    /// Returns the position of a key; `None` if it was not inserted.
+    /// Returns the position of a key, or `None` if the key was not inserted.
     pub fn find<Q>(&self, key: &Q) -> Option<usize>
     where
         K: Borrow<Q>,

@@ -1,4 +1,5 @@
-//! Sorting of rows of numbers within bounded memory. Rows that exceed it are stored in a temporary file.
+//! Sorting of rows of numbers within bounded memory. Rows that do not fit into this memory are stored in a
+//! temporary file.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -32,11 +33,11 @@ pub(super) struct Sorter<const N: usize> {
 pub(super) struct Sorted<const N: usize> {
     memory: Vec<[u64; N]>,
     spilled: Option<Spilled>,
-    /// The number of rows of each sorted run; the runs follow each other in the file.
+    /// The number of rows of each sorted run. The runs follow each other in the file.
     runs: Vec<u64>,
 }
 
-/// A temporary file. It has no name if the system supports that.
+/// A temporary file. It has no name if the system supports files without names.
 struct Spilled {
     folder: PathBuf,
     file: Mutex<File>,
@@ -148,7 +149,7 @@ struct Run {
 }
 
 impl Run {
-    /// Returns the next row; `None` after the last one.
+    /// Returns the next row, or `None` after the last row.
     fn next<const N: usize>(&mut self, file: &Spilled) -> Result<Option<[u64; N]>, ImportError> {
         if self.used == self.block.len() {
             if self.at == self.end {
@@ -178,7 +179,7 @@ impl Run {
 /// A reader of sorted rows, which merges the runs.
 pub(super) struct Rows<'a, const N: usize> {
     of: &'a Sorted<N>,
-    /// The position in the rows in memory.
+    /// The position of the next row among the rows in memory.
     at: usize,
     runs: Vec<Run>,
     /// The next row of each run that has rows left, with the index of the run.
@@ -215,7 +216,7 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("evenhand-no-folder-{}", std::process::id()));
         let error = Spilled::new(&folder).err();
         assert!(matches!(&error, Some(ImportError::Temporary { .. })), "{error:?}");
-        // A file that ends too early, as after a failure of the disk, is an error as well.
+        // A file that ends too early, for example after a failure of the disk, is an error as well.
         let mut spilled = Spilled::new(&std::env::temp_dir()).unwrap();
         spilled.append(&[[1, 2, 3]]).unwrap();
         assert!(matches!(spilled.read(8, &mut [0; 24]), Err(ImportError::Temporary { .. })));
@@ -225,7 +226,7 @@ mod tests {
     #[test]
     fn rows_come_in_order_from_memory_and_from_a_file() {
         for (rows, chunk) in [(0, 4), (3, 4), (4, 4), (5, 4), (10_000, 1), (10_000, 777), (10_000, 20_000)] {
-            // Multiplication modulo a prime shuffles the rows; the first number occurs at least twice.
+            // Multiplication modulo a prime shuffles the rows. The first number occurs at least twice.
             let row = |k: u64| [k / 2 * 7919 % 5003, k % 3, k];
             let mut sorter = Sorter::<3>::with_chunk(chunk);
             for k in 0..rows {

@@ -1,5 +1,5 @@
-//! Traces for simulations: tasks with arrival times and running times, in the order of arrival. Tasks are read one by
-//! one instead of being kept in memory.
+//! Traces for simulations: tasks with arrival times and running times, in the order of arrival. Tasks are
+//! read one by one, and not all of them are in memory at the same time.
 
 use evenhand_problem::problem::UserSpec;
 
@@ -11,13 +11,13 @@ use super::{ImportError, Note};
 pub struct TraceTask {
     /// The time of arrival in seconds from the start of the trace.
     pub at: f64,
-    /// The position of its user among the users of the trace.
+    /// The position of the task's user among the users of the trace.
     pub user: u32,
-    /// The number of its job.
+    /// The number of the task's job.
     pub job: u64,
     /// The number of tasks of the job.
     pub job_tasks: u64,
-    /// The running time in seconds; infinite if the task still ran at the end of the trace.
+    /// The running time in seconds. It is infinite if the task still ran at the end of the trace.
     pub seconds: f64,
     /// The priority, if the trace states it. Higher priorities are served first.
     pub priority: Option<u8>,
@@ -26,7 +26,7 @@ pub struct TraceTask {
 /// A trace in memory, with its tasks in the order of arrival.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trace {
-    /// The users, with the demand of one task.
+    /// The users. Their demand is the demand of one task.
     pub users: Vec<UserSpec>,
     /// The tasks. Tasks that arrive at the same time are in the order of the files.
     pub tasks: Vec<TraceTask>,
@@ -34,10 +34,10 @@ pub struct Trace {
     pub notes: Vec<Note>,
 }
 
-/// A trace whose tasks are read one by one. All rows of its files have been checked. If the tasks need more than a few
-/// megabytes they are in a temporary file, so memory grows with the users and not with the tasks.
+/// A trace whose tasks are read one by one. All rows of its files have been checked. If the tasks need more
+/// than a few megabytes they are in a temporary file, so memory grows with the users and not with the tasks.
 pub struct TraceStream {
-    /// The users, with the demand of one task.
+    /// The users. Their demand is the demand of one task.
     pub users: Vec<UserSpec>,
     /// Notes about data that is left out.
     pub notes: Vec<Note>,
@@ -62,7 +62,7 @@ impl TraceStream {
     /// Returns the tasks in the order of arrival. Tasks that arrive at the same time are in the order of the files.
     ///
     /// # Errors
-    /// [`ImportError::Temporary`] if the temporary file cannot be read.
+    /// Returns [`ImportError::Temporary`] if the temporary file cannot be read.
     pub fn tasks(&self) -> Result<StreamedTasks<'_>, ImportError> {
         Ok(StreamedTasks { rows: self.tasks.rows()? })
     }
@@ -70,7 +70,7 @@ impl TraceStream {
     /// Reads all tasks into memory.
     ///
     /// # Errors
-    /// The same as for [`TraceStream::tasks`].
+    /// Returns an error in the same cases as [`TraceStream::tasks`].
     pub fn into_memory(self) -> Result<Trace, ImportError> {
         evenhand_budget::table(self.len() as usize, 1, size_of::<TraceTask>(), "the tasks of the trace");
         let tasks = self.tasks()?.collect::<Result<_, _>>()?;
@@ -104,7 +104,7 @@ impl Iterator for StreamedTasks<'_> {
 
 /// Packs a user and a priority into one number. The lower half is the user.
 pub(super) fn packed(user: u32, priority: Option<u8>) -> u64 {
-    // 0 stands for no priority.
+    // 0 in the upper half means that there is no priority.
     priority.map_or(0, |priority| 1 + u64::from(priority)) << u32::BITS | u64::from(user)
 }
 
@@ -116,9 +116,9 @@ pub(super) fn unpacked(user_and_priority: u64) -> (u32, Option<u8>) {
 
 /// A task that is pushed to a [`Builder`].
 pub(super) struct NewTask {
-    /// The two numbers that identify its job.
+    /// The two numbers that identify the task's job.
     pub job: [u64; 2],
-    /// The position of its first appearance in the files, which is different for each task.
+    /// The position of the task's first appearance in the files. It is different for each task.
     pub order: u64,
     /// The time of arrival in seconds, at least 0.
     pub at: f64,
@@ -154,7 +154,8 @@ impl Builder {
         number: impl Fn(u32) -> u32,
     ) -> Result<TraceStream, ImportError> {
         let by_job = self.tasks.finish()?;
-        // The first reader counts the tasks of a job, then the second one passes them on with this count.
+        // The first reader counts the tasks of a job. Then the second reader passes the tasks on with this
+        // count.
         let (mut ahead, mut rows) = (by_job.rows()?, by_job.rows()?);
         let mut by_time = Sorter::<6>::new();
         let (mut job, mut next) = (0, ahead.next()?);

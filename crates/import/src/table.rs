@@ -15,7 +15,7 @@ const COLUMNS: [&str; 4] = ["time", "user", "tasks", "duration"];
 pub struct TaskRow {
     /// The line in the decompressed file, from 1.
     pub line: u64,
-    /// The time of arrival.
+    /// The time of arrival of the tasks.
     pub at: f64,
     /// The name of the user.
     pub user: String,
@@ -35,15 +35,16 @@ impl TaskTable {
     /// Reads the header.
     ///
     /// # Errors
-    /// [`ImportError`] if the header cannot be read or has other columns.
+    /// Returns an [`ImportError`] if the header cannot be read or has other columns.
     pub fn new(input: Input) -> Result<Self, ImportError> {
         Ok(Self { rows: input.rows_of("a table", &COLUMNS)?, last: 0.0 })
     }
 
-    /// Returns the next row; `None` after the last one.
+    /// Returns the next row, or `None` after the last row.
     ///
     /// # Errors
-    /// [`ImportError`] if the row is malformed or cut off, or its time is before that of the row above.
+    /// Returns an [`ImportError`] if the row is malformed or cut off, or its time is before the time of the
+    /// row above.
     pub fn next_row(&mut self) -> Result<Option<TaskRow>, ImportError> {
         let Some(row) = self.rows.next()? else { return Ok(None) };
         row.expect_columns(COLUMNS.len())?;
@@ -60,14 +61,15 @@ impl TaskTable {
         Ok(Some(TaskRow { line: row.line(), at, user, tasks, duration }))
     }
 
-    /// Returns an error about the user of a row, which does not exist.
+    /// Returns the error that the user of a row does not exist.
     #[must_use]
     pub fn unknown_user(&self, row: &TaskRow) -> ImportError {
         let message = format!("{}: there is no user `{}`", COLUMNS[1], printable(&row.user));
         self.rows.error_at(row.line, message)
     }
 
-    /// Returns an error about the number of tasks of a row, whose user runs gangs of `gang` tasks.
+    /// Returns the error that the number of tasks of a row is not a multiple of `gang`, the gang of the row's
+    /// user.
     #[must_use]
     pub fn no_whole_gangs(&self, row: &TaskRow, gang: u64) -> ImportError {
         let (column, tasks) = (COLUMNS[2], row.tasks);

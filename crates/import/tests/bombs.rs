@@ -8,7 +8,7 @@ use evenhand_import::{GoogleOptions, ImportError, Input, google, openb};
 use evenhand_problem::format::Source;
 use evenhand_testkit::data::not_run;
 
-/// Returns the largest memory that this process has had, in MB, if the system reports it.
+/// Returns the largest memory that this process has had, in MB, or `None` if the system does not report it.
 fn peak() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
@@ -51,10 +51,10 @@ fn a_line_without_end() {
 
 #[test]
 fn many_short_lines() {
-    // A zstd frame that repeats a line feed, 128 KiB for every 4 bytes.
+    // A zstd frame that repeats a line feed: 128 KiB for every 4 bytes.
     let mut frame = vec![0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x38];
     for _ in 0..1_000 {
-        // A run-length block of 128 KiB, which is not the last block.
+        // A run-length block of 128 KiB, which is not the last block of the frame.
         frame.extend([0x02, 0x00, 0x10, b'\n']);
     }
     let error = machines(frame).unwrap_err();

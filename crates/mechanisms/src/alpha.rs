@@ -1,17 +1,18 @@
 //! Proportional and alpha fairness: allocations that maximise a sum of concave utilities.
 //!
-//! The objective is `sum_n w_n g_a(x_n)`, where `g_1 = log` and `g_a(x) = x^(1-a) / (1-a)` otherwise (Kesidis,
-//! equation 15 and Proposition 2). With the setting `criterion`, the stated `U_n = sum_i u_ni x_ni` replaces `x_n`
-//! (Corollary 1). With `per-weight`, the objective is `sum_n w_n g_a(U_n / w_n)` (equation 5), which equals equation
-//! 15 with the weights `w_n^a`. An exponent `a` near 0 maximises the number of tasks; a large `a` protects the user
-//! with the fewest tasks.
+//! The objective is `sum_n w_n g_a(x_n)`, where `g_1 = log` and `g_a(x) = x^(1-a) / (1-a)` otherwise
+//! (Kesidis, equation 15 and Proposition 2). With the setting `criterion`, the stated `U_n = sum_i u_ni x_ni`
+//! replaces `x_n` (Corollary 1). With `per-weight`, the objective is `sum_n w_n g_a(U_n / w_n)` (equation 5),
+//! which equals equation 15 with the weights `w_n^a`. An exponent `a` near 0 maximises the number of tasks. A
+//! large `a` protects the user with the fewest tasks.
 //!
-//! The optimum can be irrational. If it is rational and the solver reaches it, the answer is exact and its gap is 0.
-//! This happens in three cases. For `a = 1`, the optimum is rational under time sharing, with one resource, and if
-//! users pay for only one resource of each class. For other exponents, it is rational in these cases if certain roots
-//! are rational. Finally, rational numbers near the optimum may turn out to be optimal. In all other cases the answer
-//! is a rational `x` with its exact gap (docs/theory.md, section 3): every feasible `y` satisfies `sum_n w_n (y_n -
-//! x_n) / x_n^a <= gap`. The totals `x_n` of an optimum are unique, but the placement `x_ni` is not.
+//! The optimum can be irrational. If the optimum is rational and the solver reaches it, the answer is exact
+//! and its gap is 0. There are three such cases. For `a = 1`, the optimum is rational under time sharing,
+//! with one resource, and if users pay for only one resource of each class. For other exponents, it is
+//! rational in these cases if certain roots are rational. Finally, rational numbers near the optimum may turn
+//! out to be optimal. In all other cases the answer is a rational `x` with its exact gap (docs/theory.md,
+//! section 3): every feasible `y` satisfies `sum_n w_n (y_n - x_n) / x_n^a <= gap`. The totals `x_n` of an
+//! optimum are unique, but the placement `x_ni` is not.
 
 use std::borrow::Cow;
 
@@ -55,7 +56,7 @@ pub static PROPORTIONAL: Mechanism = Mechanism {
     },
 };
 
-/// Alpha fairness: `a` is a setting.
+/// Alpha fairness: `a` is the setting `alpha`.
 pub static ALPHA: Mechanism = Mechanism {
     info: &Info {
         id: "alpha",
@@ -109,9 +110,9 @@ const PER_WEIGHT: Flag = Flag {
 /// The objective of alpha fairness and the arithmetic of the answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
-    /// The kind of numbers in the answer.
+    /// The arithmetic of the answer.
     pub arithmetic: Arithmetic,
-    /// The exponent, positive.
+    /// The exponent `a`, positive.
     pub alpha: Rational,
     /// Whether the criterion stated in the problem replaces the number of tasks.
     pub criterion: bool,
@@ -122,8 +123,9 @@ pub struct Settings {
 /// Computes the alpha-fair allocation.
 ///
 /// # Errors
-/// Returns [`MechanismError::Unreadable`] for an exponent that is out of range, [`MechanismError::NotApplicable`] if
-/// `criterion` is set and the problem states none, and [`MechanismError::Continuous`] if the continuous solver fails.
+/// Returns [`MechanismError::Unreadable`] for an exponent that is out of range,
+/// [`MechanismError::NotApplicable`] if `criterion` is set and the problem states no criterion, and
+/// [`MechanismError::Continuous`] if the continuous solver fails.
 pub fn allocate(problem: &Problem, settings: &Settings) -> Result<Outcome, MechanismError> {
     fairest(&ALPHA, problem, settings)
 }

@@ -1,26 +1,28 @@
 //! Merging of users that are identical except for their weight (docs/theory.md, section 2).
 //!
-//! A mechanism solves the smaller problem with merged users. Each original user then receives its share of the merged
-//! user's tasks. No accuracy is lost: the result is an answer of the mechanism to the original problem.
+//! A mechanism solves the smaller problem with merged users. Each original user then receives its fraction of
+//! the merged user's tasks. No accuracy is lost: the result is an answer of the mechanism to the original
+//! problem.
 
 use evenhand_problem::{Integer, Merged, Problem, Rational, Size, User};
 use rug::ops::Pow;
 
-/// The allocation that a mechanism gives to users that are identical except for their weight.
+/// How a mechanism divides tasks among users that are identical except for their weight.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Equals {
-    /// Unknown: such users are not merged.
+    /// The division is not known, so such users are not merged.
     Apart,
-    /// Tasks in proportion to the weights. The merged user has the sum of the weights.
+    /// Tasks are divided in proportion to the weights. The weight of the merged user is the sum of the
+    /// weights.
     ByWeight,
-    /// Tasks in proportion to the weights to the power `1/alpha`. The weight of the merged user, to that power, is
-    /// the sum of the users' weights to that power.
+    /// Tasks are divided in proportion to the weights to the power `1/alpha`. The weight of the merged user
+    /// to the power `1/alpha` is the sum of the users' weights to this power.
     ByRoot(Rational),
-    /// The same as [`ByWeight`](Self::ByWeight), for objectives that use the weights to the power `alpha`. Users are
-    /// not merged if their powers are rational and the power of the merged weight is not, since rational powers lead to
-    /// rational answers.
+    /// The same division as [`ByWeight`](Self::ByWeight), for objectives that use the weights to the power
+    /// `alpha`. Users are not merged if their powers are rational and the power of the merged weight is not,
+    /// since rational powers lead to rational answers.
     ByPowerOfWeight(Rational),
-    /// Equal tasks for users of equal weight. The merged user has that same weight.
+    /// Users of equal weight get equal numbers of tasks. The merged user has the weight of one user.
     OfOneWeight,
 }
 
@@ -51,7 +53,8 @@ impl Equals {
     }
 }
 
-/// The largest size, in bits, of a weight's power that counts as short. It is well within the range of doubles.
+/// The largest size, in bits, of a power of a weight that counts as short. A power of this size is well
+/// within the range of doubles.
 const SHORT_BITS: u32 = 256;
 
 /// Returns `weight^exponent` if it is rational and short.

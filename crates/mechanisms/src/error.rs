@@ -1,10 +1,10 @@
-//! The reasons for which a mechanism returns no allocation.
+//! The reasons why a mechanism returns no allocation.
 
 use evenhand_levels::LevelsError;
 use evenhand_ode::cluster::ClusterError;
 use thiserror::Error;
 
-/// The reason for which a mechanism returns no allocation.
+/// The reason why a mechanism returns no allocation.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum MechanismError {
@@ -13,7 +13,7 @@ pub enum MechanismError {
     NotApplicable {
         /// The mechanism's name.
         mechanism: &'static str,
-        /// The reason.
+        /// The reason in words.
         why: String,
     },
     /// The mechanism does not accept an option that was given.
@@ -21,13 +21,13 @@ pub enum MechanismError {
     DoesNotTake {
         /// The mechanism's name.
         mechanism: &'static str,
-        /// The option.
+        /// The name of the option.
         option: &'static str,
     },
     /// The text given for an option is not a valid value.
     #[error("--{option}: {why}")]
     Unreadable {
-        /// The option.
+        /// The name of the option.
         option: &'static str,
         /// The problem with the value, in words.
         why: String,
@@ -37,7 +37,7 @@ pub enum MechanismError {
     NeedsOption {
         /// The mechanism's name.
         mechanism: &'static str,
-        /// The option.
+        /// The name of the option.
         option: &'static str,
     },
     /// The value of an option is out of the range that the mechanism accepts.
@@ -45,7 +45,7 @@ pub enum MechanismError {
     BadOption {
         /// The mechanism's name.
         mechanism: &'static str,
-        /// The option.
+        /// The name of the option.
         option: &'static str,
         /// The problem with the value, in words.
         why: String,
@@ -63,7 +63,7 @@ pub enum MechanismError {
     Solver {
         /// The mechanism's name.
         mechanism: &'static str,
-        /// The error of the solver.
+        /// The error that the solver returned.
         source: LevelsError,
     },
     /// The continuous solver does not accept the problem.
@@ -71,10 +71,10 @@ pub enum MechanismError {
     Continuous {
         /// The mechanism's name.
         mechanism: &'static str,
-        /// The error of the solver.
+        /// The error that the continuous solver returned.
         source: ClusterError,
     },
-    /// An exact answer exists, but the mechanism could not compute one.
+    /// An exact answer exists, but the mechanism could not compute it.
     #[error("{mechanism}: {why}")]
     NotFound {
         /// The mechanism's name.
@@ -85,7 +85,8 @@ pub enum MechanismError {
 }
 
 impl MechanismError {
-    /// Returns the reason in words. The mechanism's name is left out if it does not apply to the problem.
+    /// Returns the reason in words. Names the mechanism, unless the reason is that the mechanism does not
+    /// apply.
     #[must_use]
     pub fn reason(&self) -> String {
         match self {

@@ -27,19 +27,19 @@ pub struct Flag {
 /// The kind of value that follows a flag, with the placeholder that the help shows for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Takes {
-    /// No value.
+    /// The flag has no value.
     Nothing,
-    /// An exact number.
+    /// The value is an exact number.
     Number(&'static str),
-    /// A whole number that is at least 0.
+    /// The value is a whole number that is at least 0.
     Count(&'static str),
-    /// Names of server classes, separated by commas.
+    /// The value is a list of names of server classes, separated by commas.
     Classes(&'static str),
-    /// Names of users, separated by commas.
+    /// The value is a list of names of users, separated by commas.
     Users(&'static str),
-    /// One number for each named resource, `name=number`, separated by commas.
+    /// The value is one number for each named resource, `name=number`, separated by commas.
     Resources(&'static str),
-    /// One of the listed names, each with its meaning.
+    /// The value is one of the listed names. Each name is listed with its meaning.
     Name(&'static str, &'static [(&'static str, &'static str)]),
 }
 
@@ -62,7 +62,7 @@ pub const CRITERION: Flag = Flag {
     takes: Takes::Nothing,
     help: "proportional, alpha: the utility of a user is its stated criterion, not its tasks",
 };
-/// The goal by which one of the allowed allocations is selected.
+/// The flag that states the goal by which one of the allowed allocations is selected.
 pub const SELECT: Flag = Flag {
     name: "select",
     takes: Takes::Name("GOAL", Goal::NAMES),
@@ -80,14 +80,14 @@ pub const METHOD: Flag = Flag {
     takes: Takes::Name("METHOD", Method::NAMES),
     help: "ps-dsf: sweep (default) or algorithm-1; ps-dsf-tdm: market (default) or sweep; njc: trajectory",
 };
-/// The order in which server classes are swept.
+/// The flag that states the order in which server classes are swept.
 pub const ORDER: Flag = Flag {
     name: "order",
     takes: Takes::Classes("SERVERS"),
     help: "ps-dsf, ps-dsf-tdm with --method sweep: server classes in the order in which they are swept, \
            separated by commas; those that are not named follow in the order of the file",
 };
-/// The time limit, after which a mechanism returns the best answer that it has.
+/// The flag that states the time limit, after which a mechanism returns the best answer that it has.
 pub const SECONDS: Flag = Flag {
     name: "seconds",
     takes: Takes::Number("S"),
@@ -117,7 +117,7 @@ names! { Method:
 /// The settings of one call of a mechanism: the arithmetic, the random seed, and the flags as text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Flags {
-    /// The kind of numbers in the answer.
+    /// The arithmetic of the answer.
     pub arithmetic: Arithmetic,
     /// The seed of all random numbers.
     pub seed: u64,

@@ -3,14 +3,14 @@
 use evenhand_problem::groups::ZeroWeight;
 use evenhand_problem::{Group, Problem, Promises, Rational};
 
-/// The knowledge about one axiom for the allocations of one mechanism.
+/// What is proven about one axiom for the allocations of one mechanism.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Guarantee {
-    /// A theorem guarantees the axiom on these problems.
+    /// A theorem guarantees the axiom on the problems that meet this condition.
     When(Condition),
     /// The axiom fails on some problems.
     NotInGeneral,
-    /// The axiom does not concern the kind of allocations that the mechanism returns.
+    /// The axiom is not about the kind of allocations that the mechanism returns.
     Never,
 }
 
@@ -34,7 +34,8 @@ pub enum Condition {
     OneDemandEverywhere,
     /// Each user's criterion is the same on all classes.
     OneCriterion,
-    /// Whole tasks are placed one by one, without groups, on the first or the best server with enough free capacity.
+    /// Whole tasks are placed one by one, without groups, by first fit or by best fit among the servers with
+    /// enough free capacity.
     FirstFit,
     /// No group's limit is below the amounts kept back for its subgroups.
     KeptWithinLimits,

@@ -1,15 +1,16 @@
 //! Allocation mechanisms.
 //!
-//! Every mechanism is an entry of the [`registry`], which the command line, the tests and the README's table read.
-//! Mechanisms that equalise one share are defined together in `max_min.rs`; every other mechanism has its own file or
-//! folder, with its settings. The proofs of their allocations are computed by `evenhand-certify`. Nothing in this
-//! crate prints.
+//! Every mechanism is an entry of the [`registry`], which the command line, the tests and the README's table
+//! read. Mechanisms that equalise one share are defined together in `max_min.rs`. Every other mechanism has
+//! its own file or folder, with its settings. The crate `evenhand-certify` computes the proofs of the
+//! allocations. Nothing in this crate prints.
 //!
 //! # Definitions
-//! User `n` runs $x_n = \sum_i x_{ni}$ tasks, has the weight $w_n$ and wants at most $T_n$ tasks. A task takes
-//! $d_{nir}$ of resource `r` on class `i`, which has $k_i$ servers with capacity $c_{ir}$ each; $C_r = \sum_i k_i
-//! c_{ir}$. Alone on class `i`, the user could run $\gamma_{ni} = k_i \min_{r: d_{nir} > 0} c_{ir} / d_{nir}$ tasks,
-//! and $\gamma_n = \sum_i \gamma_{ni}$ in the whole cluster.
+//! User `n` runs $x_n = \sum_i x_{ni}$ tasks, has the weight $w_n$ and wants at most $T_n$ tasks. A task
+//! takes $d_{nir}$ of resource `r` on class `i`, which has $k_i$ servers with capacity $c_{ir}$ each. The
+//! capacity of the cluster is $C_r = \sum_i k_i c_{ir}$. Alone on class `i`, the user could run
+//! $\gamma_{ni} = k_i \min_{r: d_{nir} > 0} c_{ir} / d_{nir}$ tasks, and $\gamma_n = \sum_i \gamma_{ni}$
+//! tasks in the whole cluster.
 //!
 //! | mechanisms | allocation |
 //! |---|---|

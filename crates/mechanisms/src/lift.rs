@@ -13,7 +13,7 @@ use evenhand_problem::Rational;
 pub struct Refused<C, E> {
     /// The distinct candidates, in the order in which they were tried.
     pub candidates: Vec<C>,
-    /// The reason for which each candidate was refused.
+    /// The reason why each candidate was refused.
     pub reasons: Vec<E>,
 }
 

@@ -1,7 +1,9 @@
-//! The mechanisms that equalise one share. Each returns the weighted lexicographic maximum of that share
+//! The mechanisms that equalise one share. Each mechanism returns the weighted lexicographic maximum of its share
 //! (docs/theory.md, section 2).
 //!
-//! | mechanism | `sigma_n`, by whose inverse the tasks are multiplied | properties |
+//! The mechanisms differ in the reference `sigma_n` of the level `x_n / (w_n sigma_n)` of user `n`.
+//!
+//! | mechanism | `sigma_n` | properties |
 //! |---|---|---|
 //! | `drf` | as `drfh`, on one server | all properties of DRF (proven by Ghodsi et al.; DRFH, section III-C, requires it as "single-server DRF") |
 //! | `drfh` | `1 / max_r (d_nr / sum_i k_i c_ir)`, whatever the placement constraints | envy-free for positive demands without placement constraints (DRFH, section IV-B); no sharing incentive in general (PS-DSF, Table I) |
@@ -10,9 +12,10 @@
 //! | `asset` | `1 / sum_r (d_nr / sum_i k_i c_ir)` | equal sums can leave a user with less than its share of every resource: no sharing incentive (NJC, section 4) |
 //! | `generic` | the level is `U_n = (1/w_n) sum_i u_ni x_ni` with stated `u_ni > 0` (Kesidis, equation 3) instead of `x_n / (w_n sigma_n)`: equation 9 gives DRFH, equations 12 and 13 give criteria like those of PS-DSF | if `u_ni` depends on the class, a user's level can rise when its tasks move to other classes, so a user with all its tasks may still be active |
 //!
-//! In a problem with rates (docs/theory.md, section 12), the share of `drfh` is the throughput over that of the equal
-//! part, and `--reference` says how a user would use that part. `finish-time` takes the part of the user's entitlement
-//! instead of the equal part, in every problem. Limits of accelerators (`at_most`) are rows like those of the classes.
+//! In a problem with rates (docs/theory.md, section 12), the share of `drfh` is the throughput over the throughput of
+//! the equal part, and `--reference` states how a user would use the equal part. `finish-time` replaces the equal part
+//! by the part of the user's entitlement, in every problem. Limits of accelerators (`at_most`) are rows like the rows
+//! of the classes.
 //!
 //! The share vector is unique. The placement `x_ni` is not, and a vertex of the optimal face is returned. With a time
 //! limit on the exact work ([`SECONDS`]), the answer may be an interval for each level: the allocation is exactly
@@ -64,7 +67,7 @@ macro_rules! equalises {
 }
 
 equalises!(
-    /// Dominant Resource Fairness.
+    /// The mechanism of Dominant Resource Fairness, for one server.
     DRF,
     Share::Dominant,
     Info {
@@ -82,7 +85,8 @@ equalises!(
     one_server
 );
 
-/// Dominant Resource Fairness, Heterogeneous. With rates: throughput over that of the equal part.
+/// The mechanism of Dominant Resource Fairness, Heterogeneous. In a problem with rates, the share is the
+/// throughput over the throughput of the equal part.
 pub static DRFH: Mechanism = Mechanism {
     info: &Info {
         id: "drfh",
@@ -127,14 +131,14 @@ const REFERENCE: Flag = Flag {
            best",
 };
 
-/// The rule that an allocation with the reference [`Reference::Best`] states.
+/// The value of `rule` in an allocation with the reference [`Reference::Best`].
 const OF_BEST: &str = "reference best";
 
-/// The use of the equal part, `1/N` of every class, whose throughput is the reference of a user (docs/theory.md, section
-/// 11).
+/// How a user would use the equal part, `1/N` of every class. The throughput of this use is the reference of
+/// the user (docs/theory.md, section 12).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Reference {
-    /// The user uses its part of all classes in proportion.
+    /// The user uses the same fraction of its part of every class.
     Proportional,
     /// The user uses its part as well as its limit of accelerators allows.
     Best,
@@ -146,7 +150,7 @@ names! { Reference:
 }
 
 equalises!(
-    /// Finish-time fairness.
+    /// The mechanism of finish-time fairness.
     FINISH_TIME,
     Share::FinishTime,
     Info {
@@ -161,7 +165,7 @@ equalises!(
 );
 
 equalises!(
-    /// Containerized DRF.
+    /// The mechanism Containerized DRF.
     CDRF,
     Share::Containerized,
     Info {
@@ -180,7 +184,7 @@ equalises!(
 );
 
 equalises!(
-    /// Task Share Fairness.
+    /// The mechanism Task Share Fairness.
     TSF,
     Share::TaskShare,
     Info {
@@ -198,7 +202,7 @@ equalises!(
 );
 
 equalises!(
-    /// Asset fairness.
+    /// The mechanism of asset fairness.
     ASSET,
     Share::Asset,
     Info {
@@ -213,7 +217,7 @@ equalises!(
 );
 
 equalises!(
-    /// Generic max-min fairness.
+    /// The mechanism of generic max-min fairness.
     GENERIC,
     Share::Generic,
     Info {
@@ -281,7 +285,7 @@ pub fn allocate(
     })
 }
 
-/// Calls [`allocate`] with the settings of the flags, and with the time limit if there is one.
+/// Calls [`allocate`] with the settings of the flags, and with the time limit if a flag states one.
 fn allocate_with(
     info: &Info,
     share: Share,

@@ -22,19 +22,19 @@ use crate::tree::entitlements::Entitlements;
 /// This type is the interface that all mechanisms share.
 #[derive(Debug, Clone, Copy)]
 pub struct Mechanism {
-    /// The description for people.
+    /// The description of the mechanism for people.
     pub info: &'static Info,
-    /// The axioms that are proven, each with the problems on which it is proven. All other axioms can fail.
+    /// The axioms that are proven, each with the problems on which it is proven. Every other axiom can fail.
     pub proven: &'static [(Condition, &'static [Axiom])],
     /// The flags that the mechanism accepts.
     pub flags: &'static [Flag],
-    /// Returns the axiom that defines the mechanism, with the parameters of an allocation that it made, if that axiom
-    /// has a name.
+    /// Returns the axiom that defines the mechanism, with the parameters for an allocation of the mechanism.
+    /// Returns `None` if that axiom has no name.
     pub axiom: fn(&Allocation) -> Option<(Axiom, Parameters)>,
     /// Returns how the mechanism treats users that are identical except for their weight.
     pub equals: fn(&Flags) -> Result<Equals, MechanismError>,
-    /// Whether identical server classes can be merged. They can if the mechanism divides resources and its result
-    /// depends only on the users' total tasks, not on where the tasks run.
+    /// Whether identical server classes can be merged. This is possible if the mechanism divides resources
+    /// and its result depends only on the users' total tasks, not on where the tasks run.
     pub joins: bool,
     /// The answer that is returned when the time limit is reached.
     pub late: Late,
@@ -44,13 +44,13 @@ pub struct Mechanism {
     pub solve: fn(&Problem, &Flags) -> Result<Outcome, MechanismError>,
 }
 
-/// The mechanisms that keep limits of accelerators, `users[].at_most`.
+/// The names of the mechanisms that respect limits of accelerators, `users[].at_most`.
 const KEEP_AT_MOST: [&str; 7] = ["drf", "drfh", "cdrf", "tsf", "finish-time", "utilitarian", "oef"];
 
 /// The answer of a mechanism that reaches its time limit (`seconds`) before it has finished.
 #[derive(Debug, Clone, Copy)]
 pub enum Late {
-    /// The answer that the mechanism itself chooses, since it watches the time.
+    /// The mechanism itself chooses the answer, since it watches the time.
     Itself,
     /// The answer in floating-point arithmetic.
     Doubles,
@@ -106,11 +106,11 @@ impl Mechanism {
         Ok(outcome)
     }
 
-    /// If the problem has groups, checks that the mechanism supports them.
+    /// Checks that the mechanism supports groups, if the problem has groups.
     ///
-    /// Only hierarchical filling supports groups, with divisible or whole tasks. These mechanisms accept `--rule`, the
-    /// rule by which groups share. Any other mechanism could starve some of a queue's users in favour of others, or
-    /// count a queue as many users.
+    /// Only hierarchical filling supports groups, with divisible or whole tasks. Its mechanisms accept
+    /// `--rule`, the rule by which groups share. Any other mechanism could starve some of a queue's users in
+    /// favour of others, or count a queue as many users.
     fn check_groups(&self, problem: &Problem) -> Result<(), MechanismError> {
         if problem.groups().list().is_empty() || self.takes("rule") {
             return Ok(());
@@ -120,8 +120,9 @@ impl Mechanism {
         Err(MechanismError::NotApplicable { mechanism: self.info.id, why })
     }
 
-    /// If users state rates or limit their accelerators, checks that the mechanism supports them (docs/theory.md, section
-    /// 11). A mechanism outside of the engine supports no limits, because it may not know them.
+    /// Checks that the mechanism supports rates and limits of accelerators, if users state them
+    /// (docs/theory.md, section 12). A mechanism outside of the engine supports no limits, because it may not
+    /// know them.
     fn check_rates(&self, problem: &Problem) -> Result<(), MechanismError> {
         let id = self.info.id;
         let why = if id == "tree" && problem.has_rates() {
@@ -179,11 +180,11 @@ impl Mechanism {
 /// The description of a mechanism for people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Info {
-    /// The name on the command line and in files.
+    /// The name of the mechanism on the command line and in files.
     pub id: &'static str,
-    /// Other names that are accepted.
+    /// Other names that the command line accepts for the mechanism.
     pub aliases: &'static [&'static str],
-    /// The long name.
+    /// The full name of the mechanism.
     pub title: &'static str,
     /// The quantity that the mechanism equalises or maximises.
     pub equalises: &'static str,
@@ -196,10 +197,10 @@ pub struct Info {
 /// An allocation and the record of its computation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
-    /// The allocation.
+    /// The allocation that the mechanism computed.
     pub allocation: Allocation,
-    /// The number of rounds. Each raises a level until a user is blocked or all users are satisfied; 0 for mechanisms
-    /// without rounds.
+    /// The number of rounds. Each round raises a level until a user is blocked or all users are satisfied. It
+    /// is 0 for mechanisms without rounds.
     pub rounds: usize,
     /// The number of linear programmes solved.
     pub programmes: usize,
@@ -217,17 +218,18 @@ impl Outcome {
     }
 }
 
-/// The results of mechanisms other than the allocation. Each mechanism fills in the ones that it has.
+/// The results of mechanisms other than the allocation. Each mechanism fills in the fields that it computes.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Findings {
     /// The prices of the rows and of the users' task limits that prove the gap.
     pub prices: Option<Prices>,
-    /// A proven bound on `sum_n w_n (y_n - x_n) / x_n^a` over all feasible `y`. It also bounds the gain in the sum of
-    /// utilities of any other allocation. It is exact for the decimals in which the tasks `x` are written.
+    /// A proven bound on `sum_n w_n (y_n - x_n) / x_n^a` over all feasible `y`. The bound also limits the
+    /// gain in the sum of utilities of any other allocation. It is exact for the decimals in which the tasks
+    /// `x` are written.
     pub gap: Option<Rational>,
     /// The gap as a fraction of `sum_n w_n x_n^(1-a)`.
     pub relative_gap: Option<Rational>,
-    /// By user: the reason why the user has no justified complaint.
+    /// The reason why each user has no justified complaint.
     pub witnesses: Option<Vec<Option<Witness>>>,
     /// The saturated rows, in ascending order.
     pub bottlenecks: Option<Vec<usize>>,
@@ -239,7 +241,7 @@ pub struct Findings {
     pub levels: Option<Vec<LevelDual>>,
     /// The levels, enclosed by proven bounds.
     pub intervals: Option<Intervals>,
-    /// The reason for which an iterative method ended.
+    /// The reason why an iterative method ended.
     pub status: Option<Status>,
     /// The number of steps of the iterative method.
     pub iterations: Option<usize>,
@@ -249,9 +251,9 @@ pub struct Findings {
     pub series: Option<Vec<SeriesPoint>>,
     /// The record of a search for one of many answers.
     pub search: Option<Search>,
-    /// The entitlements of groups, if these are the answer and no tasks are.
+    /// The entitlements of groups, if the rule gives entitlements instead of tasks.
     pub entitlements: Option<Entitlements>,
-    /// The packings of whole tasks among which the servers take turns, by class.
+    /// The packings of whole tasks among which the servers of each class take turns.
     pub schedule: Option<Vec<Packing>>,
 }
 
@@ -262,16 +264,16 @@ pub struct Integrality {
     pub mechanism: &'static str,
     /// The measure of the allocation in whole tasks.
     pub whole: Measure,
-    /// The exact measure of the divisible allocation, or the reason for which it is unknown.
+    /// The exact measure of the divisible allocation, or the reason why it is unknown.
     pub divisible: Result<Measure, MechanismError>,
 }
 
 /// The two measures by which whole tasks are compared with the divisible ideal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Measure {
-    /// The smallest `x_n / (w_n sigma_n)` over the users that can run a task, or `None` if there are no such users.
-    /// `sigma_n` depends on the score. For `drf` it is that of DRFH. For `tsf` it is `gamma_n` without placement
-    /// constraints. For `ps-dsf` and `rps-dsf` it is `gamma_n` over the user's allowed classes.
+    /// The smallest `x_n / (w_n sigma_n)` over the users that can run a task, or `None` if no user can.
+    /// `sigma_n` depends on the score: the reference of DRFH for `drf`, `gamma_n` without placement
+    /// constraints for `tsf`, and `gamma_n` over the user's allowed classes for `ps-dsf` and `rps-dsf`.
     pub least_weighted_share: Option<Rational>,
     /// The total number of tasks of all users.
     pub tasks: Rational,
@@ -280,7 +282,7 @@ pub struct Measure {
 /// Intervals that contain the levels of the exact allocation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Intervals {
-    /// The lower and the upper bound of each user's level, by user.
+    /// The lower and the upper bound of each user's level.
     pub levels: Vec<(Rational, Rational)>,
     /// The largest width, as a fraction of the level that the user would have alone in the cluster.
     pub width: Rational,
@@ -291,9 +293,9 @@ pub struct Intervals {
 pub struct SeriesPoint {
     /// The parameter of the trajectory: `c`, for entitlements that sum to 1.
     pub c: f64,
-    /// The tasks, by user.
+    /// The tasks of each user.
     pub tasks: Vec<f64>,
-    /// The fraction of each row that is free, by row.
+    /// The free fraction of each row.
     pub slack: Vec<f64>,
 }
 
@@ -306,11 +308,11 @@ pub struct Search {
     pub planned: usize,
     /// The index of the starting point that led to the returned answer.
     pub returned: usize,
-    /// The number of answers found with different totals.
+    /// The number of answers with different totals that were found.
     pub answers: usize,
     /// Whether the answer is unique.
     pub unique: bool,
-    /// The number of tasks of another answer found that serves more tasks, if there is one.
+    /// The number of tasks of another answer that serves more tasks, or `None` if no such answer was found.
     pub more_tasks: Option<Rational>,
     /// The number of steps done, which is the same on every machine.
     pub work: u64,
@@ -323,18 +325,18 @@ pub struct Search {
 pub struct Tried {
     /// The description of the starting point for people.
     pub start: String,
-    /// The number of tasks of the answer, if the starting point led to one.
+    /// The number of tasks of the answer, or `None` if the starting point led to no answer.
     pub tasks: Option<Rational>,
 }
 
 /// The best allocation for a goal, as far as floating point can tell.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Selected {
-    /// The goal.
+    /// The goal by which the allocation was selected.
     pub goal: Goal,
     /// The exact value of the goal for the allocation.
     pub value: Rational,
-    /// The knowledge about all other allocations.
+    /// The evidence about all other allocations.
     pub bound: Bound,
 }
 
@@ -343,22 +345,23 @@ pub struct Selected {
 pub enum Bound {
     /// An exact search over all faces found nothing better.
     Proven,
-    /// A floating-point solver claims that no value exceeds this one. This is not proven.
+    /// A floating-point solver claims that no allocation has a larger value than this value. The claim is not
+    /// proven.
     Claimed(f64),
-    /// The value is the best that was found. There is no bound on other allocations.
+    /// The allocation is the best one that was found. There is no bound on other allocations.
     Found,
 }
 
-/// The reason for which an iterative method ended.
+/// The reason why an iterative method ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
     /// The method reached its tolerance.
     Solved,
-    /// The method reached a limit first. It returns its last point.
+    /// The method reached a limit before its tolerance. It returns its last point.
     Limit,
-    /// The method left its domain. It returns the last point inside.
+    /// The method left its domain. It returns the last point inside the domain.
     LeftDomain,
-    /// The time was up. The returned answer has bounds, and they are narrow.
+    /// The time was up. The returned answer has narrow bounds.
     Interval,
 }
 

@@ -28,7 +28,7 @@ use crate::mechanism::{Info, Late, Mechanism, Outcome};
 /// about a minute.
 const MOST_ENTRIES: usize = 200_000;
 
-/// The most tasks of all users together, without envy or with equal tasks.
+/// The mechanism of the most tasks of all users together, without envy or with equal tasks over weight.
 pub static OEF: Mechanism = Mechanism {
     info: &Info {
         id: "oef",
@@ -60,9 +60,9 @@ const VARIANT: Flag = Flag {
 /// The condition under which the sum of tasks is maximised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Variant {
-    /// No user envies another.
+    /// No user envies another user.
     EnvyFree,
-    /// All users have the same number of tasks over their weight.
+    /// All users have the same number of tasks divided by their weight.
     Equal,
 }
 
@@ -142,13 +142,13 @@ fn check(problem: &Problem, variant: Variant) -> Result<(), MechanismError> {
     Ok(())
 }
 
-/// The programme: a column for every user and class.
+/// The linear programme, which has a column for every user and every class on which the user may run.
 struct Programme {
     lp: ExactLp,
     units: Vec<f64>,
-    /// `(user, class)` by column.
+    /// The pair `(user, class)` of each column.
     placements: Vec<(usize, usize)>,
-    /// The active users, ascending.
+    /// The active users, in ascending order.
     users: Vec<usize>,
 }
 
@@ -215,8 +215,8 @@ impl Programme {
     }
 }
 
-/// Returns the number of tasks of `n` that the resources of one task of `m` on class `i` are worth. It is 0 if `n` cannot
-/// run there.
+/// Returns the number of tasks of `n` that the resources of one task of `m` on class `i` are worth. It is 0
+/// if `n` cannot run on the class.
 fn worth(constraints: &Constraints<'_>, n: usize, m: usize, i: usize) -> Rational {
     let (Some(own), Some(other)) = (constraints.usage(n, i), constraints.usage(m, i)) else {
         return Rational::new();

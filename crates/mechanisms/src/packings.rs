@@ -1,8 +1,8 @@
 //! Whole tasks over time: lexicographic max-min over all schedules of packings (docs/theory.md, section 11).
 //!
-//! A packing is a set of whole tasks that fit together on one server. A schedule lets the servers of a class take turns
-//! among packings, so a user has a fraction of a task only on average. The least share of the answer is a ceiling for
-//! every scheduler of whole tasks.
+//! A packing is a set of whole tasks that fit together on one server. A schedule lets the servers of a class
+//! take turns among packings, so a user has a fraction of a task only on average. No scheduler of whole tasks
+//! can give every user more than the least share of the answer.
 
 use evenhand_exact::Axiom::MaxMinPackings;
 use evenhand_exact::axiom::packings::{are_defined, tasks};
@@ -52,7 +52,8 @@ pub enum PackedShare {
     /// The dominant share over the cluster.
     #[default]
     Dominant,
-    /// The tasks as a fraction of those that the user would have alone without placement constraints.
+    /// The number of tasks as a fraction of the tasks that the user would have alone without placement
+    /// constraints.
     TaskShare,
 }
 
@@ -61,7 +62,7 @@ names! { PackedShare:
     TaskShare = "tsf", "the fraction of the tasks that the user would have alone without placement constraints";
 }
 
-/// Computes the allocation. It is exact, whatever the arithmetic of the flags.
+/// Computes the allocation. The result is exact, whatever the arithmetic of the flags.
 fn allocate(problem: &Problem, flags: &Flags) -> Result<Outcome, MechanismError> {
     let stated: PackedShare = flags.value(SHARE.name)?.unwrap_or_default();
     let share = match stated {
@@ -81,11 +82,11 @@ fn allocate(problem: &Problem, flags: &Flags) -> Result<Outcome, MechanismError>
     Ok(Outcome { rounds, programmes, pivots, findings, ..Outcome::of(allocation) })
 }
 
-/// Computes the totals, a schedule and the proofs.
+/// Computes the optimal totals, a schedule that attains them, and the proofs of the levels.
 ///
 /// # Errors
-/// Returns a [`MechanismError`] if packings or the share are not defined for the problem, or if a search would exceed
-/// its limits.
+/// Returns a [`MechanismError`] if packings or the share are not defined for the problem, or if a search
+/// would exceed its limits.
 pub fn optimum(problem: &Problem, share: Share) -> Result<PackingsOptimum, MechanismError> {
     let mechanism = PACKINGS.info.id;
     let not_applicable = |why: String| MechanismError::NotApplicable { mechanism, why };

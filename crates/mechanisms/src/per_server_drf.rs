@@ -1,9 +1,10 @@
 //! DRF on every server separately: the naive extension of DRF to a cluster.
 //!
-//! Each server is shared by the users that may run on it, as if it were the only server. Identical servers get
-//! identical answers, so each class is solved once. The mechanism needs no coordination between servers, but it is not
-//! Pareto optimal: with two servers, and two users that each suit one of them, almost all tasks can be lost (DRFH,
-//! section III-D and Figure 2). It is defined for unlimited tasks only, because a task limit would couple the servers.
+//! The users that may run on a server share it as if it were the only server. Identical servers get identical
+//! answers, so each class is solved once. The mechanism needs no coordination between servers, but it is not
+//! Pareto optimal. With two servers, and two users that each suit one of them, almost all tasks can be lost
+//! (DRFH, section III-D and Figure 2). The mechanism is defined for unlimited tasks only, because a task
+//! limit would couple the servers.
 
 use evenhand_budget::{hold, operations};
 use evenhand_exact::Axiom::{EnvyFree, SharingIncentive, WorkConserving};
@@ -36,8 +37,8 @@ pub static PER_SERVER_DRF: Mechanism = Mechanism {
     solve: |problem, flags| allocate(problem, flags.arithmetic),
 };
 
-/// The number of operations on fractions for one user on one class and resource: the user's rate, the event at which it
-/// stops, its contribution to the growth of the rows, and its tasks.
+/// The number of operations on fractions for one user on one class and resource. They compute the user's
+/// rate, the event at which it stops, its contribution to the growth of the rows, and its tasks.
 const OF_USER: u64 = 10;
 
 /// The bytes for one user's tasks on one class: a fraction, its two integers with the allocator's overhead, and its

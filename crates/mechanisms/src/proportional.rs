@@ -26,7 +26,7 @@ pub fn findings(
     proven.unwrap_or_else(|| Findings { status: Some(Status::Limit), iterations, ..Findings::default() })
 }
 
-/// Returns the same as [`findings`] for an allocation whose instance is already prepared.
+/// Returns the prices of `point` as [`findings`] does, for an allocation whose instance is already prepared.
 pub fn findings_of(
     instance: &Instance<'_>,
     alpha: &Rational,
@@ -42,7 +42,7 @@ pub fn findings_of(
     Findings { iterations, ..proven.unwrap_or_else(nothing) }
 }
 
-/// Returns the same as [`findings`] for exact prices near those of the optimum.
+/// Returns the prices and the gap as [`findings`] does, from exact prices near the prices of the optimum.
 pub fn findings_at(
     problem: &Problem,
     allocation: &Allocation,
@@ -129,7 +129,7 @@ pub fn tight<'p>(
 /// The fraction of a row or of a task limit below which the remainder counts as zero.
 const SATURATED: f64 = 1e-8;
 
-/// Returns the prices of `point`. They are raised if rounding made them too low.
+/// Returns the prices of `point`, raised if rounding made them too low.
 pub fn prices_of(
     instance: &Instance<'_>,
     alpha: &Rational,

@@ -1,8 +1,8 @@
-//! The smaller problem that is solved instead of a problem with identical users or classes. Identical users are merged
-//! into one ([`Equals`]), and so are identical server classes ([`Joined`]).
+//! The smaller problem that is solved instead of a problem with identical users or classes. Identical users
+//! are merged into one user ([`Equals`]), and identical server classes into one class ([`Joined`]).
 //!
-//! The answer and its proofs are then expanded again. The result is an answer of the mechanism to the original
-//! problem.
+//! The answer and its proofs are then expanded to the original users and classes. The result is an answer of
+//! the mechanism to the original problem.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::equals::Equals;
 use crate::fair_sum::{FairPoint, OnClass};
 use crate::mechanism::{Findings, Intervals, Outcome};
 
-/// A problem in which merged users and server classes represent several identical ones.
+/// A smaller problem, in which merged users and server classes represent several identical users and classes.
 #[derive(Debug)]
 pub struct Reduced<'p> {
     original: &'p Problem,
@@ -42,7 +42,7 @@ impl<'p> Reduced<'p> {
         self.classes.as_ref().map_or_else(of_users, |joined| &joined.problem)
     }
 
-    /// Expands the outcome of the smaller problem to the original one.
+    /// Expands the outcome of the smaller problem to the original problem.
     pub(crate) fn outcome(&self, mut outcome: Outcome) -> Outcome {
         if let Some(joined) = &self.classes {
             outcome = self.spread(outcome, joined);
@@ -223,7 +223,7 @@ fn split_tasks(tasks: &[Vec<(usize, Rational)>], merged: &Merged) -> Tasks {
 
 /// Splits tasks in floating-point arithmetic among the users, exactly in proportion.
 fn split_tasks_rounded(tasks: &[Vec<(usize, Rational)>], merged: &Merged) -> Tasks {
-    // The product of a user's fraction and a number can have as many digits as both of them together.
+    // The product of a user's fraction and a number can have as many digits as the two factors together.
     let of_part = |of: &(usize, Rational)| {
         let one = words_of(std::slice::from_ref(of));
         words_of(&tasks[of.0]).saturating_add(one.saturating_mul(tasks[of.0].len() as u64))
@@ -248,8 +248,8 @@ fn charge_words(words: u64) {
     charge(words, WHAT);
 }
 
-/// Expands the proofs of levels from merged users to all users. The weight of a merged user is split among the users
-/// that it represents; each of them gets the same price for its task limit.
+/// Expands the proofs of levels from merged users to all users. The weight of a merged user is split among
+/// the users that it represents. Each of these users gets the same price for its task limit.
 fn split_levels(levels: &[LevelDual], merged: &Merged) -> Vec<LevelDual> {
     let members = merged.members();
     let of_members = |list: &[(usize, Rational)]| -> u64 {

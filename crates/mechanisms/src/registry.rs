@@ -51,8 +51,7 @@ pub fn find(name: &str) -> Option<&'static Mechanism> {
     ALL.iter().copied().find(|m| m.info.id == name || m.info.aliases.contains(&name))
 }
 
-/// Returns the axiom that the allocation's mechanism is designed to satisfy. The mechanism is the one that the
-/// allocation names.
+/// Returns the axiom that the mechanism named by the allocation is designed to satisfy.
 #[must_use]
 pub fn axiom_of(allocation: &Allocation) -> Option<(Axiom, Parameters)> {
     (find(allocation.mechanism.as_deref()?)?.axiom)(allocation)

@@ -7,15 +7,15 @@ use evenhand_problem::{Constraints, Rational};
 use rug::Integer;
 use rug::ops::Pow;
 
-/// The maximum number of scaling steps. One step is nearly always enough; `certify` reports any violation that
-/// remains.
+/// The maximum number of scaling steps. One step is nearly always enough. `certify` reports any violation
+/// that remains.
 const STEPS: usize = 4;
 /// The largest relative distance from a fraction at which a computed double is taken for that fraction.
 const SAME: (u32, u64) = (1, 10_000_000_000);
-/// The largest denominator of such a fraction. About one random number in a hundred is this close to a fraction with a
-/// smaller denominator.
+/// The largest denominator of a fraction that replaces a double. About one random number in a hundred is
+/// within [`SAME`] of a fraction with a smaller denominator.
 const LARGEST_DENOMINATOR: u32 = 10_000;
-/// The additional factor of scaling: it scales down by a few units in the last place more than needed.
+/// The additional factor of scaling. It scales down by a few units in the last place more than needed.
 const FURTHER: f64 = 1.0 - 8.0 * f64::EPSILON;
 
 /// Returns the tasks as the decimals that are written, scaled so that the allocation is exactly feasible. If rounding
@@ -49,14 +49,15 @@ pub fn feasible(
     written
 }
 
-/// Returns the decimal with ten digits that is nearest to `value`. It serves for numbers that are corrected later, so
-/// that exact answers stay short.
+/// Returns the decimal with ten digits that is nearest to `value`. It is used for numbers that are corrected
+/// later, so that exact answers stay short.
 pub fn short(value: f64) -> Rational {
     let rounded: f64 = format!("{value:.9e}").parse().unwrap_or(value);
     from_f64(rounded).unwrap_or_default()
 }
 
-/// Returns the fraction with a small denominator that is nearly equal to `value`, or else [`short`] of `value`.
+/// Returns the fraction with a small denominator that is nearly equal to `value`, or [`short`] of `value` if
+/// there is no such fraction.
 pub fn simple(value: f64) -> Rational {
     let found = Rational::from_f64(value)
         .and_then(|exact| fraction(&exact, &Rational::from(SAME), |_, below| *below <= LARGEST_DENOMINATOR));
@@ -100,8 +101,8 @@ pub fn cut(value: &Rational, bits: u32) -> Rational {
     Rational::from(value << shift).round() >> shift
 }
 
-/// Returns a decimal at most `value`, for `value > 0`: the largest with `digits` significant digits, or one digit
-/// more.
+/// Returns a decimal that is at most `value`, for `value > 0`. It is the largest such decimal with `digits`
+/// significant digits, or with one digit more.
 pub fn digits_below(value: &Rational, digits: u32) -> Rational {
     let size = i64::from(value.numer().significant_bits()) - i64::from(value.denom().significant_bits());
     // One decimal digit is slightly more than 3.3 bits.

@@ -1,8 +1,8 @@
 //! The utilitarian optimum: the maximum of the weighted number of tasks, whichever users run them.
 //!
-//! Maximises `sum_n w_n x_n` (Kesidis, equations 2 and 18). This measures efficiency, not fairness: users with large
-//! tasks may get nothing. The ratio of this optimum to `sum_n w_n x_n` of another allocation is the price of fairness
-//! of that allocation.
+//! The mechanism maximises `sum_n w_n x_n` (Kesidis, equations 2 and 18). This sum measures efficiency, not
+//! fairness: users with large tasks may get nothing. The price of fairness of another allocation is the ratio
+//! of this optimum to the sum `sum_n w_n x_n` of that allocation.
 
 use evenhand_exact::Axiom::{ParetoOptimal, WorkConserving};
 use evenhand_exact::LimitRows;
@@ -17,7 +17,7 @@ use crate::max_min::only_exact;
 use crate::mechanism::{Info, Late, Mechanism, Outcome};
 use crate::rounding;
 
-/// The mechanism that maximises the number of weighted tasks.
+/// The mechanism that maximises the weighted number of tasks.
 pub static UTILITARIAN: Mechanism = Mechanism {
     info: &Info {
         id: "utilitarian",
@@ -36,7 +36,7 @@ pub static UTILITARIAN: Mechanism = Mechanism {
     solve: |problem, flags| allocate(problem, flags.arithmetic),
 };
 
-/// Computes an allocation with the maximum number of weighted tasks.
+/// Computes an allocation with the maximum weighted number of tasks.
 ///
 /// # Errors
 /// Returns [`MechanismError::Solver`] if the solver fails.

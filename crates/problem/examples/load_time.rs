@@ -66,7 +66,7 @@ fn quantities(text: &mut String, value: impl Fn(usize) -> usize) -> std::fmt::Re
     Ok(())
 }
 
-/// Returns the peak resident memory of this process, on systems that report it.
+/// Returns the peak resident memory of this process, or `None` on systems that do not report it.
 fn peak_memory() -> Option<String> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     status.lines().find_map(|line| line.strip_prefix("VmHWM:")).map(|peak| peak.trim().to_owned())

@@ -24,18 +24,19 @@ crate::names! { Arithmetic:
 pub struct Allocation {
     /// Name of the mechanism that computed the allocation, if known.
     pub mechanism: Option<String>,
-    /// The exponent that the mechanism `alpha` used.
+    /// The exponent that the mechanism `alpha` used, or `None` for other mechanisms.
     pub alpha: Option<Rational>,
-    /// Whether the mechanism served the users' criterion instead of their number of tasks.
+    /// Whether the mechanism used the users' criterion instead of their number of tasks.
     pub criterion: bool,
-    /// The rule, objective or entitlements that replaced those of the problem, such as another rule of the
-    /// mechanism `tree`.
+    /// The rule, objective or entitlements that replaced the rule, objective or entitlements of the problem,
+    /// such as another rule of the mechanism `tree`.
     pub rule: Option<String>,
     /// The kind of sharing of the servers.
     pub sharing: Sharing,
     /// The arithmetic that produced the numbers.
     pub arithmetic: Arithmetic,
-    /// `(server class, tasks)` by user, in ascending order of class. Absent entries are 0.
+    /// The pairs `(server class, tasks)` of each user, in ascending order of class. A class without an entry
+    /// has 0 tasks of the user.
     pub tasks: Vec<Vec<(usize, Rational)>>,
     /// The tasks on single servers, which add up to `tasks`. `None` if classes are divided as a whole.
     pub placements: Option<Vec<Placement>>,
@@ -48,7 +49,7 @@ pub struct Placement {
     pub server: usize,
     /// Index of the server within its class, from 0.
     pub index: u64,
-    /// `(user, tasks)` in ascending order of user.
+    /// The pairs `(user, tasks)` in ascending order of user.
     pub tasks: Vec<(usize, Rational)>,
 }
 
@@ -65,7 +66,7 @@ impl Allocation {
         self.tasks[n].iter().map(|(_, x)| x).sum()
     }
 
-    /// Returns the tasks of every user on all classes together, by `n`.
+    /// Returns the tasks of every user on all classes together, indexed by `n`.
     #[must_use]
     pub fn totals(&self) -> Vec<Rational> {
         (0..self.tasks.len()).map(|n| self.total(n)).collect()

@@ -31,7 +31,7 @@ crate::names! { Sharing:
 /// The quantity that a row limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RowKind {
-    /// Resource `r`.
+    /// The amount of resource `r`.
     Resource(usize),
     /// The time of a time-shared class.
     Time,
@@ -40,11 +40,11 @@ pub enum RowKind {
 /// One capacity constraint.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    /// Server class `i`.
+    /// Index of the server class `i`.
     pub server: usize,
-    /// The quantity that is limited.
+    /// The quantity that the row limits.
     pub kind: RowKind,
-    /// `k_i c_ir`, or 1 for time; positive.
+    /// The capacity `k_i c_ir`, or 1 for time. It is positive.
     pub capacity: Rational,
 }
 
@@ -53,7 +53,7 @@ pub struct Row {
 pub struct Constraints<'a> {
     problem: &'a Problem,
     rows: Vec<Row>,
-    /// `class_start[i]..class_start[i + 1]` are the rows of class `i`.
+    /// The start of each class's rows: `class_start[i]..class_start[i + 1]` are the rows of class `i`.
     class_start: Vec<usize>,
 }
 
@@ -84,7 +84,8 @@ impl<'a> Constraints<'a> {
         self.problem
     }
 
-    /// Returns all rows, ordered by class and within a class by resource. A class without capacity has no rows.
+    /// Returns all rows, ordered by class and within a class by resource. A class without capacity has no
+    /// rows.
     #[must_use]
     pub fn rows(&self) -> &[Row] {
         &self.rows
@@ -102,8 +103,8 @@ impl<'a> Constraints<'a> {
         matches!(self.rows[self.class_rows(i)], [Row { kind: RowKind::Time, .. }])
     }
 
-    /// Returns the usage of one task of user `n` on the rows of class `i`, by position in [`Constraints::class_rows`].
-    /// Returns `None` if the task cannot run (`gamma_ni = 0`).
+    /// Returns the usage of one task of user `n` on the rows of class `i`, indexed by position in
+    /// [`Constraints::class_rows`]. Returns `None` if the task cannot run (`gamma_ni = 0`).
     #[must_use]
     pub fn usage(&self, n: usize, i: usize) -> Option<Usage<'_>> {
         if !self.problem.can_run(n, i) {
@@ -127,7 +128,8 @@ impl<'a> Constraints<'a> {
 
 /// Returns the position of the row of this kind among the rows of one class.
 fn position_of(rows: &[Row], kind: RowKind) -> Option<usize> {
-    // Most classes have all resources or lack only the last ones. In these classes, row `r` is at position `r`.
+    // Most classes have all resources or lack only the last resources. In these classes, row `r` is at
+    // position `r`.
     if let RowKind::Resource(r) = kind
         && rows.get(r).is_some_and(|row| row.kind == kind)
     {

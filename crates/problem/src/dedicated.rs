@@ -51,7 +51,7 @@ pub fn dedicated(problem: &Problem, whole: bool) -> Allocation {
     allocation
 }
 
-/// Returns the number of servers of each user, by class.
+/// Returns the number of servers of each user, for each class.
 fn own_servers(problem: &Problem) -> Vec<Vec<Integer>> {
     let weights: Vec<Rational> = (0..problem.n_users())
         .map(|n| if problem.is_active(n) { problem.users()[n].weight().clone() } else { Rational::new() })

@@ -19,7 +19,7 @@ use crate::resolve::{Index, index_names, named, not_negative, resolve, whole};
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Groups {
     list: Vec<Group>,
-    /// Group, gang and pinned tasks, by user.
+    /// The group, gang and pinned tasks of each user.
     members: Vec<Member>,
     share: GroupShare,
 }
@@ -35,7 +35,8 @@ pub struct Group {
     pub weight: Rational,
     /// Priority. Beyond the guarantees, siblings of a higher priority come first.
     pub priority: i64,
-    /// Guaranteed amounts. `None` if none are stated. The guarantee is then the sum of the subgroups' guarantees.
+    /// Guaranteed amounts, or `None` if none are stated. A group without a stated guarantee has the sum of
+    /// its subgroups' guarantees.
     pub guarantee: Option<Named>,
     /// The maximum amounts that the group may use.
     pub limit: Named,
@@ -51,9 +52,9 @@ pub struct Group {
 pub struct Member {
     /// Index of the user's group. `None` means the root.
     pub group: Option<usize>,
-    /// Number of tasks that start together. `None` means that tasks start one at a time.
+    /// Number of tasks that start together, or `None` if tasks start one at a time.
     pub gang: Option<u64>,
-    /// Tasks that may not be stopped. `None` means none.
+    /// Number of tasks that may not be stopped, or `None` if all tasks may be stopped.
     pub pinned: Option<Rational>,
 }
 
@@ -62,11 +63,12 @@ pub struct Member {
 pub struct GroupShare {
     /// The amount that is counted.
     pub of: ShareOf,
-    /// The amount by which it is divided.
+    /// The amount by which the counted amount is divided.
     pub over: ShareOver,
-    /// `(resource, m_r)` in ascending order, for the multipliers that are not 1.
+    /// The pairs `(resource, m_r)` of the multipliers that are not 1, in ascending order of resource.
     pub multipliers: Named,
-    /// Whether resources `flavour/name` with the same name are added before the largest is taken.
+    /// Whether the amounts of resources `flavour/name` with the same name are added before the largest amount
+    /// is taken.
     pub families: bool,
     /// The meaning of a weight of 0.
     pub zero_weight: ZeroWeight,
@@ -109,10 +111,10 @@ pub enum ZeroWeight {
 /// The role of guarantees.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Guarantees {
-    /// Guarantees are served before shares are compared.
+    /// Guarantees are met before shares are compared.
     #[default]
     First,
-    /// Guarantees only enter the shares, as the denominator or by subtracting them from usage.
+    /// Guarantees only enter the shares: as the denominator, or as amounts subtracted from the usage.
     Compared,
 }
 
@@ -146,11 +148,11 @@ pub struct GroupSpec {
     pub weight: Option<Rational>,
     /// Priority, a whole number. The default is 0.
     pub priority: Option<Rational>,
-    /// Guaranteed amounts by resource.
+    /// Guaranteed amounts, each with the name of its resource.
     pub guarantee: Option<Vec<(String, Rational)>>,
-    /// Limits by resource.
+    /// Limits, each with the name of its resource.
     pub limit: Vec<(String, Rational)>,
-    /// Lent amounts by resource.
+    /// Amounts that the group lends, each with the name of its resource.
     pub lend: Vec<(String, Rational)>,
     /// Limits on some server classes.
     pub on: Vec<OnSpec>,
@@ -172,9 +174,9 @@ pub struct MemberSpec {
 pub struct GroupShareSpec {
     /// The amount that is counted.
     pub of: ShareOf,
-    /// The amount by which it is divided.
+    /// The amount by which the counted amount is divided.
     pub over: ShareOver,
-    /// Multipliers by resource, above 0.
+    /// Multipliers above 0, each with the name of its resource.
     pub multipliers: Vec<(String, Rational)>,
     /// Whether the flavours of a resource are added.
     pub families: bool,
@@ -225,7 +227,7 @@ impl Groups {
         Ok((Self { list, members: Vec::new(), share }, index))
     }
 
-    /// Reserves memory for this many users.
+    /// Reserves memory for `users` users.
     pub(crate) fn reserve(&mut self, users: usize) {
         self.members.reserve_exact(users);
     }
@@ -347,9 +349,9 @@ impl Group {
     }
 }
 
-/// Returns a group that is its own ancestor, if there is one.
+/// Returns a group that is its own ancestor, or `None` if there is no such group.
 fn first_on_a_cycle(list: &[Group]) -> Option<usize> {
-    // Groups whose ancestors are known to end at the root.
+    // Marks the groups whose ancestors are known to end at the root.
     let mut is_rooted = vec![false; list.len()];
     for start in 0..list.len() {
         let mut path = Vec::new();

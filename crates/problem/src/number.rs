@@ -15,16 +15,16 @@ use thiserror::Error;
 pub(crate) use stated::{between_doubles, format_hashed};
 pub use stated::{format_stated, stated};
 
-/// The maximum number of digits of an input number: before and after the point together, or in numerator and
-/// denominator together.
+/// The maximum number of digits of an input number. Digits before and after the point count together, and so
+/// do the digits of numerator and denominator.
 pub const MAX_DIGITS: usize = 400;
-/// The maximum number of digits of a computed number (in an allocation or in the evidence of a certificate). The exact
-/// answer for a real cluster has thousands.
+/// The maximum number of digits of a computed number (in an allocation or in the evidence of a certificate).
+/// The exact answer for a real cluster has thousands of digits.
 pub const MAX_RESULT_DIGITS: usize = 100_000;
 /// Largest absolute decimal exponent of an input number.
 pub const MAX_EXPONENT: u32 = 400;
-/// Largest absolute decimal exponent of a computed number. Without the exponent, such a number has no more zeros than
-/// it may have digits.
+/// Largest absolute decimal exponent of a computed number. Without its exponent, a number within this limit
+/// has no more zeros than the number of digits that it may have.
 pub const MAX_RESULT_EXPONENT: u32 = 100_000;
 
 /// The limits for one number: its digits and its absolute decimal exponent.
@@ -44,9 +44,9 @@ pub enum NumberError {
     /// The number has more digits than the limit.
     #[error("a number with {found} digits: at most {limit} are accepted")]
     TooManyDigits {
-        /// Digits in the text.
+        /// Number of digits in the text.
         found: usize,
-        /// [`MAX_DIGITS`] or [`MAX_RESULT_DIGITS`].
+        /// The largest allowed number of digits, [`MAX_DIGITS`] or [`MAX_RESULT_DIGITS`].
         limit: usize,
     },
     /// The exponent exceeds the limit.
@@ -54,7 +54,7 @@ pub enum NumberError {
     ExponentTooLarge {
         /// The beginning of the number.
         text: String,
-        /// [`MAX_EXPONENT`] or [`MAX_RESULT_EXPONENT`].
+        /// The largest allowed exponent, [`MAX_EXPONENT`] or [`MAX_RESULT_EXPONENT`].
         limit: u32,
     },
     /// The denominator of a quotient is zero.
@@ -65,7 +65,7 @@ pub enum NumberError {
 /// Reads a decimal or a quotient exactly. `0.1` is 1/10, not the nearest binary number.
 ///
 /// # Errors
-/// [`NumberError`] when the text is neither, or exceeds a limit.
+/// Returns a [`NumberError`] if the text is neither, or exceeds a limit.
 ///
 /// # Examples
 /// ```
@@ -80,7 +80,7 @@ pub fn parse(text: &str) -> Result<Rational, NumberError> {
 /// Reads a number that a solver computed like [`parse`], but with up to [`MAX_RESULT_DIGITS`] digits.
 ///
 /// # Errors
-/// The same as for [`parse`].
+/// Returns an error in the same cases as [`parse`].
 pub fn parse_result(text: &str) -> Result<Rational, NumberError> {
     parse_within(text, NumberLimits { digits: MAX_RESULT_DIGITS, exponent: MAX_RESULT_EXPONENT })
 }
@@ -105,7 +105,7 @@ const BINARY: [(&str, u32); 6] = [("Ki", 10), ("Mi", 20), ("Gi", 30), ("Ti", 40)
 /// thousand, `1E` an exa.
 ///
 /// # Errors
-/// The same as for [`parse`].
+/// Returns an error in the same cases as [`parse`].
 ///
 /// # Examples
 /// ```
@@ -157,15 +157,15 @@ pub fn format(value: &Rational) -> String {
 /// Returns the nearest floating-point number, with ties to even. It is infinite when out of range.
 #[must_use]
 pub fn to_f64(value: &Rational) -> f64 {
-    /// Whole numbers up to this one are doubles, so dividing two of them in floating point gives the nearest double
-    /// to their quotient.
+    /// Whole numbers up to this number are doubles, so dividing two of them in floating point gives the
+    /// nearest double to their quotient.
     const DOUBLES: u64 = 1 << f64::MANTISSA_DIGITS;
     if let (Some(numerator), Some(denominator)) = (value.numer().to_i64(), value.denom().to_u64())
         && numerator.unsigned_abs().max(denominator) <= DOUBLES
     {
         return numerator as f64 / denominator as f64;
     }
-    // GMP rounds towards zero, so the nearest double is this one or its neighbour away from zero.
+    // GMP rounds towards zero, so the nearest double is `inner` or its neighbour away from zero.
     let inner = value.to_f64();
     let negative = *value < 0;
     let outer = if negative { inner.next_down() } else { inner.next_up() };
@@ -179,10 +179,10 @@ pub fn to_f64(value: &Rational) -> f64 {
     if to_outer < to_inner || (to_outer == to_inner && outer_is_even) { outer } else { inner }
 }
 
-/// Returns a double within two units in the last place, in a tenth of the time of [`to_f64`].
+/// Returns a double within two units in the last place of `value`, in a tenth of the time of [`to_f64`].
 #[must_use]
 pub fn near(value: &Rational) -> f64 {
-    /// Bits up to which integers, and hence their quotients, are in the range of doubles.
+    /// Number of bits up to which integers, and hence their quotients, are in the range of doubles.
     const BITS: u32 = 1000;
     let (numerator, denominator) = (value.numer(), value.denom());
     if numerator.significant_bits() < BITS && denominator.significant_bits() < BITS {
@@ -249,10 +249,10 @@ fn parse_decimal(text: &str, limits: NumberLimits) -> Result<Rational, NumberErr
     Ok(signed(negative, value))
 }
 
-/// Digits that always fit into a machine word. Most numbers have no more.
+/// Number of digits that always fit into a machine word. Most numbers have no more digits.
 const SHORT: usize = 19;
 
-/// Returns the digits of both texts as one integer. Both must consist of ASCII digits.
+/// Returns the digits of both texts as one integer. Both texts must consist of ASCII digits.
 fn joined(whole: &str, fraction: &str) -> Integer {
     if whole.len() + fraction.len() > SHORT {
         return integer(&format!("{whole}{fraction}"));
@@ -272,7 +272,8 @@ fn power_of_ten(exponent: u32) -> Integer {
     Integer::from(10).pow(exponent)
 }
 
-/// Reads an exponent. Returns `None` when the text is not an exponent, and `Some(None)` when it is out of range.
+/// Reads an exponent. Returns `None` if the text is not an exponent, and `Some(None)` if the exponent is out
+/// of range.
 fn parse_exponent(text: &str, limit: u32) -> Option<Option<i32>> {
     let (negative, digits) = match text.strip_prefix('+') {
         Some(rest) => (false, rest),
@@ -317,15 +318,17 @@ fn excerpt(text: &str) -> String {
     format!("{head}...")
 }
 
-/// The maximum number of digits of all numbers of one document together, with exponents written out as zeros. They take
-/// about 110 MB. A million users with five demands of ten digits use a fifth of this budget.
+/// The maximum number of digits of all numbers of one document together, with exponents written out as zeros.
+/// So many digits take about 110 MB. A million users with five demands of ten digits use a fifth of this
+/// budget.
 pub const MAX_TOTAL_DIGITS: u64 = 1 << 28;
 
 /// The error that the numbers of a document have more digits than the reader's budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("too large: the numbers have more than {limit} digits together, the budget of the reader")]
 pub struct TooManyDigitsTogether {
-    /// [`MAX_TOTAL_DIGITS`], or the limit that the budget was created with.
+    /// The largest allowed number of digits, [`MAX_TOTAL_DIGITS`] or the limit with which the budget was
+    /// created.
     pub limit: u64,
 }
 
@@ -343,10 +346,11 @@ impl DigitBudget {
         Self { limit, left: Cell::new(limit) }
     }
 
-    /// Takes the digits that the number written as `text` needs, with its exponent written out as zeros.
+    /// Takes the digits that the number written as `text` needs from the budget, with its exponent written
+    /// out as zeros.
     ///
     /// # Errors
-    /// [`TooManyDigitsTogether`] when fewer digits are left. The budget is empty from then on.
+    /// Returns [`TooManyDigitsTogether`] if fewer digits are left. The budget is empty from then on.
     pub fn charge(&self, text: &str) -> Result<(), TooManyDigitsTogether> {
         let left = self.left.get().checked_sub(cost(text));
         self.left.set(left.unwrap_or(0));
@@ -357,7 +361,7 @@ impl DigitBudget {
         self.left.get()
     }
 
-    /// Takes `digits` from the budget if so many are left. Returns whether they were left.
+    /// Takes `digits` from the budget if at least so many are left. Returns whether they were left.
     pub(crate) fn takes(&self, digits: u64) -> bool {
         let left = self.left.get().checked_sub(digits);
         left.is_some_and(|left| {
@@ -373,7 +377,7 @@ impl Default for DigitBudget {
     }
 }
 
-/// Returns the digits of the number `text` when its exponent is written out.
+/// Returns the number of digits of the number `text` when its exponent is written out.
 pub(crate) fn cost(text: &str) -> u64 {
     let Some(e) = text.bytes().position(|byte| matches!(byte, b'e' | b'E')) else { return text.len() as u64 };
     let exponent = &text[e + 1..];

@@ -1,9 +1,9 @@
 //! Limits of a group on some of the server classes.
 //!
-//! A set of classes is named in one of two forms. As a key, `"on": {"a100": {...}, "h100, a100": {...}}`, it is one
-//! class name or several separated by commas. As a list, it is `"on": [{"servers": ["a100", "h100"], ...}]`. This
-//! program writes the second form, since a name may contain a comma. A key that is itself the name of a class means
-//! that class.
+//! A document names a set of classes in one of two forms. As a key,
+//! `"on": {"a100": {...}, "h100, a100": {...}}`, the set is one class name or several names separated by
+//! commas. As a list, the set is `"on": [{"servers": ["a100", "h100"], ...}]`. This program writes the second
+//! form, since a name may contain a comma. A key that is itself the name of a class means that class.
 
 use std::collections::HashSet;
 
@@ -19,7 +19,7 @@ use crate::resolve::{Index, named, set};
 pub struct On {
     /// Indices of the classes, ascending and never empty.
     pub servers: Vec<usize>,
-    /// Limits by resource, never empty.
+    /// The limits on resources. The list is never empty.
     pub limit: Named,
 }
 
@@ -28,7 +28,7 @@ pub struct On {
 pub struct OnSpec {
     /// The form in which the classes are named.
     pub servers: ServersSpec,
-    /// Limits by resource.
+    /// Limits, each with the name of its resource.
     pub limit: Vec<(String, Rational)>,
     /// Whether the forbidden field `guarantee` is present.
     pub has_guarantee: bool,

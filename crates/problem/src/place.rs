@@ -47,7 +47,7 @@ impl Place {
         Self { steps: self.steps.iter().chain(&inner.steps).cloned().collect() }
     }
 
-    /// Returns the path one step further.
+    /// Returns the path with one more step.
     pub(crate) fn step(&self, step: PlaceStep) -> Self {
         let mut steps = self.steps.clone();
         steps.push(step);
@@ -74,7 +74,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// Length in bytes above which a key is cut when a place is shown.
+/// Length in bytes above which a key is cut in a shown place.
 const LONGEST_SHOWN: usize = 60;
 
 fn is_plain(name: &str) -> bool {

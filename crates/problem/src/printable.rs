@@ -10,7 +10,7 @@ pub enum Medium {
     /// A line that is shown without further escaping: on a terminal, in a log, in a picture whose writer escapes
     /// markup, or in a comment that ends with its line.
     Text,
-    /// A line of Markdown, as GitHub reads it.
+    /// A line of Markdown, as GitHub displays it.
     Markdown,
     /// A cell of a table in Markdown, where no heading or list can begin.
     MarkdownCell,
@@ -21,7 +21,7 @@ pub enum Medium {
     /// A field of comma-separated values (RFC 4180). An apostrophe is put in front of a text that a spreadsheet
     /// would read as a formula. Numbers stay numbers.
     Csv,
-    /// Text in a comment of Coq, which reads strings and comments inside comments.
+    /// Text in a comment of Coq, in which Coq recognises strings and nested comments.
     Coq,
 }
 
@@ -67,7 +67,7 @@ pub fn printable(text: &str) -> String {
     each(text, |c| is_hidden(c).then(|| c.escape_unicode().to_string()))
 }
 
-/// Returns several lines, each [`printable`].
+/// Returns a text of several lines, with each line escaped as [`printable`] does.
 #[must_use]
 pub fn printable_lines(text: &str) -> String {
     let lines = text.split('\n').map(|line| printable(line.strip_suffix('\r').unwrap_or(line)));
@@ -93,7 +93,7 @@ pub fn printable_json(document: &str) -> String {
     })
 }
 
-/// Returns the text with some characters replaced.
+/// Returns the text in which each character for which `replaced` returns a text is replaced by that text.
 fn each<S: AsRef<str>>(text: &str, replaced: impl Fn(char) -> Option<S>) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
@@ -110,7 +110,7 @@ fn markdown(c: char) -> Option<String> {
     is_markup.then(|| format!("\\{c}"))
 }
 
-/// Returns a line of Markdown that begins no heading, list, rule, table or block of code.
+/// Returns a line of Markdown, escaped so that it begins no heading, list, rule, table or block of code.
 fn begun(text: &str) -> String {
     let text = text.trim_start();
     let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
@@ -142,22 +142,22 @@ fn latex(c: char) -> Option<String> {
         '>' => "\\textgreater{}".to_owned(),
         '|' => "\\textbar{}".to_owned(),
         '&' | '%' | '$' | '#' | '_' | '{' | '}' => format!("\\{c}"),
-        // After the end of a row, LaTeX would read these characters as its arguments.
+        // After the end of a row, LaTeX would read `[` and `*` as arguments of the row.
         '[' | '*' => format!("{{{c}}}"),
         _ => return None,
     })
 }
 
 fn coq(c: char) -> Option<String> {
-    // A hidden character has already become `\u{..}` and must stay so.
+    // A hidden character has already become `\u{..}` and must not be escaped again.
     let is_plain = c.is_ascii_alphanumeric() || " -_.,:/+=\\{}".contains(c);
     (!is_plain).then(|| c.escape_unicode().to_string())
 }
 
 /// Returns a text as a field of comma-separated values.
 fn field(text: String) -> String {
-    // The documentation of Excel names the first four characters. The wide forms have the same effect in its versions
-    // for some languages.
+    // The documentation of Excel names the first four characters. The wide forms have the same effect in
+    // Excel's versions for some languages.
     let begins = text.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']);
     let text = if begins && !is_number(&text) { format!("'{text}") } else { text };
     // Some spreadsheets also separate fields at semicolons.

@@ -42,8 +42,8 @@ pub struct Problem {
     hash: Hash,
 }
 
-/// The hash of the problem, computed when it is first needed. It follows from the other fields, so all hashes
-/// compare as equal.
+/// The hash of the problem, computed when it is first needed. The hash follows from the other fields, so all
+/// hashes compare as equal.
 #[derive(Debug, Clone, Default)]
 struct Hash(OnceLock<String>);
 
@@ -77,17 +77,17 @@ pub struct User {
 }
 
 crate::names::getters! { Problem:
-    /// The title; may be empty.
+    /// The title, which may be empty.
     name: str;
-    /// Names of the resources, by `r`.
+    /// Names of the resources, indexed by `r`.
     resources: [String];
-    /// The server classes, by `i`.
+    /// The server classes, indexed by `i`.
     servers: [ServerClass];
-    /// The users, by `n`.
+    /// The users, indexed by `n`.
     users: [User];
     /// The groups of the users, with the group, gang and pinned tasks of each user.
     groups: Groups;
-    /// Capacity of all servers together, by resource: the sum over `i` of `k_i c_ir`.
+    /// Capacity of all servers together, indexed by resource: the sum over `i` of `k_i c_ir`.
     total_capacity: [Rational];
 }
 
@@ -95,18 +95,20 @@ impl Problem {
     /// Checks a stated problem and builds it.
     ///
     /// # Errors
-    /// [`ProblemError`] with the place of the first fault: a duplicate, empty or unknown name, a negative quantity,
-    /// a weight or rate that is not positive, an invalid count, a user that demands nothing.
+    /// Returns a [`ProblemError`] with the place of the first fault: a duplicate, empty or unknown name, a
+    /// negative quantity, a weight or rate that is not positive, an invalid count, or a user that demands
+    /// nothing.
     pub fn new(spec: ProblemSpec) -> Result<Self, ProblemError> {
         Self::grouped(spec, Vec::new(), GroupShareSpec::default(), Vec::new())
     }
 
-    /// Builds a problem like [`new`](Self::new), with groups and with the group, gang and pinned tasks of each
-    /// user.
+    /// Builds a problem like [`new`](Self::new), with groups and with the group, gang and pinned tasks of
+    /// each user.
     ///
     /// # Errors
-    /// The same as for [`new`](Self::new), and: an unknown parent or group, a group that is its own ancestor, amounts
-    /// that are negative or contradict each other, a gang or a priority that is not a whole number.
+    /// Returns an error in the same cases as [`new`](Self::new), and for an unknown parent or group, a group
+    /// that is its own ancestor, amounts that are negative or contradict each other, and a gang or a priority
+    /// that is not a whole number.
     pub fn grouped(
         spec: ProblemSpec,
         groups: Vec<GroupSpec>,
@@ -123,7 +125,7 @@ impl Problem {
     /// statements together may take much more memory than the problem.
     ///
     /// # Errors
-    /// The same as for [`grouped`](Self::grouped).
+    /// Returns an error in the same cases as [`grouped`](Self::grouped).
     pub fn one_by_one(
         spec: ProblemSpec,
         groups: Vec<GroupSpec>,
@@ -142,11 +144,11 @@ impl Problem {
         Self { hash: Hash::default(), ..self.clone() }
     }
 
-    /// Returns the same problem with `more` units of resource `r` added to the whole class `i`. Each server of the
+    /// Returns the problem with `more` units of resource `r` added to the whole class `i`. Each server of the
     /// class gets an equal part of the addition.
     ///
     /// # Panics
-    /// When there is no such class or resource.
+    /// Panics if there is no such class or resource.
     #[must_use]
     pub fn with_more(&self, i: usize, r: usize, more: &Rational) -> Self {
         let mut problem = self.changed();
@@ -158,7 +160,8 @@ impl Problem {
         problem
     }
 
-    /// Returns the same problem with other weights, by user. Users beyond the list keep their weights.
+    /// Returns the problem with other weights, one for each user. Users beyond the end of the list keep their
+    /// weights.
     #[must_use]
     pub fn with_weights(&self, weights: Vec<Rational>) -> Self {
         let mut problem = self.changed();
@@ -168,7 +171,7 @@ impl Problem {
         problem
     }
 
-    /// Returns the same problem in which these users have no tasks.
+    /// Returns the problem in which the users in `users` have no tasks.
     #[must_use]
     pub fn without_tasks_of(&self, users: &[usize]) -> Self {
         let mut problem = self.changed();
@@ -180,7 +183,7 @@ impl Problem {
         problem
     }
 
-    /// Returns the hash, which `compute` is called for once.
+    /// Returns the hash. `compute` is called only the first time.
     pub(crate) fn hashed(&self, compute: impl FnOnce(&Self) -> String) -> &str {
         self.hash.0.get_or_init(|| compute(self))
     }
@@ -209,13 +212,14 @@ impl Problem {
         self.servers.iter().map(|s| u128::from(s.count)).sum()
     }
 
-    /// Returns the demand of one task of user `n` on a server of class `i`, by resource: `d_nir`.
+    /// Returns the demand `d_nir` of one task of user `n` on a server of class `i`, indexed by resource.
     #[must_use]
     pub fn demand(&self, n: usize, i: usize) -> &Quantities {
         self.users[n].demand_on(i)
     }
 
-    /// Returns `gamma_ni`, the tasks of user `n` if it has all of class `i`. It is 0 if the user may not run there.
+    /// Returns `gamma_ni`, the tasks of user `n` if it has all of class `i`. The result is 0 if the user may
+    /// not run there.
     #[must_use]
     pub fn gamma(&self, n: usize, i: usize) -> Rational {
         if self.users[n].may_use(i) { self.unconstrained_gamma(n, i) } else { Rational::new() }
@@ -229,7 +233,8 @@ impl Problem {
             return gamma.clone();
         }
         if user.rates.is_some() && !user.may_use(i) {
-            // On a class without a rate, the user has no demand that could be compared with its capacity.
+            // On a class without a rate, the user has no demand that could be compared with the capacity of
+            // the class.
             return Rational::new();
         }
         let server = &self.servers[i];
@@ -244,7 +249,7 @@ impl Problem {
         self.users[n].classes(self.n_servers()).map(|i| self.unconstrained_gamma(n, i)).sum()
     }
 
-    /// Returns whether user `n` can be given anything: it has tasks, and they fit on a class that it may use.
+    /// Returns whether user `n` is active: it has tasks, and they fit on a class that it may use.
     ///
     /// A user that is not active takes part in no share and no sum of weights (docs/theory.md, section 1).
     #[must_use]
@@ -253,15 +258,17 @@ impl Problem {
         has_tasks && self.classes_of(n).next().is_some()
     }
 
-    /// Returns the classes that user `n` may use and on which its tasks fit (`gamma_ni > 0`), ascending.
+    /// Returns the classes that user `n` may use and on which its tasks fit (`gamma_ni > 0`), in ascending
+    /// order.
     ///
-    /// If the user lists its classes, only these are visited.
+    /// If the user lists its classes, only these classes are visited.
     pub fn classes_of(&self, n: usize) -> impl Iterator<Item = usize> + '_ {
         let user = &self.users[n];
         user.classes(self.n_servers()).filter(|&i| self.fits(user, i))
     }
 
-    /// Returns whether `gamma_ni > 0`: user `n` may use class `i`, and a fraction of its task fits there.
+    /// Returns whether `gamma_ni > 0`: user `n` may use class `i`, and a fraction of its task fits on the
+    /// class.
     #[must_use]
     pub fn can_run(&self, n: usize, i: usize) -> bool {
         let user = &self.users[n];
@@ -296,19 +303,19 @@ impl Problem {
         servers.iter().map(|i| self.servers[*i].name()).collect::<Vec<_>>().join(", ")
     }
 
-    /// Returns the index of every user by name.
+    /// Returns the index of every user, by the name of the user.
     #[must_use]
     pub fn user_index(&self) -> HashMap<&str, usize> {
         self.users.iter().enumerate().map(|(n, user)| (user.name.as_str(), n)).collect()
     }
 
-    /// Returns the index of every server class by name.
+    /// Returns the index of every server class, by the name of the class.
     #[must_use]
     pub fn server_index(&self) -> HashMap<&str, usize> {
         self.servers.iter().enumerate().map(|(i, server)| (server.name.as_str(), i)).collect()
     }
 
-    /// Returns the index of the user with this name. For many names, use [`Problem::user_index`].
+    /// Returns the index of the user with the name `name`. For many names, use [`Problem::user_index`].
     #[must_use]
     pub fn user_named(&self, name: &str) -> Option<usize> {
         self.users.iter().position(|u| u.name == name)
@@ -318,7 +325,7 @@ impl Problem {
 crate::names::getters! { ServerClass:
     /// Name of the class.
     name: str;
-    /// Capacity of ONE server, by resource: `c_ir`.
+    /// Capacity `c_ir` of ONE server, indexed by resource.
     capacity: Quantities;
 }
 
@@ -342,30 +349,30 @@ crate::names::getters! { User:
     name: str;
     /// Weight `w_n`, positive.
     weight: Rational;
-    /// Demand of one task by resource, `d_nr`, on classes without a demand of their own.
+    /// Demand `d_nr` of one task, indexed by resource, on classes for which the user states no other demand.
     base_demand: Quantities;
-    /// Classes on which the demand differs from [`User::base_demand`], in ascending order.
+    /// Demand on the classes on which it differs from [`User::base_demand`], in ascending order of class.
     demand_overrides: [(usize, Quantities)];
-    /// The `gamma_ni` that are given directly, by class in ascending order.
+    /// The `gamma_ni` that are stated directly, each with its class, in ascending order of class.
     given_gamma: [(usize, Rational)];
-    /// The coefficients `u_ni` of the generic criterion, by class in ascending order.
+    /// The coefficients `u_ni` of the generic criterion, each with its class, in ascending order of class.
     criterion: [(usize, Rational)];
 }
 
 impl User {
-    /// Returns the number of tasks `T_n` that the user has. `None` means unlimited.
+    /// Returns the number of tasks `T_n` that the user has, or `None` for unlimited tasks.
     #[must_use]
     pub fn tasks(&self) -> Option<&Rational> {
         self.tasks.as_ref()
     }
 
-    /// Returns the demand of one task on class `i`, by resource: `d_nir`.
+    /// Returns the demand `d_nir` of one task on class `i`, indexed by resource.
     #[must_use]
     pub fn demand_on(&self, i: usize) -> &Quantities {
         lookup(&self.demand_overrides, i).unwrap_or(&self.base_demand)
     }
 
-    /// Returns the classes that the user may use, in ascending order. `None` means all.
+    /// Returns the classes that the user may use, in ascending order, or `None` if it may use all classes.
     #[must_use]
     pub fn servers(&self) -> Option<&[usize]> {
         self.servers.as_deref()
@@ -377,7 +384,7 @@ impl User {
         self.servers.as_ref().is_none_or(|list| list.binary_search(&i).is_ok())
     }
 
-    /// Returns the classes that the user may use, out of `n_servers`, ascending.
+    /// Returns the classes among `n_servers` classes that the user may use, in ascending order.
     pub(crate) fn classes(&self, n_servers: usize) -> impl Iterator<Item = usize> + '_ {
         let listed = self.servers.as_deref();
         let all = if listed.is_none() { 0..n_servers } else { 0..0 };

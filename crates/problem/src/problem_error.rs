@@ -34,7 +34,7 @@ pub enum Warning {
         servers: String,
         /// Name of the resource.
         resource: String,
-        /// The guarantee.
+        /// The guaranteed amount.
         promised: Rational,
         /// The limit on the named classes, plus the capacity of all other classes.
         available: Rational,
@@ -62,7 +62,7 @@ pub enum Warning {
 pub struct ProblemError {
     /// Place of the fault in the stated problem.
     pub place: Place,
-    /// The fault.
+    /// The kind of fault.
     pub kind: ProblemErrorKind,
 }
 
@@ -94,32 +94,32 @@ pub enum ProblemErrorKind {
     DuplicateName {
         /// The kind of thing that is named, such as `resource`, `server` or `user`.
         what: &'static str,
-        /// The name.
+        /// The name that occurs twice.
         name: String,
     },
     /// A name is empty.
     #[error("a {0} needs a name that is not empty")]
     EmptyName(&'static str),
-    /// A name that is not defined.
+    /// A name is not defined.
     #[error("there is no {what} `{name}`{hint}", hint = did_you_mean(nearest.as_deref()))]
     Unknown {
         /// The kind of thing that is named, such as `resource`, `server` or `user`.
         what: &'static str,
-        /// The name.
+        /// The name that is not defined.
         name: String,
         /// A similar name that may be meant.
         nearest: Option<String>,
     },
-    /// A quantity below zero.
+    /// A quantity is below zero.
     #[error("{0} is negative: expected a number of at least 0")]
     Negative(String),
-    /// A weight or rate that is not above zero.
+    /// A weight or rate is not above zero.
     #[error("{0} is not positive: expected a number above 0")]
     NotPositive(String),
-    /// A count that is not an integer from 1 to [`MAX_COUNT`].
+    /// A count is not an integer from 1 to [`MAX_COUNT`].
     #[error("{0} is not a count of servers: expected an integer from 1 to 10^12")]
     BadCount(String),
-    /// A user that demands nothing.
+    /// A user demands nothing.
     #[error("user `{0}` demands nothing: expected at least one resource with a demand above 0")]
     DemandsNothing(String),
     /// Rates are stated together with a field that they replace.
@@ -139,10 +139,10 @@ pub enum ProblemErrorKind {
     /// The user may run on no server class at all.
     #[error("user `{0}` may use no server class: expected at least one, or no `servers` at all")]
     NoServerAllowed(String),
-    /// A job type that demands nothing, so that any number of its jobs would fit.
+    /// A job type demands nothing, so any number of its jobs would fit.
     #[error("job type `{0}` demands nothing: expected at least one resource with a demand above 0")]
     TypeDemandsNothing(String),
-    /// A job type that fits on no server, or occurs in no configuration.
+    /// A job type fits on no server, or occurs in no configuration.
     #[error(
         "job type `{0}` fits on no server, not even alone: expected a server with room for at least one of its jobs"
     )]
@@ -150,10 +150,10 @@ pub enum ProblemErrorKind {
     /// More than [`MAX_COUNT`] jobs of a type fit on one server.
     #[error("more than 10^12 jobs of type `{0}` fit on one server: expected at most 10^12")]
     TooManyFit(String),
-    /// A number of jobs that is not an integer from 0 to [`MAX_COUNT`].
+    /// A number of jobs is not an integer from 0 to [`MAX_COUNT`].
     #[error("{0} is not a number of jobs: expected an integer from 0 to 10^12")]
     BadJobs(String),
-    /// Some pools have a count and others have none.
+    /// Some pools have a count and other pools have none.
     #[error("this pool has no `count`, but others do: state it for all pools or for none")]
     CountMissing,
     /// Capacities or demands are stated together with a list of configurations.
@@ -161,33 +161,33 @@ pub enum ProblemErrorKind {
         "`{0}` cannot stand next to `configurations`: state either configurations, or capacities and demands"
     )]
     BesideConfigurations(&'static str),
-    /// A group that is its own ancestor.
+    /// A group is its own ancestor.
     #[error("group `{0}` stands in itself: expected parents that lead to a group without a parent")]
     GroupInItself(String),
-    /// A group with too many ancestors.
+    /// A group has too many ancestors.
     #[error("group `{0}` has more than {most} groups above it: expected at most {most}", most = MOST_DEPTH - 1)]
     GroupTooDeep(String),
-    /// A gang that is not a whole number of tasks from 1 to [`MAX_COUNT`].
+    /// A gang is not a whole number of tasks from 1 to [`MAX_COUNT`].
     #[error("{0} is not a number of tasks that run together: expected a whole number from 1 to 10^12")]
     BadGang(String),
-    /// A priority that is not a whole number, or too large.
+    /// A priority is not a whole number, or is too large.
     #[error("{0} is not a priority: expected a whole number")]
     BadPriority(String),
-    /// A guarantee above the limit of the same group.
+    /// The guarantee of a group is above its limit.
     #[error("the guarantee {guarantee} is above the limit {limit}: expected at most {limit}")]
     GuaranteeAboveLimit {
-        /// The guarantee.
+        /// The guaranteed amount.
         guarantee: String,
-        /// The limit.
+        /// The amount of the limit.
         limit: String,
     },
-    /// An empty set of server classes.
+    /// A set of server classes is empty.
     #[error("expected at least one server class")]
     EmptySet,
-    /// Two entries about the same set of server classes.
+    /// Two entries are about the same set of server classes.
     #[error("there are two entries for the server classes `{0}`: expected one")]
     DuplicateSet(String),
-    /// A guarantee, or a statement of what is lent, for some server classes.
+    /// A guarantee, or an amount to lend, is stated for only some server classes.
     #[error(
         "a `{0}` on some server classes is not supported, only `limit` is: state the `{0}` for all servers, since \
          the group's tasks may also run elsewhere"
@@ -201,7 +201,7 @@ pub enum ProblemErrorKind {
         /// Number of tasks that the user has.
         tasks: String,
     },
-    /// An empty list of configurations.
+    /// A list of configurations is empty.
     #[error("expected at least one configuration")]
     NoConfigurations,
 }

@@ -10,20 +10,20 @@ use crate::problem::Problem;
 use crate::problem_error::Warning;
 use crate::quantities::Named;
 
-/// Guarantees and kept-back amounts by group, for the resources that are named.
+/// Guarantees and kept-back amounts of each group, for the resources that the group or its subgroups name.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Promises {
     /// `G_v`: the guarantee that a group states, or else the sum of its subgroups' guarantees. `None` if neither
     /// exists.
     pub guarantee: Vec<Option<Named>>,
-    /// `K_v`: the amount of the guarantee that is not lent, or the amount that is kept back for the subgroups if that
-    /// is more. Zeros are left out.
+    /// `K_v`: the amount of the guarantee that is not lent, or the amount that is kept back for the subgroups
+    /// if this amount is larger. Zeros are left out.
     pub kept: Vec<Named>,
 }
 
 impl Promises {
-    /// Computes the guarantees of the groups. The memory is linear in the number of resources that they and their
-    /// ancestors name.
+    /// Computes the guarantees of the groups. The memory is linear in the number of resources that groups and
+    /// their ancestors name.
     #[must_use]
     pub fn new(groups: &Groups) -> Self {
         let list = groups.list();
@@ -58,7 +58,8 @@ impl Promises {
         promises
     }
 
-    /// Returns the guarantee of group `v` for resource `r`, if it names that resource.
+    /// Returns the guarantee of group `v` for resource `r`, or `None` if the guarantee does not name the
+    /// resource.
     #[must_use]
     pub fn promised(&self, v: usize, r: usize) -> Option<&Rational> {
         amount(self.guarantee[v].as_ref(), r)
@@ -78,8 +79,8 @@ impl Problem {
         found
     }
 
-    /// Returns a warning for each group whose subgroups have larger guarantees together than the group itself. Also
-    /// returns one if all groups together have guarantees above the capacity.
+    /// Returns a warning for each group whose subgroups have larger guarantees together than the group
+    /// itself. Also returns a warning if all groups together have guarantees above the capacity.
     fn broken_promises(&self, promises: &Promises) -> Vec<Warning> {
         let list = self.groups().list();
         let mut sums: Vec<BTreeMap<usize, Rational>> = vec![BTreeMap::new(); list.len() + 1];

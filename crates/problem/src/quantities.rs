@@ -1,12 +1,12 @@
-//! Amounts by resource, stored sparsely. In problems with thousands of resources, most amounts are 0.
+//! Amounts of resources, stored sparsely. In problems with thousands of resources, most amounts are 0.
 
 use std::ops::Index;
 use std::sync::Arc;
 
 use rug::Rational;
 
-/// Amounts of some resources on all servers together: `(resource, amount)`, ascending by resource. A resource that is
-/// named with the amount 0 differs from a resource that is not named.
+/// Amounts of some resources on all servers together: pairs `(resource, amount)` in ascending order of
+/// resource. A resource that is named with the amount 0 differs from a resource that is not named.
 pub type Named = Vec<(usize, Rational)>;
 
 /// Amounts by resource `r`, stored as the entries that are not 0. Clones share the entries.
@@ -26,12 +26,12 @@ pub type Named = Vec<(usize, Rational)>;
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Quantities {
     len: usize,
-    /// `(r, amount)`, ascending by `r`, without zeros.
+    /// The pairs `(r, amount)` without zeros, in ascending order of `r`.
     entries: Arc<[(usize, Rational)]>,
 }
 
 crate::names::getters! { Quantities:
-    /// The pairs `(r, amount)` of the resources whose amount is not 0, ascending.
+    /// The pairs `(r, amount)` of the resources whose amount is not 0, in ascending order.
     entries: [(usize, Rational)];
 }
 
@@ -47,7 +47,7 @@ impl Quantities {
         Self { len, entries: entries.into() }
     }
 
-    /// Returns the number of resources, including those of amount 0.
+    /// Returns the number of resources, including resources of amount 0.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
@@ -76,12 +76,12 @@ impl Quantities {
         self.position(r).is_some()
     }
 
-    /// Returns an iterator over all amounts by resource, including zeros.
+    /// Returns an iterator over the amounts of all resources, including zeros.
     pub fn iter(&self) -> Iter<'_> {
         Iter { entries: &self.entries, next: 0, len: self.len }
     }
 
-    /// Returns all amounts by resource, including zeros.
+    /// Returns the amounts of all resources, including zeros.
     #[must_use]
     pub fn to_vec(&self) -> Vec<Rational> {
         self.iter().cloned().collect()

@@ -44,13 +44,13 @@ pub struct JobType {
 }
 
 crate::names::getters! { Reservation:
-    /// The title; may be empty.
+    /// The title, which may be empty.
     name: str;
-    /// Names of the resources, by `r`.
+    /// Names of the resources, indexed by `r`.
     resources: [String];
-    /// The pools, by `i`; at least one.
+    /// The pools, indexed by `i`. There is at least one pool.
     pools: [ServerPool];
-    /// The job types, by `j`; may be empty. Their order decides ties.
+    /// The job types, indexed by `j`. The list may be empty. The order of the job types decides ties.
     jobs: [JobType];
 }
 
@@ -58,8 +58,8 @@ impl Reservation {
     /// Checks a stated problem and builds it.
     ///
     /// # Errors
-    /// [`ProblemError`] with the place of the first fault: a duplicate, empty or unknown name, a negative quantity,
-    /// an invalid count, a type that demands nothing or fits on no server.
+    /// Returns a [`ProblemError`] with the place of the first fault: a duplicate, empty or unknown name, a
+    /// negative quantity, an invalid count, or a type that demands nothing or fits on no server.
     pub fn new(spec: ReservationSpec) -> Result<Self, ProblemError> {
         let at = Place::root();
         let listed = spec.configurations.is_some();
@@ -89,7 +89,8 @@ impl Reservation {
         Ok(problem)
     }
 
-    /// Checks that every type fits somewhere, and nowhere more than [`MAX_COUNT`] times.
+    /// Checks that every type fits on some server, and that at most [`MAX_COUNT`] of its jobs fit on any
+    /// server.
     fn check_fits(&self, at: &Place) -> Result<(), ProblemError> {
         for (j, job) in self.jobs.iter().enumerate() {
             let mut fits = false;
@@ -119,8 +120,9 @@ impl Reservation {
         }
     }
 
-    /// Returns the stated maximal configurations, if they replace capacities and demands. They apply to the servers
-    /// of every pool. Any configuration below one of them is feasible too.
+    /// Returns the stated maximal configurations, or `None` if the problem states capacities and demands. The
+    /// configurations apply to the servers of every pool. Any configuration below a stated configuration is
+    /// feasible too.
     #[must_use]
     pub fn configurations(&self) -> Option<&[Vec<u64>]> {
         self.configurations.as_deref()
@@ -138,7 +140,7 @@ impl Reservation {
         self.jobs.len()
     }
 
-    /// Returns the number of servers of all pools, `L`, if it is stated.
+    /// Returns the number of servers of all pools, `L`, or `None` if it is not stated.
     #[must_use]
     pub fn n_servers(&self) -> Option<u128> {
         self.pools.iter().map(|pool| pool.count.map(u128::from)).sum()
@@ -176,13 +178,14 @@ impl Reservation {
         self.jobs.iter().zip(k).map(|(job, k)| Rational::from(&job.reward * k)).sum()
     }
 
-    /// Returns the loads per server, by type: `rho_j`.
+    /// Returns the load per server of each type: `rho_j`.
     #[must_use]
     pub fn loads(&self) -> Vec<Rational> {
         self.jobs.iter().map(|job| job.load.clone()).collect()
     }
 
-    /// Returns the same problem with other loads per server, by type. The number of servers is left open.
+    /// Returns the problem with other loads per server, one for each type. The number of servers is left
+    /// open.
     #[must_use]
     pub fn with_loads(&self, loads: &[Rational]) -> Self {
         let mut other = self.clone();
@@ -191,7 +194,7 @@ impl Reservation {
         other
     }
 
-    /// Returns the rewards by type: `u_j`.
+    /// Returns the reward of each type: `u_j`.
     #[must_use]
     pub fn rewards(&self) -> Vec<Rational> {
         self.jobs.iter().map(|job| job.reward.clone()).collect()
@@ -203,8 +206,8 @@ impl Reservation {
         self.pools.iter().map(|pool| pool.fraction.clone()).collect()
     }
 
-    /// Returns the whole jobs of every type when `L` servers are offered the loads: `floor(rho_j L)`. Returns
-    /// `None` when the number of servers is not stated.
+    /// Returns the number of whole jobs of every type when `L` servers are offered the loads:
+    /// `floor(rho_j L)`. Returns `None` if the number of servers is not stated.
     #[must_use]
     pub fn whole_jobs(&self) -> Option<Vec<Integer>> {
         let servers = Integer::from(self.n_servers()?);
@@ -216,12 +219,12 @@ impl Reservation {
 crate::names::getters! { ServerPool:
     /// Name of the pool.
     name: str;
-    /// Capacity of one server, by resource; empty if configurations are stated.
+    /// Capacity of one server, indexed by resource. It is empty if configurations are stated.
     capacity: Quantities;
 }
 
 impl ServerPool {
-    /// Returns the number of servers, if it is stated.
+    /// Returns the number of servers, or `None` if it is not stated.
     #[must_use]
     pub fn count(&self) -> Option<u64> {
         self.count
@@ -231,7 +234,7 @@ impl ServerPool {
 crate::names::getters! { JobType:
     /// Name of the type.
     name: str;
-    /// Demand of one job, by resource: `d_jr`; empty if configurations are stated.
+    /// Demand `d_jr` of one job, indexed by resource. It is empty if configurations are stated.
     demand: Quantities;
     /// Reward of one job per unit of time, `u_j`.
     reward: Rational;

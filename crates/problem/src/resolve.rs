@@ -9,7 +9,7 @@ use crate::place::Place;
 use crate::problem_error::{MAX_COUNT, ProblemError, ProblemErrorKind};
 use crate::quantities::{Named, Quantities};
 
-/// The names of one kind of thing, each once, and their positions.
+/// The names of one kind of thing, each once, with their positions.
 #[derive(Default)]
 pub(crate) struct Index {
     positions: HashMap<String, usize>,
@@ -69,7 +69,8 @@ pub(crate) fn resolve(
     index.get(name).ok_or_else(|| unknown(what, name, index, at()))
 }
 
-/// Returns the error that a name is unknown. Among equally near known names it suggests the alphabetically first.
+/// Returns the error that a name is unknown. Among equally near known names, the message suggests the
+/// alphabetically first name.
 fn unknown(what: &'static str, name: &str, index: &Index, at: Place) -> ProblemError {
     let mut known: Vec<&str> = index.names.iter().map(String::as_str).collect();
     known.sort_unstable();
@@ -77,8 +78,8 @@ fn unknown(what: &'static str, name: &str, index: &Index, at: Place) -> ProblemE
     at.error(ProblemErrorKind::Unknown { what, name: name.to_owned(), nearest })
 }
 
-/// Resolves entries that are stated by name. Returns them by index in ascending order, and rejects a name that occurs
-/// twice.
+/// Resolves entries that are stated with names. Returns them with indices in ascending order, and rejects a
+/// name that occurs twice.
 pub(crate) fn by_index<T, U>(
     what: &'static str,
     stated: Vec<(impl AsRef<str>, T)>,
@@ -154,7 +155,7 @@ pub(crate) fn positive(value: Rational, at: &dyn Fn() -> Place) -> Result<Ration
     Ok(value)
 }
 
-/// Returns the value as an integer, if it is a whole number from `least` to [`MAX_COUNT`].
+/// Returns the value as an integer, or `None` if it is not a whole number from `least` to [`MAX_COUNT`].
 pub(crate) fn whole(value: &Rational, least: u64) -> Option<u64> {
     let whole = if value.is_integer() { value.numer().to_u64() } else { None };
     whole.filter(|whole| (least..=MAX_COUNT).contains(whole))

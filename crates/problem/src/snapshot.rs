@@ -9,27 +9,27 @@ use rug::Rational;
 use crate::allocation::Allocation;
 use crate::problem::Problem;
 
-/// Most names in a [`NotModelled`].
+/// The maximum number of names in a [`NotModelled`].
 pub const MOST_NAMES: usize = 20;
 
 /// The systems whose dumps are imported, with the kind of their users' tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum System {
-    /// Pods of namespaces.
+    /// Kubernetes: pods of namespaces.
     Kubernetes,
-    /// Workloads of cluster queues on Kubernetes.
+    /// Kueue: workloads of cluster queues on Kubernetes.
     Kueue,
-    /// Pod groups of queues on Kubernetes, placed by the KAI scheduler.
+    /// The KAI scheduler: pod groups of queues on Kubernetes.
     Kai,
-    /// Pod groups of queues on Kubernetes, placed by Volcano.
+    /// Volcano: pod groups of queues on Kubernetes.
     Volcano,
-    /// Applications of queues.
+    /// `YuniKorn`: applications of queues.
     Yunikorn,
-    /// Jobs of accounts.
+    /// Slurm: jobs of accounts.
     Slurm,
-    /// Tasks of frameworks by role.
+    /// Mesos: tasks of frameworks, by role.
     Mesos,
-    /// Tasks, teams and nodes in three tables.
+    /// CSV: three tables of tasks, teams and nodes.
     Csv,
 }
 
@@ -55,13 +55,14 @@ impl System {
 /// The state of a cluster at one moment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Snapshot {
-    /// The system that wrote the dump. `None` for a snapshot written by hand.
+    /// The system that wrote the dump, or `None` for a snapshot written by hand.
     pub system: Option<System>,
     /// Servers, groups, and users with their running and waiting tasks.
     pub problem: Problem,
     /// The running tasks.
     pub allocation: Allocation,
-    /// The names of the single servers of each class, in the order of their indices. Empty if none are known.
+    /// The names of the single servers of each class, in the order of their indices. The list of a class is
+    /// empty if no names are known.
     pub servers: Vec<Vec<String>>,
     /// The waiting tasks.
     pub waiting: Vec<Waiting>,
@@ -75,34 +76,35 @@ pub struct Snapshot {
     pub not_modelled: Vec<NotModelled>,
     /// The amounts that servers of a class have beyond the capacity in the problem.
     pub rounded: Vec<Rounded>,
-    /// Rules about where and with which other tasks the tasks of a user start, and which of them may be stopped. At
-    /// most one entry for each user.
+    /// Rules about the tasks of users: on which servers and with which other tasks they start, and which of
+    /// them may be stopped. There is at most one entry for each user.
     pub constraints: Vec<Constraint>,
-    /// For each group, the tasks of other groups that it may stop for its own tasks, if the scheduler states this. At
-    /// most one entry for each group.
+    /// For each group, the tasks of other groups that it may stop for its own tasks, if the scheduler states
+    /// this. There is at most one entry for each group.
     pub preemption: Vec<Preemption>,
     /// The server classes on which the scheduler starts no task, and the reasons.
     pub closed: Vec<Closed>,
-    /// The time limits and priorities of single tasks, where the scheduler states them. At most one entry for each name.
+    /// The time limits and priorities of single tasks, as far as the scheduler states them. There is at most
+    /// one entry for each name.
     pub times: Vec<TaskTime>,
-    /// The tasks that the scheduler stopped, as it reports itself. A task may have been stopped several times.
+    /// The tasks that the scheduler reports as stopped. A task may have been stopped several times.
     pub stopped: Vec<Stopped>,
 }
 
-/// A task, or all tasks of a job, that the scheduler stopped. A text is empty where it is not known.
+/// A task, or all tasks of a job, that the scheduler stopped. A text is empty if its content is not known.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Stopped {
     /// The name of the task or the job, such as `namespace/workload`.
     pub task: String,
-    /// The name of the task or the job for which it was stopped.
+    /// The name of the task or job for which the scheduler stopped `task`.
     pub by: String,
-    /// The UID of that task or job, if its name is not known.
+    /// The UID of the task or job for which the scheduler stopped `task`, if its name is not known.
     pub by_uid: String,
     /// The scheduler's own word for the rule, such as `InCohortReclamation`.
     pub rule: String,
-    /// The time.
+    /// The time at which the scheduler stopped the task or job.
     pub time: String,
-    /// The scheduler's message.
+    /// The message of the scheduler about the stop.
     pub message: String,
 }
 
@@ -111,11 +113,14 @@ pub struct Stopped {
 pub struct TaskTime {
     /// The name of the tasks, as in [`Waiting::names`] or [`Running::names`].
     pub task: String,
-    /// The longest time in seconds for which the scheduler lets the tasks run. `None` where it is not known or there is none.
+    /// The longest time in seconds for which the scheduler lets the tasks run, or `None` if it is not known
+    /// or there is none.
     pub limit: Option<u64>,
-    /// The seconds that are left of the limit of running tasks. `None` where they are not known or there is no limit.
+    /// The seconds that are left of the limit of running tasks, or `None` if they are not known or there is
+    /// no limit.
     pub left: Option<u64>,
-    /// The scheduler's own priority of the job. Waiting jobs of a higher priority start first. `None` where it is not known.
+    /// The scheduler's own priority of the job, or `None` if it is not known. Waiting jobs of a higher
+    /// priority start first.
     pub priority: Option<i64>,
 }
 
@@ -124,22 +129,23 @@ pub struct TaskTime {
 pub struct Constraint {
     /// Index of the user.
     pub user: usize,
-    /// Priority. Tasks of a higher priority come first. The default is 0.
+    /// Priority of the user's tasks. Tasks of a higher priority come first. The default is 0.
     pub priority: i64,
     /// Whether the tasks are never stopped, such as pods of the system.
     pub protected: bool,
     /// Whether each task of a gang needs a server of its own.
     pub distinct_servers: bool,
-    /// Sets of classes, each in ascending order. All tasks of a gang run on the classes of one set. Empty if they may
-    /// run on all classes that the user may use.
+    /// Sets of classes, each in ascending order. All tasks of a gang run on the classes of one set. The list
+    /// is empty if the tasks may run on all classes that the user may use.
     pub class_sets: Vec<Vec<usize>>,
-    /// The label of users that start together: each starts one gang at the same moment, or none does. Empty if the user
-    /// starts alone.
+    /// The label of users that start together: either each of them starts one gang at the same moment, or
+    /// none does. The label is empty if the user starts alone.
     pub together: String,
-    /// Further rules about whether a task could start, which the snapshot does not model. Empty if there are none.
+    /// Further rules about whether a task could start, which the snapshot does not model. The list is empty
+    /// if there are no such rules.
     pub not_modelled: Vec<String>,
-    /// Number of tasks that the scheduler has admitted and that have no server yet. They count as used, but are not
-    /// part of the allocation.
+    /// Number of tasks that the scheduler has admitted and that have no server yet. These tasks count as
+    /// used, but are not part of the allocation.
     pub admitted: u64,
 }
 
@@ -155,11 +161,11 @@ pub struct Preemption {
 /// The set of tasks that may be stopped.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Victims {
-    /// No tasks.
+    /// The group may stop no tasks.
     Never,
-    /// Only tasks of a lower priority.
+    /// The group may stop only tasks of a lower priority.
     LowerPriority,
-    /// Tasks of any priority.
+    /// The group may stop tasks of any priority.
     #[default]
     Any,
 }
@@ -188,7 +194,7 @@ pub struct Waiting {
     pub tasks: u64,
     /// Names of some or all of the tasks.
     pub names: Vec<String>,
-    /// The reason in the scheduler's words; may be empty.
+    /// The reason in the scheduler's words, or an empty text.
     pub reason: String,
 }
 
@@ -234,7 +240,7 @@ pub struct Reported {
     pub what: String,
     /// Name of the resource, for a number about one resource.
     pub resource: Option<String>,
-    /// The number. `None` means infinite.
+    /// The reported number, or `None` for infinity.
     pub value: Option<Rational>,
 }
 
@@ -243,11 +249,11 @@ pub struct Reported {
 pub struct Origin {
     /// Name of the file.
     pub file: String,
-    /// The program that wrote the file, with its version; may be empty.
+    /// The program that wrote the file, with its version. The text may be empty.
     pub version: String,
-    /// The time that the file states; may be empty.
+    /// The time that the file states. The text may be empty.
     pub time: String,
-    /// The SHA-256 hash of the file's bytes in hexadecimal digits. It may be empty.
+    /// The SHA-256 hash of the file's bytes in hexadecimal digits. The text may be empty.
     pub sha256: String,
 }
 
@@ -256,14 +262,14 @@ pub struct Origin {
 pub const SUMMED_FLAVOURS: &str =
     "nominal quotas by flavour: what is guaranteed is the sum over the flavours of a resource";
 
-/// A part of the cluster that was left out of the snapshot, or that counts differently there.
+/// A part of the cluster that was left out of the snapshot, or that counts differently in it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NotModelled {
-    /// Description in words.
+    /// Description of the part in words.
     pub what: String,
-    /// Number of occurrences.
+    /// Number of occurrences of the part.
     pub count: u64,
-    /// Names of the first occurrences, at most [`MOST_NAMES`].
+    /// Names of the first occurrences, at most [`MOST_NAMES`] names.
     pub names: Vec<String>,
 }
 
@@ -335,7 +341,7 @@ impl Snapshot {
         if class.count() == 1 { class.name().to_owned() } else { format!("{} #{index}", class.name()) }
     }
 
-    /// Returns the number of waiting tasks, by user.
+    /// Returns the number of waiting tasks of each user.
     #[must_use]
     pub fn waiting_by_user(&self) -> Vec<u64> {
         let mut tasks = vec![0; self.problem.n_users()];

@@ -1,7 +1,7 @@
 //! Sums of rationals that are reduced only at the end.
 //!
-//! Most denominators of one answer divide the same number. So few terms need a greatest common divisor, which takes
-//! many times as long as adding the term.
+//! Most denominators of one answer divide the same number. Few terms therefore need a greatest common
+//! divisor, which takes many times as long as adding the term.
 
 use rug::{Integer, Rational};
 
@@ -19,7 +19,7 @@ impl Sums {
         Self { numerators: vec![Integer::new(); count], denominator: Integer::from(1) }
     }
 
-    /// Creates one sum for each number, with that value.
+    /// Creates one sum for each number, with the value of the number.
     #[must_use]
     pub fn of(numbers: &[Rational]) -> Self {
         let denominator = numbers.iter().fold(Integer::from(1), |all, number| all.lcm(number.denom()));
@@ -27,7 +27,7 @@ impl Sums {
         Self { numerators: numbers.iter().map(over_all).collect(), denominator }
     }
 
-    /// Multiplies all sums by a factor.
+    /// Returns all sums multiplied by a factor.
     #[must_use]
     pub fn times(mut self, factor: &Rational) -> Self {
         self.numerators.iter_mut().for_each(|numerator| *numerator *= factor.numer());
@@ -84,7 +84,8 @@ impl Sums {
         }
     }
 
-    /// Returns the bits of the longest numerator and of the denominator together, before they are reduced.
+    /// Returns the number of bits of the longest numerator and of the denominator together, before they are
+    /// reduced.
     #[must_use]
     pub fn bits(&self) -> u32 {
         let longest = self.numerators.iter().map(Integer::significant_bits).max().unwrap_or(0);

@@ -7,19 +7,20 @@ use rug::Rational;
 use crate::constraint::{Row, RowKind};
 use crate::quantities::Quantities;
 
-/// The usage of one task of a user on the rows of a class on which it can run, by position of the row in the class.
+/// The usage of one task of a user on the rows of a class on which it can run, indexed by position of the row
+/// in the class.
 ///
-/// `usage[k]` and [`iter`](Self::iter) have a value for every row of the class. [`entries`](Self::entries) has only
-/// the values that are not 0.
+/// `usage[k]` and [`iter`](Self::iter) have a value for every row of the class. [`entries`](Self::entries)
+/// has only the values that are not 0.
 #[derive(Debug, Clone, Default)]
 pub struct Usage<'a>(Amounts<'a>);
 
 #[derive(Debug, Clone)]
 enum Amounts<'a> {
-    /// `1 / gamma_ni` on the only row.
+    /// The amount `1 / gamma_ni` on the only row.
     Time(Rational),
-    /// `d_nir` by resource, and the rows of the class. There is a row for every demanded resource, and there may be
-    /// more.
+    /// The amount `d_nir` of each demanded resource, and the rows of the class. There is a row for every
+    /// demanded resource, and there may be more rows.
     Resources { demand: &'a [(usize, Rational)], rows: &'a [Row] },
 }
 
@@ -53,7 +54,7 @@ impl<'a> Usage<'a> {
         self.len() == 0
     }
 
-    /// Returns the pairs `(position, amount)` of the rows that the task uses, ascending.
+    /// Returns the pairs `(position, amount)` of the rows that the task uses, in ascending order.
     pub fn entries(&self) -> impl Iterator<Item = (usize, &Rational)> {
         let (time, demand, rows): (_, &[(usize, Rational)], &[Row]) = match &self.0 {
             Amounts::Time(amount) => (Some((0, amount)), &[], &[]),

@@ -55,8 +55,8 @@ pub fn by_resource(problem: &Problem, allocation: &Allocation) -> Vec<Option<Rat
     used.into_iter().zip(&total).map(|(used, total)| fraction(used, total)).collect()
 }
 
-/// Returns the used fraction of the time of the servers that are shared by time because a user states its `gamma`
-/// there. Returns `None` if there are no such servers.
+/// Returns the used fraction of the time of the servers that are shared by time because a user states its
+/// `gamma` there. Returns `None` if there are no such servers.
 #[must_use]
 pub fn time(problem: &Problem, allocation: &Allocation) -> Option<Rational> {
     let mut of_class = vec![Sums::new(1); problem.n_servers()];
@@ -84,11 +84,11 @@ fn time_of(problem: &Problem, n: usize, i: usize, x: &Rational) -> Rational {
     if gamma.is_zero() { Rational::new() } else { x / gamma }
 }
 
-/// Returns the usage of every capacity of every class, as a fraction of that capacity, or `None` if the capacity is 0.
+/// Returns the used fraction of every capacity of every class. A fraction is `None` if the capacity is 0.
 ///
-/// A class whose resources are divided has one entry for each resource. A class that is shared by time because a
-/// user states its `gamma` there has the single entry [`RowKind::Time`]. If the allocation shares a class by time,
-/// the class has its resources and then its time.
+/// A class whose resources are divided has one entry for each resource. A class that is shared by time
+/// because a user states its `gamma` there has the single entry [`RowKind::Time`]. If the allocation shares a
+/// class by time, the class has entries for its resources, followed by the entry for its time.
 #[must_use]
 pub fn by_class(problem: &Problem, allocation: &Allocation) -> Vec<Vec<(RowKind, Option<Rational>)>> {
     let mut classes = used_rows(problem, allocation, Sharing::Rdm);
@@ -128,8 +128,8 @@ fn used_rows(
     (0..problem.n_servers()).map(class).collect()
 }
 
-/// Returns the usage of every row by tasks that are given by user and class. Tasks on a class where their user cannot
-/// run count as using nothing.
+/// Returns the usage of every row by the given tasks, as pairs of class and tasks for each user. Tasks on a
+/// class where their user cannot run count as using nothing.
 #[must_use]
 pub fn of_rows(constraints: &Constraints<'_>, tasks: &[Vec<(usize, Rational)>]) -> Vec<Rational> {
     let n_users = tasks.len().min(constraints.problem().n_users());
@@ -159,9 +159,9 @@ pub fn of_rows(constraints: &Constraints<'_>, tasks: &[Vec<(usize, Rational)>]) 
 /// Number of blocks of users. Threads may share the blocks.
 const PARTS: usize = 8;
 
-/// Returns the usage of every resource by each group and the groups inside it, as guarantees and limits count it. A
-/// task counts with its base demand wherever it runs. Where classes are shared by time, usage is defined by
-/// [`held`].
+/// Returns the usage of every resource by each group including its subgroups, as guarantees and limits count
+/// it. A task counts with its base demand wherever it runs. Where classes are shared by time, usage is
+/// defined by [`held`].
 #[must_use]
 pub fn by_group(problem: &Problem, allocation: &Allocation) -> Vec<Vec<Rational>> {
     let groups = problem.groups();

@@ -1,11 +1,11 @@
 //! A sparse problem with thousands of users, classes and resources takes little memory.
 //!
-//! It is the only test of its process, since it measures the peak memory of the process.
+//! This test is the only test of its process, since it measures the peak memory of the process.
 
 use evenhand_problem::format::Source;
 use evenhand_problem::{Constraints, Sharing};
 
-/// Returns the peak memory of this process in MB, on systems that report it.
+/// Returns the peak memory of this process in MB, or `None` on systems that do not report it.
 fn peak() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;

@@ -1,4 +1,4 @@
-//! Checkpoints: the state of a run, from which it can continue as if it had never been interrupted.
+//! Checkpoints: the state of a run, from which the run can continue as if it had never been interrupted.
 
 use std::collections::VecDeque;
 use std::fmt::Write;
@@ -11,15 +11,16 @@ use crate::error::SimulateError;
 
 /// The `kind` of a checkpoint file.
 const KIND: &str = "simulation-checkpoint";
-/// The version of the format. It changes when the meaning of the words changes.
+/// The version of the format. It changes when the meaning of the stored words changes.
 const VERSION: u64 = 5;
 
 /// The whole state of a run between two times at which events happen.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Checkpoint {
-    /// A digest of the scenario and the settings. A run with another digest cannot continue from here.
+    /// A digest of the scenario and the settings. A run with another digest cannot continue from this
+    /// checkpoint.
     pub(crate) of: u64,
-    /// The time up to which all events have happened.
+    /// The time up to which all events have happened, in the time unit of the scenario.
     pub time: f64,
     /// The number of events so far.
     pub events: u64,
@@ -34,12 +35,14 @@ pub trait Observer {
         1 << 16
     }
 
-    /// Returns the moment at which an unfinished run stops with its results so far. [`look`](Self::look) is called then.
+    /// Returns the moment at which an unfinished run stops with its results so far, or `None` if there is no
+    /// such moment. The run calls [`look`](Self::look) at this moment.
     fn until(&self) -> Option<Instant> {
         None
     }
 
-    /// Observes the run at one time. `checkpoint` makes a checkpoint of the run. Returns whether the run continues.
+    /// Observes the run at the simulated time `time`, after `events` events. `checkpoint` makes a checkpoint
+    /// of the run. Returns whether the run continues.
     ///
     /// # Errors
     /// Any error ends the run.
@@ -88,7 +91,7 @@ impl Checkpoint {
     /// Reads a checkpoint that [`Checkpoint::to_json`] wrote.
     ///
     /// # Errors
-    /// [`SimulateError::Checkpoint`] if the text is not a checkpoint, or is damaged.
+    /// Returns [`SimulateError::Checkpoint`] if the text is not a checkpoint, or is damaged.
     pub fn from_json(text: &str) -> Result<Self, SimulateError> {
         let bad = |why: &str| SimulateError::Checkpoint(why.to_owned());
         // A word with one digit takes two bytes of text. It becomes a value of 32 bytes and a number of 8 bytes.
@@ -124,7 +127,7 @@ pub(crate) fn digest(bytes: impl Iterator<Item = u8>) -> u64 {
     })
 }
 
-/// A value that a checkpoint stores as words: numbers, and times as the bits of doubles.
+/// A value that a checkpoint stores as 64-bit words: numbers, and times as the bits of doubles.
 pub(crate) trait Words: Sized {
     fn save(&self, to: &mut Vec<u64>);
 
@@ -132,7 +135,7 @@ pub(crate) trait Words: Sized {
     fn restore(from: &mut Reader<'_>) -> Result<Self, SimulateError>;
 }
 
-/// Implements `Words` for a structure. Its words are those of the listed fields, in this order.
+/// Implements `Words` for a structure. Its words are the words of the listed fields, in this order.
 macro_rules! words {
     ($type:ty { $($field:ident),* }) => {
         impl crate::checkpoint::Words for $type {
@@ -162,7 +165,7 @@ impl Reader<'_> {
         SimulateError::Checkpoint("does not fit the scenario".to_owned())
     }
 
-    /// Returns the error [`damaged`](Self::damaged) unless `fits`.
+    /// Returns the error [`damaged`](Self::damaged) if `fits` is false.
     pub fn check(fits: bool) -> Result<(), SimulateError> {
         if fits { Ok(()) } else { Err(Self::damaged()) }
     }

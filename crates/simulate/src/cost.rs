@@ -7,30 +7,30 @@ use std::time::{Duration, Instant};
 
 use evenhand_budget::{Exceeded, Held, Limits, hold, within};
 
-/// Steps for an arrival, including the work of the queues.
+/// Steps for an arrival, including the operations on queues.
 pub(crate) const ARRIVAL: u64 = 20;
 /// Steps for tasks that start on a server and end there.
 pub(crate) const START: u64 = 110;
 /// Steps for a time at which events happen, including the search for arrivals, departures and ends.
 pub(crate) const MOMENT: u64 = 40;
-/// Steps for drawing a random number.
+/// Steps to draw a random number.
 pub(crate) const DRAW: u64 = 5;
 /// Bytes of a number in a table: its digits and a comma.
 pub(crate) const CELL_OF_TEXT: u64 = 20;
 
-/// Returns whether a run must stop now with its results so far.
+/// Returns whether the moment `until` has come, at which a run must stop with its results so far.
 pub(crate) fn is_over(until: Option<Instant>) -> bool {
     until.is_some_and(|until| Instant::now() >= until)
 }
 
-/// Returns the time of the point with number `count`, where points lie `every` apart and start at 0.
+/// Returns the time of the point with number `count`, where points are `every` apart and start at 0.
 ///
-/// The product of two doubles may miss the intended decimal: 987 times .02 is 19.740000000000002. If a decimal of 15
-/// digits lies within the rounding error of the product, that decimal is returned.
+/// The product of two doubles may miss the intended decimal: 987 times .02 is 19.740000000000002. If a
+/// decimal of 15 digits lies within the rounding error of the product, that decimal is returned.
 pub(crate) fn point(count: usize, every: f64) -> f64 {
     /// The relative error of a product of two rounded numbers, in units of the machine epsilon.
     const OFF: f64 = 2.0;
-    /// Decimal digits that every double holds.
+    /// The number of decimal digits that every double preserves.
     const DIGITS: i32 = 15;
     /// The exponent of the largest power of ten that is an exact double.
     const LARGEST: i32 = 22;
@@ -46,11 +46,12 @@ pub(crate) fn point(count: usize, every: f64) -> f64 {
     if (decimal - product).abs() <= OFF * f64::EPSILON * product { decimal } else { product }
 }
 
-/// The least time for the work that a run needs before its first result, so that a small run always has a result.
+/// The least time for the work that a run needs before its first result. A small run therefore always has a
+/// result.
 pub(crate) const TO_BEGIN: Duration = Duration::from_secs(1);
 
-/// Does a piece of work of a run. Fails if the work is not finished at the moment `until`, but allows at least the time
-/// `least`.
+/// Does a piece of work of a run, and returns its result. Fails if the work is not finished at the moment
+/// `until`, but allows at least the time `least`.
 pub(crate) fn in_time<T>(
     until: Option<Instant>,
     least: Duration,
@@ -60,7 +61,7 @@ pub(crate) fn in_time<T>(
     within(&Limits { time, ..Limits::default() }, work)
 }
 
-/// Memory that grows. It is charged in pieces that grow with it, so that charges are rare.
+/// The size of memory that grows. Memory is charged in pieces that grow with it, so that charges are rare.
 pub(crate) struct Growing {
     what: &'static str,
     held: Vec<Held>,
@@ -77,7 +78,7 @@ impl Growing {
         self.bytes
     }
 
-    /// Charges more memory if `bytes` are more than those charged so far.
+    /// Charges more memory if `bytes` exceeds the bytes charged so far.
     pub fn need(&mut self, bytes: u64) {
         /// The size of the smallest piece in bytes.
         const LEAST: u64 = 1 << 20;

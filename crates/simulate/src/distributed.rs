@@ -1,10 +1,11 @@
 //! The distributed procedure of PS-DSF over time (PS-DSF, section III-D and Figure 6).
 //!
-//! Every server fills itself again and again on its own clock, using the users' totals that it knows. After each
-//! action it reports the tasks of its users to a register, with one message for each user. A message arrives after a
-//! delay, or is lost. Before each action a server reads from the register how many tasks each user has elsewhere. It
-//! reports after every action, even if nothing changed, so that the next message makes up for a lost one. If messages
-//! arrive out of order, the one that was sent last counts.
+//! Every server fills itself again and again on its own clock, using the users' totals that it knows. After
+//! each action the server reports the tasks of its users to a register, with one message for each user. A
+//! message arrives after a delay, or is lost. Before each action a server reads from the register how many
+//! tasks each user has on other servers. The server reports after every action, even if nothing changed, so
+//! that the next message makes up for a lost message. If messages arrive out of order, the message that was
+//! sent last counts.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -25,7 +26,7 @@ use crate::error::SimulateError;
 /// The clocks of servers, and their messages.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Network {
-    /// The time between two actions of a server.
+    /// The time between two actions of a server, in the time unit of the scenario.
     pub period: f64,
     /// Whether every server begins at a random time within its period. Otherwise all servers act at the same times,
     /// in their order.
@@ -34,15 +35,15 @@ pub struct Network {
     pub delay: Duration,
     /// The fraction of reports that are lost, at least 0 and below 1.
     pub loss: f64,
-    /// The fraction (above 0 and at most 1) of the way from its current tasks to the computed tasks that a server moves
-    /// in its first action. No later step is larger. Servers that know only old totals overreact less with short steps.
-    /// If this step is below 1, a server shortens its step when the direction of its change reverses, and lengthens it
-    /// otherwise.
+    /// The size of a server's first step: the fraction (above 0 and at most 1) of the way from its current
+    /// tasks to the computed tasks that the server moves. No later step is larger. Servers that know only old
+    /// totals overreact less with short steps. If `step` is below 1, a server shortens its step when the
+    /// direction of its change reverses, and lengthens it otherwise.
     pub step: f64,
 }
 
 impl Default for Network {
-    /// The setting of the paper: every server acts once per unit of time, and reports arrive at once.
+    /// Returns the setting of the paper: every server acts once per unit of time, and reports arrive at once.
     fn default() -> Self {
         Self { period: 1.0, random_phases: false, delay: Duration::Constant(0.0), loss: 0.0, step: 1.0 }
     }
@@ -62,14 +63,14 @@ pub struct Absence {
 /// The state of all servers at one time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct State {
-    /// The time.
+    /// The time of the state.
     pub time: f64,
     /// The number of tasks of each user on all servers.
     pub totals: Vec<f64>,
-    /// The used fraction, by class and then by resource.
+    /// The used fraction of each resource of each class, indexed by class and then by resource.
     pub utilisation: Vec<Vec<f64>>,
-    /// The largest difference of a user's total from its total in the exact PS-DSF allocation of the present users.
-    /// Each difference is a fraction of the tasks that the user would have if it were alone.
+    /// The largest difference of a user's total from its total in the exact PS-DSF allocation of the present
+    /// users. Each difference is a fraction of the tasks that the user would have if it were alone.
     pub distance: f64,
 }
 
@@ -88,11 +89,13 @@ const MAX_SERVERS: u128 = 10_000;
 
 /// Simulates all servers of `problem` one by one up to the time `horizon`, from empty servers.
 ///
-/// Returns a state every `every` units of time, taken after the events of that time. Also returns the time at which the
-/// simulation ended: the horizon, or the time reached at the moment `until`. `seed` decides phases, delays and losses.
+/// Returns a state every `every` units of time. A state includes the events of its time. Also returns the
+/// time at which the simulation ended: the horizon, or the simulated time that was reached at the moment
+/// `until`. `seed` decides phases, delays and losses.
 ///
 /// # Errors
-/// [`SimulateError`] if the exact allocation for comparison cannot be computed, or if the settings have no meaning.
+/// Returns a [`SimulateError`] if the exact allocation for comparison cannot be computed, or if the settings
+/// have no meaning.
 pub fn follow(
     problem: &Problem,
     absences: &[Absence],
@@ -126,7 +129,8 @@ struct Report {
     sent: u64,
     user: usize,
     server: usize,
-    /// The bits of the number of tasks. They never decide the order, since `sent` differs for all reports.
+    /// The bits of the number of tasks. They never decide the order of reports, since `sent` differs for all
+    /// reports.
     tasks: u64,
 }
 
@@ -134,27 +138,28 @@ struct Course<'p> {
     problem: &'p Problem,
     network: Network,
     draw: Draw,
-    /// By single server: its class.
+    /// The class of each single server.
     class: Vec<usize>,
     processes: Vec<ServerProcess>,
-    /// By server: its step, the fraction of the way to the computed tasks that it moves when it acts.
+    /// The step of each server: the fraction of the way to the computed tasks that it moves when it acts.
     steps: Vec<f64>,
-    /// By user and server: the change of tasks that the server computed in its last action.
+    /// The change of tasks that a server computed in its last action, indexed by user and then by server.
     changes: Vec<Vec<f64>>,
-    /// By user: whether it is present.
+    /// Whether each user is present.
     is_there: Vec<bool>,
-    /// By user: its index among the users that are present.
+    /// The index of each user among the present users, or `None` if the user is absent.
     present_index: Vec<Option<usize>>,
-    /// By user and server: tasks.
+    /// The number of tasks, indexed by user and then by server.
     tasks: Vec<Vec<f64>>,
-    /// By user and server: the tasks in the last report that arrived, and the number of that report.
+    /// The number of tasks in the last report that arrived and the number of this report, indexed by user and
+    /// then by server.
     known: Vec<Vec<(f64, u64)>>,
-    /// By user: the sum of its known tasks.
+    /// The sum of the known tasks of each user.
     sums: Vec<f64>,
     on_their_way: BinaryHeap<Reverse<Report>>,
     memory: Growing,
     sent: u64,
-    /// By user: its total in the exact allocation.
+    /// The total tasks of each user in the exact allocation.
     exact: Vec<f64>,
 }
 
@@ -163,7 +168,7 @@ impl<'p> Course<'p> {
         let classes = problem.servers().iter().enumerate();
         let class: Vec<usize> = classes.flat_map(|(i, server)| (0..server.count()).map(move |_| i)).collect();
         let (users, servers) = (problem.n_users(), class.len());
-        // Bytes of a user on a server: tasks, known tasks, a change, and a part of the server's process.
+        // The bytes of a user on a server: tasks, known tasks, a change, and a part of the server's process.
         table(servers, users, 110, "users and servers that follow them");
         let mut course = Self {
             problem,
@@ -211,7 +216,7 @@ impl<'p> Course<'p> {
         Ok(())
     }
 
-    /// Returns the problem of some users. If `single`, every server is a class of its own.
+    /// Returns the problem of some users. If `single` is true, every server is a class of its own.
     fn problem_of(&self, users: &[usize], single: bool) -> Result<Problem, ProblemError> {
         let stated = ProblemSpec::from(self.problem);
         let user = |n: &usize| {
@@ -319,7 +324,7 @@ impl<'p> Course<'p> {
         let process = &mut self.processes[j];
         for n in (0..self.present_index.len()).filter(|&n| self.is_there[n]) {
             let Some(place) = self.present_index[n] else { continue };
-            // By rounding, sums of differences may be slightly negative.
+            // Because of rounding, sums of differences may be slightly negative.
             process.hear(place, (self.sums[n] - self.known[n][j].0).max(0.0));
         }
         process.act();
@@ -346,7 +351,8 @@ impl<'p> Course<'p> {
         }
     }
 
-    /// Returns the step of server `j`, which has just computed its new tasks, and stores the direction of its change.
+    /// Returns the step of server `j`, which has just computed its new tasks. Stores the direction of its
+    /// change.
     fn step(&mut self, j: usize) -> f64 {
         if self.network.step >= 1.0 {
             return self.network.step;

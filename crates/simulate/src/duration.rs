@@ -8,11 +8,11 @@ use crate::cost::DRAW;
 /// The running time of a task, in the time unit of the scenario.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Duration {
-    /// The same time for every task; infinite for tasks that never end.
+    /// The same time for every task. It is infinite for tasks that never end.
     Constant(f64),
-    /// A time drawn for each task from the exponential distribution with this mean.
+    /// A time that is drawn for each task from the exponential distribution with this mean.
     Exponential(f64),
-    /// A time drawn for each task, uniformly between the two values.
+    /// A time that is drawn for each task, uniformly between the two values.
     Uniform(f64, f64),
 }
 
@@ -27,7 +27,7 @@ impl Duration {
         }
     }
 
-    /// Draws the running times of this many more tasks and returns the longest.
+    /// Draws the running times of `tasks` more tasks and returns the longest.
     #[must_use]
     pub fn longest(self, tasks: u64, draw: &mut Draw) -> f64 {
         match self {
@@ -40,7 +40,7 @@ impl Duration {
     }
 }
 
-/// A nonnegative time that can be ordered: bits of nonnegative doubles compare like the doubles.
+/// A nonnegative time that can be ordered. The bits of nonnegative doubles compare like the doubles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Time(u64);
 

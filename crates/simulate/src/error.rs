@@ -21,18 +21,19 @@ pub enum SimulateError {
     /// A trace or a table cannot be read.
     #[error(transparent)]
     Import(#[from] ImportError),
-    /// A task of the user fits on no server, not even on an empty one.
+    /// A task of the user fits on no server, not even on an empty server.
     #[error("a task of user `{user}` fits on no server that it may use, not even alone")]
     TaskTooLarge {
-        /// The user.
+        /// The name of the user.
         user: String,
     },
-    /// A user that may run on no machine with its first capacity. Shares are fractions of first capacities, so it has no share.
+    /// A user may run on no machine with its first capacity. Shares are fractions of first capacities, so the
+    /// user has no share.
     #[error(
         "user `{user}` may run on no machine with the capacity that it has first, so that it has no share"
     )]
     NoShare {
-        /// The user.
+        /// The name of the user.
         user: String,
     },
     /// A gang of the user does not fit, not even on empty servers.
@@ -40,17 +41,17 @@ pub enum SimulateError {
         "a gang of {tasks} tasks of user `{user}` does not fit on the servers that it may use, not even alone"
     )]
     GangTooLarge {
-        /// The user.
+        /// The name of the user.
         user: String,
         /// The number of tasks of a gang.
         tasks: u64,
     },
-    /// Arriving tasks that are not a whole number of gangs.
+    /// The number of arriving tasks is not a multiple of the user's gang.
     #[error(
         "user `{user}` runs gangs of {gang} tasks, and {tasks} come at time {at}: expected a multiple of {gang}"
     )]
     NoWholeGangs {
-        /// The user.
+        /// The name of the user.
         user: String,
         /// The number of tasks of a gang.
         gang: u64,
@@ -59,91 +60,91 @@ pub enum SimulateError {
         /// The time of arrival.
         at: f64,
     },
-    /// Random arrivals that never end.
+    /// Random arrivals of a user never end.
     #[error("the jobs of user `{user}` keep coming: give the scenario a `horizon`, or `poisson` an `until`")]
     Endless {
-        /// The user.
+        /// The name of the user.
         user: String,
     },
     /// More servers are to be drawn than can be filled one by one.
     #[error("{number} servers are to be drawn: single servers are filled one by one, at most {limit}")]
     TooManyServers {
-        /// The number of servers.
+        /// The number of servers to be drawn.
         number: u64,
-        /// [`MAX_SERVERS`](evenhand_mechanisms::filling::MAX_SERVERS).
+        /// The largest number of servers, [`MAX_SERVERS`](evenhand_mechanisms::filling::MAX_SERVERS).
         limit: u64,
     },
     /// More random jobs are expected than a run can store.
     #[error("about {expected:.0} jobs of user `{user}` are expected: at most {limit} are simulated")]
     TooManyExpected {
-        /// The user.
+        /// The name of the user.
         user: String,
         /// The expected number of jobs: the rate times the duration.
         expected: f64,
-        /// [`MAX_EXPECTED`](crate::MAX_EXPECTED).
+        /// The largest expected number, [`MAX_EXPECTED`](crate::MAX_EXPECTED).
         limit: f64,
     },
-    /// Random jobs that come closer to each other than neighbouring doubles.
+    /// Random jobs come closer to each other than neighbouring doubles.
     #[error(
         "jobs of user `{user}` come {} apart in the mean, and times at {} are {} apart: times are kept in double \
          precision, and would not go on",
         plain(rate.recip()), plain(*at), plain(at.next_up() - at)
     )]
     TooDense {
-        /// The user.
+        /// The name of the user.
         user: String,
         /// The number of jobs per unit of time.
         rate: f64,
         /// The last time at which jobs come.
         at: f64,
     },
-    /// More tasks than can be counted.
+    /// There are more tasks than can be counted.
     #[error("more than {limit} tasks come")]
     TooManyTasks {
-        /// [`MAX_TASKS`](crate::MAX_TASKS).
+        /// The largest number of tasks, [`MAX_TASKS`](crate::MAX_TASKS).
         limit: u64,
     },
-    /// More rows of the series than a run can store.
+    /// The series has more rows than a run can store.
     #[error("a row every {} up to time {} makes more than {limit} rows: raise `every`", plain(*every), plain(*horizon))]
     TooManyRows {
         /// The time between two rows.
         every: f64,
         /// The end of the series.
         horizon: f64,
-        /// [`MAX_ROWS`](crate::MAX_ROWS).
+        /// The largest number of rows, [`MAX_ROWS`](crate::MAX_ROWS).
         limit: usize,
     },
-    /// An arrival that is earlier than the previous one.
+    /// An arrival is earlier than the previous arrival.
     #[error("{source_name}: time goes back from {before} to {now}")]
     OutOfOrder {
-        /// The source of the arrivals.
+        /// The name of the source of the arrivals.
         source_name: String,
         /// The time of the previous arrival.
         before: f64,
         /// The time of this arrival.
         now: f64,
     },
-    /// A text that is not a checkpoint, or a checkpoint that is damaged or does not belong to the run.
+    /// A text is not a checkpoint, or a checkpoint is damaged or does not belong to the run.
     #[error("the checkpoint {0}")]
     Checkpoint(String),
     /// The time was up before there was any result.
     #[error(transparent)]
     Late(#[from] Exceeded),
-    /// Tasks or shares that are too large for doubles.
+    /// Tasks or shares are too large for doubles.
     #[error("what users have is beyond what doubles hold (1.8e308): measure resources in other units")]
     Beyond,
-    /// A time beyond those of a history.
+    /// A time is beyond the times that a history can state.
     #[error("the run reaches the time {}: a history has times up to {} seconds", plain(*time), plain(*latest))]
     BeyondHistory {
-        /// The time.
+        /// The time that is too late.
         time: f64,
-        /// The latest time of a history, in seconds.
+        /// The latest time that a history can state, in seconds.
         latest: f64,
     },
-    /// More runs than can be numbered, on machines that come and go.
+    /// There are more runs on machines that come and go than can be numbered.
     #[error("more than {0} tasks start: on servers that come and go each is numbered")]
     TooManyRuns(u32),
-    /// More jobs than can be numbered.
+    /// There are more jobs than can be numbered.
     #[error("more than {0} jobs")]
     TooManyJobs(u32),
 }

@@ -4,16 +4,16 @@ use evenhand_budget::charge;
 
 use crate::checkpoint::words;
 
-/// A running task. If runs can be stopped, an entry represents all tasks of a run, and the servers are stored with the
-/// run.
+/// A running task. If runs can be stopped, an entry represents all tasks of a run, and the servers are stored
+/// with the run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Running {
-    /// The time at which it ends; infinite if it never ends.
+    /// The time at which the task ends. It is infinite if the task never ends.
     pub end: f64,
     pub user: u32,
     pub server: u32,
     pub job: u32,
-    /// The number of its run, if runs can be stopped.
+    /// The number of the task's run, if runs can be stopped.
     pub run: u32,
 }
 
@@ -28,22 +28,24 @@ const DIGITS: usize = (u64::BITS / DIGIT) as usize;
 
 /// A radix heap of running tasks.
 ///
-/// Time never goes back. A task is in the group that belongs to the most significant digit in which the bits of its end differ
-/// from those of the current time, and to the value of this digit. The first nonempty group contains the task that ends next.
-/// When that time comes, the tasks of the group are distributed by less significant digits, so that each task moves only a few
-/// times. Tasks that end at the same time are always in the same group, in the order in which they were added.
+/// Time never goes back. A task is in the group of one digit and one value. The digit is the most significant
+/// digit in which the bits of the task's end differ from the bits of the current time. The value is the value
+/// of this digit in the task's end. The first nonempty group contains the task that ends next. When that time
+/// comes, the tasks of the group are distributed by less significant digits, so that each task moves only a
+/// few times. Tasks that end at the same time are always in the same group, in the order in which they were
+/// added.
 #[derive(Debug)]
 pub(crate) struct Heap {
-    /// The groups by digit, the least significant first, and by value.
+    /// The groups, ordered by digit (the least significant first) and then by value.
     groups: Vec<Vec<Running>>,
-    /// By digit: the values with nonempty groups, as a set of bits.
+    /// The values with nonempty groups for each digit, as a set of bits.
     nonempty: [u16; DIGITS],
     /// The bits of the current time.
     last: u64,
     /// The tasks that end at the current time. The first `gone` of them have left.
     current: Vec<Running>,
     gone: usize,
-    /// The end of the next task, if it is known.
+    /// The end of the next task, or `None` if it is not known.
     next: Option<f64>,
     len: usize,
 }
@@ -91,7 +93,7 @@ impl Heap {
         self.groups[digit * VALUES + value].push(task);
     }
 
-    /// Returns the digit and value of the first nonempty group.
+    /// Returns the digit and value of the first nonempty group, or `None` if all groups are empty.
     fn first_group(&self) -> Option<(usize, usize)> {
         let digit = self.nonempty.iter().position(|values| *values != 0)?;
         Some((digit, self.nonempty[digit].trailing_zeros() as usize))
@@ -110,7 +112,8 @@ impl Heap {
         self.next
     }
 
-    /// Returns the task that ends first. Tasks that end before it can no longer be added.
+    /// Returns the task that ends first. After the call, tasks that end before this task can no longer be
+    /// added.
     pub fn first(&mut self) -> Option<Running> {
         if self.gone == self.current.len() {
             self.current.clear();
@@ -164,7 +167,8 @@ impl Heap {
         before - self.len
     }
 
-    /// Returns all tasks. Tasks that end at the same time are in the order of their placements; other tasks are unordered.
+    /// Returns all tasks. Tasks that end at the same time are in the order of their placements. Other tasks
+    /// are unordered.
     pub fn tasks(&self) -> impl Iterator<Item = &Running> {
         self.current[self.gone..].iter().chain(self.groups.iter().flatten())
     }
@@ -185,7 +189,7 @@ mod tests {
     fn tasks_leave_by_time_and_then_by_order() {
         for seed in 0..20 {
             let mut draw = Draw::new(seed, 0);
-            // With whole numbers many tasks end at the same time, and with fractions few do.
+            // With whole numbers many tasks end at the same time, and with fractions few tasks do.
             let scale = if seed % 2 == 0 { 1.0 } else { 1.0 / 64.0 };
             let (mut heap, mut sorted, mut now) = (Heap::default(), Vec::<Running>::new(), 0.0);
             for job in 0..5_000 {
@@ -194,7 +198,8 @@ mod tests {
                 heap.push(task);
                 sorted.push(task);
                 if draw.below(10) == 0 {
-                    // Stops a run. Some of its tasks may have left. It is skipped if its tasks end at different times.
+                    // Stops a run. Some of its tasks may have left. The run is skipped if its tasks end at
+                    // different times.
                     let Running { end, run, .. } = sorted[draw.position(sorted.len())];
                     let is_of = |task: &Running| task.run == run && task.end == end;
                     if sorted.iter().all(|task| task.run != run || task.end == end) {

@@ -18,21 +18,21 @@ const MOST: u64 = 1_000_000_000_000;
 /// A value that was read, or an error with its place.
 pub(crate) type Read<T> = Result<T, FormatError>;
 
-/// An object of a document, and the document.
+/// An object of a document, together with the document.
 pub(crate) struct Fields<'d, 't> {
     pub document: &'d Document<'t>,
     pub object: Object<'t>,
 }
 
 impl<'d, 't> Fields<'d, 't> {
-    /// Reads an object that may have only these fields.
+    /// Reads an object that may have only the fields in `known`.
     pub fn of(document: &'d Document<'t>, raw: &'t RawValue, known: &[&str]) -> Read<Self> {
         let object = document.object(raw)?;
         object.only(document, known)?;
         Ok(Self { document, object })
     }
 
-    /// Reads the top object of a document of this kind.
+    /// Reads the top object of a document of the kind `kind`. It may have only the fields in `known`.
     pub fn of_kind(document: &'d Document<'t>, kind: &str, known: &[&str]) -> Read<Self> {
         let object = document.object(document.root())?;
         object.of_kind(document, kind)?;
@@ -40,7 +40,7 @@ impl<'d, 't> Fields<'d, 't> {
         Ok(Self { document, object })
     }
 
-    /// Returns a field, if it exists.
+    /// Returns a field, or `None` if it does not exist.
     pub fn get(&self, name: &str) -> Option<&'t RawValue> {
         self.object.get(name)
     }
@@ -59,7 +59,7 @@ impl<'d, 't> Fields<'d, 't> {
         read(self.document, self.need(name)?)
     }
 
-    /// Reads a field, if it exists.
+    /// Reads a field, or returns `None` if it does not exist.
     pub fn optional<T>(
         &self,
         name: &str,
@@ -68,7 +68,7 @@ impl<'d, 't> Fields<'d, 't> {
         self.get(name).map(|raw| read(self.document, raw)).transpose()
     }
 
-    /// Returns the elements of a list, or none if the field does not exist.
+    /// Returns the elements of a list. The result is empty if the field does not exist.
     pub fn list(&self, name: &str) -> Read<Vec<&'t RawValue>> {
         self.optional(name, Document::list).map(Option::unwrap_or_default)
     }
@@ -83,7 +83,7 @@ impl<'d, 't> Fields<'d, 't> {
         self.document.error(self.object.raw(), message)
     }
 
-    /// Rejects an existing field that has no meaning here, if `is_refused`.
+    /// Rejects an existing field that has no meaning here, if `is_refused` is true.
     pub fn refuse(&self, name: &str, is_refused: bool, why: &str) -> Read<()> {
         match self.get(name) {
             Some(raw) if is_refused => Err(self.document.error_on_key(raw, why)),
@@ -129,18 +129,18 @@ pub(crate) fn count(document: &Document<'_>, raw: &RawValue) -> Read<u64> {
     whole(document, raw, 1..=MOST)
 }
 
-/// Reads a whole number within these bounds.
+/// Reads a whole number within the given bounds.
 pub(crate) fn whole(document: &Document<'_>, raw: &RawValue, bounds: RangeInclusive<u64>) -> Read<u64> {
     let stated = document.number(raw)?;
     let whole = if stated.is_integer() { stated.numer().to_u64() } else { None };
     let (least, most) = (bounds.start(), bounds.end());
-    // The number as it is written. Only its first 60 characters are shown.
+    // The message shows the number as it is written, but at most its first 60 characters.
     let found = raw.get().trim_matches('"');
     let message = || format!("found {found:.60}: expected a whole number from {least} to {most}");
     whole.filter(|count| bounds.contains(count)).ok_or_else(|| document.error(raw, message()))
 }
 
-/// Checks that a time is not before the previous one.
+/// Checks that a time is not before the previous time.
 pub(crate) fn not_before(document: &Document<'_>, raw: &RawValue, before: f64, at: f64) -> Read<f64> {
     if at < before {
         return Err(document.error(raw, format!("time goes back from {before} to {at}")));

@@ -46,12 +46,12 @@ words!(Waiting { job, tasks, duration });
 pub(crate) struct Jobs {
     jobs: Vec<Job>,
     free: Vec<u32>,
-    /// By number of a job in its trace: its index in `jobs`, for jobs whose tasks arrive one by one.
+    /// The index in `jobs` of each job whose tasks arrive one by one, by the number of the job in its trace.
     of_trace: HashMap<u64, u32>,
     queues: Vec<VecDeque<Waiting>>,
     /// The number of entries of all queues.
     waiting: usize,
-    /// By user: the random stream of its running times.
+    /// The random stream of the running times of each user.
     draws: Vec<Draw>,
     pub submitted: u64,
 }
@@ -73,7 +73,7 @@ impl Jobs {
     pub fn save(&self, to: &mut Vec<u64>) {
         self.jobs.save(to);
         self.free.save(to);
-        // Sorted, because the order of a hash map varies and equal states must have equal words.
+        // The list is sorted, because the order of a hash map varies and equal states must have equal words.
         let mut of_trace: Vec<(u64, u32)> = self.of_trace.iter().map(|(of, job)| (*of, *job)).collect();
         of_trace.sort_unstable();
         of_trace.save(to);
@@ -109,7 +109,7 @@ impl Jobs {
         self.jobs.len() * (size_of::<Job>() + 4) + self.waiting * size_of::<Waiting>() + of_trace
     }
 
-    /// Returns the number of entries for jobs, including free ones.
+    /// Returns the number of entries for jobs, including free entries.
     pub fn len(&self) -> usize {
         self.jobs.len()
     }
@@ -162,7 +162,8 @@ impl Jobs {
     /// Starts the next tasks of a user as one gang. Returns their job and the longest of their running times.
     pub fn start_together(&mut self, user: u32, tasks: u64) -> Option<(u32, f64)> {
         let queue = &mut self.queues[user as usize];
-        // Jobs consist of whole gangs, and a gang is put back as a whole. So the first entry has enough tasks.
+        // Jobs consist of whole gangs, and a gang is put back as a whole. The first entry therefore has
+        // enough tasks.
         let first = queue.front_mut()?;
         first.tasks = first.tasks.checked_sub(tasks)?;
         let Waiting { job, duration, .. } = *first;
@@ -187,7 +188,7 @@ impl Jobs {
         queue.clear();
     }
 
-    /// Records that tasks of a job have ended. Returns the job if all its tasks have ended.
+    /// Records that tasks of a job have ended. Returns the job if all its tasks have ended, or else `None`.
     pub fn finish(&mut self, job: u32, tasks: u64, now: f64) -> Option<FinishedJob> {
         let done = &mut self.jobs[job as usize];
         done.unfinished = done.unfinished.saturating_sub(tasks);

@@ -1,9 +1,10 @@
 //! Discrete-event simulation of task scheduling under the mechanisms.
 //!
-//! Tasks arrive, wait, run on one server and finish; users arrive and leave. After the events of every time
-//! [`evenhand_mechanisms::filling`] places the tasks that fit, with the same scores and choices as `solve --mechanism
-//! fill` and `slots`. The seed determines all random choices, so the same scenario and seed give the same run on every
-//! machine. The running time of the k-th task of a user is the same under every policy.
+//! Tasks arrive, wait, run on one server and finish. Users arrive and leave. After the events of every time
+//! [`evenhand_mechanisms::filling`] places the tasks that fit, with the same scores and choices as
+//! `solve --mechanism fill` and `slots`. The seed determines all random choices, so the same scenario and
+//! seed give the same run on every machine. The running time of the k-th task of a user is the same under
+//! every policy.
 //!
 //! | | |
 //! |---|---|

@@ -6,15 +6,15 @@ use evenhand_problem::{Rational, ServerSpec};
 
 /// The changes of a scenario's servers over time.
 ///
-/// The single servers of the scenario's classes are *places*. Every machine has one place for each of its capacities. A
-/// machine is in one of its places, or away. Places are ordered so that the present machines are always in the same
-/// order, whatever their capacities.
+/// The single servers of the scenario's classes are *places*. Every machine has one place for each of its
+/// capacities. A machine is in one of its places, or away. Places are ordered so that the present machines
+/// are always in the same order, whatever their capacities.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Machines {
-    /// By server class: the number of machines whose first capacity is that of the class. Shares are fractions of the
+    /// The number of machines whose first capacity is the capacity of each class. Shares are fractions of the
     /// first capacities of all machines together.
     pub first: Vec<u64>,
-    /// The places without a machine at the beginning, ascending.
+    /// The places without a machine at the beginning, in ascending order.
     pub empty: Vec<u32>,
     /// The changes, in the order of their times.
     pub changes: Vec<Change>,
@@ -23,7 +23,7 @@ pub struct Machines {
 /// A change of the machine in a place.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Change {
-    /// The time.
+    /// The time of the change, in the time unit of the scenario.
     pub at: f64,
     /// The number of the place. Places are numbered by class, in the order of the scenario.
     pub place: u32,
@@ -38,8 +38,8 @@ pub enum What {
     Comes,
     /// The machine goes. Its tasks stop and wait again.
     Goes,
-    /// The machine moves to this other place and takes its capacity. Its tasks continue there if they fit, the oldest
-    /// first. All other tasks stop and wait again.
+    /// The machine moves to another place, whose number is stated, and takes the capacity of this place. Its
+    /// tasks continue there if they fit, the oldest first. All other tasks stop and wait again.
     Becomes(u32),
 }
 
@@ -48,24 +48,25 @@ type Place = (usize, u32);
 
 /// A machine.
 struct Machine {
-    /// The place in which the machine is, unless it is away.
+    /// The place in which the machine is, or `None` while it is away.
     stands: Option<Place>,
-    /// The places that it has had, one for each class; the latest is last.
+    /// The places that the machine has had, one for each class. The latest place is last.
     places: Vec<Place>,
-    /// Its first place.
+    /// The first place of the machine.
     first: Option<Place>,
-    /// The times of its changes, and its class from then on, or `None` while it is away.
+    /// The times of the machine's changes, each with its class from then on, or `None` while it is away.
     history: Vec<(f64, Option<usize>)>,
 }
 
 /// A builder of the places of machines.
 #[derive(Default)]
 pub(crate) struct Places {
-    /// By class: the number of its places.
+    /// The number of places of each class.
     counts: Vec<u32>,
     machines: Vec<Machine>,
     from_the_beginning: Vec<Place>,
-    /// The changes: `None` if the machine comes, `Some(None)` if it goes, `Some(Some(place))` if it moves.
+    /// The time and the place of each change. The last entry is `None` if the machine comes, `Some(None)` if
+    /// it goes, and `Some(Some(place))` if it moves to `place`.
     changes: Vec<(f64, Place, Option<Option<Place>>)>,
 }
 
@@ -102,7 +103,7 @@ impl Places {
         self.machines[machine].places.last().map(|(class, _)| *class)
     }
 
-    /// Puts a machine in its place of this class. The place is created if it does not exist.
+    /// Puts a machine in its place of class `class`. Creates the place if it does not exist.
     fn place(&mut self, at: f64, machine: usize, class: usize) -> Place {
         let Machine { places, first, history, stands } = &mut self.machines[machine];
         let place = match places.iter().position(|(of, _)| *of == class) {
@@ -147,8 +148,8 @@ impl Places {
         }
     }
 
-    /// Returns the machines by the class and number of their first place. Neighbouring machines that always changed
-    /// together form one block.
+    /// Returns the machines of each class in the order of their first places. Neighbouring machines that
+    /// always changed together form one block.
     fn blocks(&self) -> Vec<Vec<&Machine>> {
         let mut machines: Vec<&Machine> = self.machines.iter().filter(|of| of.first.is_some()).collect();
         machines.sort_by_key(|machine| machine.first);
@@ -162,8 +163,8 @@ impl Places {
         blocks
     }
 
-    /// Returns the classes with all their places, the changes, and the indices of the parts of each class. A class is
-    /// split into parts if machines of other classes are between its machines.
+    /// Returns the classes with all their places, the changes, and the indices of the parts of each class. A
+    /// class is split into parts if machines of other classes are between its machines.
     pub fn finish(self, classes: &[ServerSpec]) -> (Vec<ServerSpec>, Machines, Vec<Vec<usize>>) {
         let mut begins = Vec::with_capacity(self.counts.len());
         let mut next = 0;
@@ -172,7 +173,7 @@ impl Places {
             next += places;
         }
         let at = |(class, k): Place| begins[class] + k as usize;
-        // By original place: its final number.
+        // The final number of each original place.
         let mut number = vec![0_u32; next as usize];
         let mut parts = Parts::new(classes);
         for block in self.blocks() {
@@ -205,16 +206,16 @@ impl Places {
     }
 }
 
-/// The classes in the order of their places, some of them split into several parts.
+/// The classes in the order of their places. A class may be split into several parts.
 struct Parts<'a> {
     classes: &'a [ServerSpec],
     names: HashSet<String>,
     specs: Vec<ServerSpec>,
-    /// By part: the number of its places.
+    /// The number of places of each part.
     counts: Vec<u32>,
-    /// By part: the number of its places that are the first place of a machine.
+    /// The number of places of each part that are the first place of a machine.
     first: Vec<u64>,
-    /// By class: the indices of its parts.
+    /// The indices of the parts of each class.
     of_class: Vec<Vec<usize>>,
     last: Option<usize>,
     places: u32,

@@ -118,7 +118,7 @@ fn of_tasks(tasks: &Tasks) -> Value {
     of
 }
 
-/// Returns completed tasks divided by submitted tasks, or `None` if no task was submitted.
+/// Returns the completed tasks as a fraction of the submitted tasks, or `None` if no task was submitted.
 fn completion_ratio(tasks: &Tasks) -> Option<f64> {
     (tasks.submitted > 0).then(|| tasks.completed as f64 / tasks.submitted as f64)
 }
@@ -176,7 +176,8 @@ pub fn series_csv(problem: &Problem, run: &Run) -> String {
 /// Returns the columns of [`series_csv`] as the bytes of one uncompressed Parquet file.
 ///
 /// # Errors
-/// The Parquet writer failed. This should never happen, since the file is written to memory.
+/// Returns an error if the Parquet writer fails. This should never happen, since the file is written to
+/// memory.
 pub fn series_parquet(problem: &Problem, run: &Run) -> Result<Vec<u8>, ParquetError> {
     let columns = columns(problem, run);
     let field = |(name, column): &(String, Column)| {
@@ -234,18 +235,19 @@ fn columns(problem: &Problem, run: &Run) -> Vec<(String, Column)> {
     columns
 }
 
-/// The series of a run, by column.
+/// The series of a run, column by column.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SeriesOfRun {
-    /// By row: the time.
+    /// The time of each row.
     pub times: Vec<f64>,
-    /// By resource and row: the used fraction of the capacity that is present, or 0 if none is present.
+    /// The used fraction of the present capacity of a resource, indexed by resource and then by row. It is 0
+    /// if no capacity is present.
     pub utilisation: Vec<Vec<f64>>,
-    /// By user and row: the global dominant share, not divided by the weight.
+    /// The global dominant share of a user, not divided by the weight, indexed by user and then by row.
     pub shares: Vec<Vec<f64>>,
 }
 
-/// Returns the series of a run, by column.
+/// Returns the series of a run, column by column.
 #[must_use]
 pub fn series(problem: &Problem, run: &Run) -> SeriesOfRun {
     let amounts = Amounts::new(problem);
@@ -270,8 +272,8 @@ pub fn series(problem: &Problem, run: &Run) -> SeriesOfRun {
     series
 }
 
-/// Returns by user the mean time for which a submitted task waited up to the end of the run, over all runs. The runs must have
-/// their histories. A user without submitted tasks has none.
+/// Returns for each user the mean time for which a submitted task waited up to the end of the run, over all
+/// runs. The runs must have their histories. The mean is `None` for a user without submitted tasks.
 #[must_use]
 pub fn mean_waiting_times(simulated: &Simulated) -> Vec<(String, Option<f64>)> {
     let Some((problem, _)) = simulated.runs.first() else { return Vec::new() };
@@ -287,11 +289,13 @@ pub fn mean_waiting_times(simulated: &Simulated) -> Vec<(String, Option<f64>)> {
     users.map(of_user).collect()
 }
 
-/// Returns the history of a run as CSV: `queue,resource,from,to,amount,waiting`, as `usage` and `verdict --window` read it.
-/// Users are queues. The amounts are those of all running tasks of the user.
+/// Returns the history of a run as CSV: `queue,resource,from,to,amount,waiting`, as `usage` and
+/// `verdict --window` read it. Users are queues. An amount is the amount that all running tasks of the user
+/// take.
 ///
 /// # Errors
-/// [`SimulateError::BeyondHistory`] if the run reaches a time beyond the times of a history.
+/// Returns [`SimulateError::BeyondHistory`] if the run reaches a time beyond the times that a history can
+/// state.
 pub fn history_csv(problem: &Problem, run: &Run) -> Result<String, SimulateError> {
     let resources = problem.n_resources() as u64;
     room(6 * CELL_OF_TEXT * resources * run.history.len() as u64, "the history of the run");
@@ -312,7 +316,7 @@ pub fn history_csv(problem: &Problem, run: &Run) -> Result<String, SimulateError
     Ok(out)
 }
 
-/// Returns a time as text with whole nanoseconds, as histories state it.
+/// Returns a time in seconds as text with whole nanoseconds, as histories state it.
 fn nanoseconds(time: f64) -> Result<String, SimulateError> {
     /// The largest time of a history in seconds: about 139 years.
     const LATEST: f64 = 4.4e9;
@@ -337,15 +341,15 @@ pub fn jobs_csv(problem: &Problem, run: &Run) -> String {
     out
 }
 
-/// Returns the distribution of completion times as CSV: for each time, the fraction of finished jobs that took at most
-/// this time.
+/// Returns the distribution of completion times as CSV: for each time, the fraction of finished jobs that
+/// took at most this time.
 #[must_use]
 pub fn completion_csv(run: &Run) -> String {
     let mut times: Vec<f64> = run.jobs.iter().map(|job| job.time).collect();
     times.sort_by(f64::total_cmp);
     let mut out = String::from("completion_time,part\n");
     for (before, time) in times.iter().enumerate() {
-        // Equal times give one row. Only the last of them has the complete count.
+        // Equal times give one row. Only the last of the equal times has the complete count.
         if times.get(before + 1) != Some(time) {
             let _ = writeln!(out, "{time},{}", (before + 1) as f64 / times.len() as f64);
         }

@@ -21,11 +21,11 @@ mod users;
 pub trait ReadScenario {
     /// Reads the text as a scenario.
     ///
-    /// Paths of files that are not absolute are relative to `folder`. Tables of servers are read immediately; traces
-    /// are read when the scenario is run.
+    /// Relative paths of files are relative to `folder`. Tables of servers are read immediately. Traces are
+    /// read when the scenario is run.
     ///
     /// # Errors
-    /// [`FormatError`] if the text is not JSON, not a scenario, or states an impossible scenario.
+    /// Returns a [`FormatError`] if the text is not JSON, not a scenario, or states an impossible scenario.
     fn scenario(&self, folder: &Path) -> Result<Scenario, FormatError>;
 }
 
@@ -60,7 +60,8 @@ const FIELDS: [&str; 13] = [
 /// The servers of a scenario.
 struct Servers {
     classes: Vec<ServerSpec>,
-    /// Servers that come and go; `classes` is then empty.
+    /// The servers that come and go, or `None` if servers do not change. If there are any, `classes` is
+    /// empty.
     changing: Option<Changing>,
     /// Notes on rows of a table that were left out.
     notes: Vec<String>,
@@ -122,8 +123,8 @@ impl<'t> Reader<'_, 't> {
             }
         }
         scenario.trace = trace;
-        // Servers with one name have a class for each of their capacities. A user that names the servers may use all
-        // these classes.
+        // Servers of one name have a class for each of their capacities. A user that names the servers may
+        // use all these classes.
         let mut memory = Growing::new("the servers that users may use");
         let mut all = 0;
         if let Some(names) = &names {
@@ -136,8 +137,8 @@ impl<'t> Reader<'_, 't> {
                 *stated = stated.iter().flat_map(of).collect();
             }
         }
-        // Mistakes in servers and users are reported at their places. If servers are drawn, drawing happens later, for
-        // each seed.
+        // Mistakes in servers and users are reported at their places in the file. If servers are drawn,
+        // drawing happens later, for each seed.
         let stated = Scenario { draw_servers: None, ..scenario.clone() };
         match stated.problem(0) {
             Err(crate::SimulateError::Problem(error)) => Err(document.problem_error(&error)),
@@ -236,7 +237,8 @@ fn only_of_tree(policy: Policy, fields: &Fields<'_, '_>, field: &str) -> Read<()
     fields.refuse(field, !matches!(policy, Policy::Tree(_)), why)
 }
 
-/// Returns the names of the resources, as stated or as implied by tables of servers and traces.
+/// Returns the names of the resources, as the scenario states them or as tables of servers and traces imply
+/// them.
 fn resources(fields: &Fields<'_, '_>, trace: Option<&TraceFile>) -> Read<Vec<String>> {
     let of_servers = fields.get("servers").and_then(|raw| fields.document.object(raw).ok());
     let of_table = of_servers.and_then(|table| match (table.get("google"), table.get("openb")) {

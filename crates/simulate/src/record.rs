@@ -15,17 +15,19 @@ pub const MAX_ROWS: usize = 10_000_000;
 /// Task counts of a user, at one time or over a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Tasks {
-    /// Tasks that arrived.
+    /// The number of tasks that arrived.
     pub submitted: u64,
-    /// Starts of tasks. A task that starts again counts again.
+    /// The number of starts of tasks. A task that starts again counts again.
     pub started: u64,
-    /// Tasks that ended.
+    /// The number of tasks that ended.
     pub completed: u64,
-    /// Tasks that were withdrawn while they waited.
+    /// The number of tasks that were withdrawn while they waited.
     pub withdrawn: u64,
-    /// Preemptions: a task was stopped for another one and waits again. Each time counts.
+    /// The number of preemptions: a task was stopped for another task and waits again. Each preemption
+    /// counts.
     pub preempted: u64,
-    /// Evictions: the machine of a task left or became too small, and the task waits again. Each time counts.
+    /// The number of evictions: the machine of a task left or became too small, and the task waits again.
+    /// Each eviction counts.
     pub evicted: u64,
 }
 
@@ -65,23 +67,23 @@ impl Tasks {
 /// The state at one time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    /// The time.
+    /// The time of the row.
     pub time: f64,
-    /// By user: running tasks.
+    /// The number of running tasks of each user.
     pub running: Vec<u64>,
-    /// Waiting tasks of all users.
+    /// The number of waiting tasks of all users.
     pub waiting: u64,
-    /// The present servers, if servers come and go.
+    /// The present servers, or `None` if servers do not come and go.
     pub there: Option<There>,
 }
 
 /// The servers that are present at one time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct There {
-    /// The number of servers.
+    /// The number of present servers.
     pub servers: u64,
-    /// The present capacity of each resource as a fraction of the whole capacity. The whole capacity counts every
-    /// machine with its first capacity.
+    /// The present capacity of each resource as a fraction of the whole capacity. The whole capacity counts
+    /// every machine with its first capacity.
     pub capacity: Vec<f64>,
 }
 
@@ -95,17 +97,17 @@ pub struct ThereOverTime {
     pub least: u64,
     /// The largest number of servers.
     pub most: u64,
-    /// By resource: the mean present capacity, as a fraction of the whole.
+    /// The mean present capacity of each resource, as a fraction of the whole capacity.
     #[serde(skip)]
     pub capacity: Vec<f64>,
 }
 
-/// The servers that are present, and integrals of their number and capacity up to a time.
+/// The present servers, and the integrals of their number and capacity over time up to `since`.
 #[derive(Default, Clone)]
 struct Changing {
     now: Option<There>,
     since: f64,
-    /// The integrals of the number of servers, then of the capacity of every resource.
+    /// The integral of the number of servers, followed by the integrals of the capacity of every resource.
     integrals: Vec<f64>,
     least: u64,
     most: u64,
@@ -128,7 +130,7 @@ impl Words for Option<There> {
 }
 
 impl History {
-    /// Ends the open row of a user and begins another one, if its tasks differ.
+    /// Ends the open row of a user and begins another row, if the user's tasks have changed.
     fn replace(&mut self, now: HistoryRow, time: f64) {
         let open = &mut self.open[now.user as usize];
         if (open.running, open.waiting) == (now.running, now.waiting) {
@@ -160,20 +162,20 @@ impl Changing {
 pub struct HistoryRow {
     /// The index of the user in the problem.
     pub user: u32,
-    /// The beginning.
+    /// The time at which the row begins.
     pub from: f64,
-    /// The end.
+    /// The time at which the row ends.
     pub to: f64,
-    /// Its running tasks.
+    /// The number of running tasks of the user.
     pub running: u64,
-    /// Its waiting tasks.
+    /// The number of waiting tasks of the user.
     pub waiting: u64,
 }
 
 /// The history of a run up to a time.
 struct History {
     rows: Vec<HistoryRow>,
-    /// By user: the row that has not ended.
+    /// The row of each user that has not ended.
     open: Vec<HistoryRow>,
     /// The users whose tasks changed at the present time.
     touched: Vec<u32>,
@@ -182,7 +184,7 @@ struct History {
 
 pub(crate) struct Recorder {
     pub tasks: Vec<Tasks>,
-    /// By user: the integral of its running tasks up to `since`.
+    /// The integral over time of the number of running tasks of each user, up to `since`.
     integral: Vec<f64>,
     since: Vec<f64>,
     every: Option<f64>,
@@ -190,7 +192,7 @@ pub(crate) struct Recorder {
     /// The state of `there` before the first change of a machine after `last`, if there was such a change.
     before: Option<Changing>,
     pub rows: Vec<Row>,
-    /// The bytes of a row.
+    /// The size of a row in bytes.
     row_bytes: u64,
     /// The memory of the rows.
     memory: Growing,
@@ -200,7 +202,7 @@ pub(crate) struct Recorder {
     pub n_present: u64,
     /// The time at which a task last arrived, started, stopped, ended or was withdrawn.
     pub last: f64,
-    /// The history, if it is kept.
+    /// The history of the run, or `None` if it is not kept.
     history: Option<History>,
 }
 
@@ -243,7 +245,7 @@ impl Recorder {
         }
     }
 
-    /// Ends the rows of the history whose tasks changed at this time, after all events of the time.
+    /// Ends the rows of the history whose tasks changed at this time. Call this after all events of the time.
     pub fn note_history(&mut self, time: f64) {
         let Some(history) = &mut self.history else { return };
         for user in std::mem::take(&mut history.touched) {
@@ -255,7 +257,7 @@ impl Recorder {
         history.memory.need((history.rows.len() * size_of::<HistoryRow>()) as u64);
     }
 
-    /// Ends the history. Returns its rows, by their beginnings. Rows without tasks are left out.
+    /// Ends the history. Returns its rows in the order of their beginnings. Rows without tasks are left out.
     pub fn history(&mut self, time: f64) -> Vec<HistoryRow> {
         let Some(mut history) = self.history.take() else { return Vec::new() };
         for user in 0..self.tasks.len() as u32 {
@@ -296,7 +298,7 @@ impl Recorder {
     /// Charges memory for all rows up to a time.
     pub fn need_rows(&mut self, time: f64) {
         let Some(every) = self.every else { return };
-        // The cast saturates if the number is too large for an integer.
+        // The conversion to an integer saturates if the number is too large.
         let rows = (time / every) as u64;
         self.memory.need(rows.min(MAX_ROWS as u64).saturating_mul(self.row_bytes));
     }
@@ -306,8 +308,8 @@ impl Recorder {
         self.rows.len() as u64 * self.row_bytes
     }
 
-    /// Adds the rows of all times before `time`. The state does not change up to that time. Returns whether the limit
-    /// of rows allowed them.
+    /// Adds the rows of all times before `time`. The state does not change up to that time. Returns whether
+    /// the limit on rows allows all these rows.
     pub fn advance(&mut self, time: f64) -> bool {
         let Some(every) = self.every else { return true };
         self.need_rows(time);
@@ -390,7 +392,8 @@ impl Recorder {
         self.tasks[user].evicted += tasks;
     }
 
-    /// Records the number of servers that are present from now on, and their capacity as fractions of the whole.
+    /// Records the number of servers that are present from now on, and their capacity as fractions of the
+    /// whole capacity.
     pub fn set_there(&mut self, servers: u64, capacity: Vec<f64>, time: f64) {
         if self.before.is_none() {
             self.before = Some(self.there.clone());
@@ -426,7 +429,7 @@ impl Recorder {
         self.rows.truncate(self.rows.partition_point(|row| row.time <= last));
     }
 
-    /// Ends the recording. Returns by user the integral of its running tasks over the run.
+    /// Ends the recording. Returns for each user the integral over time of its running tasks in the run.
     pub fn finish(&mut self, time: f64) -> Vec<f64> {
         for (n, tasks) in self.tasks.iter().enumerate() {
             self.integral[n] += tasks.running() as f64 * (time - self.since[n]);

@@ -25,10 +25,10 @@ pub struct Simulated {
     pub name: String,
     /// The policy that placed the tasks.
     pub policy: Policy,
-    /// The order of users by past usage, if the scenario states one.
+    /// The order of users by past usage, or `None` if the scenario states no such order.
     pub usage: Option<UsageOrder>,
-    /// By seed: the problem and the run. The problem has the servers that were drawn; if machines come and go, it has
-    /// all machines, each with its first capacity.
+    /// The problem and the run of each seed. The problem has the servers that were drawn. If machines come
+    /// and go, it has all machines, each with its first capacity.
     pub runs: Vec<(Problem, Run)>,
     /// Notes about the run, such as which tasks of the trace were left out and why.
     pub notes: Vec<String>,
@@ -41,11 +41,11 @@ const ROWS: f64 = 1000.0;
 
 /// Runs a scenario with each of the seeds, in parallel.
 ///
-/// The result does not depend on the number of threads. From time to time `progress` is called, from any thread, with
-/// the time and the number of events of a run.
+/// The result does not depend on the number of threads. From time to time `progress` is called, from any
+/// thread, with the simulated time and the number of events of a run.
 ///
 /// # Errors
-/// [`SimulateError`]. If several runs fail, the error is that of the first of them.
+/// Returns a [`SimulateError`]. If several runs fail, the error is the error of the first failed run.
 pub fn run(
     scenario: &Scenario,
     seeds: &[u64],
@@ -57,7 +57,7 @@ pub fn run(
 /// Runs a scenario like [`run`], but stops unfinished runs at the moment `until` ([`Run::is_stopped`]).
 ///
 /// # Errors
-/// The same as for [`run`].
+/// Returns an error in the same cases as [`run`].
 pub fn run_until(
     scenario: &Scenario,
     seeds: &[u64],
@@ -72,11 +72,11 @@ pub fn run_until(
     finished(&scenario, notes, runs.collect())
 }
 
-/// Runs the tasks of a trace with each of the seeds, as [`run`] does. The users and tasks of the trace replace those
-/// of the scenario.
+/// Runs the tasks of a trace with each of the seeds, as [`run`] does. The users and tasks of the trace
+/// replace the users and tasks of the scenario.
 ///
 /// # Errors
-/// The same as for [`run`].
+/// Returns an error in the same cases as [`run`].
 pub fn run_on(
     scenario: &Scenario,
     trace: &Trace,
@@ -93,10 +93,11 @@ pub fn run_on(
 
 /// Runs a scenario with one seed. Returns `None` if `observer` stops the run.
 ///
-/// If there is a checkpoint `from`, the run continues there. Its result is that of an uninterrupted run.
+/// If `from` is a checkpoint, the run continues there. Its result is the result of an uninterrupted run.
 ///
 /// # Errors
-/// [`SimulateError`]; [`SimulateError::Checkpoint`] if the checkpoint is from another scenario, seed or policy.
+/// Returns a [`SimulateError`], in particular [`SimulateError::Checkpoint`] if the checkpoint is from another
+/// scenario, seed or policy.
 pub fn run_from(
     scenario: &Scenario,
     seed: u64,
@@ -135,7 +136,7 @@ impl Observer for ProgressObserver<'_> {
 /// The source of the tasks.
 #[derive(Clone, Copy)]
 enum Tasks<'a> {
-    /// The jobs that the scenario states, or a table of jobs of its users.
+    /// The jobs that the scenario states, or a table of jobs of the scenario's users.
     Stated,
     /// A trace in memory.
     Whole(&'a Trace),
@@ -143,7 +144,7 @@ enum Tasks<'a> {
     Streamed(&'a TraceStream),
 }
 
-/// Returns the scenario with the users of a trace.
+/// Returns the scenario with its users replaced by the users of a trace.
 fn with_users(scenario: &Scenario, users: &[UserSpec]) -> Scenario {
     Scenario { users: users.to_vec(), arrivals: Vec::new(), ..scenario.clone() }
 }
@@ -230,7 +231,8 @@ fn run_one(
         (Tasks::Stated, Some(TraceFile::Tasks(path))) => Box::new(Table::new(Input::open(path)?, &problem)?),
         (Tasks::Stated, _) => Box::new(Stated::new(&scenario.arrivals, seed)),
     };
-    // The stamp below identifies the tasks of a trace by their count and digest. Its users are part of the problem.
+    // The stamp below identifies the tasks of a trace by their count and digest. The users of the trace are
+    // part of the problem.
     let of_trace = match tasks {
         Tasks::Stated => None,
         Tasks::Whole(trace) => Some((trace.tasks.len() as u64, 0)),
@@ -259,7 +261,7 @@ fn run_one(
     Ok(run.map(|run| (whole, run)))
 }
 
-/// Opens the trace of a scenario if the trace has users of its own.
+/// Opens the trace of a scenario, or returns `None` if the scenario has no trace with users of its own.
 fn trace(scenario: &Scenario) -> Result<Option<TraceStream>, SimulateError> {
     Ok(match &scenario.trace {
         None | Some(TraceFile::Tasks(_)) => None,

@@ -20,23 +20,23 @@ use crate::workload::{Arrival, Source, streams};
 pub struct Settings {
     /// The policy that places tasks.
     pub policy: Policy,
-    /// The order of users by past usage, which the policy then only asks for servers, gangs and limits. Such a run makes no
-    /// checkpoints.
+    /// The order of users by past usage, or `None` if the policy alone decides. With such an order, the
+    /// policy only decides on servers, gangs and limits, and the run makes no checkpoints.
     pub usage: Option<UsageOrder>,
-    /// Whether the run returns its [`history`](Run::history). Such a run makes no checkpoints.
+    /// Whether the run returns its [`history`](Run::history). A run with a history makes no checkpoints.
     pub has_history: bool,
-    /// The time at which the run stops. `None`: it ends with the last task.
+    /// The time at which the run stops, or `None` to stop at the end of the last task.
     pub horizon: Option<f64>,
-    /// The time between two rows of the series. `None`: no series.
+    /// The time between two rows of the series, or `None` for a run without a series.
     pub every: Option<f64>,
     /// The seed of all random choices.
     pub seed: u64,
-    /// By user: the time at which it leaves, if it does.
+    /// The time at which each user leaves, or `None` if the user does not leave.
     pub leaves: Vec<Option<f64>>,
-    /// Machines that come, go and change. `None`: all servers are always present.
+    /// The machines that come, go and change, or `None` if all servers are always present.
     pub changing: Option<Changing>,
-    /// Running times of all tasks in the order of their placements, which replace those of the tasks. They allow a
-    /// comparison with programs that draw running times in this order.
+    /// Running times of all tasks in the order of their placements, which replace the running times that the
+    /// tasks have. They allow a comparison with programs that draw running times in this order.
     pub durations: Option<Vec<f64>>,
     /// Any other data that distinguishes this run. A checkpoint with another stamp is rejected.
     pub stamp: u64,
@@ -45,21 +45,22 @@ pub struct Settings {
 /// The results of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
-    /// The seed.
+    /// The seed of the run.
     pub seed: u64,
     /// The time at which the run ended: the horizon, or the time of the last event of a task.
     pub end: f64,
-    /// Whether the run stopped early ([`Observer::until`]). All results are then those at the time [`end`](Self::end).
+    /// Whether the run stopped early ([`Observer::until`]). All results are then the results up to the time
+    /// [`end`](Self::end).
     pub is_stopped: bool,
     /// The number of arrivals, finished tasks, departures, and changes of machines.
     pub events: u64,
-    /// A hash of all placements: `h <- 1000003 h + 31 server + user` modulo 2^48, from 0.
+    /// A hash of all placements: `h <- 1000003 h + 31 server + user` modulo 2^48, starting with `h = 0`.
     pub placements: u64,
-    /// By user: its task counts.
+    /// The task counts of each user.
     pub tasks: Vec<Tasks>,
-    /// By user: the integral of its running tasks over time.
+    /// The integral over time of the number of running tasks of each user.
     pub task_time: Vec<f64>,
-    /// The servers that were present over the run, if servers come and go.
+    /// The servers that were present over the run, or `None` if servers do not come and go.
     pub there: Option<ThereOverTime>,
     /// The number of jobs that arrived.
     pub jobs_submitted: u64,
@@ -67,9 +68,10 @@ pub struct Run {
     pub jobs: Vec<FinishedJob>,
     /// The states at equal intervals of time.
     pub rows: Vec<Row>,
-    /// The running and waiting tasks of users over time. Empty unless [`Settings::has_history`].
+    /// The running and waiting tasks of users over time. The list is empty unless [`Settings::has_history`]
+    /// is set.
     pub history: Vec<HistoryRow>,
-    /// By user: the decayed usage at the end, if users are ordered by it.
+    /// The decayed usage of each user at the end, or `None` if users are not ordered by usage.
     pub usage: Option<Vec<f64>>,
     /// Notes from the source of the tasks.
     pub notes: Vec<String>,
@@ -77,11 +79,12 @@ pub struct Run {
 
 /// Simulates the tasks of `source` on the servers of `problem`.
 ///
-/// All events of one time are processed together: tasks end, machines change, users leave, and tasks arrive, in this order.
-/// Then all tasks that fit are placed. From time to time `progress` is called with the time and the number of events.
+/// All events of one time are processed together: tasks end, machines change, users leave, and tasks arrive,
+/// in this order. Then all tasks that fit are placed. From time to time `progress` is called with the
+/// simulated time and the number of events.
 ///
 /// # Errors
-/// [`SimulateError`].
+/// Returns a [`SimulateError`] if the run cannot start or a limit ends it.
 pub fn simulate(
     problem: &Problem,
     source: &mut dyn Source,
@@ -94,13 +97,14 @@ pub fn simulate(
         .ok_or_else(|| SimulateError::Checkpoint("stopped the run".to_owned()))
 }
 
-/// Simulates like [`simulate`], but continues from a checkpoint if there is one. Returns `None` if the observer stops
-/// the run.
+/// Simulates like [`simulate`], but continues from the checkpoint `from` if it is given. Returns `None` if
+/// the observer stops the run.
 ///
 /// `source` must be at its beginning. Arrivals before the checkpoint are read again and skipped.
 ///
 /// # Errors
-/// [`SimulateError`].
+/// Returns a [`SimulateError`] in the same cases as [`simulate`], and [`SimulateError::Checkpoint`] if the
+/// checkpoint does not belong to the run.
 pub fn simulate_from(
     problem: &Problem,
     source: &mut dyn Source,
@@ -146,9 +150,9 @@ struct Simulation<'a> {
     finished: Vec<FinishedJob>,
     departures: std::vec::IntoIter<(f64, usize)>,
     placed: Vec<(u32, u32)>,
-    /// By number: the runs in progress, if runs are tracked.
+    /// The runs in progress by their numbers, if runs are tracked.
     runs: BTreeMap<u32, gangs::Started>,
-    /// The machines, if machines come and go during the run.
+    /// The machines, or `None` if machines do not come and go during the run.
     cluster: Option<Cluster>,
     /// The memory of tasks and jobs.
     memory: Growing,
@@ -160,7 +164,7 @@ struct Simulation<'a> {
     now: f64,
     /// The number of arrivals that the source has returned.
     arrivals_read: u64,
-    /// The next arrival.
+    /// The next arrival, or `None` if there are no more arrivals.
     next_arrival: Option<Arrival>,
     /// The number of departures so far.
     departed: usize,
@@ -229,8 +233,8 @@ impl<'a> Simulation<'a> {
         let mut looked = self.events;
         let mut is_stopped = false;
         self.next_arrival = self.next(source)?;
-        // A run from a checkpoint always processes a few event times before it can stop, so that a run that is resumed
-        // repeatedly reaches its end.
+        // A run from a checkpoint always processes a few event times before it can stop. A run that is
+        // resumed repeatedly therefore reaches its end.
         let first_look = if self.events > 0 { MOMENTS_BETWEEN_LOOKS } else { 0 };
         for moment in 0_u64.. {
             let looks = moment >= first_look && moment.is_multiple_of(MOMENTS_BETWEEN_LOOKS);
@@ -339,7 +343,7 @@ impl<'a> Simulation<'a> {
         Ok(())
     }
 
-    /// Charges memory for the present state and for this many more tasks that start.
+    /// Charges memory for the present state and for `starts` more tasks that start.
     fn need(&mut self, starts: usize) {
         /// Bytes of a running task.
         const RUNNING: usize = 40;
@@ -360,7 +364,7 @@ impl<'a> Simulation<'a> {
 
     /// Returns a digest of everything that decides the course of this run.
     fn identity(&self) -> u64 {
-        // The problem has the users and servers; the settings have everything else.
+        // The problem states the users and servers. The settings state everything else.
         let text = format!("{:?}\n{:?}", self.problem, self.settings);
         digest(text.bytes())
     }
@@ -374,7 +378,7 @@ impl<'a> Simulation<'a> {
         to.push(self.scheduler.draw().taken());
         self.jobs.save(&mut to);
         self.recorder.save(&mut to);
-        // Stopped runs may still be in the queue of ends. They are left out.
+        // Stopped runs may still be in the queue of ends. They are left out of the checkpoint.
         let is_there = |task: &&Running| self.cluster.is_none() || self.runs.contains_key(&task.run);
         let running: Vec<&Running> = self.running.tasks().filter(is_there).collect();
         list(&mut to, running.into_iter(), |to, task| task.save(to));
@@ -456,8 +460,8 @@ impl<'a> Simulation<'a> {
         Ok(())
     }
 
-    /// Returns whether the policy is `slots`. Under this policy a task may need more slots than any server has,
-    /// although its resources fit. It then waits forever.
+    /// Returns whether the policy is `slots`. Under this policy a task may need more slots than any server
+    /// has, although its resources fit. The task then waits forever.
     fn is_of_slots(&self) -> bool {
         matches!(self.settings.policy, Policy::Slots { .. })
     }
@@ -533,8 +537,8 @@ impl<'a> Simulation<'a> {
     }
 }
 
-/// Returns the hash of a history that continues with `tasks` placements of one task. `place` stands for the user and
-/// the server.
+/// Returns the hash of a history that continues with `tasks` placements of one task. `place` is the number
+/// that encodes the user and the server of each placement.
 fn hashed(hash: u64, place: u64, mut tasks: u64) -> u64 {
     // One placement is the map `h -> factor h + more`. Repeated squaring gives the map of `tasks` placements.
     let (mut factor, mut more) = (1_000_003_u64, place);
@@ -551,7 +555,8 @@ fn hashed(hash: u64, place: u64, mut tasks: u64) -> u64 {
     hash.wrapping_mul(all_factor).wrapping_add(all_more) & HASH_BITS
 }
 
-/// The number of event times between two looks at the clock. They take a few microseconds.
+/// The number of event times between two readings of the clock. This many event times take a few
+/// microseconds.
 const MOMENTS_BETWEEN_LOOKS: u64 = 8;
 
 /// The mask of the 48 bits of the hash of placements.

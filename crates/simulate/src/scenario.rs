@@ -17,17 +17,17 @@ use crate::usage::UsageOrder;
 /// A scenario: servers, a policy, and the tasks that arrive.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scenario {
-    /// The title; may be empty.
+    /// The title, which may be empty.
     pub name: String,
     /// The names of the resources.
     pub resources: Vec<String>,
     /// The server classes.
     pub servers: Vec<ServerSpec>,
-    /// The number of servers that are drawn from the classes, with their counts as odds. `None` means that the classes
-    /// are used with their counts.
+    /// The number of servers that are drawn from the classes, with their counts as odds. `None` means that
+    /// the classes are used with their counts.
     pub draw_servers: Option<u64>,
-    /// Machines that come, go and change. The single servers of `servers` are then the places of the machines. `None`
-    /// means that all servers are always present.
+    /// Machines that come, go and change. The single servers of `servers` are then the places of the
+    /// machines. `None` means that all servers are always present.
     pub machines: Option<Machines>,
     /// Notes on rows of a table of servers that were left out.
     pub notes: Vec<String>,
@@ -35,15 +35,15 @@ pub struct Scenario {
     pub policy: Policy,
     /// The order of users by past usage. `None` means that the policy alone decides who is served next.
     pub usage: Option<UsageOrder>,
-    /// The users, without numbers of tasks.
+    /// The users, without their numbers of tasks.
     pub users: Vec<UserSpec>,
-    /// By user: when its tasks arrive.
+    /// The arrivals of the tasks of each user.
     pub arrivals: Vec<Arrivals>,
     /// The groups of the users.
     pub queues: Queues,
-    /// A file with the tasks that arrive.
+    /// A file with the tasks that arrive, or `None` if the scenario states all arrivals.
     pub trace: Option<TraceFile>,
-    /// The time at which the run stops. `None` means that it ends with the last task.
+    /// The time at which the run stops. `None` means that the run ends with the last task.
     pub horizon: Option<f64>,
     /// The time between two rows of the series. `None` means a thousandth of the horizon, or no series if there is no
     /// horizon.
@@ -59,7 +59,8 @@ pub struct Queues {
     pub groups: Vec<GroupSpec>,
     /// How the shares of sibling groups are compared.
     pub share: GroupShareSpec,
-    /// By user: its group, its gang, and the number of its tasks that are never stopped, as far as they are stated.
+    /// The group of each user, its gang, and the number of its tasks that are never stopped, as far as the
+    /// scenario states them.
     pub members: Vec<MemberSpec>,
 }
 
@@ -68,17 +69,17 @@ pub struct Queues {
 pub struct Arrivals {
     /// Jobs in ascending order of their times.
     pub jobs: Vec<Job>,
-    /// Jobs at random times.
+    /// Jobs at random times, or `None` if the user has no random jobs.
     pub poisson: Option<Poisson>,
-    /// The time at which the user leaves. Its waiting tasks are then withdrawn, later jobs do not arrive, and running
-    /// tasks finish.
+    /// The time at which the user leaves, or `None` if it does not leave. When it leaves, its waiting tasks
+    /// are withdrawn, later jobs do not arrive, and running tasks finish.
     pub leaves: Option<f64>,
 }
 
 /// A job: tasks that arrive together.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Job {
-    /// The time of arrival.
+    /// The time of arrival, in the time unit of the scenario.
     pub at: f64,
     /// The number of tasks, at least 1.
     pub tasks: u64,
@@ -97,7 +98,7 @@ pub struct Poisson {
     pub duration: Duration,
     /// The time from which on jobs arrive.
     pub from: f64,
-    /// The time before which jobs arrive.
+    /// The time before which jobs arrive, or `None` for no limit.
     pub until: Option<f64>,
 }
 
@@ -118,10 +119,12 @@ pub enum TraceFile {
 const SERVER_STREAM: u64 = 1;
 
 impl Scenario {
-    /// Returns the servers and users as an allocation problem. If servers are drawn, `seed` decides which.
+    /// Returns the servers and users as an allocation problem. If servers are drawn, `seed` decides which
+    /// servers.
     ///
     /// # Errors
-    /// [`SimulateError::Problem`]; [`SimulateError::TaskTooLarge`] for a user that may run on none of the drawn classes.
+    /// Returns [`SimulateError::Problem`] if the problem is invalid, and [`SimulateError::TaskTooLarge`] for
+    /// a user that may run on none of the drawn classes.
     pub fn problem(&self, seed: u64) -> Result<Problem, SimulateError> {
         let mut spec = ProblemSpec {
             name: self.name.clone(),
@@ -141,11 +144,12 @@ impl Scenario {
         self.grouped(spec)
     }
 
-    /// Returns the problem of all machines if machines come and go, each with its first capacity. Shares are
-    /// fractions of this capacity.
+    /// Returns the problem of all machines, each with its first capacity, or `None` if machines do not come
+    /// and go. Shares are fractions of this capacity.
     ///
     /// # Errors
-    /// [`SimulateError::Problem`]; [`SimulateError::NoShare`] for a user that may run on none of these machines.
+    /// Returns [`SimulateError::Problem`] if the problem is invalid, and [`SimulateError::NoShare`] for a
+    /// user that may run on none of these machines.
     pub fn whole(&self) -> Result<Option<Problem>, SimulateError> {
         let Some(machines) = &self.machines else { return Ok(None) };
         let counted = self.servers.iter().zip(&machines.first).filter(|(_, first)| **first > 0);
@@ -167,7 +171,8 @@ impl Scenario {
     }
 }
 
-/// Removes missing servers from the lists of users. The error is the name of a user that would have no servers.
+/// Removes missing servers from the lists of users. The error is the name of a user that would have no
+/// servers.
 fn keep_servers(spec: &mut ProblemSpec) -> Result<(), &str> {
     let there: HashSet<&str> = spec.servers.iter().map(|server| server.name.as_str()).collect();
     for user in &mut spec.users {
@@ -184,7 +189,7 @@ fn keep_servers(spec: &mut ProblemSpec) -> Result<(), &str> {
 fn drawn(classes: &[ServerSpec], number: u64, draw: &mut Draw) -> Vec<ServerSpec> {
     let odds =
         |class: &ServerSpec| class.count.as_ref().map_or(1, |count| count.numer().to_u64().unwrap_or(1));
-    // By class: the sum of the odds of all classes up to it.
+    // The sum of the odds of each class and all classes before it.
     let sums = classes.iter().map(odds).scan(0, |sum: &mut u64, odds| {
         *sum = sum.saturating_add(odds);
         Some(*sum)

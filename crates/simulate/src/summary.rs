@@ -16,38 +16,40 @@ pub struct CompletionTimes {
     /// The number of jobs.
     #[serde(skip)]
     pub jobs: u64,
-    /// The mean.
+    /// The mean completion time.
     pub mean: f64,
-    /// The median: half of the jobs took at most this time.
+    /// The median completion time: half of the jobs took at most this time.
     pub median: f64,
-    /// The 90th percentile.
+    /// The 90th percentile of the completion times.
     pub p90: f64,
-    /// The 99th percentile.
+    /// The 99th percentile of the completion times.
     pub p99: f64,
-    /// The maximum.
+    /// The longest completion time.
     pub max: f64,
 }
 
 /// Summary statistics of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Summary {
-    /// By resource: the used fraction of the total capacity over the run; `None` if there is no capacity.
+    /// The used fraction of the total capacity of each resource over the run, or `None` if there is no
+    /// capacity.
     pub utilisation: Vec<Option<f64>>,
     /// The task counts of all users together.
     pub tasks: Tasks,
-    /// Completion times of all finished jobs; `None` if no job finished.
+    /// The completion times of all finished jobs, or `None` if no job finished.
     pub completion: Option<CompletionTimes>,
-    /// Completion times by the size classes of [`SIZES`].
+    /// The completion times of each size class of [`SIZES`], or `None` if no job of the class finished.
     pub by_size: Vec<Option<CompletionTimes>>,
-    /// By user: the mean of its global dominant share over the run, not divided by the weight.
+    /// The mean global dominant share of each user over the run, not divided by the weight.
     pub dominant_share: Vec<f64>,
 }
 
 /// The demands of a problem in floating point.
 pub(crate) struct Amounts {
-    /// By user and resource: the demand of a task as a fraction of the total capacity, or 0 if there is no capacity.
+    /// The demand of a task as a fraction of the total capacity, indexed by user and then by resource. It is
+    /// 0 if there is no capacity.
     pub parts: Vec<Vec<f64>>,
-    /// By resource: whether there is any capacity.
+    /// Whether there is any capacity of each resource.
     pub is_there: Vec<bool>,
 }
 
@@ -76,7 +78,8 @@ impl Amounts {
         (self.parts.len() * self.is_there.len()) as u64
     }
 
-    /// Returns by resource the fraction of the total capacity that is used by these numbers of tasks of the users.
+    /// Returns the fraction of the total capacity of each resource that the users' tasks use. `tasks` has the
+    /// number of tasks of each user.
     pub fn used(&self, tasks: impl Iterator<Item = f64>) -> Vec<f64> {
         let mut used = vec![0.0; self.is_there.len()];
         for (tasks, parts) in tasks.zip(&self.parts) {
@@ -125,12 +128,13 @@ impl Summary {
 }
 
 impl CompletionTimes {
-    /// Computes the statistics of these times, which may be in any order. Returns `None` if there are no times.
+    /// Computes the statistics of completion times, which may be in any order. Returns `None` if there are no
+    /// times.
     #[must_use]
     pub fn of(mut times: Vec<f64>) -> Option<Self> {
         times.sort_by(f64::total_cmp);
         let (last, jobs) = (*times.last()?, times.len());
-        // The smallest of the times within which this fraction of the jobs finished.
+        // The smallest of the times within which the fraction `part` of the jobs finished.
         let quantile = |part: f64| times[((part * jobs as f64).ceil() as usize).clamp(1, jobs) - 1];
         Some(Self {
             jobs: jobs as u64,

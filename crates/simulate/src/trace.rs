@@ -9,12 +9,12 @@ use crate::duration::Duration;
 use crate::error::SimulateError;
 use crate::workload::{Arrival, JobOfTrace, Source};
 
-/// The tasks of a trace, which are in memory or read one by one.
+/// The tasks of a trace, which are in memory or are read one by one.
 pub(crate) struct Replay<T> {
     tasks: T,
-    /// By user: whether one of its tasks fits on some server.
+    /// Whether one task of each user fits on some server.
     fits: Vec<bool>,
-    /// Tasks that were left out because they fit on no server.
+    /// The number of tasks that were left out because they fit on no server.
     too_large: u64,
 }
 
@@ -49,7 +49,7 @@ impl<T: Iterator<Item = Result<TraceTask, ImportError>>> Source for Replay<T> {
 /// A CSV table of jobs that is read row by row.
 pub(crate) struct Table {
     rows: TaskTable,
-    /// By user name: the index of the user and its gang size.
+    /// The index and the gang size of each user, by the user's name.
     users: HashMap<String, (u32, u64)>,
 }
 

@@ -1,8 +1,9 @@
 //! The order of users by past usage, by the laws of four schedulers (docs/theory.md, section 10).
 //!
-//! [`ByUsage`] is a scheduler around another one. It keeps the waiting tasks, and passes on one gang at a time, of the
-//! user with the least decayed usage over weight. The inner scheduler decides on servers, gangs and limits of groups.
-//! Usage is computed in doubles, unlike in the crate `evenhand-usage`, which computes it exactly for histories.
+//! [`ByUsage`] is a scheduler around another scheduler. It stores the waiting tasks, and passes on one gang
+//! at a time: a gang of the user with the least decayed usage over weight. The inner scheduler decides on
+//! servers, gangs and limits of groups. Usage is computed in doubles. The crate `evenhand-usage` computes it
+//! exactly for histories.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -14,38 +15,40 @@ use evenhand_problem::{Problem, Rational};
 
 use crate::summary::Amounts;
 
-/// A law by which past usage counts less, the older it is. Times are in the unit of the scenario.
+/// A law by which past usage counts less, the older it is. Times are in the time unit of the scenario.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum UsageLaw {
-    /// Slurm as documented: usage counts half after every half-life. Without a half-life nothing decays.
+    /// Slurm as documented: usage counts half after every half-life. Without a half-life usage does not
+    /// decay.
     Slurm {
-        /// The half-life.
+        /// The half-life, or `None` if usage does not decay.
         half_life: Option<f64>,
     },
     /// Kueue: a moving average of samples.
     Kueue {
-        /// The half-life.
+        /// The half-life of a sample.
         half_life: f64,
         /// The time between two samples.
         every: f64,
-        /// Whether a gang that starts adds its amount times the weight of a new sample at once.
+        /// Whether a gang that starts immediately adds its amount times the weight of a new sample.
         has_entry_penalty: bool,
     },
     /// KAI: the sum of the samples of a sliding window. Without a half-life all samples of the window count the same.
     Kai {
-        /// The half-life.
+        /// The half-life of a sample, or `None` if all samples count the same.
         half_life: Option<f64>,
         /// The time between two samples.
         every: f64,
         /// The length of the window.
         window: f64,
     },
-    /// Volcano: amounts times the time of a cycle, decayed at every cycle. Users whose usage differs by at most one
-    /// unit of resource and time from the least are equal, and the user that runs less of them is served first.
+    /// Volcano: amounts times the time of a cycle, decayed at every cycle. Users whose usage exceeds the
+    /// least usage by at most one unit of resource and time count as equal. Among them the user that runs
+    /// less of the resources is served first.
     Volcano {
-        /// The half-life.
+        /// The half-life of usage.
         half_life: f64,
-        /// The time of a cycle.
+        /// The length of a cycle.
         every: f64,
     },
 }
@@ -53,9 +56,10 @@ pub enum UsageLaw {
 /// The order of users by decayed usage.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UsageOrder {
-    /// The law.
+    /// The law by which usage decays.
     pub law: UsageLaw,
-    /// By resource: the value of a unit. The usage of a user is the sum of its amounts times their values.
+    /// The value of a unit of each resource. The usage of a user is the sum of its amounts times their
+    /// values.
     pub values: Vec<Rational>,
 }
 
@@ -71,7 +75,7 @@ impl UsageLaw {
         }
     }
 
-    /// Returns the half-life, or `None` if nothing decays.
+    /// Returns the half-life, or `None` if usage does not decay.
     #[must_use]
     pub fn half_life(self) -> Option<f64> {
         match self {
@@ -80,7 +84,7 @@ impl UsageLaw {
         }
     }
 
-    /// Returns the law with another half-life, or `None` if the law needs one and there is none.
+    /// Returns the law with another half-life, or `None` if the law needs a half-life and `to` is `None`.
     #[must_use]
     pub fn with_half_life(self, to: Option<f64>) -> Option<Self> {
         Some(match self {
@@ -117,18 +121,21 @@ struct Usage {
     since: f64,
     /// The value of the running tasks of the user.
     held: f64,
-    /// The samples of KAI's window, the oldest first: the number of the first sample, the number of samples, the amount.
+    /// The samples of KAI's window, the oldest first. Samples of equal amounts form one entry: the number of
+    /// the first sample, the number of samples, and the amount.
     samples: VecDeque<(f64, f64, f64)>,
 }
 
 impl Usage {
-    /// Counts usage up to a time. Samples at this time itself are not taken yet, because events may follow at it.
+    /// Counts usage up to the time `now`. A sample at this time itself is not taken yet, because events may
+    /// follow at the same time.
     fn settle(&mut self, law: UsageLaw, now: f64) {
         let from = std::mem::replace(&mut self.since, now);
         if now <= from {
             return;
         }
-        // The numbers of the first sample since `from`, and of the first one at `now` or later.
+        // The number of the first sample at `from` or later, and the number of the first sample at `now` or
+        // later.
         let numbers = |every: f64| ((from / every).ceil(), (now / every).ceil());
         match law {
             UsageLaw::Slurm { half_life: None } => self.total += self.held * (now - from),
@@ -173,7 +180,7 @@ impl Usage {
                 let weight = |&(first, count, _): &(f64, f64, f64)| match half_life {
                     None => count,
                     Some(half_life) => {
-                        // The youngest sample of the run, and a geometric series of those before it.
+                        // The youngest sample of the entry, and a geometric series for the samples before it.
                         let of_sample = half_power(every / half_life);
                         let youngest = half_power((now - (first + count - 1.0) * every) / half_life);
                         youngest * (1.0 - of_sample.powf(count)) / (1.0 - of_sample)
@@ -186,22 +193,23 @@ impl Usage {
     }
 }
 
-/// A scheduler that serves the user with the least decayed usage over weight, among those with a gang that can start.
+/// A scheduler that serves the user with the least decayed usage over weight, among the users with a gang
+/// that can start.
 ///
-/// If users have equal usage, the user whose running tasks have the least dominant share over weight comes first. If this
-/// is equal too, the order of the problem decides.
+/// If users have equal usage, the user whose running tasks have the least dominant share over weight comes
+/// first. If these shares are equal too, the order of the problem decides.
 pub(crate) struct ByUsage<'s> {
     inner: &'s mut dyn Scheduler,
     law: UsageLaw,
-    /// By user: the value of a task.
+    /// The value of a task of each user.
     values: Vec<f64>,
-    /// By user: the dominant share of a task over the weight.
+    /// The dominant share of a task of each user over the user's weight.
     shares: Vec<f64>,
     weights: Vec<f64>,
     usage: Vec<Usage>,
     waiting: Vec<u64>,
     running: Vec<u64>,
-    /// By user: whether no gang of it can start until a task ends or a server comes.
+    /// For each user, whether no gang of the user can start until a task ends or a server comes.
     is_blocked: Vec<bool>,
     now: f64,
     /// The run and the tasks of each entry placed by the last call of `fill`.
@@ -209,7 +217,7 @@ pub(crate) struct ByUsage<'s> {
 }
 
 impl<'s> ByUsage<'s> {
-    /// Returns a scheduler around `inner`. Shares are fractions of `whole`.
+    /// Returns a scheduler around `inner`. Shares are fractions of the capacity of `whole`.
     pub fn new(inner: &'s mut dyn Scheduler, whole: &Problem, order: &UsageOrder) -> Self {
         let amounts = Amounts::new(whole);
         let users = whole.n_users();
@@ -264,7 +272,7 @@ impl<'s> ByUsage<'s> {
     }
 }
 
-/// Budget steps for a user that is compared with the others.
+/// Budget steps for comparing a user with the other users.
 const COMPARED: u64 = 10;
 
 impl Scheduler for ByUsage<'_> {

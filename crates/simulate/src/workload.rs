@@ -12,7 +12,7 @@ use crate::scenario::{Arrivals, Job, Poisson};
 /// Tasks of one user that arrive together.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Arrival {
-    /// The time of arrival.
+    /// The time of arrival, in the time unit of the scenario.
     pub at: f64,
     /// The index of the user in the problem.
     pub user: u32,
@@ -29,16 +29,16 @@ pub struct Arrival {
 pub struct JobOfTrace {
     /// A number that no other job of the trace has.
     pub number: u64,
-    /// The number of its tasks.
+    /// The number of tasks of the job.
     pub tasks: u64,
 }
 
 /// A source of arrivals, in the order of their times.
 pub trait Source {
-    /// Returns the next arrival, or `None` if there are no more.
+    /// Returns the next arrival, or `None` if there are no more arrivals.
     ///
     /// # Errors
-    /// The trace or table is malformed, or its times are out of order.
+    /// Returns an error if the trace or table is malformed, or its times are out of order.
     fn next(&mut self) -> Result<Option<Arrival>, SimulateError>;
 
     /// Returns notes for the reader once all arrivals have been read, such as the number of tasks left out.
@@ -54,7 +54,7 @@ pub struct Stated {
     next: BinaryHeap<Reverse<(Time, usize)>>,
 }
 
-/// Jobs of one user.
+/// The jobs of one user.
 struct Stream {
     user: u32,
     jobs: Jobs,
@@ -67,8 +67,8 @@ enum Jobs {
     Poisson { poisson: Poisson, at: f64, draw: Draw },
 }
 
-/// Returns the numbers of the random streams of user `n`: one for running times and one for arrival times. Streams 0
-/// and 1 belong to the policy and to the servers.
+/// Returns the numbers of two random streams of user `n`: the stream of running times and the stream of
+/// arrival times. Streams 0 and 1 belong to the policy and to the servers.
 pub(crate) fn streams(n: usize) -> (u64, u64) {
     (2 + 2 * n as u64, 3 + 2 * n as u64)
 }

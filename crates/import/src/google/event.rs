@@ -19,12 +19,12 @@ pub(super) enum EventKind {
 
 /// A task event, one row of a file. Requests are ids in [`Numbers`].
 pub(super) struct Event {
-    /// Microseconds from the start of the trace.
+    /// The time in microseconds from the start of the trace.
     pub time: u64,
     /// The job of the task, and the index of the task in the job.
     pub key: (u64, u64),
     pub kind: EventKind,
-    /// The user, numbered by first appearance.
+    /// The index of the user. Users are numbered by first appearance.
     pub user: usize,
     pub priority: Option<u8>,
     pub requests: [Option<usize>; 2],

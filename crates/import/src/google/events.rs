@@ -1,4 +1,4 @@
-//! The machine events of the Google trace, one after the other.
+//! The machine events of the Google trace, one after another.
 
 use std::collections::HashMap;
 
@@ -15,11 +15,11 @@ use super::{MICRO, Numbers};
 /// A change of a machine. Classes are positions in [`MachineEvents::classes`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MachineChange {
-    /// The machine joins the cluster, in this class.
+    /// The machine joins the cluster, with the class at this position.
     Comes(usize),
     /// The machine leaves the cluster.
     Goes,
-    /// The machine changes to this class.
+    /// The machine changes to the class at this position.
     Becomes(usize),
 }
 
@@ -28,9 +28,9 @@ pub enum MachineChange {
 pub struct MachineEvent {
     /// The time in seconds from the start of the trace.
     pub at: f64,
-    /// The machine, numbered by first appearance.
+    /// The index of the machine. Machines are numbered by first appearance.
     pub machine: usize,
-    /// The change.
+    /// The change of the machine.
     pub change: MachineChange,
 }
 
@@ -41,7 +41,7 @@ enum MachineState {
     Away,
     /// The machine is in the cluster, and no event has stated its capacity.
     Unknown,
-    /// The machine is in the cluster, in this class.
+    /// The machine is in the cluster, with the class at this position.
     Present(usize),
 }
 
@@ -64,17 +64,18 @@ struct Reader {
 }
 
 impl MachineEvents {
-    /// Prepares to read machine events; reads no row yet.
+    /// Prepares to read machine events. Reads no row yet.
     #[must_use]
     pub fn new(events: Input) -> Self {
         Self { rows: events.rows("machine events (6 columns)"), reader: Reader::default() }
     }
 
-    /// Returns the next event that changes a machine; `None` after the last event.
+    /// Returns the next event that changes a machine, or `None` after the last event.
     ///
     /// # Errors
-    /// [`ImportError`] if a row is malformed, its time is before that of the row above, it adds a machine that is
-    /// already in the cluster, or it removes or updates one that is not.
+    /// Returns an [`ImportError`] if a row is malformed, its time is before the time of the row above, it
+    /// adds a machine that is already in the cluster, or it removes or updates a machine that is not in the
+    /// cluster.
     pub fn next_event(&mut self) -> Result<Option<MachineEvent>, ImportError> {
         while let Some(row) = self.rows.next()? {
             if let Some(event) = self.reader.take(&row)? {
@@ -144,7 +145,8 @@ impl Reader {
         Ok(change.map(|change| MachineEvent { at: time as f64 / MICRO, machine: *machine, change }))
     }
 
-    /// Returns the class of a machine with these data, which may be new; `None` if CPU or memory is not stated.
+    /// Returns the class of a machine with the data `stated`. The class may be new. Returns `None` if CPU or
+    /// memory is not stated.
     fn class(&mut self, stated: Stated) -> Option<usize> {
         let (hash, Some(cpu), Some(memory)) = stated else { return None };
         let shape = (self.platforms.name(&hash), cpu, memory);

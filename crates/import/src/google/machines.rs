@@ -21,12 +21,12 @@ pub(super) struct Machines {
 /// The platform, CPU and memory of a machine. CPU and memory are ids in [`Numbers`].
 pub(super) type Shape = (String, usize, usize);
 
-/// The platform, CPU and memory in a row; CPU or memory is `None` if the row does not state it.
+/// The platform, CPU and memory in a row. CPU or memory is `None` if the row does not state it.
 pub(super) type Stated = (String, Option<usize>, Option<usize>);
 
 /// A row of machine events.
 pub(super) struct Event {
-    /// Microseconds from the start of the trace.
+    /// The time in microseconds from the start of the trace.
     pub time: u64,
     pub machine: u64,
     pub kind: ChangeKind,
@@ -115,8 +115,8 @@ impl Platforms {
 
 #[derive(Default)]
 struct Events {
-    /// By machine: the position of its first event, which decides the order of the classes, and its data unless the
-    /// machine was removed.
+    /// For each machine, the position of its first event, which decides the order of the classes, and the
+    /// machine's data. The data is `None` if the machine was removed.
     machines: HashMap<u64, (usize, Option<Stated>)>,
     platforms: Platforms,
     last_time: u64,

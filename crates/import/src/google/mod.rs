@@ -34,7 +34,7 @@ pub enum GoogleUsers {
 /// Options for the import of the trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct GoogleOptions {
-    /// The time in the trace, in microseconds; 0 is the state at the start of the trace.
+    /// The time in the trace in microseconds. The time 0 is the state at the start of the trace.
     pub time: u64,
     /// The choice of the users of the problem.
     pub users: GoogleUsers,
@@ -48,7 +48,7 @@ pub struct GoogleOptions {
 /// tasks.
 ///
 /// # Errors
-/// [`ImportError`] if a file cannot be read, a row is malformed, times go back, or there is no
+/// Returns an [`ImportError`] if a file cannot be read, a row is malformed, times go back, or there is no
 /// machine.
 pub fn google(machines: Input, tasks: Vec<Input>, options: GoogleOptions) -> Result<Import, ImportError> {
     let mut numbers = Numbers::default();
@@ -72,7 +72,7 @@ pub fn google(machines: Input, tasks: Vec<Input>, options: GoogleOptions) -> Res
 /// Reads the machines of the trace at time 0, from a table or machine events as for [`google()`].
 ///
 /// # Errors
-/// The same as for [`google()`].
+/// Returns an error in the same cases as [`google()`].
 pub fn google_machines(machines: Input) -> Result<(Vec<ServerSpec>, Vec<Note>), ImportError> {
     let cluster = machines::read(machines, 0, &mut Numbers::default())?;
     Ok((cluster.servers, cluster.notes))
@@ -82,7 +82,7 @@ pub fn google_machines(machines: Input) -> Result<(Vec<ServerSpec>, Vec<Note>), 
 #[derive(Default)]
 struct Requests {
     tasks: u64,
-    /// By resource and request: the number of tasks with this request.
+    /// The number of tasks with each request, for CPU and for memory.
     counts: [HashMap<usize, u64>; 2],
 }
 
@@ -94,7 +94,7 @@ impl Requests {
         }
     }
 
-    /// Returns the mean request by resource.
+    /// Returns the mean request of CPU and of memory.
     fn mean(&self, numbers: &Numbers) -> [Rational; 2] {
         self.counts.each_ref().map(|counts| {
             // The order of a hash table is random, but exact sums do not depend on it.
@@ -104,7 +104,8 @@ impl Requests {
     }
 }
 
-/// The different numbers of a trace. A trace has few of them, so each is parsed once and gets an id.
+/// The different numbers of a trace. A trace has few different numbers, so each is parsed once and gets an
+/// id.
 #[derive(Default)]
 struct Numbers {
     by_text: HashMap<String, usize>,
@@ -113,7 +114,7 @@ struct Numbers {
 }
 
 impl Numbers {
-    /// Reads the number in a column and returns its id; `None` if the column is empty.
+    /// Reads the number in a column and returns its id, or `None` if the column is empty.
     fn read(&mut self, row: &Record<'_>, column: usize, name: &str) -> Result<Option<usize>, ImportError> {
         let text = row.field(column);
         if text.is_empty() {
@@ -143,7 +144,7 @@ impl Numbers {
         self.value(id).is_zero()
     }
 
-    /// Returns requests with `None` instead of zeros.
+    /// Returns the requests with `None` in place of zeros.
     fn shape(&self, requests: [Option<usize>; 2]) -> [Option<usize>; 2] {
         requests.map(|id| id.filter(|id| !self.is_zero(*id)))
     }

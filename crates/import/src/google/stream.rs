@@ -20,9 +20,9 @@ struct Task {
     requests: [Option<usize>; 2],
     priority: Option<u8>,
     submitted: u64,
-    /// The time of its last start.
+    /// The time of the task's last start.
     started: Option<u64>,
-    /// The end of the run since its last start.
+    /// The end of the task's run since its last start.
     ended: Option<u64>,
     runs: u32,
 }
@@ -62,29 +62,30 @@ impl Task {
         self.requests.iter().any(|id| id.is_some_and(|id| !numbers.is_zero(id)))
     }
 
-    /// Returns its arrival in seconds from the start of the trace.
+    /// Returns the arrival of the task in seconds from the start of the trace.
     fn at(&self) -> f64 {
         self.submitted as f64 / MICRO
     }
 
-    /// Returns the length of its last run; infinite if the run did not end.
+    /// Returns the length of the task's last run in seconds. It is infinite if the run did not end.
     fn seconds(&self) -> f64 {
         let ran = |(start, end): (u64, u64)| end.saturating_sub(start) as f64 / MICRO;
         self.started.zip(self.ended).map_or(f64::INFINITY, ran)
     }
 }
 
-/// Reads the tasks of task events, which must be in order of time. A task arrives at its first event, and runs as long
-/// as its last run in the trace. With [`GoogleUsers::ByUser`], the tasks of a user have the mean request of its tasks,
-/// rounded up to a millionth of the largest machine. With [`GoogleUsers::ByShape`], each request shape is a user.
-/// Weights are 1.
+/// Reads the tasks of task events, which must be in order of time. A task arrives at its first event, and
+/// runs as long as its last run in the trace. With [`GoogleUsers::ByUser`], the tasks of a user have the mean
+/// request of its tasks, rounded up to a millionth of the largest machine. With [`GoogleUsers::ByShape`],
+/// each request shape is a user. Weights are 1.
 ///
-/// All rows are read and checked first, because the running time of a task is known only from its last events. The
-/// events are sorted in temporary files. Memory grows with the users and with the different requests.
+/// All rows are read and checked first, because the running time of a task is known only from its last
+/// events. The events are sorted in temporary files. Memory grows with the users and with the different
+/// requests.
 ///
 /// # Errors
-/// [`ImportError`] if a file cannot be read, a row is malformed, or times go back. [`ImportError::Temporary`] if a
-/// temporary file cannot be written or read.
+/// Returns an [`ImportError`] if a file cannot be read, a row is malformed, or times go back. Returns
+/// [`ImportError::Temporary`] if a temporary file cannot be written or read.
 pub fn google_stream(events: Vec<Input>, by: GoogleUsers) -> Result<TraceStream, ImportError> {
     let mut numbers = Numbers::default();
     let mut by_task = Sorter::<6>::new();
@@ -129,7 +130,7 @@ struct Counts {
 }
 
 impl Counts {
-    /// Counts a task, and returns whether it is kept.
+    /// Counts a task, and returns whether the import keeps it.
     fn keeps(&mut self, task: &Task, numbers: &Numbers) -> bool {
         let left_out = match task.started {
             None => &mut self.never_ran,
@@ -163,13 +164,13 @@ struct Users {
 
 #[derive(Default)]
 struct User {
-    /// The position of the first event about one of its tasks.
+    /// The position of the first event about a task of the user.
     first: u64,
     requests: Requests,
 }
 
 impl Users {
-    /// Returns the user of a task, which may be new, and adds the requests of the task.
+    /// Returns the user of a task, and adds the requests of the task. The user may be new.
     fn user(&mut self, task: &Task, order: u64, numbers: &Numbers) -> u32 {
         let key = match self.by {
             GoogleUsers::ByUser => (task.user, [None; 2]),
@@ -182,7 +183,8 @@ impl Users {
         position as u32
     }
 
-    /// Returns the users in the order of their first appearance in the files, and for each user its number in this order.
+    /// Returns the users in the order of their first appearance in the files. Also returns the new number of
+    /// each user in this order.
     fn specs(self, numbers: &Numbers) -> (Vec<UserSpec>, Vec<u32>) {
         let users = self.users.into_entries();
         let mut order: Vec<usize> = (0..users.len()).collect();
@@ -206,7 +208,7 @@ impl Users {
 /// Packs an event into numbers: the two numbers of its task, its position in the files with its type, its time, its user
 /// with its priority, and its requests.
 fn packed(event: &Event, order: u64) -> [u64; 6] {
-    // 0 stands for no request.
+    // A request of 0 means that there is no request.
     let [cpu, memory] = event.requests.map(|id| id.map_or(0, |id| 1 + id as u64));
     let requests = cpu << u32::BITS | memory;
     let user_and_priority = stream::packed(event.user as u32, event.priority);

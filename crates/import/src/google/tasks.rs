@@ -1,4 +1,4 @@
-//! The tasks that run at one time, from the task events up to this time.
+//! The tasks that run at one time, computed from the task events up to this time.
 
 use evenhand_problem::problem::UserSpec;
 use rug::Rational;
@@ -34,7 +34,7 @@ struct Task {
 
 /// Reads the task events up to a time.
 pub(super) fn read(inputs: Vec<Input>, time: u64, numbers: &mut Numbers) -> Result<Running, ImportError> {
-    // By the job of the task, and its index in the job.
+    // The key of a task consists of its job and its index in the job.
     let mut tasks: Ordered<(u64, u64), Task> = Ordered::default();
     let mut reconstructed = 0;
     let users = each_event(inputs, numbers, |event, row, numbers| {
@@ -85,7 +85,7 @@ pub(super) fn by_user(
     notes: &mut Vec<Note>,
     originals: &mut Vec<(String, String)>,
 ) -> Vec<UserSpec> {
-    // By user: the stated requests, and the number of tasks without any.
+    // The stated requests of each user, and the number of its tasks without any request.
     let mut requests: Ordered<usize, (Requests, u64)> = Ordered::default();
     for task in &running.tasks {
         let (stated, without) = requests.value(&task.user, Default::default);

@@ -15,8 +15,8 @@ use plain::{PODS, Plain, VMS};
 
 use crate::plain;
 
-/// Compares users, notes, the tasks in order, and which tasks are of one job. Reads the stream twice at the same time, and once
-/// into memory.
+/// Compares users, notes, the order of the tasks, and the jobs to which tasks belong. Reads the stream twice
+/// at the same time, and once into memory.
 fn same(plain: &Plain, stream: TraceStream) {
     assert_eq!(stream.users, plain.users);
     assert_eq!(stream.notes, plain.notes);
@@ -74,7 +74,7 @@ fn input(text: &str) -> Input {
     Input::new("trace.csv", Cursor::new(text.to_owned().into_bytes())).unwrap()
 }
 
-/// Sometimes changes one byte, or cuts off the end.
+/// Returns the text, in some cases with one byte changed or with the end cut off.
 fn damaged(mut text: String, draw: &mut Draw) -> String {
     match draw.below(6) {
         0 => text.truncate(draw.below(text.len() as u64 + 1) as usize),
@@ -95,7 +95,7 @@ fn random_events_of_the_google_trace() {
         let (mut text, mut time) = (String::new(), 0);
         for _ in 0..draw.below(80) {
             time += draw.below(3) * 500_000;
-            // Tasks of one job may be of different users, and the requests of a user change.
+            // Tasks of one job may belong to different users, and the requests of a user change.
             let (job, index, what) = (draw.below(5), draw.below(4), draw.below(9));
             let user = draw.of(&["a", "a", "b", "c"]);
             let [cpu, memory] = [(); 2].map(|()| draw.of(&["0.5", "0.50", "0.125", "0.3", "0", ""]));
@@ -163,7 +163,8 @@ fn a_row_that_is_wrong_is_named() {
     assert_eq!(error, "trace.csv:2: deleted at 8, before it was created at 9");
 }
 
-/// The digest depends on the tasks: equal texts have equal digests, and another task changes the digest.
+/// Checks that the digest depends on the tasks: equal texts have equal digests, and another task changes the
+/// digest.
 #[test]
 fn different_traces_have_different_digests() {
     let digest =

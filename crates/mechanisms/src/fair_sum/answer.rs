@@ -1,5 +1,5 @@
-//! The answer of proportional and alpha fairness. Several allocations are derived from floating-point optima, and the
-//! one with the smallest proven gap is returned.
+//! The answer of proportional and alpha fairness. Several allocations are derived from floating-point optima,
+//! and the allocation with the smallest proven gap is returned.
 
 use evenhand_problem::number::near;
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational};
@@ -12,7 +12,7 @@ use crate::fisher::{self, Equilibrium};
 use crate::mechanism::{Findings, Outcome, Status};
 use crate::{proportional, rounding};
 
-/// The maximisation of a sum of utilities for a mechanism.
+/// A sum of utilities to be maximised for a mechanism.
 pub struct Sum<'a> {
     pub problem: &'a Problem,
     pub objective: Objective<'a>,
@@ -22,19 +22,22 @@ pub struct Sum<'a> {
     pub template: Allocation,
 }
 
-/// The gap, relative to the sum, above which longer numbers are used instead of those of double precision.
+/// The gap, relative to the sum, above which longer numbers are used instead of double precision.
 const SHORT_IS_ENOUGH: (u32, u64) = (1, 1_000_000_000_000);
 
-/// The number of decimal digits that every double can hold.
+/// The number of decimal digits that every double preserves.
 const DIGITS_OF_DOUBLE: u32 = 15;
 
 impl Sum<'_> {
-    /// Returns the best answer. Its gap is 0 if the optimum is rational and was computed; otherwise it is the answer
-    /// with the smallest proven gap. Its status is `solved` only if the gap is at most [`proportional::SOLVED`].
+    /// Returns the best answer.
+    ///
+    /// The gap of the answer is 0 if the optimum is rational and was computed. Otherwise the answer is the
+    /// one with the smallest proven gap. Its status is `solved` only if the gap is at most
+    /// [`proportional::SOLVED`].
     ///
     /// # Errors
-    /// Returns [`MechanismError::Continuous`] if the numbers leave the range of floating point or there are too many
-    /// rows.
+    /// Returns [`MechanismError::Continuous`] if the numbers leave the range of floating point or there are
+    /// too many rows.
     pub fn answer(&self) -> Result<Outcome, MechanismError> {
         let mechanism = self.mechanism;
         let why = "no method is for this problem".to_owned();
@@ -52,7 +55,7 @@ impl Sum<'_> {
             if best.as_ref().is_ok_and(|best| best.findings.status == Some(Status::Solved)) {
                 break;
             }
-            // A method that exceeds its limit of work is skipped.
+            // Skip a method that exceeds its limit of work.
             next = loop {
                 if let Some(next) = refined(self.objective.constraints, || optima.next()) {
                     break next;
@@ -71,7 +74,7 @@ impl Sum<'_> {
         }
     }
 
-    /// Returns an optimum in long numbers, cut to the number of digits that are written.
+    /// Returns the answer of an optimum in long numbers, cut to the number of digits that are written.
     fn cut_off(&self, found: &Digits, point: &FairPoint) -> Outcome {
         let digits = match self.template.arithmetic {
             Arithmetic::Exact => polish::DIGITS,
@@ -117,7 +120,8 @@ impl Sum<'_> {
         let is_within = |found: &Outcome, bound: &Rational| {
             found.findings.relative_gap.as_ref().is_some_and(|gap| gap <= bound)
         };
-        // The linear method comes first, because its tasks are optimal even if its prices are rounded.
+        // The linear method comes first, because the tasks of its answer are optimal even if the prices are
+        // rounded.
         let nothing = Rational::from((1, 1_u128 << 100));
         match exact.iter().position(|found| is_within(found, &nothing)) {
             Some(k) => exact.swap_remove(k),
@@ -189,7 +193,7 @@ impl Sum<'_> {
     }
 }
 
-/// Rounds the point to a feasible allocation. Small amounts are dropped, unless the proven gap is then too large.
+/// Rounds the point to a feasible allocation. Drops small amounts, unless the proven gap is then too large.
 pub fn in_doubles(
     constraints: &Constraints<'_>,
     point: &FairPoint,

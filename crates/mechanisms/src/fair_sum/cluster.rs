@@ -40,13 +40,13 @@ pub fn maximise_by_prices(
 /// The problem in floating point.
 struct View {
     n_users: usize,
-    /// The capacity, by row.
+    /// The capacity of each row.
     capacity: Vec<f64>,
     /// The users that can run a task.
     active: Vec<usize>,
-    /// The classes on which each active user can run, by active user.
+    /// The classes on which a user can run, for each active user in the order of `active`.
     classes: Vec<Vec<usize>>,
-    /// The models of the users, by active user.
+    /// The models of the active users, in the order of `active`.
     users: Vec<UserModel>,
 }
 

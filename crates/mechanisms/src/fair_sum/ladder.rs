@@ -49,19 +49,20 @@ pub enum Method {
 /// An optimum in floating point.
 pub struct Optimum {
     pub point: FairPoint,
-    /// The same optimum with more digits than doubles have, if the method computes them.
+    /// The optimum with more digits than doubles have, if the method computes them.
     pub digits: Option<Digits>,
 }
 
 /// A strictly feasible allocation and prices, both in long numbers.
 pub struct Digits {
-    /// The pairs `(class, tasks)`, by user.
+    /// The pairs `(class, tasks)` of each user.
     pub tasks: Vec<Vec<(usize, Rational)>>,
     pub prices: Prices,
 }
 
 impl Objective<'_> {
-    /// Returns the optima of the methods in turn. Each is computed lazily; advance the iterator inside [`refined`].
+    /// Returns the optima of the methods in turn. Each optimum is computed lazily, so advance the iterator
+    /// inside [`refined`].
     pub fn optima(&self) -> impl Iterator<Item = Result<Optimum, ClusterError>> {
         METHODS.into_iter().filter_map(|method| method.maximise(self).transpose())
     }

@@ -15,24 +15,25 @@ pub mod wide;
 pub struct OnClass {
     /// The class `i`.
     pub class: usize,
-    /// The number of tasks `x_ni`. It is positive, however small.
+    /// The number of tasks `x_ni`, which is positive, however small.
     pub tasks: f64,
-    /// The reduced cost: the amount by which the cost of a task on this class exceeds its worth to the user, as a
-    /// fraction of its worth. It is 0 on classes that the user may use at the optimum, and positive on classes that
-    /// it must not use.
+    /// The reduced cost of a task on this class: the amount by which its cost exceeds its worth to the user,
+    /// as a fraction of the worth. The reduced cost is 0 on classes that the user may use at the optimum, and
+    /// positive on classes that the user must not use.
     pub excess: f64,
 }
 
 /// An optimum in floating point and its prices.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FairPoint {
-    /// The classes on which each user can run, by user; empty for users that cannot run any task.
+    /// The classes on which each user can run, with the tasks there. A user that cannot run any task has an
+    /// empty list.
     pub places: Vec<Vec<OnClass>>,
     /// The price of one unit of each row, in units of `w_n U_n^(1-a)`.
     pub row_prices: Vec<f64>,
     /// The free fraction of each row, at most 1.
     pub row_slack: Vec<f64>,
-    /// The price of one task of each user's task limit.
+    /// The price of each user's task limit, per task.
     pub user_prices: Vec<f64>,
     /// The free fraction of each user's task limit, infinite without a limit.
     pub user_slack: Vec<f64>,
@@ -41,23 +42,24 @@ pub struct FairPoint {
 }
 
 impl FairPoint {
-    /// Returns `x_ni` by user without the residue of the interior point method: small amounts on classes that cost
-    /// more than they are worth.
+    /// Returns the tasks `x_ni` of each user, as pairs of class and tasks, without the residue of the
+    /// interior point method. The residue consists of small amounts on classes where a task costs more than
+    /// it is worth.
     pub fn tasks(&self) -> Vec<Vec<(usize, f64)>> {
         self.tasks_above(SMALL)
     }
 
-    /// Returns `x_ni` by user as [`tasks`](Self::tasks) does, but drops only amounts that are negligible even
-    /// compared with the gap to be proven.
+    /// Returns the tasks `x_ni` of each user as [`tasks`](Self::tasks) does, but drops only amounts that are
+    /// negligible even compared with the gap to be proven.
     ///
-    /// A user that loses a fraction of its tasks requires prices that are higher by the same fraction, and this
-    /// raises all prices.
+    /// A user that loses a fraction of its tasks requires prices that are higher by the same fraction, and
+    /// this raises all prices.
     pub fn nearly_all_tasks(&self) -> Vec<Vec<(usize, f64)>> {
         self.tasks_above(NEGLIGIBLE)
     }
 
-    /// Returns `x_ni` without small amounts on classes on which a task costs more than it is worth. An amount is small
-    /// if it is at most the fraction `part` of the user's tasks.
+    /// Returns the tasks `x_ni` of each user without small amounts on classes where a task costs more than it
+    /// is worth. An amount is small if it is at most the fraction `part` of the user's tasks.
     fn tasks_above(&self, part: f64) -> Vec<Vec<(usize, f64)>> {
         let of_user = |places: &Vec<OnClass>| {
             let total: f64 = places.iter().map(|place| place.tasks).sum();

@@ -15,7 +15,8 @@ use crate::{fisher, rounding};
 /// The largest gap, as a fraction of `sum_n w_n x_n^(1-a)`, at which prices are useful evidence about an allocation.
 const CLOSE: (u32, u32) = (1, 1_000_000);
 
-/// Returns the problem with identical users and classes merged, if all its rows are rows of resources.
+/// Returns the problem with identical users and classes merged, or `None` if some row is not a row of a
+/// resource.
 fn reduced<'p>(constraints: &Constraints<'p>, alpha: &Rational) -> Option<Reduced<'p>> {
     let is_time = |row: &Row| row.kind == RowKind::Time;
     let equals = if *alpha == 1 { Equals::ByWeight } else { Equals::ByRoot(alpha.clone()) };
@@ -23,8 +24,10 @@ fn reduced<'p>(constraints: &Constraints<'p>, alpha: &Rational) -> Option<Reduce
     Reduced::new(problem, &equals, true)
 }
 
-/// The maximum of `sum_n w_n g_a(U_n)` in floating point. The totals and marginal utilities of optima are unique, so
-/// the prices of one optimum prove every other.
+/// The maximum of `sum_n w_n g_a(U_n)` in floating point.
+///
+/// All optima have the same totals and the same marginal utilities. Therefore the prices of one optimum also
+/// prove that every other optimum is optimal.
 #[derive(Debug, Clone)]
 pub struct FairOptimum<'a> {
     constraints: &'a Constraints<'a>,
@@ -41,7 +44,7 @@ impl<'a> FairOptimum<'a> {
         alpha: &'a Rational,
         share: Option<&'a ShareCoefficients>,
     ) -> Option<Self> {
-        // The coefficients of a share are those of the original users, so users cannot be merged.
+        // The coefficients of a share belong to the original users, so users cannot be merged.
         let reduced = if share.is_none() { reduced(constraints, alpha) } else { None };
         let point = match reduced {
             Some(reduced) => {
@@ -53,7 +56,7 @@ impl<'a> FairOptimum<'a> {
         Some(Self { constraints, alpha, share, point })
     }
 
-    /// Returns the prices of the optimum. They are raised if rounding made them too low for `instance`.
+    /// Returns the prices of the optimum, raised if rounding made them too low for `instance`.
     #[must_use]
     pub fn prices(&self, instance: &Instance<'_>) -> Option<Prices> {
         prices_of(instance, self.alpha, self.share, &self.point)

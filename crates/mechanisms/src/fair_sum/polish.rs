@@ -26,9 +26,9 @@ use crate::rounding::{self, cut, digits_below, short};
 
 /// The largest number `n` of unknowns for which a dense elimination, of about `n^3` operations, is worthwhile.
 const MOST_UNKNOWNS: usize = 160;
-/// The ways to determine the active set, in the order in which they are tried. The number is the fraction of a user, a
-/// row or a limit that counts as 0. With `true`, a class counts as used if its cost exceeds the cheapest by at most
-/// that fraction, however few tasks the user has there.
+/// The ways to determine the active set, in the order in which they are tried. The number is the fraction of
+/// a user, a row or a limit that counts as 0. With `true`, a class counts as used if its cost exceeds that of
+/// the user's cheapest class by at most this fraction, even if the user has few tasks there.
 const NEGLIGIBLE: [(f64, bool); 8] = [
     (1e-7, false),
     (1e-5, false),
@@ -41,13 +41,14 @@ const NEGLIGIBLE: [(f64, bool); 8] = [
 ];
 /// The maximum number of Newton steps.
 const STEPS: usize = 14;
-/// The number of consecutive steps with little progress that are accepted before the method gives up.
+/// The number of consecutive steps with little progress after which the method gives up.
 const STALLED: usize = 3;
 /// The relative difference up to which two costs count as equal.
 const SAME_COST: f64 = 1e-12;
 /// The bits of the numbers in Newton's method.
 const BITS: u32 = 240;
-/// The relative residual at which the method has converged (45 digits). The worth of tasks is enclosed to 50 digits.
+/// The relative residual at which the method has converged (45 digits). The worth of tasks is enclosed to 50
+/// digits.
 const CONVERGED: f64 = 1e-45;
 /// The relative distance within which a number is taken for a short fraction.
 const SAME: f64 = 1e-40;
@@ -85,7 +86,7 @@ pub fn polish(constraints: &Constraints<'_>, alpha: &Rational, point: &FairPoint
 /// The active set, and with it the unknowns of the equations.
 #[derive(PartialEq)]
 struct Unknowns {
-    /// The pairs `(user, class)` of the classes that users use, by user.
+    /// The pairs `(user, class)` of a user and a class that it uses, in the order of users.
     places: Vec<(usize, usize)>,
     /// The rows with a price.
     rows: Vec<usize>,
@@ -129,7 +130,7 @@ impl Unknowns {
     }
 }
 
-/// Returns the amount of a row of class `i` that a task of user `n` uses there.
+/// Returns the amount of row `row` of class `i` that a task of user `n` uses.
 fn usage(constraints: &Constraints<'_>, n: usize, i: usize, row: usize) -> Rational {
     let position = row - constraints.class_rows(i).start;
     constraints.usage(n, i).map(|usage| usage[position].clone()).unwrap_or_default()
@@ -148,8 +149,8 @@ impl System<'_> {
     /// Solves the equations of the active set.
     ///
     /// # Errors
-    /// Returns the reduced active set if the equations had no solution and some classes cost their user more than its
-    /// cheapest class. Those classes are then left out.
+    /// Returns the reduced active set if the equations have no solution and some classes cost their user more
+    /// than its cheapest class. The reduced set leaves these classes out.
     fn solve(&self, point: &FairPoint) -> Result<Values, Option<Unknowns>> {
         let mut values = self.start(point).ok_or(None)?;
         match self.newton(&mut values) {
@@ -198,8 +199,8 @@ impl System<'_> {
         Some(false)
     }
 
-    /// Returns the active set without the classes that cost their user more than its cheapest class, or `None` if
-    /// there are none.
+    /// Returns the active set without the classes that cost their user more than its cheapest class, or
+    /// `None` if there are no such classes.
     fn without_expensive_places(&self, values: &Values) -> Option<Unknowns> {
         let Unknowns { places, rows, satisfied } = self.unknowns;
         let cost = |&(n, i): &(usize, usize)| {
@@ -223,8 +224,8 @@ impl System<'_> {
         })
     }
 
-    /// Returns the residuals of the equations, each relative to its own size, and their derivatives by relative
-    /// changes of the unknowns.
+    /// Returns the residuals of the equations, each relative to the size of its equation, and the derivatives
+    /// by relative changes of the unknowns.
     fn equations(&self, values: &Values) -> Option<(Vec<Rational>, DMatrix<f64>)> {
         let Unknowns { places, rows, satisfied } = self.unknowns;
         let problem = self.constraints.problem();
@@ -271,8 +272,8 @@ impl System<'_> {
         Some((residuals, matrix))
     }
 
-    /// Applies a Newton step. Tasks and row prices are multiplied by `1 - unit * change`; prices of task limits
-    /// change by a fraction of the worth of a task.
+    /// Applies a Newton step. Tasks and row prices are multiplied by `1 - unit * change`. Prices of task
+    /// limits change by a fraction of the worth of a task.
     fn change(&self, values: &mut Values, change: &[f64], unit: &Rational) -> Option<()> {
         let Unknowns { places, rows, satisfied } = self.unknowns;
         let (_, worth) = self.totals_and_worth(&values.tasks)?;
@@ -295,7 +296,8 @@ impl System<'_> {
         Some(())
     }
 
-    /// Returns `x_n` and the enclosed worth of a task by user, where the worth is `None` for users that get nothing.
+    /// Returns the total tasks `x_n` and the enclosed worth of a task for each user. The worth is `None` for
+    /// users that get nothing.
     fn totals_and_worth(&self, tasks: &[Rational]) -> Option<(Vec<Rational>, Vec<Worth>)> {
         let allocation = self.allocation(tasks);
         // Intermediate points may overfill a row, so the tasks are used as stated, without the repair.
@@ -363,7 +365,7 @@ impl System<'_> {
     }
 }
 
-/// Returns the short fraction that `value` approximates, if there is one.
+/// Returns the short fraction that `value` approximates, or `None` if there is no such fraction.
 fn fraction(value: &Rational) -> Option<Rational> {
     let is_short =
         |above: &Integer, below: &Integer| above.significant_bits() + below.significant_bits() <= SHORT;

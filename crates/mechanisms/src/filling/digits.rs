@@ -31,7 +31,8 @@ pub(super) trait Digits {
     /// Returns `unit * steps`.
     fn times(unit: &Self::Ratio, steps: u64) -> Self::Ratio;
 
-    /// Returns `max_r d_r / c_r * steps / weight` over the demanded resources. Some of each of them must be left.
+    /// Returns `max_r d_r / c_r * steps / weight` over the demanded resources. A positive amount of every
+    /// demanded resource must be left.
     fn residual_score(
         steps: u64,
         weight: &Self::Amount,
@@ -43,8 +44,8 @@ pub(super) trait Digits {
     /// factor `F_r` is one over the total of resource `r`. Some of resource `f` must be free.
     fn mismatch(factors: &[Self::Amount], f: usize, d: &[Self::Amount], c: &[Self::Amount]) -> Self::Ratio;
 
-    /// Returns the amount itself as a ratio. It is the mismatch of a server with a single resource, of which this
-    /// amount is left.
+    /// Returns the amount itself as a ratio. The ratio is the mismatch of a server that has a single
+    /// resource, if `amount` of this resource is left.
     fn whole(amount: &Self::Amount) -> Self::Ratio;
 
     /// Returns `factor * amount` divided by the product of `unit`, which must not be 0, in floating point. The error
@@ -204,12 +205,12 @@ impl Digits for Narrow {
     }
 
     fn to_f64(ratio: &Fraction) -> f64 {
-        // A single machine instruction converts 64 bits; longer numbers need a function call.
+        // A single machine instruction converts 64 bits. Longer numbers need a function call.
         let float = |part: u128| u64::try_from(part).map_or(part as f64, |part| part as f64);
         float(ratio.numerator) / float(ratio.denominator)
     }
 
-    // Quotients of 64-bit numbers, and of products of two of them, are far from underflow.
+    // Quotients of 64-bit numbers, and of products of two 64-bit numbers, are far from underflow.
     const TINY: f64 = 0.0;
 }
 

@@ -34,8 +34,8 @@ impl Draw {
         self.taken += numbers;
     }
 
-    /// Returns a number from 0 to `n - 1`, all with the same probability (Lemire's method), or 0 if `n` is 0. No random
-    /// number is taken if `n` is at most 1.
+    /// Returns a number from 0 to `n - 1`, or 0 if `n` is 0. All numbers have the same probability (Lemire's
+    /// method). No random number is taken if `n` is at most 1.
     pub fn below(&mut self, n: u64) -> u64 {
         if n <= 1 {
             return 0;
@@ -44,7 +44,8 @@ impl Draw {
         loop {
             self.taken += 1;
             let wide = u128::from(self.numbers.next_u64()) * u128::from(n);
-            // The low half shows whether the number is one of the few that would make the distribution uneven.
+            // The low half shows whether the number is one of the few numbers that would make the
+            // distribution uneven.
             if wide as u64 >= rejected {
                 return (wide >> 64) as u64;
             }

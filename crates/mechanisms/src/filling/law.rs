@@ -17,24 +17,24 @@ const MAX_STATES: usize = 2_000_000;
 /// An outcome with its probability.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WeighedOutcome {
-    /// The number of steps by user and class.
+    /// The number of steps of each user on each class.
     pub steps: Vec<Vec<u64>>,
-    /// The exact probability.
+    /// The exact probability of the outcome.
     pub probability: Rational,
 }
 
-/// A state: the number of steps by user and server, and for round-robin rules the servers that have not had their turn
-/// in the current round.
+/// A state: the number of steps of each user on each server, and whether each server still has its turn in
+/// the current round of a round-robin rule.
 type Key = (Vec<u64>, Vec<bool>);
 
 /// Computes every outcome of a rule with its exact probability, in ascending order of the steps.
 ///
-/// The successors of each state follow from the definition of the rule. The successors of a state that is reached in
-/// several ways are computed only once.
+/// The successors of each state follow from the definition of the rule. If several paths lead to a state, its
+/// successors are computed only once.
 ///
 /// # Errors
-/// Returns an error in the same cases as [`fill`](super::fill()), [`MechanismError::Limit`] beyond 2,000,000 states,
-/// and [`MechanismError::BadOption`] for best fit with random ties if all users name servers at once.
+/// Returns an error in the same cases as [`fill`](super::fill()), [`MechanismError::Limit`] beyond 2,000,000
+/// states, and [`MechanismError::BadOption`] for best fit with random ties if all users name servers at once.
 pub fn law(problem: &Problem, rule: Rule, step: &Rational) -> Result<Vec<WeighedOutcome>, MechanismError> {
     let prepared = prepare(problem, problem, rule, step)?;
     let names_at_once = rule.server == ServerRule::BestFit && (rule.unfiltered || !rule.score.is_of_user());
@@ -162,7 +162,7 @@ fn one() -> Rational {
     Rational::from(1)
 }
 
-/// Returns the candidates with the least value among which `ties` chooses.
+/// Returns the candidates with the least value, reduced to those among which `ties` chooses.
 fn least<R: Ord, T: Copy>(values: impl Iterator<Item = (R, T)>, ties: Ties) -> Vec<T> {
     let mut values: Vec<(R, T)> = values.collect();
     // The sort is stable, so equal values stay in ascending order.

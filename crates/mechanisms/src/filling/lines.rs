@@ -19,10 +19,11 @@ use super::rule::Ties;
 
 /// The maximum number of groups in a block. A block with more groups is divided.
 const BLOCK: usize = 32;
-/// The number of blocks in a row of blocks. A whole row is skipped if none of its servers has enough free. Best fit
-/// uses up the nearest servers first, so many of them are nearly full.
+/// The number of blocks in a row of blocks. A whole row is skipped if none of its servers has enough free
+/// capacity. Best fit fills the nearest servers first, so many of the servers near a task are nearly full.
 const ROW: usize = 16;
-/// The maximum coordinate. Larger ones are cut to it, and a distance is then only a lower bound.
+/// The maximum coordinate. Larger coordinates are cut to this maximum, and a distance is then only a lower
+/// bound.
 const FAR: f64 = 1e290;
 /// The bound on coordinates and distances below which distances are exact except for rounding.
 const NEAR: f64 = 1e280;
@@ -33,9 +34,10 @@ struct Target {
     demand: u32,
     /// The first demanded resource.
     first: usize,
-    /// The coordinates.
+    /// The coordinates of the demand.
     at: Vec<f64>,
-    /// The sum of the coordinates, to which errors are relative; infinite if a coordinate is out of range.
+    /// The sum of the coordinates, to which errors are relative. It is infinite if a coordinate is out of
+    /// range.
     size: f64,
 }
 
@@ -46,15 +48,15 @@ struct Interval {
     high: f64,
 }
 
-/// The best server of a user, which is stored until it changes.
+/// The best server of a user. It is stored until it changes.
 pub(super) struct Found<R> {
-    /// The server.
+    /// The position of the server.
     pub server: usize,
-    /// Whether no other server is equally good. It has a meaning only if ties are decided at random.
+    /// Whether no other server is equally good. The value has a meaning only if ties are decided at random.
     pub is_only: bool,
     /// An interval that contains the mismatch.
     value: Interval,
-    /// The exact mismatch, once it was computed.
+    /// The exact mismatch, or `None` if it has not been computed yet.
     exact: Option<R>,
     /// A lower bound of the mismatches of all other servers.
     rival: f64,
@@ -62,30 +64,30 @@ pub(super) struct Found<R> {
 
 /// The servers of one class with the same free amounts.
 struct Group<D: Digits> {
-    /// The first coordinate.
+    /// The first coordinate of the servers.
     at: f64,
     /// The free amounts of the first two rows, which suffice for most searches.
     left: [D::Amount; 2],
-    /// The class of the servers.
+    /// The position of the class of the servers.
     class: u32,
-    /// The preferred server.
+    /// The server of the group that ties prefer.
     server: u32,
-    /// The other servers, with the preferred ones last.
+    /// The other servers. The servers that ties prefer come last.
     others: Vec<u32>,
 }
 
-/// The servers as seen by users whose first demanded resource is `first`: blocks of neighbouring groups. The data
-/// that a search reads first is stored in separate lists.
+/// The servers as seen by users whose first demanded resource is `first`: blocks of neighbouring groups. The
+/// data that a search reads first is in separate lists.
 struct Line<D: Digits> {
     /// The resource that is the unit of the coordinates.
     first: usize,
-    /// The blocks, none of which is empty.
+    /// The blocks. No block is empty.
     blocks: Vec<Vec<Group<D>>>,
     /// The first coordinate of the first group of each block.
     begins: Vec<f64>,
-    /// The maximum free amounts in each block, by block and resource.
+    /// The maximum free amounts in each block, indexed by block and then by resource.
     most: Vec<D::Amount>,
-    /// The maximum free amounts in each row of blocks, by row and resource.
+    /// The maximum free amounts in each row of blocks, indexed by row and then by resource.
     most_of_row: Vec<D::Amount>,
     n_resources: usize,
 }
@@ -93,12 +95,12 @@ struct Line<D: Digits> {
 /// The free amounts of servers at the time when they were inserted.
 struct Amounts<'m, D: Digits> {
     model: &'m Model<D>,
-    /// The free amounts, by server and row.
+    /// The free amounts of each server, indexed by server and then by row.
     left: Vec<D::Amount>,
     ties: Ties,
 }
 
-/// All servers, sorted along the lines of all resources that come first in a demand.
+/// All servers, sorted along one line for each resource that comes first in some demand.
 pub(super) struct Lines<'m, D: Digits> {
     lines: Vec<Line<D>>,
     /// The demands of each user.
@@ -106,16 +108,16 @@ pub(super) struct Lines<'m, D: Digits> {
     amounts: Amounts<'m, D>,
     /// The smallest demand of each row.
     least: Vec<D::Amount>,
-    /// Whether only servers with room for the task are compared.
+    /// Whether only servers with enough free capacity for the task are compared.
     is_filtered: bool,
     /// The error of a distance, as a fraction of the coordinates.
     error: f64,
-    /// The coordinates of the server that was inserted last, by line.
+    /// The coordinates of the server that was inserted last, on each line.
     last: Vec<Vec<f64>>,
 }
 
-/// Returns the coordinates of amounts, as fractions of the amount of `first`. If servers have only one resource, the
-/// coordinate is its free amount.
+/// Returns the coordinates of amounts, as fractions of the amount of `first`. If servers have only one
+/// resource, the coordinate of a server is its free amount.
 fn coordinates<'a, D: Digits>(
     model: &'a Model<D>,
     first: usize,
@@ -166,7 +168,7 @@ impl<'m, D: Digits> Lines<'m, D> {
             last: Vec::new(),
         };
         lines.last = vec![Vec::new(); lines.lines.len()];
-        // Among equal servers, the preferred ones are inserted last.
+        // Among equal servers, the servers that ties prefer are inserted last.
         let n_servers = model.n_servers();
         let in_order = |k: usize| if model.rule.ties == Ties::High { k } else { n_servers - 1 - k };
         (0..n_servers).for_each(|k| lines.update(state, in_order(k)));
@@ -247,7 +249,7 @@ impl<'m, D: Digits> Lines<'m, D> {
         counts.then(|| self.distance(target, at.iter().copied()))
     }
 
-    /// Returns the distance between a demand and the coordinates of a server.
+    /// Returns the distance between a demand and a server with the coordinates `at`.
     fn distance(&self, target: &Target, at: impl Iterator<Item = f64>) -> Interval {
         let (mut value, mut size) = (0.0, target.size);
         for (t, at) in target.at.iter().zip(at) {
@@ -289,7 +291,7 @@ fn preferred(ties: Ties, a: u32, b: u32) -> Ordering {
 }
 
 impl<D: Digits> Amounts<'_, D> {
-    /// Returns the free amounts of a server when it was inserted, and its class.
+    /// Returns the free amounts that server `j` had when it was inserted, and its class.
     fn of(&self, j: u32) -> (&[D::Amount], u32) {
         (&self.left[self.model.rows_of(j as usize)], self.model.class[j as usize])
     }
@@ -320,7 +322,7 @@ impl<D: Digits> Group<D> {
         self.others.insert(at, j);
     }
 
-    /// Removes a server from the group, and returns whether it was the only one.
+    /// Removes a server from the group. Returns whether it was the only server of the group.
     fn remove(&mut self, j: u32, ties: Ties) -> bool {
         if self.server != j {
             if let Ok(at) = self.others.binary_search_by(|other| preferred(ties, *other, j)) {
@@ -338,8 +340,9 @@ impl<D: Digits> Line<D> {
         Self { first, blocks: Vec::new(), begins, most, most_of_row, n_resources }
     }
 
-    /// Returns the first coordinate of server `j`, the block of its group, and the position of the group in it, or
-    /// the position where it belongs.
+    /// Returns the first coordinate of server `j`, the block of its group, and the position of the group in
+    /// the block. The position is `Err` with the place where the group belongs if the block does not contain
+    /// the group.
     fn locate(&self, amounts: &Amounts<'_, D>, j: u32) -> (f64, usize, Result<usize, usize>) {
         let at = coordinates(amounts.model, self.first, amounts.of(j).0).next().unwrap_or_default();
         // Several blocks may begin at this coordinate. The right one is the last whose first group does not come
@@ -352,17 +355,17 @@ impl<D: Digits> Line<D> {
         (at, which, groups.binary_search_by(|group| group.order(amounts, at, j)))
     }
 
-    /// Returns the maximum free amounts in a block, by resource.
+    /// Returns the maximum free amount of each resource in a block.
     fn most(&self, block: usize) -> &[D::Amount] {
         &self.most[block * self.n_resources..(block + 1) * self.n_resources]
     }
 
-    /// Returns the maximum free amounts in a row of blocks, by resource.
+    /// Returns the maximum free amount of each resource in a row of blocks.
     fn most_of_row(&self, row: usize) -> &[D::Amount] {
         &self.most_of_row[row * self.n_resources..(row + 1) * self.n_resources]
     }
 
-    /// Updates the maximum free amounts of a block, and where it begins.
+    /// Updates the maximum free amounts of a block, and the coordinate at which it begins.
     fn measure(&mut self, amounts: &Amounts<'_, D>, block: usize) {
         self.begins[block] = self.blocks[block][0].at;
         let most = &mut self.most[block * self.n_resources..(block + 1) * self.n_resources];
@@ -451,7 +454,7 @@ impl<D: Digits> Line<D> {
         }
     }
 
-    /// Returns the next block on the right. Rows of blocks without a server that has enough free are skipped.
+    /// Returns the next block on the right. Skips rows of blocks in which no server has enough free capacity.
     fn right_of(&self, block: usize, is_enough: impl Fn(&[D::Amount]) -> bool) -> Option<usize> {
         let mut next = block + 1;
         while next < self.blocks.len() && next.is_multiple_of(ROW) && !is_enough(self.most_of_row(next / ROW))
@@ -461,7 +464,7 @@ impl<D: Digits> Line<D> {
         (next < self.blocks.len()).then_some(next)
     }
 
-    /// Returns the next block on the left. Rows of blocks without a server that has enough free are skipped.
+    /// Returns the next block on the left. Skips rows of blocks in which no server has enough free capacity.
     fn left_of(&self, block: usize, is_enough: impl Fn(&[D::Amount]) -> bool) -> Option<usize> {
         let mut next = block.checked_sub(1)?;
         while next % ROW == ROW - 1 && !is_enough(self.most_of_row(next / ROW)) {
@@ -475,13 +478,13 @@ impl<D: Digits> Line<D> {
 const RIGHT: usize = 0;
 const LEFT: usize = 1;
 
-/// A search for the best server of a user.
+/// A search for the best server of one user.
 struct Search<'a, D: Digits> {
     lines: &'a Lines<'a, D>,
     state: &'a State<'a, D>,
     n: usize,
     best: Option<Found<D::Ratio>>,
-    /// The groups that are as good as the best one, for random ties.
+    /// The groups of servers that are as good as the best server so far, for random ties.
     equals: Vec<&'a Group<D>>,
     /// A lower bound of the mismatches of all rejected servers.
     rival: f64,
@@ -507,7 +510,8 @@ impl<'a, D: Digits> Search<'a, D> {
             let (right, left) = (far(RIGHT), far(LEFT));
             let (side, distance) = if left < right { (LEFT, left) } else { (RIGHT, right) };
             let Some((which, groups)) = sides[side].take() else { return };
-            // All remaining groups on this side are at least as far away, and the other side is even farther.
+            // All remaining groups on this side are at least this far away, and the groups on the other side
+            // are even farther.
             if self.is_too_far(distance, target) {
                 return;
             }
@@ -524,7 +528,8 @@ impl<'a, D: Digits> Search<'a, D> {
         }
     }
 
-    /// Returns whether no group at this distance from the target, or farther away, can be better than the best one.
+    /// Returns whether no group at this distance from the target, or farther away, can be better than the
+    /// best group so far.
     fn is_too_far(&mut self, distance: f64, target: &Target) -> bool {
         let low = distance - (2.0 * target.size + distance) * self.lines.error - D::TINY;
         let is_too_far = self.best.as_ref().is_some_and(|best| low > best.value.high);
@@ -534,7 +539,8 @@ impl<'a, D: Digits> Search<'a, D> {
         is_too_far
     }
 
-    /// Visits groups in the order of their distance from the target along the line.
+    /// Compares groups with the best group so far, in the order of their distance from the target along the
+    /// line.
     fn among(&mut self, groups: impl Iterator<Item = &'a Group<D>>, target: &Target, demand: &[D::Amount]) {
         let model = self.state.model;
         let (n_rows, demand_on) = (model.n_rows, &model.users[self.n].demand_on);

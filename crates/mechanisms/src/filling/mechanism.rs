@@ -14,8 +14,8 @@ use crate::mechanism::{Integrality, Late, Measure, Mechanism};
 use crate::ps_dsf::PS_DSF;
 use crate::tree;
 
-/// Checks the options of `fill` for users in groups or with gangs. For such users, tasks must be whole, the score must
-/// be the share of the groups, and the server must be the first or the best one with enough free capacity.
+/// Checks the options of `fill` for users in groups or with gangs. For such users, tasks must be whole, the
+/// score must be the share of the groups, and the server rule must be first fit or best fit.
 fn check_by_the_tree(rule: Rule, step: &Rational, ideal: bool) -> Result<(), MechanismError> {
     let refuse = |option: &'static str, why: &str| {
         let why = format!("where users stand in groups or run gangs {why}");

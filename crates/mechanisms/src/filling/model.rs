@@ -1,4 +1,5 @@
-//! The numbers of a filling in one arithmetic, and the state of a filling.
+//! The numbers of a filling in one arithmetic, and the state of a filling. A *step* is the placement of a
+//! fixed number of tasks, usually one task.
 
 use std::ops::Range;
 
@@ -8,13 +9,13 @@ use super::rule::{Rule, Score};
 
 /// The data that does not change while servers fill up.
 pub(super) struct Model<D: Digits> {
-    /// The rule.
+    /// The rule that chooses users and servers.
     pub rule: Rule,
-    /// The first server of each class, and the number of servers at the end.
+    /// The position of the first server of each class. The last entry is the number of servers.
     pub first_server: Vec<usize>,
     /// The class of each server.
     pub class: Vec<u32>,
-    /// The capacity by class and row.
+    /// The capacity of one server, indexed by class and then by row.
     pub capacity: Vec<Vec<D::Amount>>,
     /// The users that take part. User indices in this folder refer to this list.
     pub users: Vec<ModelUser<D>>,
@@ -32,17 +33,17 @@ pub(super) struct ModelUser<D: Digits> {
     pub index: usize,
     /// The maximum number of steps.
     limit: u64,
-    /// The weight.
+    /// The weight of the user.
     weight: D::Amount,
     /// The inverse of the weight.
     per_weight: f64,
-    /// The score of one step: a single one, or one by class, depending on the rule.
+    /// The score of one step: a single score, or a score for each class, depending on the rule.
     units: Vec<D::Ratio>,
-    /// The distinct demands of the user, by row.
+    /// The distinct demands of the user. Each demand has one amount for each row.
     pub demands: Vec<Vec<D::Amount>>,
-    /// By demand: how many times a step counts in the user's score.
+    /// The factor with which a step of each demand counts in the user's score.
     counts: Vec<u64>,
-    /// The index of the demand on each class, or `None` if the user may not run.
+    /// The index of the demand on each class, or `None` if the user may not run on the class.
     pub demand_on: Vec<Option<u32>>,
     /// Whether the demand is the same on every class.
     pub is_uniform: bool,
@@ -88,14 +89,15 @@ impl<D: Digits> Model<D> {
         self.capacity.len()
     }
 
-    /// Returns the demand of a step of user `n` on a server of class `i`, or `None` if it may not run there.
+    /// Returns the demand of a step of user `n` on a server of class `i`, or `None` if the user may not run
+    /// there.
     pub fn demand(&self, n: usize, i: usize) -> Option<&[D::Amount]> {
         let user = &self.users[n];
         user.demand_on[i].map(|at| user.demands[at as usize].as_slice())
     }
 
-    /// Returns the demand of a step of user `n` on server `j`, where the user may run, and how many times the step
-    /// counts in the user's score.
+    /// Returns the demand of a step of user `n` on server `j`, and the factor with which the step counts in
+    /// the user's score. The user must be allowed to run on the server.
     fn step(&self, n: usize, j: usize) -> (&[D::Amount], u64) {
         let user = &self.users[n];
         let at = user.demand_on[self.class[j] as usize];
@@ -128,18 +130,18 @@ impl<D: Digits> Model<D> {
 /// The state of a filling.
 pub(super) struct State<'m, D: Digits> {
     pub model: &'m Model<D>,
-    /// The free amounts by server and row.
+    /// The free amounts of each server, indexed by server and then by row.
     left: Vec<D::Amount>,
-    /// The number of steps placed by user.
+    /// The number of placed steps of each user.
     pub steps: Vec<u64>,
-    /// By user: the number of steps as they count in the score.
+    /// The number of steps of each user as they count in its score.
     pub counted: Vec<u64>,
-    /// The maximum number of steps by user.
+    /// The maximum number of steps of each user.
     limit: Vec<u64>,
     record: Record,
     /// The number of steps of all users.
     pub total: u64,
-    /// The number of steps ever placed.
+    /// The number of steps ever placed, including steps that have ended.
     turns: u64,
 }
 
@@ -151,11 +153,11 @@ enum Record {
     InOrder(Vec<(u32, u32)>),
 }
 
-/// The number of steps that are charged together. The clock is read once for each such batch.
+/// The number of steps that are charged together. The clock is read once for each batch of this size.
 const AT_ONCE: u64 = 1024;
 
-/// The error that there are more steps than this number: [`Digits::MOST_STEPS`], or the number of steps for which there
-/// was time.
+/// The error that more steps are needed than this number. The number is [`Digits::MOST_STEPS`], or the number
+/// of steps for which there was time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TooMany(pub u64);
 
@@ -165,8 +167,8 @@ impl<'m, D: Digits> State<'m, D> {
         Self::with(model, limit, Record::ByServer(vec![Vec::new(); model.n_servers()]))
     }
 
-    /// Creates empty servers, and users without steps to place. Steps are added by [`State::allow`] and end by
-    /// [`State::remove`]; placements are recorded in order.
+    /// Creates a state with empty servers, and users without steps to place. [`State::allow`] adds steps to
+    /// place, and [`State::remove`] ends placed steps. Placements are recorded in order.
     pub fn ongoing(model: &'m Model<D>) -> Self {
         Self::with(model, vec![0; model.users.len()], Record::InOrder(Vec::new()))
     }
@@ -185,8 +187,8 @@ impl<'m, D: Digits> State<'m, D> {
         }
     }
 
-    /// Returns the pairs `(user, steps)` of each server in ascending order, or nothing if placements are recorded in
-    /// order.
+    /// Returns the pairs `(user, steps)` of each server in ascending order. The list is empty if placements
+    /// are recorded in order.
     pub fn placed(&self) -> &[Vec<(u32, u64)>] {
         match &self.record {
             Record::ByServer(placed) => placed,
@@ -194,7 +196,8 @@ impl<'m, D: Digits> State<'m, D> {
         }
     }
 
-    /// Moves the pairs `(user, server)` placed since the last call into `placements`, which is cleared first.
+    /// Moves the pairs `(user, server)` that were placed since the last call into `placements`, which is
+    /// cleared first.
     pub fn drain(&mut self, placements: &mut Vec<(u32, u32)>) {
         placements.clear();
         if let Record::InOrder(recent) = &mut self.record {
@@ -202,7 +205,7 @@ impl<'m, D: Digits> State<'m, D> {
         }
     }
 
-    /// Returns the free amounts of server `j`, by row.
+    /// Returns the free amount of each row of server `j`.
     pub fn left(&self, j: usize) -> &[D::Amount] {
         &self.left[self.model.rows_of(j)]
     }
@@ -227,7 +230,8 @@ impl<'m, D: Digits> State<'m, D> {
         self.limit[n] = self.steps[n];
     }
 
-    /// Returns whether a step of user `n` fits on server `j` now, whether or not it has steps left.
+    /// Returns whether a step of user `n` fits on server `j` now. The number of steps that the user has left
+    /// does not matter.
     pub fn fits(&self, n: usize, j: usize) -> bool {
         let demand = self.model.demand(n, self.model.class[j] as usize);
         demand.is_some_and(|demand| fits::<D>(demand, self.left(j)))
@@ -244,8 +248,9 @@ impl<'m, D: Digits> State<'m, D> {
         D::residual_score(steps, &self.model.users[n].weight, demand, self.left(j))
     }
 
-    /// Returns the score of user `n` on server `j`, where a step must fit, with a relative error of at most 1e-14.
-    /// The result is infinite if the user may not run there, and NaN if the score is out of range.
+    /// Returns the score of user `n` on server `j`, where a step must fit, with a relative error of at most
+    /// 1e-14. The result is infinite if the user may not run on the server, and NaN if the score is out of
+    /// range.
     pub fn estimate(&self, n: usize, j: usize) -> f64 {
         let model = self.model;
         let class = model.class[j] as usize;
@@ -271,8 +276,8 @@ impl<'m, D: Digits> State<'m, D> {
         D::times(self.model.unit(n, 0), self.counted[n])
     }
 
-    /// Returns the mismatch of user `n` and server `j`, whether or not a step fits. Returns `None` if the user may
-    /// not run there or nothing is left of the first resource that it demands.
+    /// Returns the mismatch of user `n` and server `j`, whether or not a step fits. Returns `None` if the
+    /// user may not run on the server, or if nothing is left of the first resource that the user demands.
     pub fn mismatch(&self, n: usize, j: usize) -> Option<D::Ratio> {
         let demand = self.model.demand(n, self.model.class[j] as usize)?;
         let (first, left) = (first_demanded::<D>(demand)?, self.left(j));
@@ -316,7 +321,7 @@ impl<'m, D: Digits> State<'m, D> {
         Ok(())
     }
 
-    /// Ends a step of user `n` on server `j`, where it was placed. The step does not come back.
+    /// Ends a step of user `n` on server `j`, where the step was placed. The step does not wait again.
     pub fn remove(&mut self, n: usize, j: usize) {
         let (demand, count) = self.model.step(n, j);
         for (left, amount) in self.left[self.model.rows_of(j)].iter_mut().zip(demand) {
@@ -328,7 +333,8 @@ impl<'m, D: Digits> State<'m, D> {
         self.limit[n] -= 1;
     }
 
-    /// Opens or closes server `j`. No task may run there at that time. A closed server has no free amounts.
+    /// Opens or closes server `j`. No task may run on the server at that time. A closed server has no free
+    /// amounts.
     pub fn set_there(&mut self, j: usize, is_there: bool) {
         let capacity = &self.model.capacity[self.model.class[j] as usize];
         for (left, c) in self.left[self.model.rows_of(j)].iter_mut().zip(capacity) {
@@ -342,7 +348,7 @@ pub(super) fn fits<D: Digits>(demand: &[D::Amount], left: &[D::Amount]) -> bool 
     demand.iter().zip(left).all(|(d, left)| d <= left)
 }
 
-/// Returns the first resource that is demanded.
+/// Returns the first demanded resource, or `None` if the demand is empty.
 pub(super) fn first_demanded<D: Digits>(demand: &[D::Amount]) -> Option<usize> {
     demand.iter().position(|d| *d != D::Amount::default())
 }

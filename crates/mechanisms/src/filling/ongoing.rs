@@ -1,9 +1,11 @@
-//! A filling that continues while tasks arrive, finish and leave: after every change, all tasks that fit are placed.
+//! A filling that continues while tasks arrive, finish and leave: after every change, all tasks that fit are
+//! placed.
 //!
-//! After a filling, no waiting task fits anywhere. Only two kinds of placements are then possible next: tasks of users
-//! that have arrived since (*open* users), and any task on a server that was given capacity back (a *freed* server).
-//! With one freed server and no open user, the sets of users show which user is served next, and no other server is
-//! examined. The index of the servers is updated only when it is needed.
+//! After a filling, no waiting task fits anywhere. Only two kinds of placements are then possible in the next
+//! filling: tasks of users that have arrived since (*open* users), and tasks of any user on a server that was
+//! given capacity back (a *freed* server). With one freed server and no open user, the sets of users show
+//! which user is served next, and no other server is examined. The index of the servers is updated only when
+//! it is needed.
 
 use super::digits::Digits;
 use super::draw::Draw;
@@ -73,7 +75,7 @@ pub(super) struct Ongoing<'m, D: Digits> {
     state: State<'m, D>,
     draw: Draw,
     users: Users<D>,
-    /// The index of the servers, created when it is first needed.
+    /// The index of the servers, or `None` until it is first needed.
     index: Option<Index<'m, D>>,
     /// The servers whose changes the index does not contain yet.
     stale: Marked,
@@ -81,16 +83,17 @@ pub(super) struct Ongoing<'m, D: Digits> {
     freed: Marked,
     /// The users that have arrived since the last filling.
     open: Marked,
-    /// The user of the model for each user of the problem.
+    /// The position of each user of the problem among the users of the model, or `None` if it is not among
+    /// them.
     of_problem: Vec<Option<u32>>,
     /// The pairs `(user, server)` that the last filling placed.
     placed: Vec<(u32, u32)>,
-    /// The users whose scores have changed. This is temporary storage.
+    /// The users whose scores have changed. The set is temporary storage.
     changed: Marked,
 }
 
 impl<'m, D: Digits> Ongoing<'m, D> {
-    /// Creates the state with empty servers and no tasks. `n_users` is the number of users of the problem.
+    /// Creates the state with empty servers and no tasks. `n_users` is the number of users in the problem.
     pub fn new(model: &'m Model<D>, n_users: usize, draw: Draw) -> Self {
         let mut of_problem = vec![None; n_users];
         for (n, user) in model.users.iter().enumerate() {
@@ -118,7 +121,7 @@ impl<'m, D: Digits> Ongoing<'m, D> {
 
     /// Returns the index with the current free amounts of all servers.
     fn up_to_date(&mut self) -> &mut Index<'m, D> {
-        // An update costs a path to the root of the tree; a new index costs a pass over everything.
+        // An update costs a path to the root of the tree. A new index costs a pass over all servers.
         if self.stale.list.len() * STALE_PARTS > self.state.model.n_servers() {
             self.index = None;
         }
@@ -139,8 +142,8 @@ impl<'m, D: Digits> Ongoing<'m, D> {
         Ok(())
     }
 
-    /// Returns the users that may fit somewhere, in ascending order: those that have arrived, and those that fit on a
-    /// freed server.
+    /// Returns the users that may fit somewhere, in ascending order: users that have arrived, and users that
+    /// fit on a freed server.
     fn candidates(&self) -> Vec<usize> {
         let may = |&n: &usize| {
             self.state.has_more(n)
@@ -154,7 +157,7 @@ impl<'m, D: Digits> Ongoing<'m, D> {
         (0..self.state.model.users.len()).filter(may).collect()
     }
 
-    /// Returns the servers on which some of `users` fits, in ascending order.
+    /// Returns the servers on which at least one of `users` fits, in ascending order.
     fn live(&self, servers: &ServerTree<D>, users: &[usize]) -> Vec<usize> {
         let mut live = Marked::new(self.state.model.n_servers());
         for &n in users {
@@ -225,7 +228,7 @@ impl<D: Digits> Scheduler for Ongoing<'_, D> {
         let Some(n) = self.user(user).filter(|_| tasks > 0) else { return };
         let was_waiting = self.state.has_more(n);
         self.state.allow(n, tasks);
-        // A user that waited before fits nowhere, so more of its tasks do not change anything.
+        // A user that already had waiting tasks fits nowhere, so more of its tasks do not change anything.
         if !was_waiting {
             self.open.insert(n);
             self.users.update(&self.state, n);

@@ -1,4 +1,5 @@
-//! A problem in the form that a filling needs: single servers, steps, and all amounts as integers.
+//! A problem in the form that a filling needs: single servers, steps, and all amounts as integers. A *step*
+//! is the placement of a fixed number of tasks, usually one task.
 
 use evenhand_exact::Share;
 use evenhand_problem::{Problem, Rational};
@@ -14,7 +15,7 @@ const MAX_BITS: u128 = 1 << 33;
 /// The maximum number of bits of the common denominator of a resource.
 const MAX_DENOMINATOR: u32 = 1 << 18;
 
-/// The reason for which a filling does not begin.
+/// The reason why a filling does not begin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Refusal {
     /// The filling is not defined for the problem.
@@ -31,12 +32,12 @@ pub(super) enum Refusal {
 pub(super) struct Prepared {
     /// The number of servers of each class.
     pub counts: Vec<usize>,
-    /// The capacity of one server, by class and row.
+    /// The capacity of one server, indexed by class and then by row.
     pub capacity: Vec<Vec<Integer>>,
     /// The users that can run a task, in ascending order.
     pub users: Vec<PreparedUser>,
-    /// `lcm(totals) / total` by row, which brings the terms of the mismatch to a common denominator. It is 0 for a
-    /// resource that no server has. The list is empty if no server is chosen by mismatch.
+    /// `lcm(totals) / total` of each row, which brings the terms of the mismatch to a common denominator. The
+    /// factor is 0 for a resource that no server has. The list is empty if no server is chosen by mismatch.
     pub factors: Vec<Integer>,
     /// The numbers of bits that the numbers of this problem need.
     pub widths: Widths,
@@ -47,24 +48,24 @@ pub(super) struct Prepared {
 pub(super) struct PreparedUser {
     /// The user's index in the problem.
     pub index: usize,
-    /// The maximum number of steps, `u64::MAX` without a limit.
+    /// The maximum number of steps, or `u64::MAX` without a limit.
     pub limit: u64,
     /// The weight, multiplied by the factor that makes all weights integers.
     pub weight: Integer,
-    /// The score of a step by class, or a single score for all classes. It is 0 if no step fits. The list is empty if
-    /// the score depends on the free amounts.
+    /// The score of a step for each class, or a single score for all classes. It is 0 if no step fits. The
+    /// list is empty if the score depends on the free amounts.
     pub units: Vec<Rational>,
-    /// The distinct demands of a step, by row.
+    /// The distinct demands of a step. Each demand has one amount for each row.
     pub demands: Vec<Vec<Integer>>,
-    /// By demand: how many times a step counts in the user's score.
+    /// The factor with which a step of each demand counts in the user's score.
     pub counts: Vec<u64>,
-    /// The index of the demand on each class, or `None` if the user may not run.
+    /// The index of the demand on each class, or `None` if the user may not run on the class.
     pub demand_on: Vec<Option<u32>>,
 }
 
 impl Prepared {
-    /// Converts `problem` to integers, for steps of `step` tasks. Shares are fractions of `whole`, which has the same
-    /// users and resources.
+    /// Converts `problem` to integers, for steps of `step` tasks. Shares are fractions of the capacity of
+    /// `whole`, which has the same users and resources.
     pub fn new(problem: &Problem, whole: &Problem, rule: Rule, step: &Rational) -> Result<Self, Refusal> {
         let n_servers = problem.n_single_servers();
         if n_servers > u128::from(MAX_SERVERS) {
@@ -155,7 +156,7 @@ fn factors(totals: &[Integer]) -> Vec<Integer> {
     totals.iter().map(|t| if t.is_zero() { Integer::new() } else { least.clone() / t }).collect()
 }
 
-/// The amounts as rational numbers.
+/// The problem with its amounts as rational numbers.
 struct Stated {
     capacity: Vec<Vec<Rational>>,
     /// The total of each resource, to which mismatches are relative.
@@ -266,7 +267,7 @@ impl Stated {
 }
 
 impl StatedUser {
-    /// Returns the index of a demand, which is added if it is new.
+    /// Returns the index of a demand. Adds the demand if it is new.
     fn row(&mut self, demand: Vec<Rational>) -> u32 {
         let at = self.demands.iter().position(|known| *known == demand).unwrap_or_else(|| {
             self.demands.push(demand);
@@ -276,7 +277,8 @@ impl StatedUser {
     }
 }
 
-/// Returns the demand of a step of user `n` on a server of class `i` by row, or `None` if it may not run there.
+/// Returns the demand of a step of user `n` on a server of class `i`, with one amount for each row. Returns
+/// `None` if the user may not run there.
 fn demand(problem: &Problem, n: usize, i: usize, step: &Rational, n_rows: usize) -> Option<Vec<Rational>> {
     let class = &problem.servers()[i];
     if !problem.users()[n].may_use(i) || class.is_time_shared() && !problem.can_run(n, i) {

@@ -1,9 +1,9 @@
-//! Best fit with proposals. Every user names its best server. Among the users whose task fits on the server that they
-//! named, the user with the least score on that server is served.
+//! Best fit with proposals. Every user names its best server. Among the users whose task fits on the server
+//! that they named, the user with the least score on that server is served.
 //!
-//! Only the server that gets a task changes. A user therefore compares this server with the one that it named before,
-//! and searches again only if it named that server. With random ties, users with several best servers draw one of them
-//! each time.
+//! Only the server that gets a task changes. A user that named another server therefore only compares the two
+//! servers. A user that named the changed server searches again. With random ties, a user with several best
+//! servers draws one of them each time.
 
 use std::cmp::Ordering;
 
@@ -26,8 +26,9 @@ pub(super) fn fill<D: Digits>(state: &mut State<'_, D>, draw: &mut Draw) -> Resu
 
 /// Fills if scores do not depend on the server and servers need not be drawn at random.
 ///
-/// In this case only the user with the least score names its server. If it does not fit there, it waits until a
-/// placement makes another server its best one. This takes half the time for 300 users.
+/// In this case only the user with the least score names its server. If its task does not fit there, the user
+/// waits until a placement makes another server its best one. For 300 users this takes half the time of the
+/// general method.
 fn by_scores_of_users<D: Digits>(
     state: &mut State<'_, D>,
     lines: &mut Lines<'_, D>,
@@ -72,7 +73,7 @@ fn by_scores_of_users<D: Digits>(
     Ok(())
 }
 
-/// Fills with tasks of `users` only, which are in ascending order.
+/// Fills with tasks of `users` only. `users` must be in ascending order.
 pub(super) fn fill_among<D: Digits>(
     state: &mut State<'_, D>,
     lines: &mut Lines<'_, D>,
@@ -102,7 +103,7 @@ pub(super) fn fill_among<D: Digits>(
                 && (ties != Ties::Random || found.is_only)
             {
                 match lines.compare(state, n, j, found) {
-                    // There are two best servers now, one of which must be drawn.
+                    // Two servers are now equally good, and one of them must be drawn.
                     Some((Ordering::Equal, _)) if ties == Ties::Random => {}
                     Some((order, better)) if comes_first(order, j, found.server, ties) => {
                         named[n] = Some(better);
@@ -136,8 +137,8 @@ fn comes_first(order: Ordering, j: usize, k: usize, ties: Ties) -> bool {
 
 /// The users that can be served, with estimates of their scores.
 struct Turns {
-    /// The estimate by user. It is infinite if the user cannot be served, and negative if the score cannot be
-    /// estimated.
+    /// The estimate for each user. It is infinite if the user cannot be served, and negative if the score
+    /// cannot be estimated.
     estimates: Vec<f64>,
 }
 
@@ -146,7 +147,7 @@ impl Turns {
         Self { estimates: vec![f64::INFINITY; n_users] }
     }
 
-    /// Records that user `n` names `server`, or none.
+    /// Records that user `n` names `server`, or that it names no server.
     fn set<D: Digits>(&mut self, state: &State<'_, D>, n: usize, server: Option<usize>) {
         let served = server.filter(|&j| state.has_more(n) && state.fits(n, j));
         self.estimates[n] = served.map_or(f64::INFINITY, |j| {

@@ -1,4 +1,4 @@
-//! The queue of users by score, with equal users in one group.
+//! The queue of users by score, in which users with equal scores form one group.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -34,8 +34,8 @@ impl<R: Ord + Clone> Queue<R> {
 
     /// Adds a user with its score.
     pub fn push(&mut self, score: R, user: usize) {
-        // A user that was outside the queue may come back with a score that is not above the score of the group. The
-        // group is then formed again.
+        // A user that was outside the queue may come back with a score that is not above the score of the
+        // group. The group is then formed again.
         if let Some(least) = self.least.as_ref().filter(|least| score <= **least) {
             self.heap.extend(self.group.drain(..).map(|user| Reverse((least.clone(), user))));
         }

@@ -17,7 +17,8 @@ pub enum Score {
     Tsf,
     /// `x_n / (w_n gamma_nj)`, where `gamma_nj` is the number of tasks that fit on the empty server `j`.
     PsDsf,
-    /// The same as `PsDsf`, with the free capacity of server `j` (Kesidis, section VI).
+    /// The same as `PsDsf`, but with the free capacity of server `j` instead of its whole capacity (Kesidis,
+    /// section VI).
     ResidualPsDsf,
 }
 
@@ -29,11 +30,13 @@ pub enum ServerRule {
     Iid,
     /// In each round, every server gets one task, in a new random order.
     Rrr,
-    /// The first server with room for the task. For scores that depend on the server: the first server on which some
-    /// task fits, and then the user with the least score that fits there.
+    /// The first server with enough free capacity for the task. If scores depend on the server, the first
+    /// server on which some task fits is chosen, and then the user with the least score among those that fit
+    /// there.
     #[default]
     FirstFit,
-    /// The server with the least mismatch `H` (DRFH, equation 9) among those with room for the task.
+    /// The server with the least mismatch `H` (DRFH, equation 9) among those with enough free capacity for
+    /// the task.
     BestFit,
     /// The pair of user and server with the least score of all pairs that fit.
     Joint,
@@ -42,10 +45,10 @@ pub enum ServerRule {
 /// The preference among equals, first for users and then for servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Ties {
-    /// The lowest index.
+    /// The candidate with the lowest index.
     #[default]
     Low,
-    /// The highest index.
+    /// The candidate with the highest index.
     High,
     /// A random choice with equal probabilities: first of the user, then of one of its servers.
     Random,
@@ -60,18 +63,20 @@ pub struct Rule {
     pub server: ServerRule,
     /// The preference among equals.
     pub ties: Ties,
-    /// For best fit, whether the least `H` of all servers counts, even if the task does not fit there. A user whose
-    /// task does not fit there waits, and the next user is served first. Servers can stay empty, but only this
-    /// interpretation reproduces the table of Kesidis. Otherwise only servers with room for the task are compared.
+    /// For best fit, whether the least `H` of all servers counts, even if the task does not fit on that
+    /// server. A user whose task does not fit on its best server waits, and the next user is served first.
+    /// Servers can stay empty, but only this interpretation reproduces the table of Kesidis. If false, only
+    /// servers with enough free capacity for the task are compared.
     pub unfiltered: bool,
 }
 
 /// The order of the choices in a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Order {
-    /// The user with the least score on a server with room for it comes first, then its server.
+    /// The user is chosen first: the user with the least score among those for which some server has free
+    /// capacity. Then one of these servers is chosen.
     UserFirst,
-    /// The server comes first, then the user with the least score of those that fit there.
+    /// The server is chosen first, then the user with the least score among those that fit on it.
     ServerFirst,
     /// Every user names its best server. Among the users that fit on the server that they named, the user with the
     /// least score is served.

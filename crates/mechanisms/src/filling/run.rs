@@ -36,7 +36,7 @@ pub fn fill(problem: &Problem, rule: Rule, step: &Rational, seed: u64) -> Result
     }
 }
 
-/// Returns the error for an incomplete filling if the caller needs a complete one.
+/// Returns the error for a filling that the time limit cut off, for callers that need a complete filling.
 pub fn late(mechanism: &'static str) -> MechanismError {
     MechanismError::Limit { mechanism, why: "the time was up before nothing more fitted".to_owned() }
 }
@@ -56,7 +56,7 @@ impl Filled {
     }
 }
 
-/// Fills as [`fill`] does. If the time limit in force is reached, it returns the steps placed so far.
+/// Fills as [`fill`] does. Returns the steps placed so far if the time limit in force is reached.
 pub(super) fn fill_in_time(
     problem: &Problem,
     rule: Rule,
@@ -72,7 +72,7 @@ pub(super) fn fill_in_time(
     filled.map_err(too_many)
 }
 
-/// Converts the problem to integers. Shares are fractions of `whole`.
+/// Converts the problem to integers. Shares are fractions of the capacity of `whole`.
 pub(super) fn prepare(
     problem: &Problem,
     whole: &Problem,

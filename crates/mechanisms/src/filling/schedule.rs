@@ -19,14 +19,15 @@ use crate::tree::{self, TreePolicy};
 pub enum Policy {
     /// Progressive filling by a rule. Best fit compares only servers with enough free capacity for the task.
     Fill(Rule),
-    /// Slots. The largest server has a given number of them.
+    /// Filling by slots. The largest server has a given number of slots.
     Slots {
         /// The number of slots of the largest server.
         slots: u64,
         /// The preference among equals.
         ties: Ties,
     },
-    /// Whole tasks by the tree of groups. Each gang goes on the first servers with room for it.
+    /// Whole tasks by the tree of groups. Each gang goes on the first servers with enough free capacity for
+    /// it.
     Tree(TreePolicy),
 }
 

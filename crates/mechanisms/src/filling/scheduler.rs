@@ -8,12 +8,12 @@ use crate::error::MechanismError;
 pub struct Part {
     /// The number of the run.
     pub run: u32,
-    /// The number of its tasks on the server.
+    /// The number of tasks of the run on the server.
     pub tasks: u64,
 }
 
-/// Servers on which tasks are placed as they come and go. Users are those of the problem. Servers are the single
-/// servers, class by class in the order of the problem.
+/// Servers on which tasks are placed while tasks arrive and finish. Users are the users of the problem.
+/// Servers are the single servers, class by class in the order of the problem.
 pub trait Scheduler {
     /// Returns the number of single servers.
     fn n_servers(&self) -> usize;
@@ -46,14 +46,14 @@ pub trait Scheduler {
         (0..part.tasks).for_each(|_| self.release(user, server));
     }
 
-    /// Places a task of `user` on `server` without regard to the rule. This restores the state in which another run of
-    /// the program stopped. Returns whether the task fits there.
+    /// Places a task of `user` on `server`, whatever the rule says, and returns whether the task fits there.
+    /// This restores the state in which an interrupted simulation stopped.
     ///
     /// # Errors
     /// Returns [`MechanismError::Limit`] beyond the number of tasks of [`fill`](super::fill()).
     fn occupy(&mut self, user: usize, server: usize) -> Result<bool, MechanismError>;
 
-    /// Places tasks of a run in the same way: all of them, or none.
+    /// Places all tasks of a part of a run on `server` as [`Scheduler::occupy`] does, or none of them.
     ///
     /// # Errors
     /// Returns an error in the same cases as [`Scheduler::occupy`].
@@ -73,16 +73,17 @@ pub trait Scheduler {
     /// Adds a removed server again, empty.
     fn open(&mut self, server: usize);
 
-    /// Sets the time of the following calls. Only schedulers whose order depends on time use it.
+    /// Sets the time of the following calls. Only schedulers whose order depends on time use the value.
     fn set_time(&mut self, _time: f64) {}
 
-    /// Returns by user the decayed past usage at the time that was set last, if the scheduler orders users by it.
+    /// Returns the decayed past usage of each user at the time that was set last, or `None` if the scheduler
+    /// does not order users by usage.
     fn usage(&mut self) -> Option<Vec<f64>> {
         None
     }
 
-    /// Returns whether a filling would place no task. It is called after all tasks of a restored state were placed or
-    /// submitted.
+    /// Returns whether a filling would place no task. Call this after all tasks of a restored state were
+    /// placed or submitted.
     ///
     /// # Errors
     /// Returns an error in the same cases as [`Scheduler::occupy`].
@@ -92,21 +93,22 @@ pub trait Scheduler {
         Ok(placed.is_empty())
     }
 
-    /// Places tasks until none fits. The pairs `(user, server)` are written to `placed` in order, which is cleared
-    /// first. If runs can be stopped, the tasks of a run on one server are one entry ([`runs`](Self::runs)).
+    /// Places tasks until none fits. Clears `placed`, and writes the pairs `(user, server)` to it in the
+    /// order of placement. If runs can be stopped, all tasks of a run on one server are one entry
+    /// ([`runs`](Self::runs)).
     ///
     /// # Errors
     /// Returns an error in the same cases as [`Scheduler::occupy`].
     fn fill(&mut self, placed: &mut Vec<(u32, u32)>) -> Result<(), MechanismError>;
 
-    /// Returns the run and the tasks of each entry that the last filling placed, if runs can be stopped. Runs are
-    /// gangs that have started; their numbers ascend in the order of their starts.
+    /// Returns the run and the number of tasks for each entry that the last filling placed, if runs can be
+    /// stopped. Runs are gangs that have started. Their numbers ascend in the order of their starts.
     fn runs(&self) -> &[Part] {
         &[]
     }
 
-    /// Returns the runs that the last filling stopped. Their tasks wait again. None of them started in the same
-    /// filling.
+    /// Returns the runs that the last filling stopped. The tasks of these runs wait again. None of these runs
+    /// started in the same filling.
     fn stopped(&self) -> &[u32] {
         &[]
     }
@@ -114,6 +116,6 @@ pub trait Scheduler {
     /// Returns the stream of random choices at its current position.
     fn draw(&self) -> &Draw;
 
-    /// Continues with random choices from a position in the stream.
+    /// Sets the stream of random choices, to continue from a position in it.
     fn set_draw(&mut self, draw: Draw);
 }

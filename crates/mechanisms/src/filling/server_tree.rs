@@ -1,5 +1,5 @@
-//! A search tree over the servers in their order, by their free amounts. It finds the first server where a task fits,
-//! and the server with the most free capacity for the task.
+//! A search tree over the servers in their order, by their free amounts. The tree finds the first server
+//! where a task fits, and the server with the most free capacity for the task.
 
 use std::ops::Range;
 
@@ -8,16 +8,17 @@ use super::draw::Draw;
 use super::model::{State, fits};
 use super::rule::Ties;
 
-/// A binary tree over the servers in their order. A node stores the minimum and the maximum free amounts of the
-/// servers below it, by resource. If they are equal, all servers below it are identical and count as one.
+/// A binary tree over the servers in their order. A node stores the minimum and the maximum free amounts of
+/// the servers below it, by resource. If the minimum equals the maximum, all servers below the node are
+/// identical and count as one server.
 pub(super) struct ServerTree<D: Digits> {
     /// The number of leaves, a power of 2.
     leaves: usize,
     n_servers: usize,
     n_rows: usize,
-    /// The minimum free amounts, by node and row.
+    /// The minimum free amounts, indexed by node and then by row.
     low: Vec<D::Amount>,
-    /// The maximum free amounts, by node and row.
+    /// The maximum free amounts, indexed by node and then by row.
     high: Vec<D::Amount>,
 }
 
@@ -28,7 +29,7 @@ pub(super) enum End {
     Last,
 }
 
-/// A node, and the servers below it.
+/// A node, and the range of the servers below it.
 type Node = (usize, Range<usize>);
 
 /// A search for the servers on which a user fits.
@@ -36,9 +37,9 @@ struct Search<'a, D: Digits> {
     tree: &'a ServerTree<D>,
     state: &'a State<'a, D>,
     n: usize,
-    /// The servers that are searched.
+    /// The range of servers to search.
     within: Range<usize>,
-    /// `Some` to search for only the first server or the last one.
+    /// `Some` to search only for the first server or the last server.
     one: Option<End>,
     /// The servers found, as ranges.
     found: Vec<Range<usize>>,
@@ -121,7 +122,8 @@ impl<D: Digits> ServerTree<D> {
         Some(if end == End::First { range.start } else { range.end - 1 })
     }
 
-    /// Returns a server on which user `n` fits, chosen by the ties of the rule. `within` are ascending ranges.
+    /// Returns a server on which user `n` fits, chosen by the ties of the rule. The ranges in `within` must
+    /// ascend.
     pub fn pick(
         &self,
         state: &State<'_, D>,
@@ -144,8 +146,8 @@ impl<D: Digits> ServerTree<D> {
         }
     }
 
-    /// Returns the server where a task of user `n` has the least score according to the free amounts. Only servers
-    /// where the task fits count, and the rule decides ties.
+    /// Returns the server where a task of user `n` has the least score according to the free amounts. Only
+    /// servers where the task fits count. The ties of the rule decide between equal servers.
     pub fn roomiest(&self, state: &State<'_, D>, n: usize, draw: &mut Draw) -> Option<usize> {
         let mut search = self.search(state, n, 0..self.n_servers, None);
         let root = (1, 0..self.leaves);
@@ -157,13 +159,13 @@ impl<D: Digits> ServerTree<D> {
 }
 
 impl<D: Digits> Search<'_, D> {
-    /// Returns the servers below a node that are searched.
+    /// Returns the servers below a node that belong to the search.
     fn on(&self, below: &Range<usize>) -> Range<usize> {
         below.start.max(self.within.start)..below.end.min(self.within.end)
     }
 
-    /// Returns the demand on all servers of a range, which must not be empty. The result is `Err` if the demand
-    /// depends on the server, and `Ok(None)` if the user may not run there.
+    /// Returns the demand on all servers of a range, which must not be empty. The result is `Err` if the
+    /// demand depends on the server, and `Ok(None)` if the user may not run on these servers.
     fn demand(&self, on: &Range<usize>) -> Result<Option<&[D::Amount]>, ()> {
         let model = self.state.model;
         let (first, last) = (model.class[on.start], model.class[on.end - 1]);
@@ -204,8 +206,8 @@ impl<D: Digits> Search<'_, D> {
         }
     }
 
-    /// Returns a lower bound of the score of a task on the servers below a node, or `None` if it fits on none of
-    /// them.
+    /// Returns a lower bound of the score of a task on the servers below a node, or `None` if the task fits
+    /// on none of them.
     fn bound(&self, (node, below): &Node) -> Option<D::Ratio> {
         let on = self.on(below);
         if on.is_empty() {
@@ -216,7 +218,7 @@ impl<D: Digits> Search<'_, D> {
         fits::<D>(demand, most).then(|| self.state.model.room(self.n, demand, most))
     }
 
-    /// Returns whether a server found already is preferred to all servers of the range with the same score.
+    /// Returns whether some server found so far is preferred to all servers of the range with the same score.
     fn is_preferred(&self, on: &Range<usize>) -> bool {
         match self.state.model.rule.ties {
             Ties::Low => self.found.iter().any(|found| found.start < on.start),
@@ -225,7 +227,7 @@ impl<D: Digits> Search<'_, D> {
         }
     }
 
-    /// Searches below a node, of which `bound` is the lower bound, for the servers with the least score.
+    /// Searches below a node for the servers with the least score. `bound` is the lower bound of the node.
     fn roomiest(&mut self, node: &Node, bound: &D::Ratio) {
         let on = self.on(&node.1);
         if self.least.as_ref().is_some_and(|least| bound > least || bound == least && self.is_preferred(&on))
@@ -254,7 +256,8 @@ impl<D: Digits> Search<'_, D> {
     }
 }
 
-/// Returns the lowest, the highest or a random one of the servers, which are in ascending order.
+/// Returns the lowest server, the highest server or a random server of `servers`, which are in ascending
+/// order.
 fn one_of(servers: &[Range<usize>], ties: Ties, draw: &mut Draw) -> Option<usize> {
     match ties {
         Ties::Low => servers.first().map(|range| range.start),

@@ -1,10 +1,11 @@
-//! The slot scheduler with which the DRFH paper compares (Table II; docs/theory.md, section 5).
+//! The slot scheduler with which the DRFH paper compares its mechanism (Table II; docs/theory.md, section 5).
 //!
-//! With `cmax_r` the largest capacity of `r` on one server, a server has `floor(S min_r c_r / cmax_r)` slots, and a
-//! task takes `ceil(S max_r d_r / cmax_r)` of them. Resources that no server has are ignored. The user with the
-//! fewest slots divided by its weight is served next, and its task goes on the first server with enough free slots.
-//! Slots do not promise amounts of resources, but a task that fits in slots also fits in resources: the slots of a
-//! task are never less than its fraction of the largest server, and the slots of a server are never more than its own
+//! Let `cmax_r` be the largest capacity of `r` on one server, and `S` the number of slots of the largest
+//! server. A server has `floor(S min_r c_r / cmax_r)` slots, and a task takes `ceil(S max_r d_r / cmax_r)`
+//! slots. Resources that no server has are ignored. The user with the fewest slots divided by its weight is
+//! served next, and its task goes on the first server with enough free slots. Slots do not promise amounts of
+//! resources, but a task that fits in slots also fits in resources. The slots of a task are never less than
+//! its fraction of the largest server, and the slots of a server are never more than the server's own
 //! fraction.
 
 use evenhand_exact::Axiom;
@@ -57,7 +58,7 @@ pub static SLOTS: Mechanism = Mechanism {
     },
 };
 
-/// Returns the slots of one server of each class if the largest server is divided into `slots`.
+/// Returns the number of slots of one server of each class if the largest server is divided into `slots`.
 #[must_use]
 pub fn slots_of_servers(problem: &Problem, slots: u64) -> Vec<u64> {
     let largest = largest(problem);
@@ -69,7 +70,8 @@ pub fn slots_of_servers(problem: &Problem, slots: u64) -> Vec<u64> {
     problem.servers().iter().map(|server| of(server.capacity())).collect()
 }
 
-/// Returns the slots that a task of user `n` takes on class `i`, or `None` if it may not run there.
+/// Returns the number of slots that a task of user `n` takes on class `i`, or `None` if the user may not run
+/// there.
 fn slots_of_task(problem: &Problem, largest: &[Rational], slots: u64, n: usize, i: usize) -> Option<Integer> {
     if !problem.can_run(n, i) {
         return None;
@@ -79,17 +81,18 @@ fn slots_of_task(problem: &Problem, largest: &[Rational], slots: u64, n: usize, 
     Some((most * slots).ceil().into_numer_denom().0)
 }
 
-/// Returns the largest capacity of one server, by resource.
+/// Returns the largest capacity of one server for each resource.
 fn largest(problem: &Problem) -> Vec<Rational> {
     let of = |r: usize| problem.servers().iter().map(|server| &server.capacity()[r]).max();
     (0..problem.n_resources()).map(|r| of(r).cloned().unwrap_or_default()).collect()
 }
 
-/// Fills the slots of all servers, of which the largest one has `slots`.
+/// Fills the slots of all servers. The largest server has `slots` slots.
 ///
 /// # Errors
-/// Returns [`MechanismError::NotApplicable`] if a class is shared by time, [`MechanismError::BadOption`] unless there
-/// are 1 to 1,000,000,000 slots, and [`MechanismError::Limit`] in the same cases as [`fill`](super::fill()).
+/// Returns [`MechanismError::NotApplicable`] if a class is shared by time, [`MechanismError::BadOption`]
+/// unless there are 1 to 1,000,000,000 slots, and [`MechanismError::Limit`] in the same cases as
+/// [`fill`](super::fill()).
 pub fn slot_allocation(
     problem: &Problem,
     slots: u64,
@@ -102,8 +105,8 @@ pub fn slot_allocation(
     }
 }
 
-/// Fills slots as [`slot_allocation`] does. If the time limit in force is reached, it returns the tasks placed so
-/// far.
+/// Fills slots as [`slot_allocation`] does. Returns the tasks placed so far if the time limit in force is
+/// reached.
 fn slots_in_time(problem: &Problem, slots: u64, ties: Ties, seed: u64) -> Result<Filled, MechanismError> {
     refuse(problem, slots)?;
     let prepared = prepared(problem, slots);
@@ -124,8 +127,8 @@ pub(super) fn is_narrow(prepared: &Prepared) -> bool {
     prepared.widths.numerator + HELD_BITS <= 127 && prepared.widths.denominator <= 127
 }
 
-/// Returns the problem in slots for tasks that come and go. A task must take the same number of slots everywhere, so
-/// that the slots of a user are its tasks times that number.
+/// Returns the problem in slots for tasks that arrive and finish. A task must take the same number of slots
+/// everywhere, so that the slots of a user are a multiple of its tasks.
 pub(super) fn prepared_for_churn(problem: &Problem, slots: u64) -> Result<Prepared, MechanismError> {
     refuse(problem, slots)?;
     let prepared = prepared(problem, slots);

@@ -14,7 +14,7 @@ use crate::error::MechanismError;
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Statistic {
     trials: f64,
-    /// The sample mean.
+    /// The mean of the values.
     pub mean: f64,
     /// The sum of the squared differences from the mean.
     squares: f64,
@@ -29,7 +29,8 @@ impl Statistic {
         self.squares += difference * (value - self.mean);
     }
 
-    /// Returns the standard deviation of a trial, from the unbiased estimate of the variance; 0 for a single trial.
+    /// Returns the standard deviation of a trial, from the unbiased estimate of the variance. It is 0 for a
+    /// single trial.
     #[must_use]
     pub fn deviation(&self) -> f64 {
         if self.trials > 1.0 { (self.squares / (self.trials - 1.0)).sqrt() } else { 0.0 }
@@ -44,8 +45,8 @@ impl Statistic {
     }
 }
 
-/// Fills `runs` times with separate random streams, and calls `each` with the steps of every trial by user and class.
-/// The first trial is the result of [`fill`](super::fill()) for the same seed.
+/// Fills `runs` times with separate random streams, and calls `each` with the number of steps of each user on
+/// each class in every trial. The first trial is the result of [`fill`](super::fill()) for the same seed.
 ///
 /// # Errors
 /// Returns an error in the same cases as [`fill`](super::fill()).

@@ -1,8 +1,10 @@
-//! Rules that choose the user first, namely the user with the least score on a server with room for it, and then its
-//! server: first fit and best fit for scores of users, and the joint choice.
+//! Rules that choose the user first and then its server: first fit and best fit for scores of users, and the
+//! joint choice. The user with the least score on a server with enough free capacity for its task is served
+//! next.
 //!
-//! A user's least score over the servers never falls, because it gets more tasks and the free capacity shrinks. Users
-//! therefore wait in a queue with a score that may be outdated. The score is checked again when it is the user's turn.
+//! A user's least score over the servers never falls, because the user gets more tasks and the free capacity
+//! shrinks. Users therefore wait in a queue with a score that may be outdated. The score is checked again
+//! when it is the user's turn.
 
 use std::ops::Range;
 
@@ -50,7 +52,7 @@ pub(super) fn fill_among<D: Digits>(
 /// The servers with the index that the rule needs.
 pub(super) struct Servers<'m, D: Digits> {
     index: Index<'m, D>,
-    /// The number of the last change of each server.
+    /// The value of `changes` at the last change of each server.
     touched: Vec<u64>,
     /// The number of changes of servers so far.
     changes: u64,
@@ -58,7 +60,8 @@ pub(super) struct Servers<'m, D: Digits> {
 
 /// An index of the servers.
 enum Index<'m, D: Digits> {
-    /// No index. If servers only fill up and the first server is needed, each user visits every server once.
+    /// No index. If free capacity only shrinks and first fit chooses the servers, each user visits every
+    /// server once.
     None,
     InOrder(ServerTree<D>),
     ByProportion(Lines<'m, D>),
@@ -98,12 +101,12 @@ impl<'m, D: Digits> Servers<'m, D> {
 
     fn roomiest(&self, state: &State<'_, D>, n: usize) -> Option<usize> {
         let Index::InOrder(tree) = &self.index else { return None };
-        // Only the score matters here, so any server with this score is acceptable.
+        // Only the score matters here, so any server with the least score is acceptable.
         tree.roomiest(state, n, &mut Draw::new(0, 0))
     }
 
-    /// Returns the first or the last server of a range on which user `n` fits. For best fit, returns the best of all
-    /// servers.
+    /// Returns the first or the last server of a range on which user `n` fits. For best fit, returns the best
+    /// of all servers.
     fn one(&self, state: &State<'_, D>, n: usize, within: Range<usize>, end: End) -> Option<usize> {
         match &self.index {
             Index::None if end == End::First => within.into_iter().find(|j| state.fits(n, *j)),
@@ -118,12 +121,13 @@ impl<'m, D: Digits> Servers<'m, D> {
 /// A waiting user, and the server on which it may be served next.
 struct Candidate {
     user: usize,
-    /// The server that was found for the user last. The user may no longer fit on it.
+    /// The server that the last search found for the user. The user may no longer fit on it.
     server: Option<usize>,
-    /// The number of changes of servers at the time when this server had the most free capacity for the user. `None` if
-    /// it is only some server on which the user fits.
+    /// The value of [`Servers::changes`] when `server` had the most free capacity for the user, or `None` if
+    /// `server` is just any server on which the user fits.
     when: Option<u64>,
-    /// The classes in ascending order of the score of a task there. Those before `class` are full for this user.
+    /// The classes in ascending order of the score of a task there. The classes before position `class` are
+    /// full for this user.
     classes: Vec<u32>,
     class: usize,
 }
@@ -157,7 +161,7 @@ impl Candidate {
         }
     }
 
-    /// Returns the score with which the user waits for its next turn, or `None` if it fits nowhere.
+    /// Returns the score with which the user waits for its next turn, or `None` if the user fits nowhere.
     fn score<D: Digits>(&mut self, state: &State<'_, D>, servers: &Servers<'_, D>) -> Option<D::Ratio> {
         if state.model.rule.score.is_of_user() {
             return Some(state.user_score(self.user));
@@ -165,9 +169,9 @@ impl Candidate {
         self.least(state, servers)
     }
 
-    /// Returns whether the user fits on its server, or on another one, which then becomes its server. For best fit, the
-    /// search is postponed until the user's turn. Random ties are an exception, because they need the users that fit
-    /// now.
+    /// Returns whether the user fits on its server or on another server, which then becomes its server. For
+    /// best fit, the search is postponed until the user's turn. Random ties are an exception, because they
+    /// need the set of users that fit now.
     fn may_fit<D: Digits>(&mut self, state: &State<'_, D>, servers: &Servers<'_, D>) -> bool {
         if matches!(servers.index, Index::ByProportion(_)) && state.model.rule.ties != Ties::Random {
             return true;
@@ -229,7 +233,8 @@ impl Candidate {
         self.server.filter(|&j| self.when.is_some_and(|when| servers.touched[j] <= when))
     }
 
-    /// Returns the server for the user's task among those with the least score.
+    /// Returns the server for the user's task. It is chosen among the servers on which the task has the least
+    /// score.
     fn server<D: Digits>(
         &self,
         state: &State<'_, D>,

@@ -1,9 +1,10 @@
 //! The user with the least score that fits on a given server, computed with sets of users.
 //!
-//! For every row, users are sorted by their demand of it. For every amount that is demanded, there is the set of the
-//! users that demand no more. The users that fit on a server are in the intersection of one set for each row. The least
-//! score among them is computed in floating point, and in exact numbers if floating point does not decide. If there are
-//! many users, each word of a set has a lower bound of their scores, so that few of them are visited.
+//! For every row, users are sorted by their demand of the row. Every demanded amount has the set of the users
+//! that demand no more than this amount. The users that fit on a server are in the intersection of one set
+//! for each row. The least score among them is computed in floating point, and in exact numbers if floating
+//! point does not decide. If there are many users, each word of a set has a lower bound of the scores of its
+//! users, so that few users are visited.
 
 use std::collections::HashMap;
 
@@ -12,12 +13,13 @@ use super::draw::Draw;
 use super::model::{Model, State};
 use super::rule::{Score, Ties};
 
-/// The bits of a word of a set.
+/// The number of bits in a word of a set.
 const BITS: usize = u64::BITS as usize;
-/// The maximum number of sets of users for one row. If a row has more distinct demands, one set represents several of
-/// them.
+/// The maximum number of sets of users for one row. If a row has more distinct demands, one set represents
+/// several demands.
 const MOST_SETS: usize = 512;
-/// The maximum number of words of all sets, and of all bounds. They should fit into the caches.
+/// The maximum number of words of all sets, and the maximum number of all bounds. Sets and bounds should fit
+/// into the caches.
 const MOST_WORDS: usize = 1 << 20;
 /// The range of the score of one step in which estimates have errors of a few units in the last place. Products of such
 /// estimates and numbers of steps have errors of the same size.
@@ -29,7 +31,8 @@ const NEAR: f64 = 1.0 + 1e-12;
 struct Table<D: Digits> {
     /// The demands in ascending order.
     demands: Vec<D::Amount>,
-    /// The sets of the users that demand no more, one after the other. The first set is empty.
+    /// The sets of users that demand at most an amount, one set after another in the order of `demands`. The
+    /// first set is empty.
     sets: Vec<u64>,
     /// Whether every demand has its own set.
     is_exact: bool,
@@ -54,7 +57,8 @@ impl<D: Digits> Table<D> {
         Self { demands, sets, is_exact: together == 1 }
     }
 
-    /// Returns a set with all users that demand at most `left`. If the table is exact, it has no other users.
+    /// Returns a set that contains all users that demand at most `left`. If the table is exact, the set
+    /// contains no other users.
     fn at_most(&self, left: &D::Amount, words: usize) -> &[u64] {
         let within = self.demands.partition_point(|demand| demand <= left);
         let set = if self.is_exact { within } else { (within + 1).min(self.demands.len()) };
@@ -67,21 +71,22 @@ pub(super) struct Users<D: Digits> {
     /// The index of the first table of each class. Classes on which every user has the same demand share their
     /// tables. The list is empty if there would be too many tables.
     tables_of: Vec<usize>,
-    /// The tables by row.
+    /// The tables of all classes. The tables of a class are consecutive, one for each row.
     tables: Vec<Table<D>>,
     /// The users that have steps to place.
     waiting: Vec<u64>,
     /// The number of steps of each user at its last update.
     steps: Vec<u64>,
-    /// The score of one step by user, for each class or for all classes together; NaN outside the range of estimates.
-    /// The list is empty if scores depend on the free amounts, or there are too many.
+    /// The score of one step of each user, for each class or for all classes together. It is NaN outside the
+    /// range of estimates. The list is empty if scores depend on the free amounts, or if there would be too
+    /// many scores.
     units: Vec<f64>,
-    /// By user: the number of steps as they count in the score.
+    /// The number of steps of each user as they count in its score.
     counted: Vec<f64>,
-    /// A lower bound of the scores of waiting users by word, for each class or for all classes together. The list is
-    /// empty if scores depend on the free amounts.
+    /// A lower bound of the scores of the waiting users in each word, for each class or for all classes
+    /// together. The list is empty if scores depend on the free amounts.
     bounds: Vec<f64>,
-    /// The users that may fit. This is temporary storage.
+    /// The users that may fit. The set is temporary storage.
     fitting: Vec<u64>,
     equals: Vec<usize>,
 }
@@ -99,7 +104,7 @@ impl<D: Digits> Users<D> {
         };
         let unit = |at: usize| {
             let unit = D::to_f64(model.unit(at % n_users, at / n_users));
-            // A user that may not run there has the score 0.
+            // A user that may not run on the class has the score 0.
             if unit == 0.0 || RANGE.contains(&unit) { unit } else { f64::NAN }
         };
         let mut users = Self {
@@ -195,7 +200,7 @@ impl<D: Digits> Users<D> {
         self.bounds.get_mut(column * self.waiting.len() + word)
     }
 
-    /// Returns the user with the least score among those whose estimates are at most `at_most`.
+    /// Returns the user with the least exact score among the users whose estimates are at most `at_most`.
     fn decide(&mut self, state: &State<'_, D>, j: usize, at_most: f64, draw: &mut Draw) -> Option<usize> {
         let mut equals = std::mem::take(&mut self.equals);
         equals.clear();
@@ -231,8 +236,8 @@ impl<D: Digits> Users<D> {
 /// The number of words of a set up to which all users that fit are visited.
 const FEW_WORDS: usize = 4;
 
-/// Returns the index of the first table of each class, and the tables of all classes. Returns `None` if they have
-/// more sets than `most_sets`.
+/// Returns the index of the first table of each class, and the tables of all classes. Returns `None` if the
+/// tables have more than `most_sets` sets.
 fn tables<D: Digits>(model: &Model<D>, most_sets: usize) -> Option<(Vec<usize>, Vec<Table<D>>)> {
     let n_users = model.users.len();
     let (mut known, mut tables, mut n_sets) = (HashMap::new(), Vec::new(), 0);

@@ -34,7 +34,7 @@ use crate::rounding::short;
 /// An exact equilibrium.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Equilibrium {
-    /// The tasks `x_ni`, by user.
+    /// The tasks `x_ni` of each user, as pairs of class and tasks.
     pub tasks: Vec<Vec<(usize, Rational)>>,
     /// The prices of the rows and of the users' task limits.
     pub prices: Prices,
@@ -42,25 +42,26 @@ pub struct Equilibrium {
     pub gap: Rational,
 }
 
-/// The fractions of a user's tasks, of a class or of a limit that count as 0, in the order in which they are tried. The
-/// interior point method leaves such small amounts in places where an exact optimum has 0. Its accuracy is usually
-/// about 1e-8.
+/// The fractions of a user's tasks, of a class or of a limit that count as 0, in the order in which they are
+/// tried. The interior point method leaves such small amounts where an exact optimum has 0. Its accuracy is
+/// usually about 1e-8.
 const NEGLIGIBLE: [f64; 5] = [1e-8, 1e-10, 1e-6, 1e-12, 1e-4];
 
-/// The fractions of all money below which a row counts as free, in the order in which they are tried. The first is
-/// just above rounding errors. The second is far below them, since for exponents far from 1 the rows that matter can
-/// be worth very little.
+/// The fractions of all money below which a row counts as free, in the order in which they are tried. The
+/// first fraction is just above rounding errors. The second is far below them, since for exponents far from 1
+/// the rows that matter can be worth very little.
 const NO_PRICE: [f64; 2] = [1e-13, 1e-45];
 
-/// The number of pairs of a user and a class that all choices of thresholds together may examine. This takes a few
-/// seconds of rational arithmetic. For larger problems, fewer thresholds are tried.
+/// The number of pairs of a user and a class that all choices of thresholds together may examine. Examining
+/// this many pairs takes a few seconds of rational arithmetic. For larger problems, fewer thresholds are
+/// tried.
 const MOST_PAIRS: usize = 1_000_000;
 
 /// Computes the equilibrium near `point`, a floating-point optimum for the exponent `alpha`.
 ///
-/// The point is interpreted with several choices of thresholds (`Reading`). Returns the first equilibrium with gap 0,
-/// or else the one with the smallest gap. Returns `None` if no choice leads to a forest whose exact solution is
-/// feasible and has prices.
+/// The point is interpreted with several choices of thresholds (`Reading`). Returns the first equilibrium
+/// with gap 0, or else the equilibrium with the smallest gap. Returns `None` if no choice leads to a forest
+/// whose exact solution is feasible and has prices.
 pub fn best(constraints: &Constraints<'_>, alpha: &Rational, point: &FairPoint) -> Option<Equilibrium> {
     let pairs: usize = point.places.iter().map(Vec::len).sum();
     let readings =
@@ -86,13 +87,13 @@ pub fn best(constraints: &Constraints<'_>, alpha: &Rational, point: &FairPoint) 
 /// The thresholds below which numbers of a floating-point optimum count as 0.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Reading {
-    /// See [`NEGLIGIBLE`].
+    /// The fraction of a user's tasks, of a class or of a limit that counts as 0 (see [`NEGLIGIBLE`]).
     negligible: f64,
-    /// See [`NO_PRICE`].
+    /// The fraction of all money below which a row counts as free (see [`NO_PRICE`]).
     no_price: f64,
     /// Whether a purchase that is negligible for its user still counts if it is not negligible for the class.
-    /// Compared with a class of millions of servers, a user's tasks on a single other server are negligible, but that
-    /// server must be sold too.
+    /// For example, a user's tasks on a single server are negligible compared with its tasks on a class of
+    /// millions of servers, but the single server must be sold too.
     by_class: bool,
 }
 
@@ -104,7 +105,7 @@ struct Market<'a> {
     reading: Reading,
     /// The price below which a whole row counts as free.
     no_price: f64,
-    /// The kind of each buyer, by user.
+    /// The kind of buyer that each user is.
     buyers: Vec<Buyer>,
 }
 
@@ -115,7 +116,7 @@ enum Buyer {
     Absent,
     /// The user buys tasks until a task is worth no more than it costs.
     Spends,
-    /// The user buys all its tasks, for less than they are worth.
+    /// The user buys all its tasks, and they cost less than they are worth.
     Satisfied,
     /// The user has all its tasks on classes where they are free.
     Free,
@@ -148,8 +149,8 @@ impl<'a> Market<'a> {
 
     /// Returns the row that user `n` pays for on class `i`.
     ///
-    /// The result is `Some(None)` if it pays for no row. It is `None` if it pays for several rows, since the
-    /// optimality conditions are then not linear.
+    /// The result is `Some(None)` if the user pays for no row. It is `None` if the user pays for several
+    /// rows, since the optimality conditions are then not linear.
     fn good(&self, n: usize, i: usize) -> Option<Option<usize>> {
         let usage = self.constraints.usage(n, i)?;
         let rows = self.constraints.class_rows(i).zip(usage.iter());
@@ -178,7 +179,7 @@ impl<'a> Market<'a> {
         }
     }
 
-    /// Returns the tasks by user and the forest from which they were computed.
+    /// Returns the tasks of each user and the forest from which they were computed.
     fn solve(&self) -> Option<(Tasks, Solved)> {
         let n_rows = self.constraints.rows().len();
         let mut tasks = vec![Vec::new(); self.buyers.len()];
@@ -204,8 +205,8 @@ impl<'a> Market<'a> {
         Some((tasks, solved))
     }
 
-    /// Returns the purchases of user `n` that are not negligible, in descending order of the money spent. Returns
-    /// `None` if there are none, or if one of them is on a class that is free.
+    /// Returns the purchases of user `n` that are not negligible, in descending order of the money spent.
+    /// Returns `None` if there are no such purchases, or if one of them is on a class that is free.
     fn purchases(&self, n: usize) -> Option<Vec<(usize, f64)>> {
         let places = &self.point.places[n];
         let total: f64 = places.iter().map(|place| place.tasks).sum();
@@ -230,7 +231,7 @@ impl<'a> Market<'a> {
         (!purchases.is_empty()).then_some(purchases)
     }
 
-    /// Returns all tasks of user `n`, on classes where they are free.
+    /// Returns a placement of all tasks of user `n` on classes where they are free.
     fn free_tasks(&self, n: usize) -> Option<Vec<(usize, Rational)>> {
         let limit = self.constraints.problem().users()[n].tasks()?;
         let free = self.point.places[n].iter().filter(|place| self.is_free_place(n, place));

@@ -1,16 +1,16 @@
-//! Purchases without cycles: a forest of classes whose edges are the users that buy on several of them.
+//! Purchases without cycles: a forest of classes whose edges are the users that buy on several classes.
 //!
-//! In a cycle of purchases that are all optimal for their users, money can be pushed around until one purchase is 0
-//! (docs/theory.md, section 4, fact 5). A user with only one class left is removed from the structure. It therefore
-//! never has more users than classes, however many users are tied.
+//! In a cycle of purchases that are all optimal for their users, money can be pushed around until one
+//! purchase is 0 (docs/theory.md, section 4, fact 5). A user with only one class left is removed from the
+//! structure. The structure therefore never has more users than classes, however many users are tied.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// The spending of users with several classes.
 pub struct Spanning {
-    /// The money by class of each user with at least two classes.
+    /// The money that each user with at least two classes spends on each class.
     pub split: BTreeMap<usize, BTreeMap<usize, f64>>,
-    /// The users with several classes that buy on each class, by class.
+    /// The users with several classes that buy on each class.
     at: Vec<BTreeSet<usize>>,
     /// The pairs `(user, class)` of users with a single class, in the order in which they left the structure.
     pub single: Vec<(usize, usize)>,
@@ -21,7 +21,7 @@ impl Spanning {
         Self { split: BTreeMap::new(), at: vec![BTreeSet::new(); n_goods], single: Vec::new() }
     }
 
-    /// Adds the purchases of a user, of which there must be at least one.
+    /// Adds the purchases of a user. There must be at least one purchase.
     pub fn add(&mut self, user: usize, purchases: &[(usize, f64)]) {
         if let &[(class, _)] = purchases {
             self.single.push((user, class));
@@ -34,8 +34,8 @@ impl Spanning {
         self.release(user);
     }
 
-    /// Adds one purchase. If it closes a cycle, money is pushed around the cycle until one of its purchases is 0. That
-    /// purchase is removed.
+    /// Adds one purchase. If the purchase closes a cycle, money is pushed around the cycle until one of its
+    /// purchases is 0, and this purchase is removed.
     fn connect(&mut self, user: usize, class: usize, money: f64) {
         let path = self.path(user, class);
         let Some(path) = path else {
@@ -78,10 +78,10 @@ impl Spanning {
         }
     }
 
-    /// Returns the purchases on the path from a user to a class, if the two are connected.
+    /// Returns the purchases on the path from a user to a class, or `None` if the two are not connected.
     fn path(&self, user: usize, class: usize) -> Option<Vec<(usize, usize)>> {
-        // Breadth-first search: the user through which each class was reached, and the class through which each user
-        // was.
+        // Breadth-first search. `through` stores the user through which each class was reached, and `from`
+        // the class through which each user was reached.
         let mut through: BTreeMap<usize, usize> = BTreeMap::new();
         let mut from: BTreeMap<usize, usize> = BTreeMap::new();
         let mut queue = VecDeque::from([user]);
@@ -128,7 +128,7 @@ mod tests {
         spanning.add(0, &[(0, 2.0), (1, 1.0)]);
         spanning.add(1, &[(1, 3.0), (2, 2.0)]);
         spanning.add(2, &[(0, 4.0), (2, 0.5)]);
-        // Half a unit is pushed around the cycle, and user 2 is left with class 0.
+        // Half a unit of money is pushed around the cycle, and user 2 is left with class 0.
         assert_eq!(spanning.single, [(2, 0)]);
         assert_eq!(spanning.split[&0], BTreeMap::from([(0, 1.5), (1, 1.5)]));
         assert_eq!(spanning.split[&1], BTreeMap::from([(1, 2.5), (2, 2.5)]));

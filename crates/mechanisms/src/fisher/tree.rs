@@ -1,7 +1,7 @@
 //! The prices and purchases of a linear Fisher market along a forest, in rationals.
 //!
-//! In each tree, one price determines all others. The tasks follow from the value of the tree's goods, and the
-//! purchases are computed from the leaves inwards (docs/theory.md, section 4, fact 5).
+//! In each tree, one price determines all other prices. The tasks follow from the value of the tree's goods,
+//! and the purchases are computed from the leaves inwards (docs/theory.md, section 4, fact 5).
 
 use std::collections::BTreeMap;
 
@@ -16,18 +16,18 @@ pub trait ExactMarket {
     fn n_goods(&self) -> usize;
     /// Returns the number of tasks that a user can run on the whole of a good.
     fn rate(&self, user: usize, good: usize) -> Rational;
-    /// Returns the weight `w_n`.
+    /// Returns the weight `w_n` of a user.
     fn weight(&self, user: usize) -> &Rational;
-    /// Returns the number of all tasks of a user that buys all of them, or `None` for a user that buys tasks as long
-    /// as they are worth their price.
+    /// Returns the number of tasks of a user that buys all its tasks, or `None` for a user that buys tasks as
+    /// long as they are worth their price.
     fn all_tasks(&self, user: usize) -> Option<&Rational>;
-    /// Returns the exponent `a`.
+    /// Returns the exponent `a` of the objective.
     fn alpha(&self) -> &Rational;
     /// Returns an approximate price of the whole good, for trees whose money does not determine it.
     fn near_price(&self, good: usize) -> Rational;
 }
 
-/// The effect on the goods of users outside the trees, which buy one good each.
+/// The effect of users outside the trees on the goods. Each of these users buys one good.
 pub struct Fixed {
     /// The money spent on each good by users that spend all of their money. It is known in advance only for the
     /// exponent 1.
@@ -40,23 +40,23 @@ pub struct Fixed {
 pub struct Solved {
     /// The price of each whole good. It may be 0.
     pub prices: Vec<Rational>,
-    /// The tasks of the users in trees, by good.
+    /// The tasks of each user in a tree, as pairs of good and tasks.
     pub tasks: BTreeMap<usize, Vec<(usize, Rational)>>,
     /// The trees whose prices are known only up to a factor.
     pub anchored: Vec<Anchored>,
 }
 
-/// A tree whose prices are known up to a factor. The factor follows from the condition that a task of `user` is worth
-/// its price, which can be irrational for an exponent other than 1.
+/// A tree whose prices are known up to a factor. The factor follows from the condition that a task of `user`
+/// is worth its price. It can be irrational for an exponent other than 1.
 pub struct Anchored {
     pub goods: Vec<usize>,
     pub user: usize,
-    /// The price of a task of the user, without the factor of the tree.
+    /// The price of a task of `user`, without the factor of the tree.
     pub price: Rational,
 }
 
-/// Computes the unique prices and purchases of a forest, given by the goods that each user buys. Returns `None` if
-/// there are none, or if a purchase is negative.
+/// Computes the unique prices and purchases of a forest, given by the goods that each user buys. Returns
+/// `None` if they do not exist, or if a purchase is negative.
 pub fn solve<M: ExactMarket>(
     market: &M,
     purchases: &BTreeMap<usize, Vec<usize>>,
@@ -84,7 +84,8 @@ enum Node {
     User(usize),
 }
 
-/// A node of a tree with the position of its parent. The price is that of a whole good or of a user's task.
+/// A node of a tree with the position of its parent. The price is the price of a whole good or of a user's
+/// task.
 struct Place {
     node: Node,
     parent: usize,
@@ -114,8 +115,8 @@ impl<M: ExactMarket> Forest<'_, M> {
         let spenders: Vec<usize> = (0..places.len()).filter(|k| is_spender(&places[*k])).collect();
         let mut money: Rational = places.iter().filter_map(|place| self.fixed_money(place)).sum();
         if spenders.is_empty() && money.is_zero() {
-            // A good for which no user pays has the price 0 if some of it is left over. If all of it is used, its price
-            // may be any number in a range.
+            // A good for which no user pays has the price 0 if some of it is left over. If all of it is used,
+            // its price may be any number in a range.
             if !left.is_zero() {
                 return (left > 0 && places.len() == 1).then_some(());
             }
@@ -171,7 +172,7 @@ impl<M: ExactMarket> Forest<'_, M> {
         Some(places)
     }
 
-    /// Returns the value of the tree's goods, minus the part taken by users that have all their tasks.
+    /// Returns the value of the tree's goods, without the fractions that users with all their tasks take.
     fn left(&self, places: &[Place]) -> Rational {
         let worth = |Place { node, price, .. }: &Place| match *node {
             Node::Good(good) => Some(Rational::from(price * &self.fixed.left[good])),
@@ -196,8 +197,8 @@ impl<M: ExactMarket> Forest<'_, M> {
 
     /// Divides the value `left` among the users at `spenders`.
     ///
-    /// A task of each is worth its cost, so `x_n` is proportional to `(w_n / price_n)^(1/a)`. Returns `None` if the
-    /// roots are irrational.
+    /// A task of each user is worth its cost, so `x_n` is proportional to `(w_n / price_n)^(1/a)`. Returns
+    /// `None` if the roots are irrational.
     fn divide(
         &self,
         places: &[Place],

@@ -1,17 +1,17 @@
-//! The computation of a basis of the market: floating-point prices for smaller and smaller `tau`, with fewer and
-//! fewer undecided users.
+//! The computation of a basis of the market: floating-point prices for smaller and smaller `tau`, with fewer
+//! and fewer undecided users.
 //!
 //! # Algorithm
-//! The smoothed market of `evenhand_ode::market` is easy to solve for a large `tau`, at which every buyer buys a
-//! little of every class. `tau` then falls in stages ([`descend`](Approach::descend)), and Newton's method starts
-//! each stage from the prices of the previous one. For many buyers, the first stages use a sample of them
-//! ([`starts_from_sample`](Approach::starts_from_sample)).
+//! The smoothed market of `evenhand_ode::market` is easy to solve for a large `tau`, at which every buyer
+//! buys a little of every class. `tau` then falls in stages ([`descend`](Approach::descend)), and Newton's
+//! method starts each stage from the prices of the previous stage. For many buyers, the first stages use a
+//! sample of the buyers ([`starts_from_sample`](Approach::starts_from_sample)).
 //!
 //! During the descent, a buyer whose cheapest class is clear is fixed and leaves the market
-//! ([`decide`](Approach::decide)). At the end, the purchases are read as a [`Basis`], whose prices are computed
-//! exactly. If that basis is refused, the market is stated again relative to the prices reached
-//! ([`recentre`](Approach::recentre)). Differences that were lost in rounding at the old centre are then visible, and
-//! `tau` can fall further.
+//! ([`decide`](Approach::decide)). At the end, the purchases are read as a [`Basis`], whose prices are
+//! computed exactly. If that basis is refused, the market is stated again relative to the prices reached
+//! ([`recentre`](Approach::recentre)). Differences that were lost in rounding at the old centre are then
+//! visible, and `tau` can fall further.
 //!
 //! An *entry* of the market is a pair of a buyer and a class on which it can run.
 
@@ -25,15 +25,16 @@ use super::basis::Basis;
 use super::goods::{Goods, log_near_one};
 use crate::fisher::spanning::Spanning;
 
-/// The least initial `tau`. It is raised until every buyer buys a little of every class.
+/// The smallest initial `tau`. The initial `tau` is larger if it must be for every buyer to buy a little of
+/// every class.
 const FIRST_TAU: f64 = 0.5;
 /// The factor of `tau` from stage to stage. If a stage does not converge, the square root of the factor is used.
 const SMALLER_TAU: f64 = 0.25;
 /// The factor above which a stage is accepted even if it did not converge.
 const LARGEST_FACTOR: f64 = 0.9;
-/// The maximum number of Newton steps in a stage that starts from the prices of the previous one.
+/// The maximum number of Newton steps in a stage that starts from the prices of the previous stage.
 const STAGE_STEPS: usize = 50;
-/// The maximum number of Newton steps in a stage without such a start.
+/// The maximum number of Newton steps in a stage that does not start from the prices of a previous stage.
 const FIRST_STEPS: usize = 100;
 /// The final `tau` of the first centre, at which the logarithms of rates are accurate to about 1e-15.
 const LEAST_TAU: f64 = 1e-9;
@@ -53,7 +54,8 @@ const CLEAR: f64 = 60.0;
 const CLEAR_OF_CHANGE: f64 = 4.0;
 /// The fraction of a class that satisfied buyers must leave free for them to be fixed.
 const LEAVES: f64 = 1e-3;
-/// The difference of log costs above which an entry is dropped when the market is stated relative to a new centre.
+/// The difference of log costs above which an entry is dropped when the market is stated relative to a new
+/// centre.
 const OUT_OF_SIGHT: f64 = 0.1;
 
 /// The minimum size of a sample. The prices of such a sample are wrong by some hundredths, which is less than the
@@ -61,7 +63,8 @@ const OUT_OF_SIGHT: f64 = 0.1;
 const LEAST_SAMPLE: usize = 2048;
 /// The minimum number of sampled buyers for each class.
 const SAMPLED_FOR_A_CLASS: usize = 64;
-/// The minimum ratio of all buyers to sampled ones. With fewer buyers, a sample does not save much work.
+/// The minimum ratio of all buyers to sampled buyers. If the ratio is smaller, a sample does not save much
+/// work.
 const ALL_FOR_ONE_SAMPLED: usize = 4;
 
 /// The decision about a buyer.
@@ -73,7 +76,7 @@ enum Choice {
     Buys { class: u32, satisfied: bool },
 }
 
-/// The state of the computation: the market of the undecided buyers and its approximate prices.
+/// The state of the computation: the market of the undecided buyers, and its approximate prices.
 pub struct Approach<'a> {
     goods: &'a Goods<'a>,
     /// Whether buyers are decided during the descent.
@@ -84,9 +87,9 @@ pub struct Approach<'a> {
     market: Market,
     /// The index in `goods` of each buyer of the market.
     buyers: Vec<usize>,
-    /// The exact prices of the centre. Those of the first centre are 1.
+    /// The exact price of each class at the centre. All prices of the first centre are 1.
     centre: Vec<Rational>,
-    /// The logarithms of the current prices relative to the centre, by class.
+    /// The logarithm of each class's current price relative to the centre.
     shift: Vec<f64>,
     /// The money that is always spent on each class. It acts as a barrier against a price of 0.
     barrier: Vec<f64>,
@@ -187,9 +190,9 @@ impl<'a> Approach<'a> {
 
     /// Starts from the prices of a sample of the buyers, down to the `tau` at which buyers are decided.
     ///
-    /// Returns whether the prices for all buyers could be computed from there. They cannot if there are too few buyers
-    /// for a sample, or if Newton's method does not converge from the prices of the sample. The initial prices are then
-    /// restored.
+    /// Returns whether the prices for all buyers could be computed from the prices of the sample. If not, the
+    /// initial prices are restored. This happens if there are too few buyers for a sample, or if Newton's
+    /// method does not converge from the prices of the sample.
     fn starts_from_sample(&mut self) -> bool {
         let size = LEAST_SAMPLE.max(SAMPLED_FOR_A_CLASS * self.market.n_goods());
         if self.market.n_buyers() < ALL_FOR_ONE_SAMPLED * size {
@@ -238,12 +241,13 @@ impl<'a> Approach<'a> {
             self.tau = (self.tau * factor).max(least);
             let converged = self.stage(0.05 * self.tau, STAGE_STEPS)?;
             if !converged && factor < LARGEST_FACTOR {
-                // The last prices were too far away. Tries again from these prices with a larger factor.
+                // The last prices were too far away. The stage is tried again from these prices with a larger
+                // factor.
                 (self.tau, self.shift) = before;
                 factor = factor.sqrt();
                 continue;
             }
-            // Takes larger steps again after a success.
+            // Larger steps are taken again after a success.
             factor = (factor * factor).max(SMALLER_TAU);
             if self.decides && self.tau < DECIDED_FROM && self.tau > least {
                 self.decide(&before.1);
@@ -301,13 +305,13 @@ impl<'a> Approach<'a> {
 
     /// Fixes the buyers whose choice is clear, and drops the entries that are clearly too expensive.
     ///
-    /// `before` holds the log prices of the previous stage. A difference of log costs is clear if two effects cannot
-    /// reverse it: the smoothing, and a further change of prices as large as the last one.
+    /// `before` contains the log prices of the previous stage. A difference of log costs is clear if two
+    /// effects cannot reverse it: the smoothing, and a further change of prices as large as the last change.
     fn decide(&mut self, before: &[f64]) {
         let purchases = self.market.purchases(&self.shift, self.tau);
         let n_goods = self.goods.n_goods();
-        // The money of satisfied buyers by class. Satisfied buyers use a fixed amount, so fixing too many could leave
-        // no capacity to sell.
+        // The money that satisfied buyers spend on each class. Satisfied buyers use a fixed amount, so fixing
+        // too many of them could leave no capacity to sell.
         let mut satisfied = vec![0.0; n_goods];
         for b in (0..self.market.n_buyers()).filter(|b| purchases.limit[*b] < 0.0) {
             for k in self.market.start[b]..self.market.start[b + 1] {
@@ -335,10 +339,11 @@ impl<'a> Approach<'a> {
         let mut buyers = Vec::new();
         for (b, &buyer) in self.buyers.iter().enumerate() {
             let places = old.start[b]..old.start[b + 1];
-            // The entries that are not clearly more expensive than the cheapest.
+            // The entries that are not clearly more expensive than the buyer's cheapest entry.
             let kept = || places.clone().filter(|k| purchases.behind[*k] <= clear);
             let is_satisfied = purchases.limit[b] < 0.0;
-            // A buyer with one such entry is fixed if it is also clear whether it gets all its tasks.
+            // A buyer with a single such entry is fixed if it is also clear whether the buyer gets all its
+            // tasks.
             let mut classes = kept();
             if let (Some(k), None) = (classes.next(), classes.next())
                 && purchases.limit[b].abs() > clear
@@ -347,7 +352,8 @@ impl<'a> Approach<'a> {
                 let i = old.good[k] as usize;
                 let choice = Choice::Buys { class: old.good[k], satisfied: is_satisfied };
                 if is_satisfied {
-                    // A satisfied buyer takes a fixed amount of the class, here at the prices of the centre.
+                    // A satisfied buyer takes a fixed amount of the class, valued here at the prices of the
+                    // centre.
                     new.worth[i] -= old.weight[b] * libm::exp(old.log_limit[b] - old.advantage[k]);
                 } else {
                     new.money[i] += old.weight[b];
@@ -372,15 +378,16 @@ impl<'a> Approach<'a> {
         self.buyers = buyers;
     }
 
-    /// Moves the centre to the current prices, and states the market of the undecided buyers relative to it.
+    /// Moves the centre to the current prices, and states the market of the undecided buyers relative to the
+    /// new centre.
     ///
-    /// All differences are computed in rationals and then rounded, so near ties at these prices become visible to
-    /// doubles. Returns `None` if a price is outside the range of doubles.
+    /// All differences are computed in rationals and then rounded, so near ties at these prices become
+    /// visible to doubles. Returns `None` if a price is outside the range of doubles.
     pub fn recentre(&mut self) -> Option<()> {
         for (price, shift) in self.centre.iter_mut().zip(&self.shift) {
             *price *= match shift.abs() < 0.5 {
                 true => Rational::from_f64(libm::expm1(*shift))? + 1u32,
-                // A factor that is 0 in doubles is not a usable price.
+                // A price factor that is 0 in doubles cannot be used.
                 false => Rational::from_f64(libm::exp(*shift)).filter(|factor| *factor > 0)?,
             };
         }
@@ -501,8 +508,8 @@ impl<'a> Approach<'a> {
 
     /// Returns for each class whether no user pays for it.
     ///
-    /// Classes with a common buyer have linked prices, so the test is made for connected groups of classes. No user
-    /// pays for a group if only the barrier spends money on it.
+    /// Classes with a common buyer have linked prices, so the test is made for connected groups of classes.
+    /// No user pays for a group of classes if only the barrier spends money on it.
     fn free_classes(&self, lists: &[Vec<(usize, f64)>]) -> Vec<bool> {
         let n_goods = self.goods.n_goods();
         let mut group: Vec<usize> = (0..n_goods).collect();

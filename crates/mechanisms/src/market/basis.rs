@@ -9,7 +9,7 @@ use crate::fisher::tree::{self, ExactMarket, Solved};
 
 /// The classes that each buyer buys. The purchases form a forest of buyers and classes.
 pub struct Basis {
-    /// The class of each buyer; the first one for buyers of several classes.
+    /// The class of each buyer. For buyers of several classes, the first class.
     pub class: Vec<u32>,
     /// Whether each buyer has all its tasks.
     pub satisfied: Vec<bool>,
@@ -55,8 +55,8 @@ impl ExactMarket for Exact<'_> {
 }
 
 impl Basis {
-    /// Computes the unique prices and purchases of this basis. Returns `None` if there are none, or if a purchase is
-    /// negative.
+    /// Computes the unique prices and purchases of this basis. Returns `None` if they do not exist, or if a
+    /// purchase is negative.
     pub fn solve(&self, goods: &Goods<'_>) -> Option<Solved> {
         let market = Exact { goods, basis: self, alpha: Rational::from(1) };
         let fixed = goods.fixed(|b| {
@@ -64,7 +64,7 @@ impl Basis {
             is_single.then(|| (self.class[b] as usize, self.satisfied[b]))
         });
         let mut solved = tree::solve(&market, &self.split, &fixed)?;
-        // Short numbers are tried first. Rounding may overfill a class, and then all digits are used.
+        // Short numbers are tried first. If rounding overfills a class, all digits are used.
         let short = self.give_free(goods, fixed.left.clone(), &mut solved, crate::rounding::short);
         short.or_else(|| {
             let all_digits = |part| Rational::from_f64(part).unwrap_or_default();
@@ -73,8 +73,8 @@ impl Basis {
         Some(solved)
     }
 
-    /// Gives all their tasks to the buyers of free classes, in about the fractions that floating point found. Returns
-    /// `None` if the free capacity does not suffice.
+    /// Gives the buyers of free classes all their tasks, in about the fractions that floating point found.
+    /// Returns `None` if the free capacity does not suffice.
     fn give_free(
         &self,
         goods: &Goods<'_>,

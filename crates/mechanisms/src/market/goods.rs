@@ -1,4 +1,5 @@
-//! The users of time-shared classes as buyers of a market, in floating point where that is accurate enough.
+//! The users of time-shared classes as buyers of a market. Numbers are in floating point where that is
+//! accurate enough.
 
 use evenhand_budget::each;
 use evenhand_problem::number::near;
@@ -17,17 +18,17 @@ pub struct Goods<'a> {
     pub problem: &'a Problem,
     /// The users that can run a task, which are the buyers.
     pub active: Vec<usize>,
-    /// The bounds of each buyer's entries: those of buyer `b` are `start[b]..start[b + 1]`.
+    /// The bounds of each buyer's entries: the entries of buyer `b` are `start[b]..start[b + 1]`.
     pub start: Vec<usize>,
-    /// The class, by entry.
+    /// The class of each entry.
     pub good: Vec<u32>,
-    /// `ln gamma_ni`, by entry.
+    /// `ln gamma_ni` of each entry.
     pub log_rate: Vec<f64>,
-    /// `w_n`, by buyer.
+    /// `w_n` of each buyer.
     pub weight: Vec<f64>,
-    /// `ln w_n`, by buyer.
+    /// `ln w_n` of each buyer.
     pub log_weight: Vec<f64>,
-    /// `ln T_n`, by buyer; infinite without a limit.
+    /// `ln T_n` of each buyer, infinite without a limit.
     pub log_tasks: Vec<f64>,
 }
 
@@ -90,14 +91,16 @@ impl<'a> Goods<'a> {
         self.problem.users()[self.active[b]].weight()
     }
 
-    /// Returns the exact `T_n` of buyer `b`, if it is limited.
+    /// Returns the exact `T_n` of buyer `b`, or `None` without a limit.
     pub fn tasks(&self, b: usize) -> Option<&Rational> {
         self.problem.users()[self.active[b]].tasks()
     }
 
-    /// Sums up the money and the usage, by class, of the buyers with a single class.
+    /// Returns the money spent on each class by the buyers with a single class, and the fraction of each
+    /// class that they leave.
     ///
-    /// `class` returns the class of such a buyer and whether it has all its tasks, or `None` for all other buyers.
+    /// `class` returns the class of a buyer with a single class and whether it has all its tasks. It returns
+    /// `None` for all other buyers.
     pub fn fixed(&self, class: impl Fn(usize) -> Option<(usize, bool)>) -> Fixed {
         let mut money = vec![Rational::new(); self.n_goods()];
         let mut used = vec![Vec::new(); self.n_goods()];
@@ -112,7 +115,7 @@ impl<'a> Goods<'a> {
         Fixed { money, left }
     }
 
-    /// Returns the classes of buyer `b` with `ln gamma_ni`.
+    /// Returns the classes on which buyer `b` can run, each with `ln gamma_ni`.
     pub fn places(&self, b: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
         let places = self.start[b]..self.start[b + 1];
         places.map(|k| (self.good[k] as usize, self.log_rate[k]))
@@ -142,8 +145,8 @@ pub fn log_near_one(value: &Rational) -> f64 {
     if above.clone().abs() < Rational::from((1, 4)) { libm::log1p(near(&above)) } else { log(value) }
 }
 
-/// Returns the sum of many numbers, adding them in pairs. A sum of fractions with different denominators is as long
-/// as all of them together, so terms of similar length are added first.
+/// Returns the sum of many numbers, adding them in pairs. A sum of fractions with different denominators is
+/// as long as all of them together, so terms of similar length are added first.
 fn sum(mut terms: Vec<Rational>) -> Rational {
     while terms.len() > 1 {
         let pairs = terms.chunks(2);

@@ -1,5 +1,5 @@
-//! The exact test whether every buyer buys where a task is cheapest. Comparisons are made in floating point if the
-//! difference is larger than any rounding error, and in rationals otherwise.
+//! The exact test whether every buyer buys where a task is cheapest. Two numbers are compared in floating
+//! point if their difference is larger than any rounding error, and in rationals otherwise.
 
 use evenhand_budget::for_a_thread;
 use evenhand_problem::Rational;
@@ -8,7 +8,8 @@ use rayon::prelude::*;
 use super::basis::Basis;
 use super::goods::{Goods, log};
 
-/// A generous bound on the error of a sum of three logarithms, in units in the last place of the largest of them.
+/// A generous bound on the error of a sum of three logarithms, in units in the last place of the largest
+/// logarithm.
 const ULPS: f64 = 64.0;
 
 /// Returns whether every buyer satisfies the conditions of an equilibrium at these prices.
@@ -43,7 +44,7 @@ fn is_content(goods: &Goods<'_>, basis: &Basis, prices: &[Rational], log_prices:
     if !buys_well {
         return false;
     }
-    // Compare the cost of all tasks with the buyer's weight: only a buyer that can afford all its tasks has them.
+    // A buyer has all its tasks only if its weight is enough to pay for them.
     let limit = goods.log_tasks[b] + log_cost - goods.log_weight[b];
     if limit.abs() > error(goods.log_tasks[b].abs() + goods.log_weight[b].abs()) {
         return (limit < 0.0) == basis.satisfied[b];

@@ -55,8 +55,8 @@ pub fn equilibrium(constraints: &Constraints<'_>) -> Option<Found> {
 
 fn search(constraints: &Constraints<'_>, goods: &Goods<'_>, decides: bool) -> Option<Found> {
     let mut approach = Approach::new(goods, decides)?;
-    // A wrong decision about a user cannot be corrected at another centre, so there is only one attempt if users are
-    // decided.
+    // A wrong decision about a user cannot be corrected at another centre. If users are decided, there is
+    // only one attempt.
     for _ in 0..if decides { 1 } else { CENTRES } {
         approach.run()?;
         let found = NEGLIGIBLE.into_iter().find_map(|negligible| {

@@ -9,7 +9,7 @@ use super::answer::INFO;
 use crate::error::MechanismError;
 use crate::mechanism::Outcome;
 
-/// Computes the polytopes and the answer.
+/// Computes the polytopes of all answers, and one answer.
 pub fn allocate(
     constraints: &Constraints<'_>,
     settings: &Settings,

@@ -56,7 +56,7 @@ pub fn in_floating_point(constraints: &Constraints<'_>, point: &FairPoint) -> Ou
     outcome
 }
 
-/// Returns the rows of which at most this fraction is free, in ascending order.
+/// Returns the rows of which at most the fraction `free_fraction` is free, in ascending order.
 pub fn saturated(instance: &Instance<'_>, free_fraction: &Rational) -> Vec<usize> {
     let rows = instance.constraints().rows().iter().enumerate();
     let is_saturated = |(index, row): &(usize, &Row)| {

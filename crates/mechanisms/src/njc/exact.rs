@@ -2,13 +2,13 @@
 //!
 //! | step | problems that need it |
 //! |---|---|
-//! | [`Lift::RationalOptimum`] | those whose proportionally fair optimum is rational: it is the answer |
+//! | [`Lift::RationalOptimum`] | problems with a rational proportionally fair optimum, which is then the answer |
 //! | [`Lift::SimpleFractions`] | |
 //! | [`Lift::ShortDecimals`] | |
 //! | [`Lift::Programme`] | |
 //!
-//! All steps but the first look for a member of a face near the optimum (docs/theory.md, section 3, fact 4). An exact
-//! check judges every result, so a step can fail but cannot return a wrong answer.
+//! All steps except the first search for a member of a face near the optimum (docs/theory.md, section 3, fact
+//! 4). An exact check judges every result, so a step can fail but cannot return a wrong answer.
 
 use evenhand_levels::LevelsError;
 use evenhand_levels::njc::{Face, Tasks, Witness, entitlements, member};
@@ -48,7 +48,7 @@ struct Optimum<'a> {
     entitlements: Vec<Rational>,
 }
 
-/// The reason for which a face gave no answer.
+/// The reason why a face gave no answer.
 #[derive(Debug, Clone, PartialEq, Error)]
 enum NoMember {
     /// The face is empty, or has no allocation near the point.
@@ -122,9 +122,10 @@ impl<'a> Optimum<'a> {
         lift(self.faces(), round, |tasks| self.judge(tasks)).ok()
     }
 
-    /// Computes a member of a face by an exact linear programme, which decides whether the face has one.
+    /// Computes a member of a face by an exact linear programme. The programme also decides whether the face
+    /// has a member.
     fn member_of_face(&self) -> Result<Option<Outcome>, LevelsError> {
-        // Rows that are no user's witness need not be saturated.
+        // A row that is no user's witness need not be saturated.
         let polytopes = self.faces().flat_map(|face| {
             let larger = Face { bottlenecks: witness_rows(&face.witnesses), ..face.clone() };
             [face, larger]

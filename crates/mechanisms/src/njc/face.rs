@@ -1,12 +1,12 @@
-//! Faces near a floating-point optimum, and rounding of the optimum onto a face. A face is a polytope of exact NJC
-//! answers (docs/theory.md, section 3, fact 4). It states which rows are saturated and, for every user, why the user
-//! has no justified complaint.
+//! Faces near a floating-point optimum, and rounding of the optimum onto a face. A face is a polytope of
+//! exact NJC answers (docs/theory.md, section 3, fact 4). It states which rows are saturated and, for every
+//! user, why the user has no justified complaint.
 //!
-//! Users that have exactly their entitlement, or exactly all their tasks, get that number. The tasks of all other users
-//! are rounded to a simple fraction or a short decimal. Then as many placements as there are saturated rows are
-//! corrected, so that these rows are saturated exactly. The placements that can change most in both directions are
-//! corrected. The correction solves a rational system whose size is the number of bottlenecks, whatever the number of
-//! users.
+//! A user that has exactly its entitlement, or exactly all its tasks, gets that number of tasks. The tasks of
+//! all other users are rounded to a simple fraction or a short decimal. Then as many placements as there are
+//! saturated rows are corrected, so that these rows are saturated exactly. The placements that can change
+//! most in both directions are corrected. The correction solves a rational system whose size is the number of
+//! bottlenecks, whatever the number of users.
 
 use evenhand_levels::njc::{Face, Tasks, Witness};
 use evenhand_lp::linear::Lu;
@@ -17,20 +17,21 @@ use nalgebra::DMatrix;
 
 use crate::fair_sum::FairPoint;
 
-/// The fractions of a row that may be free for the row to count as saturated, in the order in which they are tried.
+/// The fractions of a row that may be free for the row to count as saturated, in the order in which they are
+/// tried.
 ///
-/// The first value is nearly always right, since the slack of a saturated row without a price is about the square root
-/// of the accuracy. The last three are for points in long numbers: near a tie that differs by 1e-12, rows that are not
-/// saturated may have a free fraction of only 1e-24. Without the last two values, 12 of 10,000 such problems had no
-/// exact answer.
+/// The first value is nearly always right, since the slack of a saturated row without a price is about the
+/// square root of the accuracy. The last three are for points in long numbers: near a tie that differs by
+/// 1e-12, rows that are not saturated may have a free fraction of only 1e-24. Without the last two values, 12
+/// of 10,000 such problems had no exact answer.
 const TOLERANCES: [f64; 11] = [1e-7, 1e-6, 1e-9, 1e-11, 1e-13, 1e-10, 1e-5, 1e-3, 1e-18, 1e-23, 1e-28];
-/// The fraction of a user's tasks below which its tasks on a class count as 0. The interior point method leaves such
-/// small amounts in places where the optimum has 0.
+/// The fraction of a user's tasks below which its tasks on a class count as 0. The interior point method
+/// leaves such small amounts where the optimum has 0.
 const NEGLIGIBLE: f64 = 1e-8;
 /// The relative distance from the entitlement within which a user counts as having exactly its entitlement.
 const TIGHT: f64 = 1e-8;
-/// The relative size of a pivot below which the remaining equations count as dependent on the others. The exact check
-/// shows whether they are.
+/// The relative size of a pivot below which the remaining equations count as dependent on the other
+/// equations. The exact check shows whether they are.
 const LEAST_PIVOT: f64 = 1e-9;
 
 /// Returns the faces that can be read from `point`, one for each tolerance, in the order of [`TOLERANCES`].
@@ -45,19 +46,19 @@ pub fn faces_near(
 /// A placement that may be changed: the tasks of a user on one class.
 struct Movable {
     user: usize,
-    /// The position in the user's list of classes.
+    /// The position of the class in the user's list of classes.
     place: usize,
-    /// The position from which tasks are moved, for users whose total is fixed.
+    /// The position of the class from which tasks are moved, for users whose total is fixed.
     from: Option<usize>,
-    /// The approximate change that is possible in both directions.
+    /// The approximate number of tasks by which the placement can change in both directions.
     room: f64,
 }
 
-/// Computes an exact allocation near `point` in which the rows of `face` are saturated and its satisfied users have
-/// all their tasks.
+/// Computes an exact allocation near `point` in which the rows of `face` are saturated and its satisfied
+/// users have all their tasks. Returns `None` if no such correction of `point` exists.
 ///
-/// An exact check must then decide whether it is an answer. `rounded` converts numbers that will be corrected. Users
-/// without a witness are not restricted. Returns `None` if there is no such correction.
+/// An exact check must then decide whether the allocation is an answer. `rounded` converts numbers that will
+/// be corrected. Users without a witness are not restricted.
 pub fn round_onto(
     constraints: &Constraints<'_>,
     point: &FairPoint,
@@ -118,12 +119,13 @@ pub fn round_onto(
     Some(tasks)
 }
 
-/// Returns how many tasks user `n` is away from all its tasks, or `total` if it has no limit.
+/// Returns the number of tasks that user `n` lacks to have all its tasks, or `total` if the user has no
+/// limit.
 fn tasks_to_limit(point: &FairPoint, n: usize, total: f64) -> f64 {
     if point.user_slack[n].is_finite() { point.user_slack[n] * total } else { total }
 }
 
-/// Returns `e_n C / d`: the number of tasks that use up the user's entitlement of the row.
+/// Returns `e_n C / d`, the number of tasks with which the user uses exactly its entitlement of the row.
 fn threshold(
     constraints: &Constraints<'_>,
     n: usize,
@@ -207,7 +209,8 @@ fn correct(constraints: &Constraints<'_>, face: &Face, tasks: &mut Tasks, movabl
     tasks.iter().flatten().all(|(_, x)| *x >= 0).then_some(())
 }
 
-/// Returns the usage of saturated rows by one task of user `n` on class `i`, with the position of each row.
+/// Returns the usage of each saturated row by one task of user `n` on class `i`, as pairs of the row's
+/// position and the usage.
 fn entries(
     constraints: &Constraints<'_>,
     position: &std::collections::HashMap<usize, usize>,
@@ -221,8 +224,8 @@ fn entries(
 
 /// Reads the face of `point`, in which rows with a free fraction below `tolerance` are saturated.
 ///
-/// A saturated row without a price has a slack of about the square root of the complementarity that was reached, so
-/// the tolerance must be well above that.
+/// A saturated row without a price has a slack of about the square root of the complementarity that was
+/// reached, so the tolerance must be well above that slack.
 ///
 /// # Errors
 /// Returns the user that has neither all its tasks nor its entitlement of a saturated row.

@@ -1,8 +1,8 @@
-//! The limit of the trajectory of NJC, computed directly: the weighted proportionally fair allocation (docs/theory.md,
-//! section 3, facts 1 and 2).
+//! The limit of the trajectory of NJC, computed directly: the weighted proportionally fair allocation
+//! (docs/theory.md, section 3, facts 1 and 2).
 //!
-//! Methods of `fair_sum` compute it in floating point. The answer in exact arithmetic is a rational allocation at or
-//! near it (`exact.rs`).
+//! Methods of `fair_sum` compute the limit in floating point. The answer in exact arithmetic is a rational
+//! allocation at the limit or near it (`exact.rs`).
 
 use evenhand_problem::number::near;
 use evenhand_problem::{Arithmetic, Constraints, Rational};
@@ -14,11 +14,12 @@ use crate::fair_sum::ladder::{Objective, leaving};
 use crate::fair_sum::{FairPoint, pool};
 use crate::mechanism::{Outcome, Status};
 
-/// Exact arithmetic must leave one part in this many of the remaining work, because an answer in doubles needs it.
+/// The inverse of the fraction of the remaining work that exact arithmetic must leave for an answer in
+/// doubles.
 const REST_OF_WORK: u64 = 8;
 
-/// Computes the answer at the maximum of the weighted sum of logarithms. It is the answer of all settings that choose
-/// no other method.
+/// Computes the answer at the maximum of the weighted sum of logarithms. This method is used if the settings
+/// choose no other method.
 pub fn allocate(
     constraints: &Constraints<'_>,
     settings: &Settings,
@@ -32,8 +33,8 @@ pub fn allocate(
     Some(first_answer(constraints, settings.arithmetic, optima))
 }
 
-/// `--barrier`: computes the answer at the limit of the central path with other weights of the barrier (NJC, section
-/// 5.5).
+/// Computes the answer of `--barrier`: the limit of the central path with other weights of the barrier (NJC,
+/// section 5.5).
 pub fn with_barrier(
     constraints: &Constraints<'_>,
     settings: &Settings,
@@ -42,11 +43,11 @@ pub fn with_barrier(
     Some(first_answer(constraints, settings.arithmetic, std::iter::once(limit)))
 }
 
-/// Returns the exact answer near the first point that has one nearby.
+/// Returns the exact answer near the first point that has an exact answer nearby.
 ///
-/// If weights differ by 10^9, different methods are inaccurate for different users, so there may be an exact answer
-/// near the point of the next method even if there is none near the first point. A point with more digits also
-/// distinguishes saturated rows from nearly saturated ones.
+/// If weights differ by 10^9, different methods are inaccurate for different users. There may be an exact
+/// answer near the point of a later method even if there is none near the first point. A point with more
+/// digits also distinguishes saturated rows from nearly saturated rows.
 fn first_answer(
     constraints: &Constraints<'_>,
     arithmetic: Arithmetic,
@@ -83,7 +84,8 @@ fn first_success<T>(
     Err(first_error.unwrap_or(MechanismError::NotFound { mechanism: INFO.id, why }))
 }
 
-/// Computes the limit of the central path whose barrier has these weights of resources.
+/// Computes the limit of the central path with a barrier in which the resources have the weights of the
+/// settings.
 fn end_of_path(
     constraints: &Constraints<'_>,
     weights: &[(String, Rational)],

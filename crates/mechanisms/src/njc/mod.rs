@@ -1,22 +1,22 @@
 //! No Justified Complaints (NJC): every user has all its tasks, or its entitlement of some saturated resource (NJC,
 //! equation 2; for clusters docs/theory.md, section 3).
 //!
-//! The weighted proportionally fair allocation is such an allocation, and the limit of the paper's trajectory
-//! (docs/theory.md, section 3, facts 1 and 2). It is the answer in floating point, but it can be irrational. The
-//! exact answer is a rational allocation on the same face of the set of NJC allocations, which means that it has the
-//! same bottlenecks and witnesses (fact 4).
+//! The weighted proportionally fair allocation has no justified complaints, and it is the limit of the paper's
+//! trajectory (docs/theory.md, section 3, facts 1 and 2). This allocation is the answer in floating point, but it can
+//! be irrational. The exact answer is a rational allocation on the same face of the set of NJC allocations, which
+//! means that it has the same bottlenecks and witnesses (fact 4).
 //!
-//! Options choose the method. These are the methods in the order in which they are tried:
+//! Options choose the method. The table lists the methods in the order in which they are tried:
 //!
 //! | method | option | problems that need it |
 //! |---|---|---|
 //! | `no_entitlement` | `--no-entitlement` | entitlements of 0 (NJC, Theorem 1), which problem files cannot state |
-//! | `trajectory` | `--method trajectory` | none; it is the paper's own method, and it shows the trajectory to the limit |
+//! | `trajectory` | `--method trajectory` | no problem; it is the paper's own method, and shows the trajectory |
 //! | `all_answers` | `--faces` | problems with several answers, such as `r = (1,1), (0,1), (1,0)` in docs/theory.md |
-//! | `selection` | `--select` | the same |
-//! | `reduction` | `--reduce` | none; it is the paper's simplification (NJC, section 5.1) |
-//! | `limit::with_barrier` | `--barrier` | none; the paper's other paths (NJC, section 5.5) have the same limit |
-//! | `limit` | | all others |
+//! | `selection` | `--select` | problems with several answers |
+//! | `reduction` | `--reduce` | no problem; it is the paper's simplification (NJC, section 5.1) |
+//! | `limit::with_barrier` | `--barrier` | no problem; the paper's other paths (NJC, section 5.5) have the same limit |
+//! | `limit` | | all other problems |
 //!
 //! `limit` continues with `exact`, the steps from floating point to an exact answer.
 
@@ -41,7 +41,7 @@ use crate::flags::{FACES, Flag, METHOD, Method, SECONDS, SELECT, Takes};
 use crate::guarantees::Condition::{Always, OneServer};
 use crate::mechanism::{Late, Mechanism, Outcome};
 
-/// No Justified Complaints.
+/// The mechanism No Justified Complaints.
 pub static NJC: Mechanism = Mechanism {
     info: &INFO,
     proven: &[
@@ -93,21 +93,22 @@ pub static NJC: Mechanism = Mechanism {
 /// The choice among all allocations without justified complaints, and the method that computes it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Settings {
-    /// The kind of numbers in the answer.
+    /// The arithmetic of the answer.
     pub arithmetic: Arithmetic,
     /// The goal by which the allocation is selected.
     pub select: Option<Goal>,
     /// Whether a smaller problem with the same answers is solved instead.
     pub reduce: bool,
-    /// Whether all such allocations are computed.
+    /// Whether all allocations without justified complaints are computed.
     pub faces: bool,
     /// `Some` to integrate the trajectory, `None` to compute its limit directly.
     pub method: Option<Method>,
     /// The value of `c` at which the integration of the trajectory stops.
     pub c_max: Option<Rational>,
-    /// The positive weights of the resources in the barrier; 1 for resources that are not named. For one server only.
+    /// The positive weights of the resources in the barrier, for one server only. A resource that is not
+    /// named has the weight 1.
     pub barrier: Option<Vec<(String, Rational)>>,
-    /// The users without entitlement: `e_n = 0`.
+    /// The names of the users without entitlement: `e_n = 0`.
     pub no_entitlement: Vec<String>,
 }
 
@@ -119,10 +120,10 @@ impl Settings {
     }
 }
 
-/// Computes the answer by one method. Returns `None` if the settings do not ask for the method.
+/// A method that computes the answer. It returns `None` if the settings do not ask for the method.
 type Allocate = fn(&Constraints<'_>, &Settings) -> Option<Result<Outcome, MechanismError>>;
 
-/// The methods in the order in which they are tried. The last is for all settings.
+/// The methods in the order in which they are tried. The last method accepts all settings.
 const METHODS: [Allocate; 7] = [
     no_entitlement::allocate,
     trajectory::allocate,

@@ -1,10 +1,11 @@
-//! `--no-entitlement`: users with an entitlement of 0. Theorem 1 of NJC allows them; problem files do not, since they require positive
-//! weights.
+//! `--no-entitlement`: users with an entitlement of 0. Theorem 1 of NJC allows such users. Problem files do
+//! not, since they require positive weights.
 //!
-//! The path leads to the answer of the other users alone, because `x_n` times the prices that `n` pays is `c e_n = 0`
-//! along the whole path. A user without entitlement has at least its entitlement of every bottleneck, so it cannot
-//! complain, and Pareto optimality is lost. If the other users have all their tasks and leave no bottleneck, the users
-//! without entitlement could complain. They therefore share the free capacity by their weights.
+//! The path leads to the answer of the other users alone, because `x_n` times the prices that `n` pays is
+//! `c e_n = 0` along the whole path. A user without entitlement has at least its entitlement of every
+//! bottleneck. Therefore it cannot complain, and Pareto optimality is lost. If the other users have all their
+//! tasks and leave no bottleneck, the users without entitlement could complain. They therefore share the free
+//! capacity by their weights.
 
 use evenhand_exact::Instance;
 use evenhand_problem::{Allocation, Constraints, Problem, Rational, Row, Sharing};
@@ -31,8 +32,8 @@ pub fn allocate(
     (!settings.no_entitlement.is_empty()).then(|| allocate_to_others(constraints.problem(), settings))
 }
 
-/// Computes the answer of the users with an entitlement, and divides the free capacity among the users without one if
-/// there is no bottleneck.
+/// Computes the answer of the users with an entitlement. If it has no bottleneck, the users without an
+/// entitlement share the free capacity.
 fn allocate_to_others(problem: &Problem, settings: &Settings) -> Result<Outcome, MechanismError> {
     let bad = |why: String| MechanismError::BadOption { mechanism: INFO.id, option: FLAG.name, why };
     if problem.n_servers() != 1 {

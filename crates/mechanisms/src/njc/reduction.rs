@@ -33,9 +33,9 @@ const ROUNDING: (u32, u32) = (1, 1_000_000_000);
 /// A smaller problem, and the users that were removed from the original one because they get all their tasks.
 #[derive(Debug, Clone)]
 struct Reduction {
-    /// The problem of the remaining users, or `None` if there are none.
+    /// The problem of the remaining users, or `None` if no users remain.
     problem: Option<Problem>,
-    /// The users of the smaller problem, by their index in the whole problem.
+    /// The index in the whole problem of each user of the smaller problem.
     users: Vec<usize>,
     /// The users that get all their tasks.
     satisfied: Vec<usize>,
@@ -106,7 +106,7 @@ fn reduce(problem: &Problem) -> Result<Option<Reduction>, LevelsError> {
 /// The remaining resources and users.
 struct Remaining<'a> {
     problem: &'a Problem,
-    /// The remaining capacity of every resource.
+    /// The capacity of every resource that the removed users leave.
     capacity: Vec<Rational>,
     /// Whether each resource can still be a bottleneck.
     can_saturate: Vec<bool>,
@@ -127,7 +127,8 @@ impl Remaining<'_> {
         (0..self.can_saturate.len()).filter(|&r| self.can_saturate[r])
     }
 
-    /// Leaves out one resource that all users together cannot use up. Returns whether there was one.
+    /// Leaves out one resource that all users together cannot use up. Returns whether there was such a
+    /// resource.
     fn drop_resources(&mut self) -> bool {
         let unused = self.resources().find(|&r| {
             let mut used = Rational::new();
@@ -145,8 +146,8 @@ impl Remaining<'_> {
         unused.is_some()
     }
 
-    /// Gives all its tasks to one user that demands less than its entitlement of every resource. Returns whether
-    /// there was one.
+    /// Gives all its tasks to one user that demands less than its entitlement of every resource. Returns
+    /// whether there was such a user.
     fn satisfy_users(&mut self) -> bool {
         let weight: Rational = self.users.iter().map(|&n| self.problem.users()[n].weight()).sum();
         let modest = self.users.iter().position(|&n| {

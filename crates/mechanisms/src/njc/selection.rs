@@ -24,9 +24,9 @@ pub fn allocate(
 
 /// Computes the best allocation for a goal.
 ///
-/// HiGHS selects one of all faces, and exact arithmetic computes the best allocation on it. If the exact search over
-/// all faces is small enough, it proves that no allocation is better, or finds a better one. Otherwise the bound is
-/// only a claim of HiGHS.
+/// HiGHS selects one of all faces, and exact arithmetic computes the best allocation on this face. If the
+/// exact search over all faces is small enough, it proves that no allocation is better, or finds a better
+/// allocation. Otherwise the bound is only a claim of HiGHS.
 fn best_for(
     constraints: &Constraints<'_>,
     goal: Goal,

@@ -1,9 +1,9 @@
-//! `--method trajectory`: the differential equation of the NJC paper, integrated on the data of the problem.
+//! `--method trajectory`: the differential equation of the NJC paper, integrated for the data of the problem.
 //!
-//! Equation (12), `sum_j x_i r_ij / s_j = c e_i`, with a dummy resource for every user with a task limit, defines
-//! `x(c)`. Its derivative is integrated from `x(0) = 0` (NJC, section 5.4; docs/theory.md, section 3, facts 2 and 3).
-//! The trajectory is a central path with `c = 1 / mu`, so its slacks yield prices. The prices `1 / (c s_j)`, in units
-//! of the sum of weights, prove how far the last point is from the limit.
+//! Equation (12), `sum_j x_i r_ij / s_j = c e_i`, with a dummy resource for every user with a task limit,
+//! defines `x(c)`. Its derivative is integrated from `x(0) = 0` (NJC, section 5.4; docs/theory.md, section 3,
+//! facts 2 and 3). The trajectory is a central path with `c = 1 / mu`, so its slacks yield prices. The prices
+//! `1 / (c s_j)`, in units of the sum of weights, prove how far the last point is from the limit.
 
 use evenhand_exact::Instance;
 use evenhand_exact::axiom::njc::examine;

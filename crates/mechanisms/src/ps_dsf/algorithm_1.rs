@@ -1,11 +1,12 @@
 //! Algorithm I of the PS-DSF paper (section III-C), step by step.
 //!
-//! It starts from DRF on every class separately and visits the classes in rounds. The users with the highest level
-//! release part of the full resources, and the users with the lowest level that these resources block get a fraction
-//! `beta` of it. Two corrections are needed (docs/theory.md, section 4). A resource that none of the remaining users
-//! uses also counts as their bottleneck, and a user that is chosen for two resources is released only once. The
-//! algorithm often approaches its limit without ever reaching it (in exact arithmetic, on about half of all random
-//! instances), so the number of rounds is limited. As in the paper, it is for unlimited tasks only.
+//! The algorithm starts from DRF on every class separately and visits the classes in rounds. The users with
+//! the highest level release part of the full resources. The users with the lowest level that these resources
+//! block get a fraction `beta` of the released amount. Two corrections are needed (docs/theory.md, section
+//! 4). A resource that none of the remaining users uses also counts as their bottleneck, and a user that is
+//! chosen for two resources is released only once. The algorithm often approaches its limit without ever
+//! reaching it (in exact arithmetic, on about half of all random instances), so the number of rounds is
+//! limited. As in the paper, the algorithm is for unlimited tasks only.
 
 use std::ops::ControlFlow;
 use std::time::Instant;
@@ -27,14 +28,14 @@ pub struct RoundLimits {
     pub bits: usize,
     /// The relative difference up to which doubles count as equal. It has no meaning for rationals.
     pub tolerance: f64,
-    /// The time at which it stops and returns the point reached.
+    /// The time at which the algorithm stops and returns the point reached.
     pub until: Option<Instant>,
 }
 
 /// The result of the algorithm.
 #[derive(Debug, Clone)]
 pub struct Ended<T> {
-    /// The last point.
+    /// The last point that the algorithm reached.
     pub point: Point<T>,
     /// The number of rounds.
     pub rounds: usize,
@@ -119,7 +120,7 @@ impl<'a, T: Scalar> Server<'a, T> {
         ControlFlow::Continue(updates)
     }
 
-    /// Charges one update and its preparation: every number of the class takes part in some operations.
+    /// Charges one update and its preparation. Every number of the class takes part in several operations.
     fn charge(&self, point: &Point<T>) {
         /// The number of operations on each number of the class in one update.
         const EACH: u64 = 6;
@@ -188,8 +189,8 @@ impl<'a, T: Scalar> Server<'a, T> {
                 part = Some(room);
             }
         }
-        // The fraction is used only if it is below 1. Otherwise the levels do not meet before the whole amount is
-        // released.
+        // The fraction is used only if it is below 1. Otherwise the levels do not meet before the whole
+        // amount is released.
         let part = part.filter(|part| part.minus(&part.times(part)).is_positive());
         let raise = part.as_ref().map_or_else(|| most.clone(), |part| part.times(&most));
         for &p in lowest {

@@ -12,11 +12,11 @@ use super::water_filling::sweep;
 pub struct Candidate {
     /// The solution.
     pub point: Point<f64>,
-    /// The violation of Theorem 1, which is due to rounding.
+    /// The violation of Theorem 1 by the solution, which is due to rounding.
     pub residual: f64,
-    /// The active set.
+    /// The active set on which the solution lies.
     pub set: ActiveSet,
-    /// The level of rows that are not full in this active set, by class; a power of 2.
+    /// The level of rows of each class that are not full in this active set, a power of 2.
     pub highest: Vec<f64>,
 }
 
@@ -36,7 +36,8 @@ pub struct Spent {
     pub sweeps: usize,
     /// The number of active sets that homotopies have passed.
     pub active_sets: usize,
-    /// The number of steps, which are numbers read. This measure of time is the same on every machine.
+    /// The number of steps. A step is the reading of one number. This measure of time is the same on every
+    /// machine.
     pub work: u64,
     /// The number of steps after which the search ends.
     pub most: u64,
@@ -56,10 +57,11 @@ impl Spent {
     }
 }
 
-/// A point in the units of the scaled model: the tasks by pair, and by row the level at which it is full.
+/// A point in the units of the scaled model: the tasks of each pair, and the level at which each full row is
+/// full.
 type Scaled = (Vec<f64>, Vec<Option<f64>>);
 
-/// An iterator over the candidates from one starting point, in the order of the strategy. Its work is added to
+/// An iterator over the candidates from one starting point, in the order of the strategy. It adds its work to
 /// `spent`.
 pub struct Candidates<'a> {
     model: &'a PairModel<f64>,
@@ -95,8 +97,8 @@ impl<'a> Candidates<'a> {
         (self.scaled.in_units(&self.point), self.scaled.levels_in_units(&levels))
     }
 
-    /// Follows one homotopy. Returns the candidate at its end, if there is one, and the starting point for another
-    /// homotopy.
+    /// Follows one homotopy. Returns the candidate at its end, or `None` if there is no candidate, and the
+    /// starting point for another homotopy.
     fn follow(&mut self, reading: Reading, (tasks, levels): &Scaled) -> (Option<Candidate>, Option<Scaled>) {
         let Some(start) = homotopy::start(&mut self.scaled, tasks, levels, reading) else {
             return (None, None);

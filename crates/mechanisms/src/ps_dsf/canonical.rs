@@ -1,8 +1,8 @@
-//! A canonical order of a problem, which does not depend on the order in its file: resources and users by name,
-//! server classes by capacity and then by name.
+//! A canonical order of a problem, which does not depend on the order in its file: resources and users by
+//! name, server classes by capacity and then by name.
 //!
-//! PS-DSF has several answers (docs/theory.md, section 4), and the computed one depends on the order of users and
-//! classes. In canonical order, the answer is the same however the file is sorted.
+//! PS-DSF has several answers (docs/theory.md, section 4), and the computed answer depends on the order of
+//! users and classes. In canonical order, the answer is the same however the file is sorted.
 
 use std::cmp::Ordering;
 

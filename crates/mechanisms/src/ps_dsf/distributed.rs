@@ -1,11 +1,12 @@
-//! The distributed procedure of PS-DSF (section III-D of the paper; docs/theory.md, section 4): every server allocates
-//! its own capacity with the information that it has.
+//! The distributed procedure of PS-DSF (section III-D of the paper; docs/theory.md, section 4): every server
+//! allocates its own capacity with the information that it has.
 //!
-//! A [`ServerProcess`] knows its capacity, the demands, weights and rates of its own users, and its own allocation. For
-//! every user, it also knows the number of tasks on other servers according to the last message. The caller delivers
-//! the messages, which may be late and arrive in any order. If all servers act on current totals and none of them
-//! changes its allocation, Theorem 1 holds. It is not proven that this ever happens. Servers that act on outdated
-//! totals can oscillate, which [damping](ServerProcess::damped) reduces.
+//! A [`ServerProcess`] knows its capacity, the demands, weights and rates of its own users, and its own
+//! allocation. For every user, it also knows the number of tasks on other servers according to the last
+//! message. The caller delivers the messages, which may be late and arrive in any order. If all servers act
+//! on current totals and no server changes its allocation, Theorem 1 holds. It is not proven that the servers
+//! ever reach this state. Servers that act on outdated totals can oscillate, which
+//! [damping](ServerProcess::damped) reduces.
 
 use evenhand_problem::Constraints;
 
@@ -35,7 +36,7 @@ use super::water_filling::filled;
 /// ```
 #[derive(Debug, Clone)]
 pub struct ServerProcess {
-    /// The pairs of this class only. Users have their index in the problem.
+    /// The pairs of this class only. A user has the same index as in the problem.
     model: PairModel<f64>,
     /// The tasks of each user of this class on all other servers, according to the last message.
     elsewhere: Vec<f64>,
@@ -63,20 +64,20 @@ impl ServerProcess {
         self
     }
 
-    /// Returns the users that can run here, in ascending order.
+    /// Returns the users that can run on this server, in ascending order.
     #[must_use]
     pub fn users(&self) -> Vec<usize> {
         self.model.pairs.iter().map(|pair| pair.user).collect()
     }
 
-    /// Returns the tasks of `user` on this server. They are 0 if the user cannot run on it.
+    /// Returns the tasks of `user` on this server. The result is 0 if the user cannot run on it.
     #[must_use]
     pub fn tasks(&self, user: usize) -> f64 {
         self.position(user).map_or(0.0, |k| self.tasks[k])
     }
 
-    /// Receives the message that `user` has `total_elsewhere` tasks on all other servers together. Users that cannot
-    /// run here and numbers that are negative or NaN are ignored.
+    /// Receives the message that `user` has `total_elsewhere` tasks on all other servers together. Ignores
+    /// users that cannot run on this server, and numbers that are negative or NaN.
     pub fn hear(&mut self, user: usize, total_elsewhere: f64) {
         if let Some(k) = self.position(user)
             && total_elsewhere >= 0.0

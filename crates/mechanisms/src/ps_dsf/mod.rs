@@ -1,14 +1,15 @@
 //! PS-DSF: per-server dominant-share fairness (docs/theory.md, section 4).
 //!
-//! The level of user `n` on server class `i` is `x_n / (w_n gamma_ni)`, its virtual dominant share divided by its
-//! weight. All tasks of the user count, wherever they run. An allocation is PS-DSF if every user has all its tasks or
-//! has a bottleneck on every class on which it may run. A bottleneck is a resource that the user demands, that is full,
-//! and that no user with a higher level uses (PS-DSF, Theorem 1). Resources are divided (RDM); a class on which a user
-//! states its `gamma` is shared by time.
+//! The level of user `n` on server class `i` is `x_n / (w_n gamma_ni)`, its virtual dominant share divided by
+//! its weight. All tasks of the user count, wherever they run. An allocation is PS-DSF if every user has all
+//! its tasks or has a bottleneck on every class on which it may run. A bottleneck is a resource that the user
+//! demands, that is full, and that no user with a higher level uses (PS-DSF, Theorem 1). The resources of a
+//! class are divided (RDM). If a user states its `gamma` on a class, the class is shared by time.
 //!
-//! Such allocations are not unique, not even in `x_n`. `strategy` lists all methods that are tried, and `search`
-//! carries them out. Of the exact answers found, the one that serves most tasks is returned, so no answer found
-//! dominates it. `tdm` applies the same rule to time-shared servers, where the answer is unique.
+//! PS-DSF allocations are not unique, not even in `x_n`. `strategy` lists all methods that are tried, and
+//! `search` carries them out. Of the exact answers found, the answer that serves most tasks is returned, so
+//! no answer found dominates it. `tdm` applies the same rule to time-shared servers, where the answer is
+//! unique.
 
 mod algorithm_1;
 mod candidates;
@@ -69,22 +70,22 @@ pub static PS_DSF: Mechanism = Mechanism {
     solve: |problem, flags| allocate(problem, &Settings::of(flags)?),
 };
 
-/// Identical users have equal levels in every PS-DSF allocation, so they can be merged. With `faces` or `select`,
-/// they are not merged, because the answer then concerns each user.
+/// Returns how identical users are treated. They have equal levels in every PS-DSF allocation, so they can be
+/// merged. With `faces` or `select`, they are not merged, because the answer then concerns each user.
 fn equals(flags: &Flags) -> Result<Equals, MechanismError> {
     Ok(if flags.is_set("faces") || flags.is_set("select") { Equals::Apart } else { Equals::ByWeight })
 }
 
-/// The choice among PS-DSF allocations, and the method that computes one.
+/// The choice among PS-DSF allocations, and the method that computes an allocation.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Settings {
-    /// The kind of numbers in the answer.
+    /// The arithmetic of the answer.
     pub arithmetic: Arithmetic,
-    /// The goal by which an answer is selected; the number of tasks by default.
+    /// The goal by which an answer is selected. The default goal is the number of tasks.
     pub select: Option<Goal>,
     /// Whether all PS-DSF allocations are computed.
     pub faces: bool,
-    /// The method, if one is requested.
+    /// The method, or `None` to choose the method automatically.
     pub method: Option<Method>,
     /// The names of server classes in the order in which they are swept. Classes that are not named follow in the
     /// order of the problem.

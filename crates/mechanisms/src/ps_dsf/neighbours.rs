@@ -1,9 +1,9 @@
 //! The search for an answer among active sets that are neighbours of a candidate.
 //!
-//! If two rows are tied except for the last digits of a double, a path may end on an active set with the wrong one of
-//! them. Its exact solution overfills a row, or leaves a little of one, by an amount of that size. The search then
-//! tries the active sets that differ in one row or pair of a class where Theorem 1 fails, then those that differ from
-//! these, and so on.
+//! If two rows are tied except for the last digits of a double, a path may end on an active set with the
+//! wrong row of the two. The exact solution of this active set overfills a row, or leaves a little of a row
+//! free, by an amount of the size of those digits. The search then tries the active sets that differ in one
+//! row or pair of a class where Theorem 1 fails, then the active sets that differ from these, and so on.
 
 use std::collections::VecDeque;
 
@@ -14,12 +14,12 @@ use super::homotopy::{ActiveSet, ScaledModel, solve};
 use super::pairs::{PairModel, Point};
 use super::theorem_1::Violation;
 
-/// The maximum number of active sets that are tried. The measurement used 21 problems with at most 12 users and near
-/// ties of 1e-12, which had no answer without this search. With this number, 17 of them have an answer. Trying three
-/// times as many active sets finds no more answers.
+/// The maximum number of active sets that are tried. The measurement used 21 problems with at most 12 users
+/// and near ties of 1e-12, which had no answer without this search. With this number, 17 of these problems
+/// have an answer. Trying three times as many active sets finds no more answers.
 const MOST: usize = 1000;
-/// The maximum number of pairs of a user and a class for this search. It stores as many active sets as it tries, each
-/// with about 25 bytes for a pair, and every pair of a class leads to another one.
+/// The maximum number of pairs of a user and a class for this search. The search stores as many active sets
+/// as it tries, each with about 25 bytes for a pair, and every pair of a class leads to another active set.
 const MOST_PAIRS: usize = 1000;
 
 /// Returns the first answer among the neighbours of `from` that `judge` accepts.
@@ -92,7 +92,8 @@ fn changed(
     let mut add = |change: &dyn Fn(&mut ActiveSet)| {
         let mut set = set.clone();
         change(&mut set);
-        // A user that none of these rows blocks is blocked by another full row that it demands, if there is one.
+        // A user that these rows do not block is blocked by another full row that it demands, if such a row
+        // exists.
         for p in model.of_class[class].clone() {
             if set.runs[p] && set.bottleneck[p].is_none() {
                 let mut rows = model.pairs[p].usage.iter().map(|(row, _)| *row);

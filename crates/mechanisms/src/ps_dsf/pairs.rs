@@ -1,8 +1,10 @@
-//! The problem in terms of PS-DSF: the pairs of a user and a server class on which it may run, the usage of a task
-//! there, and the number of tasks that a unit of the level is worth (docs/theory.md, section 4).
+//! The problem in terms of PS-DSF: the pairs of a user and a server class on which the user may run, the
+//! usage of a task of each pair, and the number of tasks that a unit of the level is worth (docs/theory.md,
+//! section 4).
 //!
-//! The type is generic in the numbers, so that sweeps run in doubles and proofs in rationals. In this folder, `p` is
-//! the index of a pair, and `row` is the index of a resource of a class (or of its time), as in [`Constraints`].
+//! The type is generic in the numbers, so that sweeps run in doubles and proofs in rationals. In this folder,
+//! `p` is the index of a pair, and `row` is the index of a resource of a class (or of its time), as in
+//! [`Constraints`].
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -21,14 +23,15 @@ pub struct Pair<T> {
     pub class: usize,
     /// `w_n gamma_ni`, positive: the number of tasks for each unit of the level `x_n / (w_n gamma_ni)`.
     pub tasks_per_level: T,
-    /// The pairs `(row, d_nir)` of the amounts that one task uses, positive. The row is that of [`Constraints`].
+    /// The pairs `(row, d_nir)` of the amounts that one task uses, positive. Rows have the same index as in
+    /// [`Constraints`].
     pub usage: Vec<(usize, T)>,
 }
 
 /// The problem in one arithmetic.
 ///
-/// Pairs are in ascending order of class, then user. Users without tasks have no pairs, nor have users on classes
-/// where their `gamma_ni` is 0.
+/// Pairs are in ascending order of class, then user. A user without tasks has no pairs. A user has no pair
+/// for a class where its `gamma_ni` is 0.
 #[derive(Debug, Clone)]
 pub struct PairModel<T> {
     /// All pairs.
@@ -48,12 +51,12 @@ pub struct PairModel<T> {
 
 const WHAT: &str = "the table of users and the server classes that they may use";
 
-/// The tasks by pair, and the totals of users that these tasks add up to.
+/// The tasks of each pair, and the totals of users that these tasks add up to.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Point<T> {
-    /// The tasks `x_ni`, by pair.
+    /// The tasks `x_ni` of each pair.
     pub tasks: Vec<T>,
-    /// The totals `x_n`, by user.
+    /// The total tasks `x_n` of each user.
     pub totals: Vec<T>,
 }
 
@@ -63,7 +66,8 @@ impl<T: Scalar> PairModel<T> {
         Self::of_classes(constraints, 0..constraints.problem().n_servers())
     }
 
-    /// Creates the model of some classes, which are numbered from 0 in it. Only their rows are included.
+    /// Creates the model of some classes, which are numbered from 0 in the model. Only the rows of these
+    /// classes are included.
     pub fn of_classes(constraints: &Constraints<'_>, classes: Range<usize>) -> Self {
         let problem = constraints.problem();
         let users = problem.users();
@@ -127,15 +131,15 @@ impl<T: Scalar> PairModel<T> {
         Point { tasks: vec![T::zero(); self.pairs.len()], totals: vec![T::zero(); self.n_users()] }
     }
 
-    /// Returns the point with the given tasks by pair.
+    /// Returns the point with the given tasks of each pair.
     pub fn point(&self, tasks: Vec<T>) -> Point<T> {
         let mut point = Point { tasks, totals: vec![T::zero(); self.n_users()] };
         self.refresh_totals(&mut point);
         point
     }
 
-    /// Returns the point with the given tasks `(class, x_ni)` by user. Entries for classes on which a user may not
-    /// run are ignored.
+    /// Returns the point with the given tasks of each user, as pairs `(class, x_ni)`. Ignores classes on
+    /// which a user may not run.
     pub fn point_of<N>(&self, tasks: &[Vec<(usize, N)>], number: impl Fn(&N) -> T) -> Point<T> {
         let on = |pair: &Pair<T>| {
             let list = tasks.get(pair.user).into_iter().flatten();
@@ -169,7 +173,7 @@ impl<T: Scalar> PairModel<T> {
         point.totals[self.pairs[pair].user].over(&self.pairs[pair].tasks_per_level)
     }
 
-    /// Returns the positive numbers of tasks by user and class.
+    /// Returns the positive numbers of tasks of each user, as pairs of class and tasks.
     pub fn tasks_by_user(&self, point: &Point<T>) -> Vec<Vec<(usize, T)>> {
         let list = |pairs: &Vec<usize>| {
             let used = pairs.iter().filter(|p| point.tasks[**p].is_positive());

@@ -1,16 +1,17 @@
 //! The residual: the violation of Theorem 1 by a floating-point solution (docs/theory.md, section 4).
 //!
-//! The violation of user `n` on class `i` is the smallest `v` with this property: of some resource that `n` demands
-//! there, at most the fraction `v` is free or used by users whose level exceeds `1 + v` times that of `n`. It is 0
-//! exactly if `n` has a bottleneck on `i`. The violation of a user is the largest over its classes, or the fraction of
-//! its task limit that it lacks, if this is smaller. The residual is the largest violation of all users, or the largest
-//! fraction by which a row or a limit is overfilled, if this is larger.
+//! The violation of user `n` on class `i` is the smallest `v` such that some resource that `n` demands there
+//! has this property: at most the fraction `v` of the resource is free or used by users whose level exceeds
+//! `1 + v` times the level of `n`. The violation is 0 exactly if `n` has a bottleneck on `i`. The violation
+//! of a user is the largest violation over its classes, or the fraction of its task limit that it lacks, if
+//! this fraction is smaller. The residual is the largest violation of all users, or the largest fraction by
+//! which a row or a limit is overfilled, if this fraction is larger.
 
 use evenhand_problem::Constraints;
 
 use super::pairs::{PairModel, Point};
 
-/// The users that use a row, with the highest level first.
+/// The free fraction of a row, and the users that use the row, with the highest level first.
 struct Holders {
     /// The fraction of the row that is free.
     free: f64,
@@ -18,12 +19,14 @@ struct Holders {
     holders: Vec<(f64, f64)>,
 }
 
-/// Returns the residual of tasks `(class, x_ni)` by user, which measures the violation of Theorem 1.
+/// Returns the residual of tasks, which measures the violation of Theorem 1. `tasks` lists the pairs
+/// `(class, x_ni)` of each user.
 ///
-/// The violation of a user on a class is the smallest `v` with this property: of some resource that it demands there,
-/// at most the fraction `v` is free or used by users whose level exceeds `1 + v` times its own. The violation of a user
-/// is the largest over its classes, or the fraction of its task limit that it lacks, if this is smaller. The residual
-/// is the largest violation, or the largest fraction by which a row or a limit is overfilled, if this is larger.
+/// The violation of a user on a class is the smallest `v` such that some resource that the user demands there
+/// has this property: at most the fraction `v` of the resource is free or used by users whose level exceeds
+/// `1 + v` times the user's level. The violation of a user is the largest violation over its classes, or the
+/// fraction of its task limit that it lacks, if this fraction is smaller. The residual is the largest
+/// violation, or the largest fraction by which a row or a limit is overfilled, if this fraction is larger.
 /// Entries for classes on which a user cannot run are ignored.
 #[must_use]
 pub fn residual_of(constraints: &Constraints<'_>, tasks: &[Vec<(usize, f64)>]) -> f64 {
@@ -83,7 +86,8 @@ impl Holders {
         let mut least = f64::INFINITY;
         let mut above = self.free.max(0.0);
         for (holder, through) in &self.holders {
-            // At `v = exceeds`, only the users before this one have a level above `1 + v` times that of the user.
+            // At `v = exceeds`, only the users before this user have a level above `1 + v` times the level of
+            // the user in question.
             let exceeds = if level > 0.0 { holder / level - 1.0 } else { f64::INFINITY };
             least = least.min(above.max(exceeds));
             if above >= least {

@@ -12,7 +12,7 @@ pub trait Scalar: Clone + Debug + PartialEq + PartialOrd {
     const HEAP: u64;
     /// Returns 0.
     fn zero() -> Self;
-    /// Converts a rational to the number, or to the nearest one.
+    /// Converts a rational to the number, or to the nearest number.
     fn of(value: &Rational) -> Self;
     /// Returns `self + other`.
     fn plus(&self, other: &Self) -> Self;
@@ -24,7 +24,8 @@ pub trait Scalar: Clone + Debug + PartialEq + PartialOrd {
     fn over(&self, other: &Self) -> Self;
     /// Returns the length of the number in bits, or 0 if all numbers are equally long.
     fn bits(&self) -> usize;
-    /// Returns whether two numbers are equal: exactly, or for doubles up to `tolerance` times the larger one.
+    /// Returns whether two numbers are equal. Doubles count as equal if they differ by at most `tolerance`
+    /// times the larger one.
     fn same(&self, other: &Self, tolerance: f64) -> bool;
 
     /// Compares two numbers. NaN counts as equal, but no operation here produces it.

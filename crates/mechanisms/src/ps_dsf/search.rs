@@ -21,20 +21,21 @@ use crate::mechanism::{Search, Tried};
 /// An exact PS-DSF allocation.
 #[derive(Debug, Clone)]
 pub struct Answer {
-    /// The tasks `x_ni`, by user.
+    /// The tasks `x_ni` of each user.
     pub tasks: Vec<Vec<(usize, Rational)>>,
-    /// The totals `x_n`, by user.
+    /// The total tasks `x_n` of each user.
     totals: Vec<Rational>,
-    /// The rows that serve as bottlenecks, in ascending order.
+    /// The rows that are bottlenecks, in ascending order.
     pub bottlenecks: Vec<usize>,
 }
 
 /// The result of a search.
 #[derive(Debug, Clone)]
 pub struct Searched {
-    /// The answer that is returned, if there is one.
+    /// The answer that is returned, or `None` if the search found no answer.
     pub answer: Option<Answer>,
-    /// The candidate with the smallest residual, if no start led to an exact answer.
+    /// The refused candidate with the smallest residual, or `None` if no candidate was refused. It is of use
+    /// if no exact answer was found.
     pub closest: Option<Candidate>,
     /// The model in doubles.
     pub model: PairModel<f64>,
@@ -44,7 +45,7 @@ pub struct Searched {
     pub search: Search,
     /// The work that was done.
     pub spent: Spent,
-    /// The violation of the last candidate that was refused, if there was one.
+    /// The violation of the last candidate that was refused, or `None` if no candidate was refused.
     pub violation: Option<Violation>,
 }
 
@@ -56,7 +57,7 @@ pub fn search(
     select: Option<Goal>,
     time: Option<Duration>,
 ) -> Searched {
-    // Check that there is memory for both models before one of them is created.
+    // Check that there is memory for both models before a model is created.
     let classes = 0..constraints.problem().n_servers();
     let room =
         (PairModel::<f64>::held(constraints, &classes), PairModel::<Rational>::held(constraints, &classes));
@@ -175,8 +176,8 @@ struct Driver<'a> {
     violation: Option<Violation>,
 }
 
-/// The assumed number of steps of another mechanism for each pair of a user and a class. Exact max-min fairness takes
-/// a few microseconds for each.
+/// The assumed number of steps of another mechanism for each pair of a user and a class. Exact max-min
+/// fairness takes a few microseconds for each pair.
 const WORK_OF_A_MECHANISM: u64 = 5_000;
 
 impl Driver<'_> {
@@ -190,7 +191,7 @@ impl Driver<'_> {
             Start::Descending => order.reverse(),
             Start::Shuffled(seed) => order.shuffle(&mut Pcg64Mcg::seed_from_u64(seed)),
             Start::Mechanism(other) => {
-                // The mechanism charges its own work, so this only counts the steps.
+                // The mechanism charges its own work, so only its steps are counted here.
                 self.spent.work += WORK_OF_A_MECHANISM * self.model.pairs.len() as u64;
                 let problem = self.constraints.problem();
                 let found = other.allocate(problem, Arithmetic::Exact).ok()?.allocation;

@@ -1,10 +1,11 @@
 //! Enumeration of all PS-DSF allocations of a small problem, as exact polytopes with their vertices.
 //!
-//! For every user, choose whether it has all its tasks, and if not, a bottleneck on every class on which it may run.
-//! For every such class, also choose whether the user runs there. Given these choices, Theorem 1 (docs/theory.md,
-//! section 4) is linear. The bottlenecks are full, and a user that runs where it demands the bottleneck of another
-//! user has at most the level of that user. The search visits the pairs of a user and a class one by one, solves an
-//! exact linear programme for each choice, and drops polytopes that lie in others.
+//! A choice states for every user whether it has all its tasks. If not, it states a bottleneck of the user on
+//! every class on which the user may run. For every such class, it also states whether the user runs there.
+//! Given a choice, Theorem 1 (docs/theory.md, section 4) is linear. The bottlenecks are full, and a user that
+//! runs where it demands the bottleneck of another user has at most the level of that user. The search visits
+//! the pairs of a user and a class one by one, solves an exact linear programme for each partial choice, and
+//! drops polytopes that lie in other polytopes.
 
 use evenhand_levels::LevelsError;
 use evenhand_levels::njc::vertices::{Constraint, Inequalities, dimension};
@@ -19,7 +20,7 @@ use super::pairs::PairModel;
 pub struct FaceLimits {
     /// The maximum number of partial and complete choices.
     pub choices: usize,
-    /// The maximum of choices times pairs.
+    /// The maximum product of choices and pairs.
     pub work: usize,
     /// The maximum number of rays of one polytope.
     pub rays: usize,
@@ -36,9 +37,9 @@ impl Default for FaceLimits {
 /// The choice for one pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Choice {
-    /// Whether the user may run there.
+    /// Whether the user may run on the class of the pair.
     runs: bool,
-    /// The row that blocks the user there, or `None` if it has all its tasks.
+    /// The row that blocks the user on the class, or `None` if the user has all its tasks.
     bottleneck: Option<usize>,
 }
 
@@ -49,7 +50,7 @@ type Found = (Vec<Vec<Rational>>, Vec<Constraint>, Vec<usize>);
 struct FaceSearch<'a> {
     model: &'a PairModel<Rational>,
     limits: &'a FaceLimits,
-    /// The pairs by user, so that the choices of one user follow each other.
+    /// The pairs in the order of users, so that the choices of one user follow each other.
     order: Vec<usize>,
     choices: Vec<Option<Choice>>,
     count: usize,
@@ -169,7 +170,8 @@ impl FaceSearch<'_> {
                 });
             }
         }
-        // A user that runs here and demands the bottleneck of another user has at most the level of that user.
+        // A user that runs on this class and demands the bottleneck of another user has at most the level of
+        // that user.
         for (n, blocked) in self.choices.iter().enumerate() {
             let Some(Choice { bottleneck: Some(row), .. }) = blocked else { continue };
             for m in model.of_class[model.pairs[n].class].clone() {

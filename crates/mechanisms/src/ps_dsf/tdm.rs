@@ -1,13 +1,13 @@
 //! PS-DSF on time-shared servers: the exact equilibrium of a linear Fisher market.
 //!
-//! Theorem 2 of PS-DSF is the optimality condition of `sum_n w_n log x_n` under the time constraints, with finite
-//! numbers of tasks as limits (docs/theory.md, section 4, fact 5). `x_n` is unique and rational; the placement is not
-//! unique.
+//! Theorem 2 of PS-DSF is the optimality condition of `sum_n w_n log x_n` under the time constraints, with
+//! finite numbers of tasks as limits (docs/theory.md, section 4, fact 5). The total `x_n` is unique and
+//! rational. The placement is not unique.
 //!
-//! `--method sweep` is the paper's simplified algorithm (footnote 4), which fills every class in turn. With unlimited
-//! tasks, it is block coordinate ascent of the same sum and ends with the same totals. With task limits, it would end
-//! at a point of Theorem 2 that depends on the order of the classes and need not be the optimum. This mechanism is
-//! defined as the optimum, so the method is not offered with task limits.
+//! `--method sweep` is the paper's simplified algorithm (footnote 4), which fills every class in turn. With
+//! unlimited tasks, it is block coordinate ascent of the same sum and ends with the same totals. With task
+//! limits, it would end at a point of Theorem 2 that depends on the order of the classes and need not be the
+//! optimum. This mechanism is defined as the optimum, so the method is not offered with task limits.
 
 use evenhand_exact::{Axiom, Parameters, Prices};
 use evenhand_problem::number::near;

@@ -5,7 +5,7 @@ use thiserror::Error;
 
 use super::pairs::{PairModel, Point};
 
-/// The reason for which an allocation is not PS-DSF.
+/// The reason why an allocation is not PS-DSF.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum Violation {
     /// A number of tasks is negative.
@@ -50,7 +50,7 @@ pub fn bottlenecks(
         }
         satisfied.push(limit.as_ref() == Some(total));
     }
-    // By row: the highest level of the users that use it.
+    // The highest level of the users that use each row.
     let mut highest: Vec<Option<Rational>> = vec![None; used.len()];
     let levels: Vec<Rational> = (0..model.pairs.len()).map(|p| model.level(point, p)).collect();
     for (p, pair) in model.pairs.iter().enumerate().filter(|(p, _)| point.tasks[*p] > 0) {

@@ -1,12 +1,14 @@
 //! Water filling: the exact filling of one server class, with its users' tasks on other classes fixed.
 //!
-//! The lowest levels `x_n / (w_n gamma_ni)` rise together. A user joins when the common level reaches the level on this
-//! class that its tasks on other classes already give it. It leaves when it has all its tasks or when a resource that
-//! it demands runs out. In the end, every user of the class has all its tasks or a bottleneck there. This is the only
-//! point that satisfies Theorem 1 on this class (docs/theory.md, section 4, Theorem A).
+//! The lowest levels `x_n / (w_n gamma_ni)` rise together. A user joins when the common level reaches the
+//! level on this class that its tasks on other classes already give it. The user leaves when it has all its
+//! tasks or when a resource that it demands runs out. In the end, every user of the class has all its tasks
+//! or a bottleneck on the class. This is the only point that satisfies Theorem 1 on this class
+//! (docs/theory.md, section 4, Theorem A).
 //!
-//! A sweep fills all classes in turn, given the tasks of their users on the others (Gauss-Seidel). A point that a
-//! sweep does not change is PS-DSF. Sweeps often converge, but slowly on large problems, and sometimes they cycle.
+//! A sweep fills all classes in turn, given the tasks of their users on the other classes (Gauss-Seidel). A
+//! point that a sweep does not change is PS-DSF. Sweeps often converge, but slowly on large problems, and
+//! sometimes they cycle.
 
 use evenhand_problem::Constraints;
 
@@ -16,7 +18,7 @@ use super::scalar::Scalar;
 /// An event for a user while the level rises.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Event {
-    /// The level reaches the level of the user.
+    /// The common level reaches the level of the user.
     Joins,
     /// The user has all its tasks.
     Satisfied,
@@ -27,13 +29,14 @@ struct Filling<'a, T> {
     model: &'a PairModel<T>,
     /// The first pair and the first row of the class.
     first: (usize, usize),
-    /// The tasks of each user on other classes, by pair of the class.
+    /// The tasks on other classes of the user of each pair of the class.
     elsewhere: Vec<T>,
     /// The pairs whose tasks rise with the level.
     rising: Vec<usize>,
     level: T,
     used: Vec<T>,
-    /// The growth of `used` per unit of level, and the number of pairs that contribute to it.
+    /// The growth of `used` per unit of level, and the number of pairs that contribute to this growth, for
+    /// each row of the class.
     slope: Vec<(T, usize)>,
     saturated: Vec<bool>,
     /// The level at which each row of the class ran out.
@@ -41,7 +44,8 @@ struct Filling<'a, T> {
     tasks: Vec<T>,
 }
 
-/// Sweeps once over all classes in `order`. Returns for each row the level at which it ran out, if it did.
+/// Sweeps once over all classes in `order`. Returns for each row the level at which it ran out, or `None` if
+/// it did not.
 pub fn sweep(model: &PairModel<f64>, order: &[usize], point: &mut Point<f64>) -> Vec<Option<f64>> {
     let mut levels = vec![None; model.capacity.len()];
     for class in order {
@@ -52,8 +56,8 @@ pub fn sweep(model: &PairModel<f64>, order: &[usize], point: &mut Point<f64>) ->
     levels
 }
 
-/// Fills `class` again and updates `point` with its totals. Returns for each row of the class the level at which it
-/// ran out, if it did.
+/// Fills `class` again and updates `point` with its totals. Returns for each row of the class the level at
+/// which it ran out, or `None` if it did not.
 fn fill(model: &PairModel<f64>, class: usize, point: &mut Point<f64>) -> Vec<Option<f64>> {
     let pairs = model.of_class[class].clone();
     let elsewhere: Vec<f64> = pairs
@@ -68,7 +72,8 @@ fn fill(model: &PairModel<f64>, class: usize, point: &mut Point<f64>) -> Vec<Opt
     levels
 }
 
-/// Computes the tasks of users on a class as if it were the only one. Returns the positive numbers by user.
+/// Computes the tasks of users on a class as if it were the only class. Returns the positive numbers of tasks
+/// with their users.
 pub(crate) fn alone<T: Scalar>(
     constraints: &Constraints<'_>,
     class: usize,
@@ -79,8 +84,8 @@ pub(crate) fn alone<T: Scalar>(
     users.zip(tasks).filter(|(_, tasks)| tasks.is_positive())
 }
 
-/// Computes the tasks by pair of `class` for the given tasks elsewhere. Also returns for each row of the class the
-/// level at which it ran out, if it did.
+/// Computes the tasks of each pair of `class` for the given tasks on other classes. Also returns for each row
+/// of the class the level at which it ran out, or `None` if it did not.
 pub fn filled<T: Scalar>(model: &PairModel<T>, class: usize, elsewhere: &[T]) -> (Vec<T>, Vec<Option<T>>) {
     let pairs = model.of_class[class].clone();
     let rows = model.rows_of_class[class].clone();
@@ -131,7 +136,8 @@ pub fn filled<T: Scalar>(model: &PairModel<T>, class: usize, elsewhere: &[T]) ->
 }
 
 impl<T: Scalar> Filling<'_, T> {
-    /// Returns the level at which the next rows run out, and these rows, if the level is at most `bound`.
+    /// Returns the level at which the next rows run out, with these rows. Returns `None` if the level is
+    /// above `bound`.
     fn saturates_before(&self, bound: Option<&T>) -> Option<(T, Vec<usize>)> {
         let mut next: Option<(T, Vec<usize>)> = None;
         for (k, (slope, count)) in self.slope.iter().enumerate() {

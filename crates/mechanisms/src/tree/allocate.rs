@@ -92,7 +92,8 @@ impl Settings {
     }
 }
 
-/// Identical users of one group are merged, unless the answer is entitlements, which are stated for each user.
+/// Returns how identical users are treated. Identical users of one group are merged, unless the answer is
+/// entitlements, which are stated for each user.
 fn equals(flags: &Flags) -> Result<Equals, MechanismError> {
     let rule: Option<Rule> = flags.value("rule")?;
     Ok(if rule.is_some_and(|rule| rule.per_resource().is_some()) { Equals::Apart } else { Equals::ByWeight })
@@ -154,7 +155,7 @@ pub fn allocate(problem: &Problem, settings: &Settings) -> Result<Outcome, Mecha
     allocate_noting(problem, settings, &mut SoFar::new())
 }
 
-/// Computes the same as [`allocate`], and records in `so_far` the tasks placed so far.
+/// Computes the result of [`allocate`], and records in `so_far` the tasks placed so far.
 fn allocate_noting(
     problem: &Problem,
     settings: &Settings,
@@ -179,7 +180,8 @@ fn allocate_noting(
     Ok(Outcome { rounds: filled.segments, programmes: filled.programmes, ..outcome })
 }
 
-/// Computes the answer for the flags. If the time is up first, it returns the best answer that it has at that time.
+/// Computes the answer for the flags. If the time is up first, returns the best answer that is known at that
+/// time.
 fn in_time(problem: &Problem, flags: &Flags) -> Result<Outcome, MechanismError> {
     let settings = settings(flags)?;
     let time = flags.seconds()?;

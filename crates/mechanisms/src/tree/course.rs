@@ -7,9 +7,9 @@
 //!
 //! Three ideas make this fast enough for large trees:
 //!
-//! * Every node has a clock of its own ([`moving`]). Its amounts are linear in this clock, and the clock of its
-//!   parent is linear in it too. An event changes only the node where it happens and the nodes above. All others keep
-//!   their rates and are updated only when they are needed.
+//! * Every node has a clock of its own ([`moving`]). The amounts of a node are linear in its clock, and the clock of
+//!   its parent is linear in it too. An event changes only the node where it happens and the nodes above. All other
+//!   nodes keep their rates and are updated only when they are needed.
 //! * Numbers are pairs of doubles with an error bound, and exact numbers only where a decision depends on them
 //!   ([`number`], [`approx`]).
 //! * On several classes, capacity is represented by a few linear bounds on the tasks ([`tracked_bound`]). The caller
@@ -53,36 +53,37 @@ struct Order {
     place: Vec<usize>,
 }
 
-/// The state of the filling. Copies share the states of nodes until one of them changes; every copy has its own tasks
-/// and ways.
+/// The state of the filling. Copies share the states of nodes until one of them changes a node. Every copy
+/// has its own tasks and ways.
 #[derive(Clone)]
 pub struct Course<'f> {
     forest: &'f Forest<'f>,
-    /// The amounts of all nodes. Those of a growing node date from its last update (see [`moving`]).
+    /// The amounts of all nodes. The amounts of a growing node date from its last update (see [`moving`]).
     holdings: Holdings<Number>,
-    /// The way of each user that may grow: the nodes above the user, each with whether the user is below the guarantee
-    /// of that node. Stopped users have no way. They stay stopped, because used amounts only grow.
+    /// The *way* of each user that may grow: the nodes above the user, each with whether the user is below
+    /// the guarantee of that node. The way of a stopped user is `None`. A stopped user stays stopped, because
+    /// used amounts only grow.
     ways: Ways,
-    /// The state of each node, by node.
+    /// The state of each node.
     moving: Vec<Shared<Moving>>,
     /// The bounds that are not reached yet.
     bounds: Vec<TrackedBound>,
     /// The number of bounds that were ever added.
     n_bounds: usize,
-    /// For each node and bound, the approximate rate at which the tasks below the node gain worth in the bound, per
-    /// unit of its clock; `None` if it has to be recomputed.
+    /// For each node and bound, the approximate rate at which the tasks below the node gain worth in the
+    /// bound, per unit of the node's clock. The entry is `None` if it has to be recomputed.
     worths: Vec<Option<Arc<[Approx]>>>,
     /// The positions in `bounds` of the bounds that the next event reaches.
     reached: Vec<usize>,
     order: Arc<Order>,
-    /// The users below each node, by node.
+    /// The users below each node.
     below: Arc<[Vec<usize>]>,
     /// For each node, two sets of users below it: the users that may grow and are below the guarantee of the node, and
     /// all users that may grow.
     requesting: Vec<Shared<[RequestingUsers; 2]>>,
-    /// The last result of [`Course::standing_of`], by node.
+    /// The last result of [`Course::standing_of`] for each node.
     standings: Vec<KnownStanding>,
-    /// Whether each mark of a node was reached at its last event, by node.
+    /// For each node, whether each of its marks was reached at its last event.
     marks: Vec<Rc<[bool]>>,
     /// The number of users that may grow.
     growing: usize,
@@ -138,7 +139,7 @@ impl<'f> Course<'f> {
         course
     }
 
-    /// Adds bounds, which hold from now on. Returns `false` if one of them is violated already.
+    /// Adds bounds, which apply from now on. Returns `false` if the tasks already violate a bound.
     pub fn add_bounds(&mut self, bounds: &[Bound]) -> bool {
         let tasks = self.approximate_tasks();
         for bound in bounds {
@@ -157,8 +158,8 @@ impl<'f> Course<'f> {
         true
     }
 
-    /// Returns the tasks by user, approximately and with error bounds. After a long course they are accurate to some
-    /// 20 digits. This is much faster than computing them exactly.
+    /// Returns the tasks of each user, approximately and with error bounds. After a long course they are
+    /// accurate to some 20 digits. This is much faster than the exact computation.
     fn approximate_tasks(&self) -> Vec<Approx> {
         let mut now = vec![Approx::default(); self.moving.len()];
         let mut tasks = vec![Approx::default(); self.ways.len()];
@@ -207,8 +208,8 @@ impl<'f> Course<'f> {
         self.bounds.iter_mut().for_each(|bound| bound.advance(step));
         let mut events = Vec::new();
         self.process_events(0, &mut events);
-        // Nodes below may not be updated to this event. This is correct here, because reaching one of their marks is an
-        // event of their own, which would have updated them.
+        // The nodes below a node in `events` may not be updated to this event. This is correct here, because
+        // reaching a mark of such a node is an event of its own, which would have updated the node.
         for v in events {
             let marks = self.marks(v);
             if self.marks[v] == marks {
@@ -225,8 +226,8 @@ impl<'f> Course<'f> {
 
     /// Returns whether a node has reached each of its marks.
     ///
-    /// The mark of a user is its number of tasks. The marks of a group are its limits, guarantees and amounts kept
-    /// back, and those of the root are the capacities. [`Holdings::way`] depends on nothing else.
+    /// The mark of a user is its number of tasks. The marks of a group are its limits, guarantees and amounts
+    /// kept back. The marks of the root are the capacities. [`Holdings::way`] depends on nothing else.
     fn marks(&self, v: usize) -> Rc<[bool]> {
         let (forest, node) = (self.forest, &self.forest.nodes[v]);
         if let Some(leaf) = &node.leaf {
@@ -246,7 +247,7 @@ impl<'f> Course<'f> {
         (0..forest.resources.len()).flat_map(of_resource).collect()
     }
 
-    /// Recomputes the way of a user: the nodes above it, and whether it may grow.
+    /// Recomputes the way of a user: the nodes above the user, and whether the user may grow.
     fn update_way(&mut self, n: usize) {
         let (forest, holdings) = (self.forest, &self.holdings);
         let leaf = forest.nodes[forest.leaf(n)].leaf.as_ref().filter(|_| self.ways[n].is_some());
@@ -254,7 +255,8 @@ impl<'f> Course<'f> {
         self.set_way(n, way.map(|way| way.nodes));
     }
 
-    /// Sets the way of a user. If it is different, the growth of all nodes above the user must be recomputed.
+    /// Sets the way of a user. If the new way is different, the growth of all nodes above the user must be
+    /// recomputed.
     fn set_way(&mut self, n: usize, way: Option<Vec<(usize, bool)>>) {
         if self.ways[n] == way {
             return;
@@ -268,7 +270,7 @@ impl<'f> Course<'f> {
         self.ways[n] = way;
     }
 
-    /// Stops all users whose tasks are worth something in a bound that was reached.
+    /// Stops all users whose tasks have a positive worth in a bound that was reached.
     fn stop_at_bounds(&mut self) {
         let reached = std::mem::take(&mut self.reached);
         for at in reached.iter().rev() {
@@ -289,8 +291,8 @@ impl Totals for Course<'_> {
         self.compare_slack(&mut TrackedBound::new(bound, self.n_bounds), &self.approximate_tasks()).is_lt()
     }
 
-    /// Updates all nodes, also those below nodes that do not grow. The latter are as old as their own clocks, but the
-    /// nodes below them may be older.
+    /// Updates all nodes, also those below nodes that do not grow, and returns the exact tasks of each user.
+    /// A node that does not grow is up to date by its own clock, but the nodes below it may be older.
     fn exactly(&mut self) -> Vec<Rational> {
         let order = Arc::clone(&self.order);
         for v in order.upwards.iter().copied().rev() {
@@ -319,7 +321,8 @@ mod tests {
         Shape { groups: 9, users: 16, classes: 3 },
     ];
 
-    /// In tests, nearly all numbers are known only in doubles until they are needed.
+    /// Checks the course against the definition. In tests, nearly all numbers are known only in doubles until
+    /// they are needed.
     #[test]
     fn the_course_ends_where_the_definition_says() {
         // With the last seed, two resources of a group become equal before both reach its guarantee, one after the

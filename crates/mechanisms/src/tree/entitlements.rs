@@ -1,13 +1,15 @@
-//! The entitlements of groups under schedulers that divide every resource separately (docs/theory.md, section 9).
+//! The entitlements of groups under schedulers that divide every resource separately (docs/theory.md, section
+//! 9).
 //!
-//! For each resource, starting from the root, guarantees come first: a child with the request `q_k = min(demand below
-//! it, limit)` gets `min(G_k, q_k)`, where `G_k` is the guarantee stated for the child itself. Then levels rise up to
-//! `q_k`. Each group divides its amount among its children in the same way.
+//! For each resource, starting from the root, guarantees come first: a child with the request
+//! `q_k = min(demand below it, limit)` gets `min(G_k, q_k)`, where `G_k` is the guarantee stated for the
+//! child itself. Then levels rise up to `q_k`. Each group divides its amount among its children in the same
+//! way.
 //!
-//! Volcano keeps a guarantee for its queue, except for the amount that `lend` releases. A queue may use at most its
-//! *real capability*. This is the real capability of its parent (for the root: the whole capacity) minus the amounts
-//! kept for its siblings, and at most its own limit. Under `volcano-capacity`, a guarantee is the amount that the queue
-//! deserves, whether it lends it or not (`Division::deserving`).
+//! Volcano keeps a guarantee for its queue, except for the amount that `lend` releases. A queue may use at
+//! most its *real capability*. This is the real capability of its parent (for the root: the whole capacity)
+//! minus the amounts kept for its siblings, and at most its own limit. Under `volcano-capacity`, a guarantee
+//! is the amount that the queue deserves, whether the queue lends the amount or not (`Division::deserving`).
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -18,13 +20,15 @@ use super::raise::{Claim, raise};
 use super::rounds::{Tier, Wish, give_whole};
 use super::rule::PerResource;
 
-/// The entitlements of all groups, and of users that count as queues, by resource of the problem.
+/// The entitlements of all groups, and of users that count as queues, with one amount for each resource of
+/// the problem.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entitlements {
-    /// The entitlement of each group, by group.
+    /// The entitlement of each group, indexed by group and then by resource.
     pub groups: Vec<Vec<Rational>>,
-    /// The entitlement of each user that is a sibling of groups and so counts as a queue of its own. The amount of a
-    /// group without subgroups is not divided among its users, which share one queue.
+    /// The entitlement of each user that is a sibling of groups and so counts as a queue of its own, or
+    /// `None` for other users. The amount of a group without subgroups is not divided among its users, which
+    /// share one queue.
     pub users: Vec<Option<Vec<Rational>>>,
 }
 
@@ -34,26 +38,26 @@ struct Child<'e> {
     request: Request,
     weight: &'e Rational,
     priority: i64,
-    /// The amount that its users deserve (`volcano-capacity`); 0 under all other rules.
+    /// The amount that the users of the child deserve (`volcano-capacity`), or 0 under all other rules.
     deserved: Rational,
-    /// The amount that it requests beyond `request`, This amount is divided last (`volcano-capacity`).
+    /// The amount that the child requests beyond `request`. This amount is divided last (`volcano-capacity`).
     beyond: Rational,
 }
 
 /// A requested amount of a resource, or `None` for any amount.
 type Request = Option<Rational>;
 
-/// The requests for one resource under `volcano-capacity`, by group; the root comes last.
+/// The requests of each group for one resource under `volcano-capacity`. The root comes last.
 struct Deserving {
     /// The amount that the queues below deserve, as far as their real capabilities allow.
     deserved: Vec<Rational>,
     /// The amount of `deserved` that the queues below request.
     requested: Vec<Rational>,
-    /// The amount requested by queues that deserve another resource, but none of this one.
+    /// The amount requested by queues that deserve another resource, but none of this resource.
     beyond: Vec<Rational>,
 }
 
-/// The requests for one resource, by group; the root comes last.
+/// The requests of each group for one resource. The root comes last.
 enum Requests {
     Whole(Vec<Request>),
     Deserving(Deserving),
@@ -71,8 +75,8 @@ struct Division<'p> {
     capacity: Vec<Rational>,
     /// The root and all groups, each before its subgroups. The index of the root is the number of groups.
     from_the_root: Vec<usize>,
-    /// The children by group, and those of the root last: subgroups, and users that are siblings of subgroups. Users
-    /// of the root are always included.
+    /// The children of each group, and of the root last: subgroups, and users that are siblings of subgroups.
+    /// The users of the root are always included.
     children: Vec<Vec<Node>>,
     rule: PerResource,
     whole: bool,
@@ -80,8 +84,8 @@ struct Division<'p> {
 }
 
 impl Entitlements {
-    /// Computes the entitlements of a problem with groups. With `whole`, they are in whole units of every resource,
-    /// as KAI computes them. Returns `None` if rounding would take too long.
+    /// Computes the entitlements of a problem with groups. With `whole`, entitlements are whole units of
+    /// every resource, as KAI computes them. Returns `None` if rounding would take too long.
     pub(super) fn new(problem: &Problem, rule: PerResource, whole: bool) -> Option<Self> {
         let division = Division::new(problem, rule, whole);
         let zeros = || vec![Rational::new(); problem.n_resources()];
@@ -98,8 +102,9 @@ impl Entitlements {
         Some(entitlements)
     }
 
-    /// Returns whether one more task of user `n` fits into the entitlements of its groups, or into its own entitlement,
-    /// in addition to the usage `held` and `own`. All resources that it demands are checked.
+    /// Returns whether one more task of user `n` fits into the entitlements of its groups, or into its own
+    /// entitlement, in addition to the usage `held` and `own`. All resources that the user demands are
+    /// checked.
     pub(super) fn has_room(
         &self,
         problem: &Problem,
@@ -186,7 +191,7 @@ impl<'p> Division<'p> {
         amount(guarantee, r).cloned().unwrap_or_default()
     }
 
-    /// Returns the amount of its guarantee that a group lends, if it states one.
+    /// Returns the amount of its guarantee that a group lends, or `None` if the group does not state it.
     fn lent(&self, v: usize, r: usize) -> Option<&Rational> {
         amount(&self.problem.groups().list()[v].lend, r)
     }
@@ -202,8 +207,8 @@ impl<'p> Division<'p> {
         if is_kept_alone { kept[v].clone() } else { self.stated(v, r) }
     }
 
-    /// Returns the maximum amount of a resource that each group, and the root, may use. `None` means any amount.
-    /// Volcano calls it the real capability.
+    /// Returns the maximum amount of a resource that each group, and the root, may use. `None` means any
+    /// amount. Volcano calls this maximum the real capability.
     fn most(&self, r: usize, kept: &[Rational]) -> Vec<Request> {
         let list = self.problem.groups().list();
         let limit = |v: usize| amount(&list[v].limit, r).cloned();
@@ -226,7 +231,8 @@ impl<'p> Division<'p> {
         most
     }
 
-    /// Returns the amounts requested below each group, at most what it may use. The root comes last.
+    /// Returns the amounts requested below each group, at most the amount that the group may use. The root
+    /// comes last.
     fn requests(&self, r: usize, most: &[Request]) -> Vec<Request> {
         let groups = self.problem.groups();
         let mut requests = vec![Some(Rational::new()); self.root() + 1];
@@ -246,10 +252,11 @@ impl<'p> Division<'p> {
 
     /// Returns the amounts of a resource that queues deserve and request.
     ///
-    /// A queue without subqueues deserves its guarantee `D`, whether it lends it or not. Of a resource that it states,
-    /// it requests at most the deserved amount. Of a resource that it does not state, it requests the demand of its
-    /// tasks that also demand a stated resource: a scheduler that gives them the latter must give them the former. A
-    /// queue that deserves no amount requests none, since Volcano does not reclaim anything for it.
+    /// A queue without subqueues deserves its guarantee `D`, whether it lends the guarantee or not. If the
+    /// queue states the resource, it requests at most the deserved amount. If it does not, it requests the
+    /// demand of its tasks that also demand a stated resource: a scheduler that gives these tasks the stated
+    /// resource must give them this resource too. A queue that deserves no amount requests none, since
+    /// Volcano does not reclaim anything for it.
     fn deserving(&self, r: usize, most: &[Request]) -> Deserving {
         let groups = self.problem.groups();
         let zeros = || vec![Rational::new(); self.root() + 1];
@@ -400,7 +407,7 @@ impl<'p> Division<'p> {
     }
 }
 
-/// Returns the amount of a resource, if it is named.
+/// Returns the amount of resource `r`, or `None` if the list does not name the resource.
 fn amount<'a>(amounts: impl IntoIterator<Item = &'a (usize, Rational)>, r: usize) -> Option<&'a Rational> {
     amounts.into_iter().find(|(of, _)| *of == r).map(|(_, amount)| amount)
 }
@@ -411,8 +418,8 @@ impl Node {
     }
 }
 
-/// Divides the rest as KAI does without rounding: priorities from high to low, and within each the lowest `(e -
-/// min(G, q)) / w` rises.
+/// Divides the rest as KAI does without rounding. Priorities are served from high to low. Within a priority,
+/// the lowest `(e - min(G, q)) / w` rises.
 fn by_priority(children: &[Child<'_>], parts: &mut [Rational], mut left: Rational, sole_takes_all: bool) {
     let mut tiers: BTreeMap<Reverse<i64>, Vec<usize>> = BTreeMap::new();
     for (k, child) in children.iter().enumerate() {
@@ -436,12 +443,12 @@ fn by_priority(children: &[Child<'_>], parts: &mut [Rational], mut left: Rationa
 }
 
 impl Child<'_> {
-    /// Returns the amount that comes first: the guarantee, as far as it is requested.
+    /// Returns the amount that the child gets first: the requested part of its guarantee.
     fn first(&self) -> Rational {
         self.request.clone().into_iter().fold(self.guarantee.clone(), Rational::min)
     }
 
-    /// Returns the amount that it requests in addition to what it has.
+    /// Returns the amount that the child requests in addition to `has`.
     fn room(&self, has: &Rational) -> Option<Rational> {
         self.request.as_ref().map(|request| Rational::from(request - has))
     }

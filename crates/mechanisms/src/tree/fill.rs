@@ -1,10 +1,11 @@
 //! The hierarchical filling, segment by segment, until no user can grow.
 //!
-//! On one class without class limits, a filling that respects the total capacity can always be placed. Otherwise the
-//! tree is filled under linear bounds on the tasks that every placement satisfies, at first without any. From time to
-//! time, a linear programme checks whether the tasks can be placed. If they cannot, they violate a further bound, and
-//! the filling goes back to a state that satisfies it. Tasks only grow, so if the final tasks can be placed, so can all
-//! earlier ones. Every user that was stopped at a bound is therefore stopped by a real lack of capacity.
+//! On one class without class limits, a filling that respects the total capacity can always be placed.
+//! Otherwise the tree is filled under linear bounds on the tasks that every placement satisfies. The filling
+//! starts without any bounds. From time to time, a linear programme checks whether the tasks can be placed.
+//! If they cannot, they violate a further bound, and the filling goes back to a state that satisfies this
+//! bound. Tasks only grow, so if the final tasks can be placed, so can all earlier tasks. Every user that was
+//! stopped at a bound is therefore stopped by a real lack of capacity.
 
 use evenhand_budget::charge;
 use evenhand_exact::tree::{Bound, ClassLimits, Forest};
@@ -16,30 +17,34 @@ use evenhand_problem::{Constraints, Problem, Rational, Sharing};
 use super::course::{Course, Endless};
 use super::trail::Trail;
 
-/// The maximum work, in units of the size of the tree. Each takes a few nanoseconds while numbers are short.
+/// The maximum work, in units of the size of the tree. A unit takes a few nanoseconds while numbers are
+/// short.
 const WORK: usize = 10_000_000_000;
-/// The minimum number of segments between two checks of the placement, which is also the initial number. It is
-/// doubled after each success and halved after each failure.
+/// The minimum number of segments between two checks of the placement, which is also the initial number. The
+/// number of segments is doubled after each success and halved after each failure.
 const FIRST_STRIDE: usize = 16;
-/// The maximum number of segments between two checks. If a bound is violated, half of them are lost on average.
+/// The maximum number of segments between two checks. If a bound is violated, half of these segments are lost
+/// on average.
 const LONGEST_STRIDE: usize = 512;
-/// The maximum number of bounds that are computed at a time.
+/// The maximum number of bounds that are computed in one step.
 const MOST_BOUNDS: usize = 50;
 /// The fraction of the distance to a bound to which totals are moved back.
 const WITHIN: f64 = 1.0 - 1e-6;
 
-/// Runs one segment and charges the budget: some steps for each node and user. Long numbers are charged separately.
+/// Runs one segment and charges the budget some steps for each node and user. Long numbers are charged
+/// separately.
 fn segment(forest: &Forest<'_>, course: &mut Course<'_>) -> Result<bool, LevelsError> {
     charge((forest.size() as u64).saturating_mul(5), "hierarchical filling");
     course.segment().map_err(|_: Endless| LevelsError::Lp(LpError::ExactlyUnbounded))
 }
 
-/// The pairs `(class, tasks)` by user that could be placed at the last check, as far as doubles show.
+/// The tasks of each user that could be placed at the last check, as far as doubles show: pairs
+/// `(class, tasks)`.
 pub type SoFar = Vec<Vec<(usize, f64)>>;
 
 /// A filled tree.
 pub struct Filled {
-    /// The pairs `(class, tasks)` by user, in ascending order of the class.
+    /// The tasks of each user as pairs `(class, tasks)`, in ascending order of the class.
     pub tasks: Placed,
     /// The bounds that are reached.
     pub bounds: Vec<Bound>,
@@ -67,8 +72,8 @@ pub fn fill(
     // All servers are identical and divisible, so tasks that fit into the total capacity can be placed.
     let mut course = Course::new(forest, &nothing, &[]);
     for segments in 0..most {
-        // The tasks are recorded rarely, since this visits all users. They are needed if the work budget ends before
-        // the program notices that the time is up.
+        // The tasks are recorded rarely, since recording visits all users. They are needed if the work budget
+        // ends before the program notices that the time is up.
         if segments.is_power_of_two() {
             let tasks = course.nearly().into_iter().map(|tasks| tasks.to_f64());
             *so_far = tasks.map(|x| if x > 0.0 { vec![(0, x)] } else { Vec::new() }).collect();
@@ -102,8 +107,8 @@ fn on_classes(
     let constraints = Constraints::new(problem, Sharing::Rdm);
     let mut placements = Placements::new(&constraints, &forest.class_limits)?;
     let is_plain = forest.is_plain.iter().all(|is_plain| *is_plain);
-    // If the usage of groups is not the sum of their running tasks, the capacity may not end the filling. So a bound
-    // must end it.
+    // If the usage of groups is not the sum of their running tasks, the capacity may not end the filling. A
+    // bound must end it in this case.
     let mut bounds: Vec<Bound> =
         if is_plain { Vec::new() } else { vec![every_task(&constraints, &forest.class_limits)] };
     let mut course = Course::new(forest, nothing, &bounds);
@@ -151,10 +156,11 @@ fn on_classes(
     Ok(None)
 }
 
-/// Adds a bound that totals violate, and further bounds. Returns the number of linear programmes that this took.
+/// Adds a bound that totals violate, and further bounds. Returns the number of linear programmes that were
+/// solved.
 ///
-/// The tasks of the bound's users are moved back to where they satisfy it. If the totals still cannot be placed, they
-/// violate another bound, and the step is repeated.
+/// The tasks of the bound's users are moved back until they satisfy the bound. If the totals still cannot be
+/// placed, they violate another bound, and the step is repeated.
 fn further(
     placements: &mut Placements,
     from: &[Rational],

@@ -19,15 +19,16 @@ pub struct Standing {
     pub name: String,
     /// The kind of node.
     pub kind: NodeKind,
-    /// The number of groups above it.
+    /// The number of groups above the node.
     pub depth: usize,
-    /// Its share, before it is divided by the weight.
+    /// The share of the node, before it is divided by the weight.
     pub share: Rational,
-    /// Its share divided by its weight, or by 1 if the weight is 0.
+    /// The share of the node divided by its weight, or by 1 if the weight is 0.
     pub level: Rational,
     /// The number that the scheduler of the rule itself reports for the node, if it differs from the share.
     pub reported: Option<Reported>,
-    /// The key by which it is compared with its siblings, or `None` if no user below it wants more tasks.
+    /// The key by which the node is compared with its siblings, or `None` if no user below it wants more
+    /// tasks.
     pub next: Option<Next>,
 }
 
@@ -45,16 +46,16 @@ pub enum NodeKind {
 /// The key by which siblings are compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Next {
-    /// Whether a user below it is below its guarantee. Such nodes come first.
+    /// Whether a user below the node is below the node's guarantee. Such nodes come first.
     pub is_below_guarantee: bool,
-    /// The used fraction of the guarantee, or the level.
+    /// The used fraction of the guarantee if a user is below the guarantee, or else the level.
     pub level: Rational,
-    /// Its rank among its siblings, from 1. Equal keys have equal ranks.
+    /// The rank of the node among its siblings, from 1. Equal keys have equal ranks.
     pub rank: usize,
-    /// Whether a sibling has the same key. The rule does not define which of them comes first.
+    /// Whether a sibling has the same key. The rule does not define which of the two comes first.
     pub is_tied: bool,
-    /// Whether no user below it may grow now. All users that want more are stopped by a limit, by a weight of 0, or
-    /// by a resource that is used up.
+    /// Whether no user below the node may grow now. All users that want more tasks are then stopped by a
+    /// limit, by a weight of 0, or by a resource that is used up.
     pub is_stopped: bool,
 }
 
@@ -105,7 +106,7 @@ pub fn levels(
 struct Order<'o> {
     forest: &'o Forest<'o>,
     holdings: &'o Holdings,
-    /// The users below each node that want more and are below its guarantee, in ascending order.
+    /// The users below each node that want more tasks and are below the node's guarantee, in ascending order.
     below: Vec<Vec<usize>>,
     /// Whether a user below each node may grow.
     may_grow: Vec<bool>,
@@ -120,7 +121,7 @@ struct Candidate {
     /// Whether the node comes after its siblings because the nodes above serve users of other nodes first.
     waits: bool,
     key: Option<Key>,
-    /// The users below it that want more tasks.
+    /// The users below the node that want more tasks.
     wants: Vec<usize>,
     /// The users of `wants` that the nodes above serve first.
     first: Vec<usize>,
@@ -158,11 +159,11 @@ impl Order<'_> {
         }
     }
 
-    /// Adds the children of a node and everything below them. `wants` are the users below it that want more, and
-    /// `first` are the users among them that the nodes above serve first.
+    /// Adds the children of a node and everything below them. `wants` are the users below the node that want
+    /// more tasks. `first` are the users in `wants` that the nodes above serve first.
     fn inside(&mut self, v: usize, depth: usize, wants: &[usize], first: &[usize]) {
         let mut children = self.candidates(v, wants, first);
-        // Children that want nothing come last. Equal keys stay in the order of the file.
+        // Children whose users want no more tasks come last. Equal keys stay in the order of the file.
         children.sort_by(|a, b| (a.key.is_none(), a.waits, &a.key).cmp(&(b.key.is_none(), b.waits, &b.key)));
         let places: Vec<(bool, Option<Key>)> = children.iter().map(|of| (of.waits, of.key.clone())).collect();
         let mut rank = 1;
@@ -215,9 +216,9 @@ impl Order<'_> {
 /// The usage of groups, for comparison with entitlements.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Held {
-    /// The usage by group and resource.
+    /// The usage of each group, indexed by group and then by resource.
     pub groups: Vec<Vec<Rational>>,
-    /// Whether one more task of each user fits into the entitlements of its groups, by user.
+    /// Whether one more task of each user fits into the entitlements of its groups.
     pub may_start: Vec<bool>,
 }
 

@@ -1,12 +1,12 @@
 //! `tree`: hierarchical filling of groups with guarantees, limits and weights (docs/theory.md, section 9).
 //!
-//! Users are members of groups, and groups of other groups. Filling starts without tasks. At every moment, the root
-//! lets those of its children grow whose key is least: children below their guarantee come first, then the priority
-//! decides, then the share divided by the weight. Each of these children lets its own children grow in the same way,
-//! down to single users, whose tasks grow at rates that keep equal levels equal. A user stops when it has all its
-//! tasks, when a resource that it needs is used up, or when a limit is reached. All events are rational, and so is the
-//! result. It does not depend on the order of the file. Without groups and guarantees, and with the default share, the
-//! result is `drfh`.
+//! A group contains users and other groups. Filling starts without tasks. At every moment, the root lets
+//! those of its children grow whose key is least. Children below their guarantee come first, then the
+//! priority decides, then the share divided by the weight. Each of these children lets its own children grow
+//! in the same way, down to single users, whose tasks grow at rates that keep equal levels equal. A user
+//! stops when it has all its tasks, when a resource that it needs is used up, or when a limit is reached. All
+//! events happen at rational numbers of tasks, so the result is rational. The result does not depend on the
+//! order of the file. Without groups and guarantees, and with the default share, the result is `drfh`.
 
 mod allocate;
 mod course;

@@ -8,7 +8,7 @@ use evenhand_problem::Rational;
 pub struct Claim {
     /// The amount that counts for the level of the claim before the division. The level is `(base + gain) / weight`.
     pub base: Rational,
-    /// The weight, positive.
+    /// The weight of the claim, positive.
     pub weight: Rational,
     /// The maximum gain, or `None` for any amount.
     pub room: Option<Rational>,

@@ -1,5 +1,5 @@
-//! The numbers that schedulers report about their queues, if they differ from the share by which queues are compared
-//! here.
+//! The numbers that schedulers report about their queues, if they differ from the share by which Evenhand
+//! compares queues.
 
 use evenhand_problem::Rational;
 
@@ -17,8 +17,8 @@ pub enum Reported {
     Infinite,
 }
 
-/// Returns the number that the scheduler of a rule reports for each node. The list is empty if it reports the level
-/// or no number. `left` returns the free amounts of every class.
+/// Returns the number that the scheduler of a rule reports for each node. The list is empty if the scheduler
+/// reports the level or no number. `left` returns the free amounts of every class.
 pub fn reported(
     forest: &Forest<'_>,
     holdings: &Holdings,
@@ -37,10 +37,11 @@ pub fn reported(
     }
 }
 
-/// Returns Kueue's `status.fairSharing.weightedShare`: thousandths of the share divided by the weight, rounded up.
+/// Returns Kueue's `status.fairSharing.weightedShare`: thousandths of the share divided by the weight,
+/// rounded up.
 ///
-/// It is 0 for the root. For a group of weight 0, it is infinite as soon as the group borrows, even if it borrows an
-/// amount that no group lends.
+/// The number is 0 for the root. For a group of weight 0, it is infinite as soon as the group borrows, even
+/// if it borrows an amount that no group lends.
 fn kueue(forest: &Forest<'_>, holdings: &Holdings, v: usize) -> Reported {
     let (node, used) = (&forest.nodes[v], &holdings.used[v]);
     let nominal =
@@ -57,9 +58,10 @@ fn kueue(forest: &Forest<'_>, holdings: &Holdings, v: usize) -> Reported {
 
 /// Computes the shares of Volcano's plugin `drf` with hierarchy.
 ///
-/// The usage of a node is the sum of the usage of its children, each scaled to the smallest share among them. Saturated
-/// children are not scaled, and children without usage are ignored. A user is saturated if it has all its tasks or
-/// demands a resource that is used up; another node is saturated if all its children are. Weights have no effect.
+/// The usage of a node is the sum of the usage of its children, each scaled to the smallest share among them.
+/// Saturated children are not scaled, and children without usage are ignored. A user is saturated if it has
+/// all its tasks or demands a resource that is used up. Another node is saturated if all its children are.
+/// Weights have no effect.
 fn hdrf(forest: &Forest<'_>, holdings: &Holdings, is_used_up: &[bool]) -> Vec<Rational> {
     let m = forest.resources.len();
     let dominant = |held: &[Rational]| {

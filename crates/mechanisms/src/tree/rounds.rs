@@ -1,5 +1,6 @@
-//! The division of the rest of one resource in whole units, as KAI does it. It runs in rounds by priority. In each
-//! round, every queue first gets its share rounded down, and then single units go to the largest remainders.
+//! The division of the rest of one resource in whole units, as KAI does it. The division runs in rounds for
+//! each priority. In each round, every queue gets its share rounded down. At the end, single units go to the
+//! largest remainders.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +10,11 @@ use super::raise::by_largest_remainder;
 
 /// A queue that requests more than its quota.
 pub struct Wish {
-    /// The position among its siblings.
+    /// The position of the queue among its siblings.
     pub child: usize,
     /// The weight of the queue.
     pub weight: Rational,
-    /// The amount that it requests in addition to what it has, or `None` for any amount.
+    /// The amount that the queue requests in addition to what it has, or `None` for any amount.
     pub left: Option<Rational>,
 }
 
@@ -58,14 +59,14 @@ pub fn give_whole(
 /// The queues of one priority.
 #[derive(Default)]
 pub struct Tier {
-    /// All queues, by their positions.
+    /// The positions of all queues.
     pub queues: Vec<usize>,
-    /// The queues that request more.
+    /// The requests of the queues that request more than they have.
     pub wishes: Vec<Wish>,
 }
 
-/// Runs one round. Returns whether another one follows, because some queue requested less than its share, so more
-/// remains for the others.
+/// Runs one round. Returns whether another round follows. A round follows if some queue requested less than
+/// its share, so that more remains for the other queues.
 fn round(
     wishes: &mut Vec<Wish>,
     left: &mut Rational,

@@ -6,17 +6,17 @@ use evenhand_problem::names;
 /// A scheduler whose rule is a special case of hierarchical filling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Rule {
-    /// Hierarchical DRF.
+    /// Hierarchical DRF, which compares the usage over the cluster.
     Hdrf,
-    /// Mesos.
+    /// Mesos, whose quotas are guarantees.
     Mesos,
     /// Kueue, which puts the nominal quota first.
     Kueue,
-    /// Armada.
+    /// Armada, which uses the multipliers of the problem.
     Armada,
-    /// `YuniKorn`.
+    /// `YuniKorn`, which compares the usage over the guarantee.
     YuniKorn,
-    /// Slurm.
+    /// Slurm, which compares the usage of one resource over the cluster.
     Slurm,
     /// KAI, which divides each resource separately.
     Kai,

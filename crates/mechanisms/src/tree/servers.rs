@@ -1,5 +1,5 @@
-//! The free capacity of single servers, and the choice of the server for a task: the first server or the best server
-//! with room for it.
+//! The free capacity of single servers, and the choice of the server for a task: the first server or the best
+//! server with enough free capacity.
 
 use evenhand_exact::tree::ClassLimit;
 use evenhand_problem::{Placement, Problem, Rational};
@@ -12,16 +12,18 @@ use evenhand_exact::tree::Forest;
 /// identical, so only the first of them is stored.
 pub struct Servers<'p> {
     problem: &'p Problem,
-    /// The free amount by class, server and resource, for all servers up to the first empty one.
+    /// The free amounts of each server, indexed by class, server and resource. The servers of a class are
+    /// stored up to the first empty server.
     left: Vec<Vec<Vec<Rational>>>,
-    /// The tasks by class, server and user, in the order in which they arrived.
+    /// The pairs `(user, tasks)` of each server in the order in which the users arrived, indexed by class and
+    /// server.
     placed: Vec<Vec<Vec<(usize, u64)>>>,
-    /// For each user and class on which it may run, the first server that can still have room. Earlier servers never
-    /// have room for the user again.
+    /// For each user, each class on which it may run, with the first server of the class that can still have
+    /// enough free capacity. Earlier servers never have enough free capacity for the user again.
     first: Vec<Vec<(usize, usize)>>,
     /// The limits of groups on server classes, with the amounts that are left.
     limits: Vec<(&'p ClassLimit, Rational)>,
-    /// The limits that count the tasks of each user, by user.
+    /// The limits that count the tasks of each user.
     of_user: Vec<Vec<usize>>,
     /// `Some` to choose the best server, with the preference among equal servers. `None` to choose the first server.
     best: Option<Ties>,
@@ -49,7 +51,7 @@ impl<'p> Servers<'p> {
         servers
     }
 
-    /// Stores one more server of a class, if there is one.
+    /// Stores one more server of a class, if the class has one.
     fn open(&mut self, i: usize) {
         let class = &self.problem.servers()[i];
         if (self.left[i].len() as u64) < class.count() {
@@ -72,7 +74,7 @@ impl<'p> Servers<'p> {
         })
     }
 
-    /// Returns the first server with room for a task of user `n`.
+    /// Returns the first server with enough free capacity for a task of user `n`.
     fn first_fit(&mut self, n: usize) -> Option<(usize, usize)> {
         let mut classes = std::mem::take(&mut self.first[n]);
         let mut found = None;
@@ -95,7 +97,7 @@ impl<'p> Servers<'p> {
     /// Returns the server whose free capacity matches a task of user `n` best.
     fn best_fit(&self, n: usize, ties: Ties, draw: &mut Draw) -> Option<(usize, usize)> {
         let mut least: Option<Rational> = None;
-        // Each server with the number of identical servers that it represents.
+        // The best servers, each with the number of identical servers that it represents.
         let mut best: Vec<(usize, usize, u64)> = Vec::new();
         for i in self.problem.classes_of(n).filter(|i| self.is_open(n, *i)) {
             let demand = self.problem.demand(n, i).to_vec();
@@ -112,8 +114,8 @@ impl<'p> Servers<'p> {
         }
         let at = match ties {
             Ties::Low => 0,
-            // `into_tasks` numbers the servers of a class from its end, so the first stored one has the highest
-            // index.
+            // `into_tasks` numbers the servers of a class from its end, so the first stored server has the
+            // highest index.
             Ties::High => best.iter().position(|(i, ..)| Some(*i) == best.last().map(|of| of.0))?,
             Ties::Random => {
                 let mut drawn = draw.below(best.iter().map(|(.., alike)| alike).sum());
@@ -127,8 +129,8 @@ impl<'p> Servers<'p> {
         best.get(at).map(|(i, j, _)| (*i, *j))
     }
 
-    /// Returns how many servers a stored server represents. The last stored server of a class may represent all empty
-    /// ones.
+    /// Returns how many servers a stored server represents. The last stored server of a class may represent
+    /// all empty servers.
     fn n_represented(&self, i: usize, j: usize) -> u64 {
         let is_last = j + 1 == self.left[i].len() && self.placed[i][j].is_empty();
         if is_last { self.problem.servers()[i].count() - j as u64 } else { 1 }
@@ -139,7 +141,7 @@ impl<'p> Servers<'p> {
         self.left.iter().map(Vec::len).sum()
     }
 
-    /// Returns whether tasks of user `n` that have no room now will never have room. The answer is always false for a
+    /// Returns whether tasks of user `n` that do not fit now will never fit. The answer is always false for a
     /// gang under limits on classes, since the gang can fit if its first tasks go to other servers.
     pub fn is_full_for_good(&self, n: usize, tasks: u64) -> bool {
         tasks == 1 || self.of_user[n].is_empty()
@@ -240,7 +242,7 @@ impl<'p> Servers<'p> {
         }
     }
 
-    /// Returns the tasks by user and class, and the tasks on single servers.
+    /// Returns the tasks of each user on each class, and the tasks on single servers.
     pub fn into_tasks(self) -> (Vec<Vec<(usize, Rational)>>, Vec<Placement>) {
         let mut totals: Vec<Vec<(usize, Rational)>> = vec![Vec::new(); self.problem.n_users()];
         let mut placements = Vec::new();
@@ -269,9 +271,9 @@ impl<'p> Servers<'p> {
 
 /// Returns the mismatch `H` (DRFH, equation 9) of a task and the free capacity of a server.
 ///
-/// Both are fractions of the total capacity by resource, divided by the fraction of the first resource that the task
-/// demands. Returns `None` if nothing is left of that resource. If servers have only one resource, the result is the
-/// free amount (docs/theory.md, section 5).
+/// The demand and the free capacity are fractions of the total capacity of each resource, divided by the
+/// fraction of the first resource that the task demands. Returns `None` if nothing is left of this first
+/// resource. If servers have only one resource, the result is the free amount (docs/theory.md, section 5).
 fn mismatch(demand: &[Rational], left: &[Rational], total: &[Rational]) -> Option<Rational> {
     let first = demand.iter().position(|d| *d > 0)?;
     if left[first].is_zero() || total[first].is_zero() {

@@ -10,8 +10,8 @@ use crate::error::MechanismError;
 use evenhand_exact::tree::Holdings;
 use evenhand_exact::tree::Leaf;
 
-/// The fraction of a user's tasks alone in the cluster below which the free capacity counts as none, for an allocation
-/// in floating point.
+/// The fraction of a user's tasks alone in the cluster below which free capacity counts as 0, for an
+/// allocation in floating point.
 const ROUNDING: (u32, u32) = (1, 1_000_000_000);
 
 /// Returns the reasons in its groups that stop user `n`, regardless of the free capacity on the classes. Such reasons
@@ -43,8 +43,8 @@ impl View<'_> {
         }
     }
 
-    /// Returns the reasons in its groups that stop a user, regardless of the free capacity on the classes. On single
-    /// servers, capacity for less than a whole task counts as none.
+    /// Returns the reasons in its groups that stop a user, regardless of the free capacity on the classes. On
+    /// single servers, capacity for less than a whole task counts as 0.
     fn stops_of_groups(&self, leaf: &Leaf) -> Vec<StopKind> {
         let Some(way) = self.holdings.way(self.forest, leaf) else { return Vec::new() };
         let never = self.forest.share.zero_weight == ZeroWeight::Never;

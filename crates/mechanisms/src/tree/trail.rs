@@ -6,11 +6,11 @@ use evenhand_problem::Rational;
 
 use super::course::Course;
 
-/// The number of states that are stored between two checks of the placement. A new bound is violated about halfway on
-/// average. Only the segments since the last stored state before that point are repeated.
+/// The number of states that are stored between two checks of the placement. A new bound is violated about
+/// halfway on average. Only the segments since the last stored state before that point are repeated.
 const STATES_OF_A_STRIDE: usize = 4;
-/// The maximum number of stored states, not counting the beginning. They share all data that did not change between
-/// them.
+/// The maximum number of stored states, not counting the beginning. The states share all data that did not
+/// change between them.
 const MOST_STATES: usize = 8;
 
 /// A stored state of the course.
@@ -18,13 +18,14 @@ struct State<'f> {
     course: Course<'f>,
     /// The number of segments from the beginning.
     at: usize,
-    /// The number of bounds that it satisfies, from the first one on.
+    /// The number of bounds that the state satisfies, counted from the first bound.
     bounds: usize,
-    /// Its approximate tasks, if they were found to have a placement.
+    /// The approximate tasks of the state, or `None` if they were not found to have a placement.
     placed: Option<Vec<Rational>>,
 }
 
-/// The stored states in their order. The first is the beginning, which has a placement and satisfies all bounds.
+/// The stored states in their order. The first state is the beginning, which has a placement and satisfies
+/// all bounds.
 pub(super) struct Trail<'f>(Vec<State<'f>>);
 
 impl<'f> Trail<'f> {
@@ -62,7 +63,7 @@ impl<'f> Trail<'f> {
     /// Returns the last state that satisfies all `bounds`, and the number of segments to it. Later states are
     /// removed.
     pub fn back(&mut self, bounds: &[Bound]) -> Option<(Course<'f>, usize)> {
-        // A placement in doubles may violate a bound slightly. The beginning violates none.
+        // A placement in doubles may violate a bound slightly. The beginning violates no bound.
         while let Some(state) = self.0.last() {
             let mut course = state.course.clone();
             if course.add_bounds(&bounds[state.bounds..]) {
@@ -74,8 +75,8 @@ impl<'f> Trail<'f> {
     }
 }
 
-/// Returns the index of the state that is least useful, but never the first or the last. States near the last one
-/// should be closer together than earlier ones.
+/// Returns the index of the state that is least useful, but never the first or the last state. States near
+/// the last state should be closer together than earlier states.
 fn missed_least(at: &[usize]) -> Option<usize> {
     let end = at.last().copied().unwrap_or_default();
     let gap = |around: &[usize]| (around[2] - around[0]) as f64 / (end - around[0]).max(1) as f64;
@@ -93,7 +94,8 @@ mod tests {
     use crate::tree::Settings;
     use crate::tree::allocate::forest_of;
 
-    /// If a bound is violated, the course goes back to the last state that satisfies it, and never violates it again.
+    /// Checks that the course goes back to the last state that satisfies a violated bound, and never violates
+    /// this bound again.
     #[test]
     fn the_course_goes_back_to_where_all_bounds_are_kept() {
         let user = |n: u32| {
@@ -118,7 +120,7 @@ mod tests {
             assert!(course.segment().unwrap());
             held.push(course.clone().exactly());
         }
-        // A bound on the sum of all tasks that is reached between two states.
+        // This bound on the sum of all tasks is reached between two states.
         let all = |tasks: &[Rational]| tasks.iter().sum::<Rational>();
         let most: Rational = (all(&held[4]) + all(&held[5])) / 2u32;
         let bound = Bound {
@@ -133,14 +135,14 @@ mod tests {
             assert!(bound.left(&back.clone().exactly()) >= 0);
         }
         assert!(bound.left(&back.exactly()).is_zero());
-        // A bound that only the beginning satisfies.
+        // Only the beginning satisfies this bound.
         let nobody = Bound { most: Rational::new(), ..bound };
         let (mut beginning, at) = trail.back(&[nobody]).unwrap();
         assert_eq!((at, beginning.exactly()), (0, nothing));
     }
 
-    /// The beginning and the last state stay. The states between are the closer together, the nearer they are to the
-    /// last one.
+    /// Checks that the beginning and the last state are never removed, and that the states between them are
+    /// closer together near the last state.
     #[test]
     fn states_to_go_back_to_are_spread_over_the_whole_way() {
         let mut states = vec![0];

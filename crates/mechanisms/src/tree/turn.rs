@@ -63,8 +63,8 @@ fn is_allowed(
     names_any && is_kept
 }
 
-/// Returns the user that is served next among `active` ones: from the root, the child with the least key is chosen.
-/// `key_of` returns the key of a node, given the users that are below its guarantee.
+/// Returns the user that is served next among the users in `active`: from the root, the child with the least
+/// key is chosen. `key_of` returns the key of a node, given the users that are below its guarantee.
 pub fn pick(
     forest: &Forest<'_>,
     ways: &Ways,

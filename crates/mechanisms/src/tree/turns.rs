@@ -17,11 +17,11 @@ pub struct Turns<'p> {
 }
 
 impl<'p> Turns<'p> {
-    /// Creates the state in which users have these numbers of tasks.
+    /// Creates the state in which users have the given numbers of tasks.
     ///
     /// # Errors
-    /// Returns a [`MechanismError`] for a rule that divides every resource separately, and in the same cases as
-    /// [`allocate`](super::allocate()).
+    /// Returns a [`MechanismError`] for a rule that divides every resource separately, and in the same cases
+    /// as [`allocate`](super::allocate()).
     pub fn new(
         problem: &'p Problem,
         rule: Option<Rule>,
@@ -37,8 +37,9 @@ impl<'p> Turns<'p> {
         self.holdings.add(&self.forest, n, tasks);
     }
 
-    /// Returns the user that is served next among these users, given in ascending order: from the root, the child with the
-    /// least key is chosen, and among equal keys the first of the file. Returns `None` if no user is given.
+    /// Returns the user that is served next among `users`, which must be in ascending order. From the root,
+    /// the child with the least key is chosen. Among equal keys, the first child in the file is chosen.
+    /// Returns `None` if `users` is empty.
     #[must_use]
     pub fn next(&self, users: &[usize]) -> Option<usize> {
         let forest = &self.forest;

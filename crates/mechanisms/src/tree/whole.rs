@@ -1,12 +1,13 @@
-//! Whole tasks scheduled by the tree: the mechanism `fill` for users in groups or with gangs (docs/theory.md, section
-//! 9).
+//! Whole tasks scheduled by the tree: the mechanism `fill` for users in groups or with gangs (docs/theory.md,
+//! section 9).
 //!
-//! At every turn, the root chooses its child with the least key. This child chooses among its own children in the same
-//! way, down to a user. The user gets one gang of tasks (one task if it states no gang), or none. Each task goes on the
-//! first server where it fits, or on the best one. A user is left out for good if it has fewer tasks left than its
-//! gang, the gang fits on no servers, or would exceed a limit above it or the capacity minus what is kept back. With
-//! `zero-weight: never`, the same holds if it would exceed the guarantee of a group of weight 0. All these reasons stay
-//! true, because usage only grows.
+//! At every turn, the root chooses its child with the least key. This child chooses among its own children in
+//! the same way, down to a user. The user gets all tasks of one gang (one task if it states no gang), or
+//! none. Each task goes on the first server where it fits, or on the best server. A user is left out for good
+//! in any of these cases: it has fewer tasks left than its gang, the gang fits on no servers, or the gang
+//! would exceed a limit above the user or the capacity minus the amounts kept back. With
+//! `zero-weight: never`, a user is also left out if the gang would exceed the guarantee of a group of
+//! weight 0. All these reasons stay true, because usage only grows.
 
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational, Sharing};
 
@@ -22,7 +23,7 @@ use evenhand_exact::tree::{Forest, Holdings, Leaf, Ways, key};
 
 /// The maximum work: the number of users visited over all turns.
 const WORK: u64 = 2_000_000_000;
-/// The budget steps of one visit, which takes some operations on fractions.
+/// The budget steps of one visit, which takes several operations on fractions.
 const LOOK: u64 = 300;
 
 /// The settings for serving whole tasks.
@@ -30,7 +31,8 @@ const LOOK: u64 = 300;
 pub struct Whole {
     /// The scheduler whose share is used instead of the problem's own share.
     pub rule: Option<Rule>,
-    /// Whether a task goes on the server whose free capacity matches it best, instead of the first server with room.
+    /// Whether a task goes on the server whose free capacity matches it best, instead of the first server
+    /// where it fits.
     pub best_fit: bool,
     /// The preference among equals, first for users and then for servers.
     pub ties: Ties,
@@ -54,7 +56,7 @@ pub fn fill_whole(
     }
 }
 
-/// Places the same tasks as [`fill_whole`]. If the time is up, it returns the tasks placed so far.
+/// Places the same tasks as [`fill_whole`]. Returns the tasks placed so far if the time is up.
 ///
 /// # Errors
 /// Returns an error in the same cases as [`fill_whole`].
@@ -155,8 +157,8 @@ impl Filling<'_> {
         }
     }
 
-    /// Returns whether the user has tasks left for one more gang, and whether the gang respects all limits above it
-    /// and the capacity.
+    /// Returns whether the user has tasks left for one more gang, and whether the gang respects all limits
+    /// above the user and the capacity.
     fn may_run(&self, leaf: &Leaf) -> bool {
         let after = &self.holdings.tasks[leaf.user] + Rational::from(gang(self.forest, leaf.user));
         let is_left = leaf.tasks.as_ref().is_none_or(|tasks| after <= *tasks);

@@ -17,9 +17,9 @@ use evenhand_exact::tree::{Forest, Leaf};
 pub struct Why {
     /// The group's position among its siblings.
     pub standing: Standing,
-    /// Its amounts of each resource that some server has.
+    /// The group's amounts of each resource that some server has.
     pub amounts: Vec<Amount>,
-    /// The users below it.
+    /// The users below the group.
     pub users: Vec<Wanting>,
 }
 
@@ -28,15 +28,16 @@ pub struct Why {
 pub struct Amount {
     /// The index of the resource.
     pub resource: usize,
-    /// The usage of its users.
+    /// The amount that the tasks of the group's users take.
     pub held: Rational,
-    /// Its guarantee.
+    /// The guarantee of the group, if it states one.
     pub guarantee: Option<Rational>,
-    /// Its limit.
+    /// The limit of the group, if it states one.
     pub limit: Option<Rational>,
-    /// The amount of its guarantee that it does not use.
+    /// The amount of its guarantee that the group does not use.
     pub own: Rational,
-    /// The amount that it can use beyond its guarantee until a limit above it or the total capacity stops it.
+    /// The amount that the group can use beyond its guarantee until a limit above it or the total capacity
+    /// stops it.
     pub may_borrow: Rational,
     /// The groups that do not use all of their guarantee and lend the rest, with the amounts in descending order.
     pub lenders: Vec<(String, Rational)>,
@@ -47,11 +48,11 @@ pub struct Amount {
 pub struct Wanting {
     /// The index of the user.
     pub user: usize,
-    /// Whether it has all its tasks or cannot run any.
+    /// Whether the user has all its tasks or cannot run any.
     pub wants_no_more: bool,
-    /// The number of tasks that it could still run now.
+    /// The number of tasks that the user could still run now.
     pub room: Rational,
-    /// The reasons that stop it, if any.
+    /// The reasons that stop the user. The list is empty if it is not stopped.
     pub stops: Vec<Stop>,
 }
 
@@ -60,24 +61,24 @@ pub struct Wanting {
 pub struct Stop {
     /// The kind of reason.
     pub kind: StopKind,
-    /// The number of tasks that one more unit would bring if everything else stayed the same; 0 if another reason
-    /// stops the user as well.
+    /// The number of tasks that one more unit would bring if everything else stayed the same. It is 0 if
+    /// another reason stops the user as well.
     pub brings: Rational,
 }
 
 /// The kinds of reasons that can stop a user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StopKind {
-    /// A group above it has reached its limit on a resource.
+    /// A group above the user has reached its limit on a resource.
     Limit {
         /// The name of the group.
         group: String,
         /// The index of the resource.
         resource: usize,
-        /// The limit.
+        /// The amount of the limit.
         most: Rational,
     },
-    /// A group above it has weight 0 and gets nothing beyond its guarantee.
+    /// A group above the user has weight 0 and gets nothing beyond its guarantee.
     Weight {
         /// The name of the group.
         group: String,
@@ -87,7 +88,7 @@ pub enum StopKind {
         /// The index of the resource.
         resource: usize,
     },
-    /// A group above it has reached its limit on a resource on some server classes.
+    /// A group above the user has reached its limit on a resource on some server classes.
     ClassLimit {
         /// The name of the group.
         group: String,
@@ -95,7 +96,7 @@ pub enum StopKind {
         servers: Vec<usize>,
         /// The index of the resource.
         resource: usize,
-        /// The limit.
+        /// The amount of the limit.
         most: Rational,
     },
     /// A resource of a server class is used up.
@@ -104,7 +105,7 @@ pub enum StopKind {
         server: usize,
         /// The index of the resource.
         resource: usize,
-        /// The usage by group, or by user without a group, in descending order.
+        /// The usage of each group, and of each user without a group, in descending order.
         holders: Vec<(String, Rational)>,
     },
 }
@@ -143,13 +144,13 @@ pub(super) struct View<'v> {
     pub forest: &'v Forest<'v>,
     pub holdings: &'v Holdings,
     pub allocation: &'v Allocation,
-    /// The free amounts by class and resource of the problem.
+    /// The free amounts, indexed by class and then by resource of the problem.
     pub left: Vec<Vec<Rational>>,
     /// The limits on server classes, with the amounts that are left.
     pub on: Vec<LimitOnClasses>,
 }
 
-/// Returns the amounts that an allocation leaves of every class, by resource.
+/// Returns the amounts that an allocation leaves free, indexed by class and then by resource.
 pub(super) fn free_amounts(problem: &Problem, allocation: &Allocation) -> Vec<Vec<Rational>> {
     let constraints = Constraints::new(problem, Sharing::Rdm);
     let mut left = vec![vec![Rational::new(); problem.n_resources()]; problem.n_servers()];
@@ -184,9 +185,9 @@ impl View<'_> {
         self.forest.nodes[v].guarantee.as_ref().and_then(|guarantee| guarantee[r].as_ref())
     }
 
-    /// Returns the nodes from `from` to the root that have a limit (or, for the root, the capacity), each with the
-    /// additional amount that `from` may use until that bound is reached. An amount kept back for a node already counts
-    /// as usage of the nodes above.
+    /// Returns the nodes from `from` to the root that have a limit (or, for the root, the capacity). Each is
+    /// paired with the additional amount that `from` may use until that bound is reached. An amount kept back
+    /// for a node already counts as usage of the nodes above.
     pub(super) fn rooms(&self, from: usize, r: usize) -> Vec<(usize, Rational)> {
         let mut spare = Rational::new();
         let mut rooms = Vec::new();
@@ -346,7 +347,8 @@ impl View<'_> {
         Wanting { user: leaf.user, wants_no_more: false, room, stops }
     }
 
-    /// Returns the usage of a resource of a class by group, or by user without a group, in descending order.
+    /// Returns the usage of a resource of a class by each group, and by each user without a group, in
+    /// descending order.
     fn holders(&self, i: usize, r: usize) -> Vec<(String, Rational)> {
         let mut held: BTreeMap<String, Rational> = BTreeMap::new();
         for (n, tasks) in self.allocation.tasks.iter().enumerate() {

@@ -9,7 +9,7 @@ use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use serde_json::{Value, json};
 
-/// Returns a random tree of queues with guarantees, some of them kept and some lent.
+/// Returns a random tree of queues with guarantees. Some guarantees are kept and others are lent.
 fn random(seed: u64) -> Problem {
     let mut rng = Pcg64::seed_from_u64(seed);
     let mut document = trees::json(&mut rng, Shape { groups: 8, users: 10, classes: 3 });

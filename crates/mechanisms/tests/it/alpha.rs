@@ -11,7 +11,8 @@ use proptest::prelude::*;
 /// The capacity of the only resource.
 const CAPACITY: f64 = 80.0;
 
-/// Returns a problem of users with these weights, demands and criteria on one server.
+/// Returns a problem of users on one server. `users` lists the weight, the demand and the criterion of each
+/// user.
 fn one_resource(users: &[(u32, u32, u32)]) -> Problem {
     let user = |(n, (weight, demand, criterion)): (usize, &(u32, u32, u32))| {
         format!(
@@ -73,7 +74,7 @@ fn weights_whose_powers_are_rational_lead_to_rational_optima() {
     let divided = solve(&problem, "1/2", &["per-weight"]);
     assert_eq!(divided.allocation.totals(), [64, 16].map(Rational::from));
     assert_eq!(divided.findings.gap, Some(Rational::new()));
-    // Equation 15: 4 x^-1/2 = y^-1/2.
+    // The condition of equation 15 is 4 x^-1/2 = y^-1/2.
     let plain = solve(&problem, "1/2", &[]).allocation.totals();
     assert_eq!(plain, [(1280, 17), (80, 17)].map(Rational::from));
 }

@@ -24,7 +24,7 @@ fn rules() -> impl Iterator<Item = Rule> {
     })
 }
 
-/// Returns the tasks by user and single server.
+/// Returns the tasks of each user on each single server.
 fn placed(problem: &Problem, allocation: &Allocation) -> Vec<Vec<Rational>> {
     let mut first = vec![0];
     for class in problem.servers() {
@@ -79,8 +79,8 @@ proptest! {
     }
 }
 
-/// Returns the same problem with numbers of forty digits, which no machine integer can represent. Every amount grows
-/// by less than any comparison notices; weights grow by different amounts.
+/// Returns the problem with numbers of forty digits, which no machine integer can represent. Every amount
+/// grows by less than any comparison notices. Weights grow by different amounts.
 fn long(problem: &Problem) -> Problem {
     let tiny = Rational::from((1, 10_u64.pow(19))).square();
     let names = problem.resources();
@@ -157,8 +157,8 @@ fn spec(servers: &[(u64, [u32; 2])], demands: &[[u32; 2]]) -> Problem {
         .unwrap()
 }
 
-/// Small steps tend to the divisible max-min allocation (Kesidis, section IV). With best fit, users stay on the
-/// servers that suit them, as max-min fairness requires.
+/// Checks that small steps tend to the divisible max-min allocation (Kesidis, section IV). With best fit,
+/// users stay on the servers that suit them, as max-min fairness requires.
 #[test]
 fn small_steps_tend_to_the_divisible_allocation() {
     let problem = spec(&[(1, [100, 30]), (1, [30, 100])], &[[5, 1], [1, 5]]);
@@ -284,8 +284,8 @@ fn finite_tasks_are_whole() {
     }
 }
 
-/// If thousands of servers have the same room, not every one of them is visited for every task. Before, 30,000
-/// servers took more than a minute, and a third of them a ninth of that time.
+/// Checks the joint rule on thousands of servers with the same free capacity. Not every server is visited for
+/// every task. Before, 30,000 servers took more than a minute, and a third of them a ninth of that time.
 #[test]
 fn joint_on_many_equal_servers() {
     let rule =
@@ -299,8 +299,8 @@ fn joint_on_many_equal_servers() {
     assert_eq!(second, Rational::from(30_000 - &first) * 7);
 }
 
-/// More than a few servers whose order by free amounts changes all the time: several times as many tasks as servers,
-/// three resources, servers with equal proportions, and users that may not run everywhere.
+/// Checks best fit on servers whose order by free amounts changes all the time: several times as many tasks
+/// as servers, three resources, servers with equal proportions, and users that may not run everywhere.
 #[test]
 fn best_fit_on_servers_that_change_places() {
     let resources: Vec<String> = ["a", "b", "c"].map(str::to_owned).to_vec();

@@ -36,16 +36,16 @@ fn all_but(forgiven: usize, count: u64, mut problem: impl FnMut(&mut Pcg64Mcg) -
     assert!(failures.len() <= forgiven, "{} of {count}: {failures:#?}", failures.len());
 }
 
-/// The sizes of rates, weights and limits.
+/// The sizes of the rates, weights and limits of a random market.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Numbers {
-    /// 1 to 3.
+    /// Whole numbers from 1 to 3.
     Tied,
-    /// Up to 1000.
+    /// Numbers up to 1000.
     Plain,
-    /// Up to 4, with a relative deviation of up to 2e-12.
+    /// Numbers up to 4, with a relative deviation of up to 2e-12.
     NearTies,
-    /// With a ratio of up to twelve orders of magnitude.
+    /// Numbers with a ratio of up to twelve orders of magnitude.
     FarApart,
 }
 
@@ -118,7 +118,8 @@ fn stated_rates() {
     }
 }
 
-/// With more than 20,000 pairs of a user and a class, users with a clear choice are fixed during the computation.
+/// Checks markets with more than 20,000 pairs of a user and a class, in which users with a clear choice are
+/// fixed during the computation.
 #[test]
 fn markets_of_many_places() {
     for numbers in [Numbers::Plain, Numbers::Tied] {
@@ -131,8 +132,9 @@ fn markets_of_many_places() {
     }
 }
 
-/// With 10,000 users, the computation starts from a sample. The sample is misleading if a user outside it has nearly
-/// all the money, or if users with the same preferences are at regular distances in the list.
+/// Checks markets with 10,000 users, for which the computation starts from a sample. The sample is misleading
+/// if a user outside it has nearly all the money, or if users with the same preferences are at regular
+/// distances in the list.
 #[test]
 fn markets_that_start_from_a_sample() {
     let many = |money_of_one: u32, period: usize, numbers: Numbers| {

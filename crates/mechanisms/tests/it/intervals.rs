@@ -1,4 +1,4 @@
-//! Tests of levels between proven bounds, through the flags of the mechanisms.
+//! Tests of levels that are enclosed by proven bounds, through the flags of the mechanisms.
 
 use evenhand_exact::Share;
 use evenhand_mechanisms::{Flags, MechanismError, Status, registry};

@@ -21,7 +21,7 @@ fn problem(n_users: usize, n_classes: usize) -> Problem {
     let users = (0..n_users).map(|n| UserSpec {
         name: format!("u{n}"),
         weight: Some(Rational::from(1 + n % 3)),
-        // Identical users would be merged.
+        // The weights differ, because identical users would be merged.
         demand: amounts(100 + 100 * (n % 7) + n, 1 + 3 * n % 5),
         ..UserSpec::default()
     });
@@ -70,8 +70,8 @@ fn the_same_work_is_charged_every_time() {
     }
 }
 
-/// The tables of 300 x 300 take more than a megabyte, and those of all pairs some 30. They are refused before they
-/// are created.
+/// Checks that large tables are refused before they are created. The tables of 300 x 300 take more than a
+/// megabyte, and the tables of all pairs some 30 megabytes.
 #[test]
 fn tables_of_users_and_classes_are_refused_before_they_are_made() {
     let problem = problem(300, 300);
@@ -86,7 +86,7 @@ fn tables_of_users_and_classes_are_refused_before_they_are_made() {
 #[test]
 fn without_time_every_mechanism_has_something_feasible_to_say() {
     let problem = problem(12, 4);
-    // These take no time limit: they return the exact answer or none.
+    // These take no time limit: they return the exact answer or no answer.
     let without_limit = ["packings", "oef"];
     for mechanism in of_clusters().filter(|mechanism| !without_limit.contains(&mechanism.info.id)) {
         let (id, flags) = (mechanism.info.id, flags(mechanism));
@@ -102,7 +102,7 @@ fn without_time_every_mechanism_has_something_feasible_to_say() {
     }
 }
 
-/// Whole tasks that were placed before the time was up are returned.
+/// Checks that whole tasks that were placed before the time was up are returned.
 #[test]
 fn what_is_placed_when_the_time_is_up_stays() {
     let mut spec = ProblemSpec {

@@ -71,7 +71,7 @@ fn pools_scaled_badly() {
     all("scaled by 1e9", 400, |random| pool(random, Kind::BadlyScaled));
 }
 
-/// The answers of the reduced problem are answers of the whole problem (NJC, section 5.1).
+/// Checks that the answers of the reduced problem are answers of the whole problem (NJC, section 5.1).
 #[test]
 fn reduced_pools() {
     let reduced =
@@ -81,7 +81,8 @@ fn reduced_pools() {
     }
 }
 
-/// If the proportionally fair optimum is rational and proven, the answer is that optimum, and not a decimal near it.
+/// Checks that if the proportionally fair optimum is rational and proven, the answer is that optimum, and not
+/// a decimal near it.
 #[test]
 fn a_rational_optimum_is_the_answer() {
     let proportional = registry::find("proportional").unwrap();
@@ -101,7 +102,7 @@ fn a_rational_optimum_is_the_answer() {
     assert!(rational > 30 && same == rational, "{same} of {rational}");
 }
 
-/// Other weights of the barrier lead to the same limit (theory, section 3, fact 4b).
+/// Checks that other weights of the barrier lead to the same limit (theory, section 3, fact 4b).
 #[test]
 fn barrier_weights_do_not_change_the_limit() {
     for seed in 0..60 {
@@ -156,7 +157,8 @@ fn without(names: &[&str], arithmetic: Arithmetic) -> Settings {
     Settings { no_entitlement, ..Settings::new(arithmetic) }
 }
 
-/// NJC, Theorem 1 with `e = (1, 0)`: the second user gets nothing, although no other user demands its resource.
+/// Checks NJC, Theorem 1 with `e = (1, 0)`: the second user gets nothing, although no other user demands its
+/// resource.
 #[test]
 fn who_is_entitled_to_nothing_gets_nothing_beside_a_bottleneck() {
     let users =
@@ -173,7 +175,7 @@ fn who_is_entitled_to_nothing_gets_nothing_beside_a_bottleneck() {
     }
 }
 
-/// Equation (2) requires a bottleneck: if there is none, no user may lack tasks.
+/// Checks that if there is no bottleneck, no user lacks tasks, as equation (2) requires.
 #[test]
 fn what_leaves_no_bottleneck_is_shared_by_the_others() {
     let users = r#"{"name": "a", "tasks": 3, "demand": {"r1": 1, "r2": 1}},
@@ -198,7 +200,8 @@ fn somebody_on_one_server_has_to_be_entitled_to_something() {
     assert!(allocate(&cluster, &without(&[name], Arithmetic::Exact)).is_err());
 }
 
-/// The answers with entitlements of 0 are the limits of the paper's trajectory, which another crate follows.
+/// Checks that the answers with entitlements of 0 are the limits of the paper's trajectory, which another
+/// crate follows.
 #[test]
 fn entitlements_of_zero_lead_where_the_path_leads() {
     use evenhand_ode::path::{PathSettings, follow};

@@ -1,5 +1,5 @@
-//! Tests of a filling that continues, against a scan of all users and servers: the same tasks on the same servers in
-//! the same order, for every rule, while tasks arrive, leave and finish.
+//! Tests of a filling that continues, against a scan of all users and servers. Both place the same tasks on
+//! the same servers in the same order, for every rule, while tasks arrive, leave and finish.
 
 use evenhand_mechanisms::filling::{
     Draw, Policy, Rule, Scheduler, Score, ServerRule, Ties, schedule, schedule_among, slots_of_servers,
@@ -107,7 +107,7 @@ fn compare_among(
     }
 }
 
-/// Returns the same servers in slots: one resource, which users share by turns.
+/// Returns the servers in slots: slots are the only resource, and users share them by turns.
 fn in_slots(problem: &Problem, slots: u64) -> Problem {
     let largest =
         |r: usize| problem.servers().iter().map(|server| server.capacity()[r].clone()).max().unwrap();
@@ -124,7 +124,7 @@ fn in_slots(problem: &Problem, slots: u64) -> Problem {
         UserSpec {
             name: user.name().to_owned(),
             weight: Some(user.weight().clone()),
-            // A user that demands only resources that no server has fits nowhere and is never asked to run.
+            // A user that demands only resources that no server has fits nowhere and never runs.
             demand: one((most * slots).ceil().max(Rational::from(1))),
             ..UserSpec::default()
         }
@@ -163,8 +163,8 @@ proptest! {
     }
 }
 
-/// Returns a problem with three classes of servers, and one with fewer of these servers, which later ones join.
-/// Unless users are free, some may run on only two classes.
+/// Returns a problem with three classes of servers, and a problem with fewer of these servers, which the
+/// other servers join later. Unless `is_free` is true, some users may run on only two classes.
 fn with_places(seed: u64, is_free: bool) -> [Problem; 2] {
     let mut draw = Draw::new(seed, 8);
     let mut random = |most: u64| 1 + draw.below(most);
@@ -221,8 +221,8 @@ fn servers_that_come_and_go_are_filled_as_by_the_scan() {
         for ties in [Ties::Low, Ties::High, Ties::Random] {
             let rule = Rule { ties, ..Rule::default() };
             let policy = Policy::Slots { slots, ties };
-            // Slots are compared by their number. The scores of the scan are fractions of one cluster, in the same
-            // order.
+            // Slots are compared by their number. The scores of the scan are fractions of one cluster, in the
+            // same order.
             let by = if whole_by_scan.total_capacity()[0] > 0 { &whole_by_scan } else { &by_scan };
             placed += compare_among([&problem, &by_scan], [&whole, by], policy, rule, seed, 24);
         }
@@ -230,7 +230,7 @@ fn servers_that_come_and_go_are_filled_as_by_the_scan() {
     assert!(placed > 20_000 && refused < 40 * 60 / 3, "{placed} {refused}");
 }
 
-/// Clusters on which most events concern one of many servers, as in a long run.
+/// Checks clusters on which most events concern one of many servers, as in a long run.
 #[test]
 fn long_runs_place_what_the_scan_places() {
     let named = |amounts: [u64; 2]| {
@@ -262,8 +262,8 @@ fn long_runs_place_what_the_scan_places() {
     }
 }
 
-/// So many users and servers that sets of users have several words and servers several blocks, with complete fillings
-/// between single events.
+/// Checks clusters with so many users and servers that sets of users have several words and servers have
+/// several blocks. Complete fillings alternate with single events.
 #[test]
 fn many_users_and_servers_are_filled_as_by_the_scan() {
     use ServerRule::{BestFit, FirstFit};
@@ -328,7 +328,7 @@ fn many_users_and_servers_are_filled_as_by_the_scan() {
     }
 }
 
-/// If everything is present from the start, the first filling is that of `fill`.
+/// Checks that the first filling is the filling of `fill` if all tasks are present from the start.
 #[test]
 fn the_first_filling_is_that_of_the_mechanism() {
     let text = r#"{"kind": "allocation-problem", "resources": ["cpu", "memory"],
@@ -363,7 +363,8 @@ fn apply(scheduler: &mut dyn Scheduler, event: (usize, usize, u64)) {
     }
 }
 
-/// A scheduler that is given the running and waiting tasks of another one continues as that one does.
+/// Checks that a scheduler that is given the running and waiting tasks of another scheduler continues as the
+/// other scheduler does.
 #[test]
 fn a_scheduler_goes_on_from_the_tasks_of_another() {
     let text = r#"{"kind": "allocation-problem", "resources": ["cpu", "memory"],

@@ -21,7 +21,8 @@ fn allocation(problem: &Problem, share: &str) -> Allocation {
     found.unwrap_or_else(|error| panic!("{error}\n{}", problem_to_json(problem))).allocation
 }
 
-/// Kesidis (19), (20): 42 tasks, which the paper's best scheduler of whole tasks reaches. Divided, they are 130/3.
+/// Checks Kesidis (19), (20): the answer is 42 tasks, which the paper's best scheduler of whole tasks
+/// reaches. Divisible tasks give 130/3.
 #[test]
 fn kesidis() {
     let problem = read(&json!({"kind": "allocation-problem", "resources": ["cpu", "memory"],
@@ -34,7 +35,8 @@ fn kesidis() {
     assert_eq!(divided.allocation.totals(), [Rational::from((65, 3)), Rational::from((65, 3))]);
 }
 
-/// One server holds one task of either user. They take turns, so each has half a task on average.
+/// Checks that users take turns if one server fits one task of either user. Each user has half a task on
+/// average.
 #[test]
 fn users_take_turns() {
     let problem = read(&json!({"kind": "allocation-problem", "resources": ["cpu"],
@@ -49,7 +51,7 @@ fn users_take_turns() {
     assert_eq!(parts, [(Rational::from((1, 4)), vec![(0, 1)]), (Rational::from((3, 4)), vec![(1, 1)])]);
 }
 
-/// The classes of Table I of the DRFH paper: how many servers there are, and their capacities.
+/// The classes of Table I of the DRFH paper: the number of servers, and their capacities.
 const CLASSES: [(&str, &str); 10] = [
     ("0.5", "0.5"),
     ("0.5", "0.25"),
@@ -63,7 +65,7 @@ const CLASSES: [(&str, &str); 10] = [
     ("0.5", "0.06"),
 ];
 
-/// Twenty draws of 100 servers from Table I whose capacities are those of Figure 4 up to 1 %.
+/// Twenty draws of 100 servers from Table I whose capacities equal the capacities of Figure 4 up to 1 %.
 const DRAWS: [[u32; 10]; 20] = [
     [59, 20, 13, 7, 1, 0, 0, 0, 0, 0],
     [58, 20, 14, 7, 1, 0, 0, 0, 0, 0],
@@ -87,7 +89,7 @@ const DRAWS: [[u32; 10]; 20] = [
     [60, 19, 13, 6, 2, 0, 0, 0, 0, 0],
 ];
 
-/// Returns the mean of the least dominant share over all draws, for the first users of Figure 4.
+/// Returns the least dominant share, averaged over all draws, for the first users of Figure 4.
 fn mean_ceiling(users: usize) -> f64 {
     let demands = [("0.2", "0.3"), ("0.5", "0.1"), ("0.1", "0.3")];
     let of_draw = |counts: &[u32; 10]| -> f64 {
@@ -114,8 +116,8 @@ fn mean_ceiling(users: usize) -> f64 {
     DRAWS.iter().map(of_draw).sum::<f64>() / DRAWS.len() as f64
 }
 
-/// The ceiling of whole tasks on servers like those of DRFH, Figure 4. The paper prints 62 %, 44 % and 26 % for its
-/// simulation of whole tasks with one, two and three users.
+/// Checks the largest least share of whole tasks on servers like those of DRFH, Figure 4. The paper prints 62
+/// %, 44 % and 26 % for its simulation of whole tasks with one, two and three users.
 #[test]
 fn servers_of_drfh_figure_4() {
     for (users, expected) in [(1, 0.615), (2, 0.455), (3, 0.296)] {

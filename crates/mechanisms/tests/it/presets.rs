@@ -1,5 +1,5 @@
-//! Tests of the rules of schedulers on cases worked out by hand: tests/queues, with a file and the calculation for
-//! each.
+//! Tests of the rules of schedulers on cases that were computed by hand. The directory tests/queues has a
+//! file and the calculation for each case.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -70,7 +70,8 @@ fn entitlements() {
     }
 }
 
-/// Returns the standings of all nodes in the allocation that the case states, or else in the computed one.
+/// Returns the standings of all nodes in the allocation that the case states, or in the computed allocation
+/// if it states none.
 fn standings(case: &Value) -> Vec<Standing> {
     let problem = problem(case);
     let allocation = match case["allocation"].as_object() {
@@ -104,7 +105,7 @@ fn reported() {
     }
 }
 
-/// The groups at the root, in the order in which they are served. No two of them are equal.
+/// Checks the order in which the groups at the root are served. No two of these groups are equal.
 #[test]
 fn order() {
     let mut tried = 0;
@@ -119,8 +120,9 @@ fn order() {
     assert!(tried >= 2);
 }
 
-/// The queues of one priority together get all of a resource, or all that they request. With `volcano-capacity`,
-/// queues are entitled only to what they deserve, and Volcano keeps guarantees for their queues.
+/// Checks that the queues of one priority together get all of a resource, or all that they request. With
+/// `volcano-capacity`, queues are entitled only to the amounts that they deserve, and Volcano keeps
+/// guarantees for their queues.
 #[test]
 fn entitlements_leave_nothing_that_somebody_asks_for() {
     for (name, case) in cases() {

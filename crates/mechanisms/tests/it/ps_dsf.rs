@@ -65,7 +65,7 @@ fn many_finite_tasks() {
     all(0..300, Shape { finite: 0.9, largest: 3, ..SMALL });
 }
 
-/// Returns the problem of a golden case; `phi` and `eligible` may be absent.
+/// Returns the problem of a golden case. `phi` and `eligible` may be absent.
 fn golden_problem(inputs: &Value) -> Problem {
     let (capacities, demands) = (matrix(&inputs["C"]), matrix(&inputs["D"]));
     let resources: Vec<String> = (0..capacities[0].len()).map(|r| format!("r{r}")).collect();
@@ -94,12 +94,12 @@ fn golden_cases_are_answered() {
         let case = case(&id);
         let problem = golden_problem(&case["inputs"]);
         let found = exact(&problem).unwrap_or_else(|why| panic!("{id}: {why}"));
-        // The answer may differ from that of the case. `exact` checks it by the theorem.
+        // The answer may differ from the answer of the case. `exact` checks it by the theorem.
         assert_eq!(found.tasks.len(), problem.n_users(), "{id}");
     }
 }
 
-/// The order of servers, users and resources in a file does not change the answer.
+/// Checks that the order of servers, users and resources in a file does not change the answer.
 #[test]
 fn no_answer_depends_on_the_order_in_the_file() {
     for seed in 0..200 {
@@ -119,7 +119,8 @@ fn no_answer_depends_on_the_order_in_the_file() {
     }
 }
 
-/// No answer that was found serves more tasks than the returned one, and none dominates it.
+/// Checks that no answer that was found serves more tasks than the returned answer, and that no answer found
+/// dominates it.
 #[test]
 fn no_found_answer_dominates_the_one_returned() {
     let mut many = 0;
@@ -154,7 +155,7 @@ fn an_order_names_the_only_start() {
     assert!(matches!(allocate(&problem, &select), Err(MechanismError::BadOption { .. })));
 }
 
-/// Forty users on forty classes of 1 to 10^6 servers.
+/// Checks a problem of forty users on forty classes of 1 to 10^6 servers.
 #[test]
 fn a_dense_problem_is_solved_exactly() {
     let text = include_str!("../fixtures/ps-dsf-40x40.json");
@@ -228,8 +229,8 @@ fn all_solutions_of_small_problems() {
     assert!(unique >= 50 && too_large <= 20, "{unique} {too_large}");
 }
 
-/// Returns the totals if only one answer was found. Which of several answers serves most tasks depends on the size of
-/// tasks.
+/// Returns the totals, or `None` if more than one answer was found. Which of several answers serves most
+/// tasks depends on the size of tasks.
 fn totals(spec: ProblemSpec) -> Option<Vec<f64>> {
     let problem = problem(spec);
     let outcome = mechanism().allocate(&problem, Arithmetic::Exact).unwrap_or_else(|why| panic!("{why}"));
@@ -237,8 +238,8 @@ fn totals(spec: ProblemSpec) -> Option<Vec<f64>> {
     one.then(|| outcome.allocation.totals().iter().map(to_f64).collect())
 }
 
-/// Changes of units and names do not change the answer. If the solutions are a continuum, the returned one depends on
-/// the rounding of sweeps, so answers are only compared approximately.
+/// Checks that changes of units and names do not change the answer. If the solutions are a continuum, the
+/// returned answer depends on the rounding of sweeps, so answers are only compared approximately.
 #[test]
 fn scales_and_names_change_nothing() {
     let near = |what: &str, seed: u64, a: &[f64], b: &[f64]| {
@@ -267,7 +268,7 @@ fn scales_and_names_change_nothing() {
             after[0] *= 3.0;
             near("demands of a user", seed, &before, &after);
         }
-        // A resource in another unit, and all weights multiplied.
+        // One resource is stated in another unit, and all weights are multiplied by a factor.
         let mut unit = spec.clone();
         unit.servers.iter_mut().for_each(|server| scale(&mut server.capacity, 7, Some("r0")));
         for user in &mut unit.users {
@@ -287,14 +288,14 @@ fn scales_and_names_change_nothing() {
     }
 }
 
-/// On this problem, sweeps alone cycle. A path leads to an answer.
+/// Checks a problem on which sweeps alone cycle. A path leads to an answer.
 #[test]
 fn a_cycle_of_the_sweep() {
     let problem = problem(spec(&mut Pcg64Mcg::seed_from_u64(19_764), SMALL));
     exact(&problem).expect("an exact answer all the same");
 }
 
-/// For larger problems in doubles, Theorem 1 holds within the tolerance.
+/// Checks that for larger problems in doubles, Theorem 1 holds within the tolerance.
 #[test]
 fn paths_solve_larger_problems() {
     for seed in 0..5 {

@@ -118,7 +118,7 @@ fn asynchronously(problem: &Problem, random: &mut Pcg64Mcg, part: f64) -> f64 {
     let mut servers: Vec<ServerProcess> =
         (0..n).map(|i| ServerProcess::new(&constraints, i).damped(part)).collect();
     let mut inbox: Vec<VecDeque<(usize, usize, u64, f64)>> = vec![VecDeque::new(); n];
-    // The last message by receiver, sender and user, and the time when it was sent.
+    // The last message for each receiver, sender and user, and the time at which it was sent.
     let mut heard = vec![vec![vec![(0, 0.0); problem.n_users()]; n]; n];
     for time in 1..=3000 * n as u64 {
         let i = random.random_range(0..n);
@@ -191,7 +191,8 @@ fn an_order_is_obeyed_and_checked() {
     assert!(differ > 0);
 }
 
-/// Jobs of gavel's throughput table on three kinds of GPUs. Steps per second are rates of time-shared classes.
+/// Checks jobs of gavel's throughput table on three kinds of GPUs. Steps per second are rates of time-shared
+/// classes.
 #[test]
 fn throughputs_of_gavel() {
     let Some(path) = data("gavel/simulation_throughputs.json.zst") else { return };
@@ -240,7 +241,7 @@ fn throughputs_of_gavel() {
     );
     let market = solve(tdm::allocate, &problem, &exactly()).allocation;
     theorem_2(&problem, &market).expect("a market");
-    // Every class is shared by time, so both mechanisms are the same.
+    // Every class is shared by time, so both mechanisms give the same answer.
     let divided = solve(ps_dsf::allocate, &problem, &exactly()).allocation;
     theorem_1(&problem, &divided).expect("PS-DSF");
     assert_eq!(market.totals(), divided.totals());

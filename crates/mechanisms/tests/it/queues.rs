@@ -1,5 +1,5 @@
-//! Tests of whole tasks scheduled by the tree as they come and go: the decisions equal those of a scan that computes
-//! everything again each time.
+//! Tests of whole tasks that the tree schedules while tasks arrive and finish. The decisions equal the
+//! decisions of a scan that computes everything again each time.
 
 use std::collections::BTreeMap;
 
@@ -168,8 +168,8 @@ fn decisions_are_those_of_a_plain_scan() {
     assert!(for_guarantees > 50 && for_shares > 500, "{counts:?}");
 }
 
-/// The runs are so long that cached states are discarded meanwhile: at most some thousand states of each branch are
-/// kept.
+/// Checks runs that are so long that cached states are discarded meanwhile: at most some thousand states of
+/// each branch are kept.
 #[test]
 fn long_runs_are_those_of_a_plain_scan() {
     let mut counts = (0, 0);
@@ -242,8 +242,9 @@ fn the_youngest_make_room_and_no_more_than_needed() {
     };
     // All twelve units are used: runs 0 to 5 are tasks of y, and runs 6 and 7 are gangs of z.
     assert_eq!(after(Preemption::Never), (vec![], vec![0, 6, 6]));
-    // x may have three tasks, which use 6 units. The youngest gang is stopped first, since all its tasks are on the
-    // last server, and then the next one. y keeps its five pinned tasks, and its sixth is alone on its server.
+    // User x may have three tasks, which use 6 units. The youngest gang is stopped first, since all its
+    // tasks are on the last server, and then the next gang. y keeps its five pinned tasks, and its sixth task
+    // is alone on its server.
     let (stopped, running) = after(Preemption::Guarantees);
     assert_eq!((stopped, running), (vec![7, 6], vec![3, 6, 0]));
     // By shares, x may use up to half of the cluster, which is the same amount.

@@ -1,4 +1,5 @@
-//! Tests of the standings of groups in given allocations, and of their explanations: cases worked out by hand.
+//! Tests of the standings of groups in given allocations, and of their explanations, on cases computed by
+//! hand.
 
 use evenhand_mechanisms::tree::{NodeKind, Settings, StopKind, Why, levels, why};
 use evenhand_problem::format::Source;
@@ -61,7 +62,7 @@ fn what_is_kept_back_stops_too() {
     let stop = &found.users[0].stops[0];
     assert_eq!((&stop.kind, stop.brings.clone()), (&StopKind::KeptBack { resource: 0 }, Rational::from(1)));
     assert!(found.amounts[0].lenders.is_empty() && found.amounts[0].may_borrow == 0);
-    // For the owner it is available: 4 of its own guarantee, and nothing to borrow.
+    // The owner can use this amount: 4 of its own guarantee. There is nothing to borrow.
     let found = of_group(&problem, &tasks, 0);
     assert_eq!((found.amounts[0].own.clone(), found.amounts[0].may_borrow.clone()), (4.into(), 0.into()));
     assert_eq!((found.users[0].room.clone(), found.users[0].stops.len()), (Rational::from(2), 0));
@@ -75,7 +76,8 @@ fn a_weight_of_0_may_stop() {
     assert_eq!(found.users[0].stops[0].kind, StopKind::Weight { group: "A".to_owned() });
 }
 
-/// Below the guarantee of a group, only users that demand the promised resource grow; the others are served later.
+/// Checks that below the guarantee of a group, only users that demand the promised resource grow. The other
+/// users are served later.
 #[test]
 fn who_waits_for_a_guarantee_comes_later() {
     let problem = json!({"kind": "allocation-problem", "resources": ["cpu", "gpu"],
@@ -90,8 +92,8 @@ fn who_waits_for_a_guarantee_comes_later() {
     assert_eq!(order(&Settings { no_nominal_first: true, ..Settings::default() }), ["", "A", "c", "g"]);
 }
 
-/// A full cluster and a limit that is reached do not hide the order of service: the entries say that they are
-/// stopped.
+/// Checks that a full cluster and a limit that is reached do not hide the order of service. The entries say
+/// that they are stopped.
 #[test]
 fn who_is_stopped_still_has_a_place() {
     let problem = two(&json!({}), &json!({"limit": {"gpu": 2}}));

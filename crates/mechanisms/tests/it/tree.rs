@@ -107,7 +107,7 @@ fn without_groups_it_is_drfh() {
                 user.as_object_mut().unwrap().remove("group");
             }
             let problem = read(&document);
-            // `filling` goes segment by segment, as it does with groups.
+            // `filling` goes segment by segment, as it does for problems with groups.
             let Evidence::Filling { tasks, .. } = filling(&problem).unwrap() else { panic!("no filling") };
             let filled: Vec<Rational> = tasks.iter().map(|of| of.iter().map(|(_, x)| x).sum()).collect();
             assert_eq!(filled, totals(&problem, "drfh"), "{document}");
@@ -116,7 +116,8 @@ fn without_groups_it_is_drfh() {
     }
 }
 
-/// A group whose only member is another group, with the same weight and priority, changes nothing.
+/// Checks that a group whose only member is another group, with the same weight and priority, changes
+/// nothing.
 #[test]
 fn a_group_with_one_child_is_as_if_the_child_stood_in_its_place() {
     let mut rng = Pcg64::seed_from_u64(3);
@@ -137,7 +138,8 @@ fn a_group_with_one_child_is_as_if_the_child_stood_in_its_place() {
     }
 }
 
-/// Large trees with up to 50 groups of 8 shapes each, for which the filling by the definition takes too long.
+/// Checks large trees with up to 50 groups of 8 shapes each, for which the filling by the definition takes
+/// too long.
 #[test]
 fn large_trees_do_not_depend_on_the_order_of_the_file() {
     let mut rng = Pcg64::seed_from_u64(4);
@@ -179,9 +181,9 @@ fn halved(amounts: &Value) -> Value {
     Value::Object(amounts.as_object().unwrap().iter().map(|(r, amount)| (r.clone(), half(amount))).collect())
 }
 
-/// A queue without subgroups can be split into two with half of its weight, guarantee, limit and tasks. Shares must
-/// be fractions of the cluster: a fraction of the guarantee is the same for both halves, so halving the weight would
-/// count twice. A weight of 0 cannot be halved.
+/// Checks that a queue without subgroups can be split into two queues with half of its weight, guarantee,
+/// limit and tasks. Shares must be fractions of the cluster: a fraction of the guarantee is the same for both
+/// halves, so halving the weight would count twice. A weight of 0 cannot be halved.
 #[test]
 fn a_queue_may_be_split_in_two() {
     let mut rng = Pcg64::seed_from_u64(5);

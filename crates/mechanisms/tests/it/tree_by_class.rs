@@ -1,5 +1,5 @@
-//! Tests of hierarchical filling for users whose demand depends on the server class. Groups hold base demands, and
-//! servers are used by the demands on them.
+//! Tests of hierarchical filling for users whose demand depends on the server class. The usage of groups
+//! counts base demands. The usage of servers counts the demands on their class.
 
 use evenhand_mechanisms::tree::{
     Settings, StopKind, Whole, entitlements, fill_whole, levels, stops_of_groups, why,
@@ -99,7 +99,7 @@ fn the_order_of_the_file_does_not_matter() {
     }
 }
 
-/// In a single group without guarantees, users are compared as they are without groups.
+/// Checks that in a single group without guarantees, users are compared as they are without groups.
 #[test]
 fn in_one_group_it_is_drfh() {
     let mut rng = Pcg64::seed_from_u64(3);
@@ -129,7 +129,7 @@ fn in_one_group_it_is_drfh() {
     assert!(more > 10, "{more}");
 }
 
-/// A demand that is the same on all classes can also be stated by class.
+/// Checks that a demand that is the same on all classes can also be stated by class.
 #[test]
 fn a_demand_that_is_said_twice_is_one() {
     let mut rng = Pcg64::seed_from_u64(4);
@@ -151,8 +151,8 @@ fn a_demand_that_is_said_twice_is_one() {
     }
 }
 
-/// Returns a problem with ten new cards and twelve old ones. For one of the users, a new card does the work of two
-/// old ones.
+/// Returns a problem with ten new cards and twelve old cards. For one of the users, a new card does the work
+/// of two old cards.
 fn two_kinds() -> Value {
     json!({"kind": "allocation-problem", "resources": ["gpu"],
         "servers": [{"name": "new", "capacity": {"gpu": 10}}, {"name": "old", "capacity": {"gpu": 12}}],
@@ -161,27 +161,28 @@ fn two_kinds() -> Value {
                   {"name": "y", "group": "b", "demand": {"gpu": 1}}]})
 }
 
-/// Both users rise together by their base demands. x gets the ten new cards and y ten old ones. Of the two cards that
-/// are left, each gets s tasks, which take 2s + s cards: 10 + 2/3 tasks.
+/// Both users rise together by their base demands. x gets the ten new cards and y gets ten old cards. Of the
+/// two cards that are left, each user gets s tasks, which take 2s + s cards: 10 + 2/3 tasks.
 #[test]
 fn levels_go_by_the_base_demand_and_places_by_the_class() {
     assert_eq!(totals(&two_kinds()), [Rational::from((32, 3)), Rational::from((32, 3))]);
 }
 
-/// x demands two cards, or one on old servers. Alone, it has 5 + 12 tasks, which hold 34 of 22 cards.
+/// User x demands two cards, or one card on old servers. Alone, x has 5 + 12 tasks, whose base demands are 34
+/// of 22 cards.
 #[test]
 fn what_is_held_may_be_more_than_there_is() {
     let mut document = two_kinds();
     document["users"] =
         json!([{"name": "x", "group": "a", "demand": {"gpu": 2}, "demand_on": {"old": {"gpu": 1}}}]);
     assert_eq!(totals(&document), [17]);
-    // A limit on the whole cluster counts what is held, which allows four tasks. A limit on classes counts what is
-    // used.
+    // A limit on the whole cluster counts base demands, which allows four tasks. A limit on classes counts
+    // the cards that are really used.
     document["groups"][0]["limit"] = json!({"gpu": 8});
     assert_eq!(totals(&document), [4]);
     document["groups"][0] = json!({"name": "a", "on": {"old": {"limit": {"gpu": 3}}}});
     assert_eq!(totals(&document), [8]);
-    // What is kept back for b leaves 16 cards of the total. They bound what a holds.
+    // The amount kept back for b leaves 16 cards of the total. They bound the base demands of a's tasks.
     document["groups"] = json!([{"name": "a"}, {"name": "b", "guarantee": {"gpu": 6}, "lend": {"gpu": 0}}]);
     assert_eq!(totals(&document), [8]);
     // An amount kept back of another resource does not bound it.
@@ -190,7 +191,8 @@ fn what_is_held_may_be_more_than_there_is() {
     assert_eq!(totals(&document), [17]);
 }
 
-/// a is below its guarantee of 8 until it holds 8, which is four tasks wherever they run. Then b catches up.
+/// Group a is below its guarantee of 8 until its base demands are 8, which is four tasks wherever they run.
+/// Then b catches up.
 #[test]
 fn a_guarantee_is_of_what_is_held() {
     let mut document = two_kinds();
@@ -201,10 +203,10 @@ fn a_guarantee_is_of_what_is_held() {
     // Four tasks of x use all 12 cards.
     assert_eq!(totals(&document), [4, 0]);
     document["servers"][1]["capacity"]["gpu"] = json!(20);
-    // y gets the eight cards that are left, and then holds as much as a.
+    // y gets the eight cards that are left, and its base demands then equal those of a.
     assert_eq!(totals(&document), [4, 8]);
     document["servers"][1]["capacity"]["gpu"] = json!(30);
-    // Each holds 2z: 3z + 2z = 30.
+    // The base demands of each are 2z: 3z + 2z = 30.
     assert_eq!(totals(&document), [6, 12]);
 }
 
@@ -240,8 +242,8 @@ fn what_stops_a_user_is_told_by_class() {
     };
     let x =
         |allocation: &Allocation| why(&problem, allocation, 0, &Settings::default()).unwrap().users.remove(0);
-    // Two tasks on old servers use four of the six cards of the limit. Two more tasks fit on new servers, or one on
-    // old ones.
+    // Two tasks on old servers use four of the six cards of the limit. Two more tasks fit on new servers, or
+    // one more task on old servers.
     let two = of_text(json!({"x": {"old": 2}}));
     assert_eq!((x(&two).room, x(&two).stops.len()), (Rational::from(2), 0));
     // All new cards are used, so only one more task fits.
@@ -263,7 +265,8 @@ fn what_stops_a_user_is_told_by_class() {
     let a = standing.iter().find(|of| of.name == "a").unwrap();
     assert_eq!(a.share, Rational::from((3, 22)));
     assert!(a.next.as_ref().unwrap().is_stopped);
-    // If what is held is not what runs, the amount that a may borrow is the free capacity of the servers.
+    // If base demands differ from the amounts that tasks really use, the amount that a may borrow is the free
+    // capacity of the servers.
     let amounts = why(&problem, &full, 0, &Settings::default()).unwrap().amounts;
     assert_eq!((&amounts[0].held, &amounts[0].may_borrow), (&Rational::from(3), &Rational::from(16)));
 }

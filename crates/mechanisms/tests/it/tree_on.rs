@@ -53,7 +53,7 @@ fn a_second_filling_from_the_definition_ends_in_the_same() {
     assert!(held_back > 60, "{held_back}");
 }
 
-/// If nothing is kept back, a limit on all classes together equals a plain limit.
+/// Checks that a limit on all classes together equals a plain limit, if nothing is kept back.
 #[test]
 fn a_limit_on_all_classes_is_the_limit() {
     let mut rng = Pcg64::seed_from_u64(1);
@@ -98,8 +98,8 @@ fn the_order_of_the_file_does_not_matter() {
     }
 }
 
-/// Returns a problem with ten GPUs of each of two kinds. `a` may use three of the new ones, and its tasks run on both
-/// kinds.
+/// Returns a problem with ten GPUs of each of two kinds. `a` may use three of the new GPUs, and its tasks run
+/// on both kinds.
 fn two_kinds() -> Value {
     json!({"kind": "allocation-problem", "resources": ["gpu"],
         "servers": [{"name": "old", "capacity": {"gpu": 10}}, {"name": "new", "capacity": {"gpu": 10}}],
@@ -113,7 +113,7 @@ fn two_kinds() -> Value {
 fn what_a_limit_leaves_goes_to_others_and_is_named() {
     let problem = read(&two_kinds());
     let outcome = registry::find("tree").unwrap().allocate(&problem, Arithmetic::Exact).unwrap();
-    // `a` and `b` rise together. x gets 3 new GPUs and all old ones that y leaves; z runs on the new ones.
+    // `a` and `b` rise together. x gets 3 new GPUs and all old GPUs that y leaves. z runs on the new GPUs.
     let totals = outcome.allocation.totals();
     assert_eq!(totals, [7, 6, 1]);
     let x = why(&problem, &outcome.allocation, 0, &Settings::default()).unwrap().users.remove(0);
@@ -139,7 +139,7 @@ fn a_limit_of_zero_bars_the_classes() {
     );
 }
 
-/// A user all of whose classes are closed by limits may not grow, but still wants more.
+/// Checks that a user all of whose classes are closed by limits may not grow, but still wants more tasks.
 #[test]
 fn limits_on_all_its_classes_stop_a_user() {
     let mut document = two_kinds();
@@ -161,7 +161,8 @@ fn limits_on_all_its_classes_stop_a_user() {
     assert_eq!((x.wants_no_more, by_limit.count()), (false, 2), "{x:?}");
 }
 
-/// A group that has stopped before the end of the filling has grown further than its subgroup's last update shows.
+/// Checks a group that has stopped before the end of the filling and has grown further than the last update
+/// of its subgroup shows.
 #[test]
 fn who_waits_at_the_end_keeps_all_that_it_has() {
     let problem = read(&json!({"kind": "allocation-problem", "resources": ["cpu", "memory", "gpu"],

@@ -1,5 +1,5 @@
-//! Tests of whole tasks scheduled by the tree: the decisions equal those of a scan that computes everything again at
-//! every turn.
+//! Tests of whole tasks scheduled by the tree: the decisions equal the decisions of a scan that computes
+//! everything again at every turn.
 
 use evenhand_mechanisms::filling::{FILL, Ties};
 use evenhand_mechanisms::tree::{Rule, Whole};
@@ -17,7 +17,7 @@ fn read(document: &Value) -> Problem {
     Source { name: "problem", text: &text }.problem().unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Returns the tasks by single server and user.
+/// Returns the tasks on each single server by each user.
 fn by_server(problem: &Problem, allocation: &Allocation) -> Vec<Vec<u64>> {
     let mut first = vec![0];
     for class in problem.servers() {
@@ -70,7 +70,8 @@ fn decisions_are_those_of_a_plain_scan() {
     assert!(gangs > 100, "{gangs}");
 }
 
-/// Best fit, first fit, limits on server classes, and the shares of schedulers, which the scan reads from the file.
+/// Checks best fit, first fit, limits on server classes, and the shares of schedulers, which the scan reads
+/// from the file.
 #[test]
 fn so_are_they_with_best_fit_class_limits_and_the_shares_of_schedulers() {
     let rules = [
@@ -116,7 +117,8 @@ fn so_are_they_with_best_fit_class_limits_and_the_shares_of_schedulers() {
     assert!(by_fit > 40 && by_rule > 20 && by_limits > 40, "{by_fit} {by_rule} {by_limits}");
 }
 
-/// Random ties among servers: the same seed gives the same tasks, and every class of identical servers is drawn.
+/// Checks random ties among servers: the same seed gives the same tasks, and every class of identical servers
+/// is drawn.
 #[test]
 fn random_ties_among_servers() {
     let problem = read(&json!({"kind": "allocation-problem", "resources": ["gpu", "cpu"],
@@ -129,7 +131,7 @@ fn random_ties_among_servers() {
         tree::fill_whole(&problem, "fill", whole).unwrap()
     };
     let on_other = (0..200).filter(|seed| !with(*seed).tasks[0].iter().all(|(i, _)| *i == 0)).count();
-    // The class has one of four servers.
+    // The class has one of the four servers.
     assert!((20..=90).contains(&on_other), "{on_other}");
     assert_eq!(with(7), with(7));
 }
@@ -144,7 +146,8 @@ fn a_gang_starts_whole_or_not_at_all() {
                       {"name": "single", "group": "b", "demand": {"gpu": 1}}]}))
     };
     let totals = |problem: &Problem| FILL.allocate(problem, Arithmetic::Exact).unwrap().allocation.totals();
-    // Three servers hold one task of 3 units each. A fourth task has no room, and then none of the gang runs.
+    // Three servers fit one task of 3 units each. A fourth task does not fit, and then no task of the gang
+    // runs.
     assert_eq!(totals(&problem(3)), [3, 3]);
     assert_eq!(totals(&problem(4)), [0, 12]);
 }

@@ -58,9 +58,9 @@ const FIELDS: [&str; 33] = [
 /// The content of an allocation document.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AllocationFile {
-    /// The tasks by user and class.
+    /// The tasks of each user on each class.
     pub allocation: Allocation,
-    /// The hash of the problem that the allocation was made for, if stated.
+    /// The hash of the problem that the allocation was made for, or `None` if the document states no hash.
     pub problem_sha256: Option<String>,
     /// Whether the answer is final: the document states no gap above 0, no interval, and no status other than `solved`.
     pub is_final: bool,
@@ -77,11 +77,11 @@ impl AllocationFile {
 impl<'a> Source<'a> {
     /// Reads the text as an allocation for `problem`.
     ///
-    /// It does not compare the stored hash with that of the problem: see [`AllocationFile::is_for`].
+    /// Does not compare the stored hash with the hash of the problem: see [`AllocationFile::is_for`].
     ///
     /// # Errors
-    /// [`FormatError`] when the text is not JSON or not an allocation, names a user or server that the problem does
-    /// not have, or has placements that do not add up to its tasks.
+    /// Returns a [`FormatError`] if the text is not JSON or not an allocation, names a user or server that
+    /// the problem does not have, or has placements that do not add up to its tasks.
     pub fn allocation(&self, problem: &Problem) -> Result<AllocationFile, FormatError> {
         Reader::new(&self.document()?, problem).read()
     }
@@ -90,7 +90,8 @@ impl<'a> Source<'a> {
     /// document.
     ///
     /// # Errors
-    /// The same as for [`Source::allocation`], with lines and columns of the whole text.
+    /// Returns an error in the same cases as [`Source::allocation`], with lines and columns of the whole
+    /// text.
     pub fn allocation_in(
         &self,
         raw: &'a RawValue,
@@ -170,7 +171,7 @@ impl<'r, 't> Reader<'r, 't> {
         Ok(alpha)
     }
 
-    /// Reads a name from a closed set. Returns the default if no name is stated.
+    /// Reads a name, which must be one of a closed set. Returns the default if no name is stated.
     fn one_of<T: Default + FromStr>(
         &self,
         raw: Option<&'t RawValue>,

@@ -51,12 +51,13 @@ pub fn problem_sha256(problem: &Problem) -> String {
 #[derive(Default)]
 struct Hashed {
     digest: Sha256,
-    /// Bytes that are not hashed yet. They are collected so that many short writes cost no more than a few long ones.
+    /// Bytes that are not hashed yet. They are collected so that many short writes cost no more than a few
+    /// long writes.
     buffer: Vec<u8>,
 }
 
 impl Hashed {
-    /// Bytes that are collected before they are hashed.
+    /// Number of bytes that are collected before they are hashed.
     const BUFFER_BYTES: usize = 1 << 14;
 
     fn end(mut self) -> String {

@@ -1,8 +1,8 @@
-//! A JSON document that is read level by level, without a tree of it in memory.
+//! A JSON document that is read level by level, without a tree of the document in memory.
 //!
-//! Every value stays a slice of the text ([`RawValue`]) until it is read as an object, list, string or number. An error
-//! refers to the slice of its value. The path to an error is computed afterwards, by walking down from the root.
-//! Reading itself stores no path.
+//! Every value stays a slice of the text ([`RawValue`]) until it is read as an object, list, string or
+//! number. An error refers to the slice of its value. The path to an error is computed afterwards, by walking
+//! down from the root. Reading itself stores no path.
 
 use std::{borrow::Cow, collections::HashSet, fmt};
 
@@ -22,7 +22,7 @@ use crate::{
     problem::ProblemError,
 };
 
-/// Bytes that are scanned in about the time of one visit (see [`both`]).
+/// Number of bytes that are scanned in about the time of one visit (see [`both`]).
 const BYTES_PER_VISIT: usize = 1 << 8;
 
 /// A JSON document, or a value inside one, that is being read.
@@ -45,7 +45,8 @@ impl<'a> Source<'a> {
     /// Reads the text as one JSON document.
     ///
     /// # Errors
-    /// [`FormatError`] when the text is empty, truncated, nested deeper than [`MAX_DEPTH`], or not JSON.
+    /// Returns a [`FormatError`] if the text is empty, truncated, nested deeper than [`MAX_DEPTH`], or not
+    /// JSON.
     pub fn document(&self) -> Result<Document<'a>, FormatError> {
         let error =
             |offset, length, message: &str| Err(self.error_on(offset, length, Place::root(), message));
@@ -72,7 +73,7 @@ impl<'a> Source<'a> {
     /// Reads a value of this text as a document of its own. The value is at `at` in the document.
     ///
     /// # Errors
-    /// [`FormatError`] when the value is nested deeper than [`MAX_DEPTH`].
+    /// Returns a [`FormatError`] if the value is nested deeper than [`MAX_DEPTH`].
     pub fn document_in(&self, raw: &'a RawValue, at: &Place) -> Result<Document<'a>, FormatError> {
         match too_deep(raw.get(), MAX_DEPTH) {
             None => Ok(Document { source: *self, root: raw, at: at.clone(), budget: DigitBudget::default() }),
@@ -129,7 +130,7 @@ impl<'t> Document<'t> {
     /// Reads a value as an object.
     ///
     /// # Errors
-    /// [`FormatError`] when the value is not an object, or names a field twice.
+    /// Returns a [`FormatError`] if the value is not an object, or names a field twice.
     pub fn object(&self, raw: &'t RawValue) -> Result<Object<'t>, FormatError> {
         if !raw.get().starts_with('{') {
             return Err(self.wrong_type(raw, "an object"));
@@ -145,7 +146,7 @@ impl<'t> Document<'t> {
     /// Reads a value as a list and returns its elements.
     ///
     /// # Errors
-    /// [`FormatError`] when the value is not a list.
+    /// Returns a [`FormatError`] if the value is not a list.
     pub fn list(&self, raw: &'t RawValue) -> Result<Vec<&'t RawValue>, FormatError> {
         if !raw.get().starts_with('[') {
             return Err(self.wrong_type(raw, "a list"));
@@ -156,7 +157,7 @@ impl<'t> Document<'t> {
     /// Reads a value as a string.
     ///
     /// # Errors
-    /// [`FormatError`] when the value is not a string.
+    /// Returns a [`FormatError`] if the value is not a string.
     pub fn string(&self, raw: &'t RawValue) -> Result<Cow<'t, str>, FormatError> {
         let inner = raw.get().strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
         match inner {
@@ -171,7 +172,7 @@ impl<'t> Document<'t> {
     /// Reads a value as `true` or `false`.
     ///
     /// # Errors
-    /// [`FormatError`] when the value is neither.
+    /// Returns a [`FormatError`] if the value is neither `true` nor `false`.
     pub fn boolean(&self, raw: &'t RawValue) -> Result<bool, FormatError> {
         match raw.get() {
             "true" => Ok(true),
@@ -180,12 +181,13 @@ impl<'t> Document<'t> {
         }
     }
 
-    /// Reads an input number: a JSON number, read exactly as the written decimal, or a string such as `"3/7"`.
+    /// Reads an input number: a JSON number, read exactly as the written decimal, or a string such as
+    /// `"3/7"`.
     ///
     /// # Errors
-    /// [`FormatError`] when the value is not a number or has more than [`number::MAX_DIGITS`] digits. The field
-    /// `is_too_large` of the error is set when all numbers so far have more than [`number::MAX_TOTAL_DIGITS`]
-    /// digits together.
+    /// Returns a [`FormatError`] if the value is not a number or has more than [`number::MAX_DIGITS`] digits.
+    /// The field `is_too_large` of the error is set if all numbers read so far have more than
+    /// [`number::MAX_TOTAL_DIGITS`] digits together.
     pub fn number(&self, raw: &'t RawValue) -> Result<Rational, FormatError> {
         self.number_by(raw, number::parse)
     }
@@ -193,16 +195,16 @@ impl<'t> Document<'t> {
     /// Reads an input number, or a string with a suffix such as `"64000m"` or `"1007Gi"`.
     ///
     /// # Errors
-    /// The same as for [`Document::number`].
+    /// Returns an error in the same cases as [`Document::number`].
     pub fn quantity(&self, raw: &'t RawValue) -> Result<Rational, FormatError> {
         let is_string = raw.get().starts_with('"');
         self.number_by(raw, if is_string { number::parse_quantity } else { number::parse })
     }
 
-    /// Reads a computed number, of up to [`number::MAX_RESULT_DIGITS`] digits.
+    /// Reads a computed number of up to [`number::MAX_RESULT_DIGITS`] digits.
     ///
     /// # Errors
-    /// The same as for [`Document::number`].
+    /// Returns an error in the same cases as [`Document::number`], with this larger limit.
     pub fn result_number(&self, raw: &'t RawValue) -> Result<Rational, FormatError> {
         self.number_by(raw, number::parse_result)
     }
@@ -219,7 +221,8 @@ impl<'t> Document<'t> {
         self.budget.left()
     }
 
-    /// Takes digits from the budget for numbers that were read elsewhere. Returns whether so many digits were left.
+    /// Takes digits from the budget for numbers that were read elsewhere. Returns whether enough digits were
+    /// left.
     pub(super) fn takes_digits(&self, digits: u64) -> bool {
         self.budget.takes(digits)
     }
@@ -227,7 +230,7 @@ impl<'t> Document<'t> {
     /// Checks that no object in a value names a field twice. The value is not read for any other purpose.
     ///
     /// # Errors
-    /// [`FormatError`] at the field that is repeated.
+    /// Returns a [`FormatError`] at the field that is repeated.
     pub fn decoration(&self, raw: &'t RawValue) -> Result<(), FormatError> {
         match raw.get().as_bytes().first() {
             Some(b'{') => self.object(raw)?.fields.iter().try_for_each(|(_, value)| self.decoration(value)),
@@ -333,7 +336,7 @@ impl<'t> Object<'t> {
         self.raw
     }
 
-    /// Returns the value of a field, if the field is present.
+    /// Returns the value of a field, or `None` if the object does not have the field.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&'t RawValue> {
         self.fields.iter().find(|(key, _)| key == name).map(|(_, value)| *value)
@@ -342,7 +345,7 @@ impl<'t> Object<'t> {
     /// Returns the value of a required field.
     ///
     /// # Errors
-    /// [`FormatError`] when the field is missing.
+    /// Returns a [`FormatError`] if the field is missing.
     pub fn need(&self, document: &Document<'t>, name: &str) -> Result<&'t RawValue, FormatError> {
         self.get(name).ok_or_else(|| document.error(self.raw, format!("the field `{name}` is missing")))
     }
@@ -350,7 +353,7 @@ impl<'t> Object<'t> {
     /// Checks that the object has no fields other than `known`.
     ///
     /// # Errors
-    /// [`FormatError`] at the first unknown field.
+    /// Returns a [`FormatError`] at the first unknown field.
     pub fn only(&self, document: &Document<'t>, known: &[&str]) -> Result<(), FormatError> {
         self.only_and(document, known, &[])
     }
@@ -365,7 +368,7 @@ impl<'t> Object<'t> {
     /// fields are for other programs and for people.
     ///
     /// # Errors
-    /// The same as for [`Object::only`].
+    /// Returns an error in the same cases as [`Object::only`].
     pub fn only_at_top(&self, document: &Document<'t>, known: &[&str]) -> Result<(), FormatError> {
         self.only_and(document, known, &["$schema", "description"])
     }
@@ -388,7 +391,7 @@ impl<'t> Object<'t> {
     /// Checks that the field `kind` has the value `kind`.
     ///
     /// # Errors
-    /// [`FormatError`] when the field is missing or has another value.
+    /// Returns a [`FormatError`] if the field is missing or has another value.
     pub fn of_kind(&self, document: &Document<'t>, kind: &str) -> Result<(), FormatError> {
         let Some(raw) = self.get("kind") else {
             let message = format!("the field `kind` is missing: expected \"kind\": \"{kind}\"");
@@ -451,8 +454,8 @@ fn first_repeated(fields: &[(Cow<'_, str>, &RawValue)]) -> Option<usize> {
     fields.iter().position(|(key, _)| !seen.insert(&**key))
 }
 
-/// Returns offset and length of the key before a value, with its quotes. It is searched for backwards from the
-/// value.
+/// Returns the offset and the length of the key before a value, with its quotes. The key is searched for
+/// backwards from the value.
 fn key_span(text: &str, value_offset: usize) -> (usize, usize) {
     let bytes = text.as_bytes();
     let Some(end) = bytes[..value_offset].iter().rposition(|&byte| byte == b'"') else {

@@ -59,7 +59,7 @@ pub enum ReadError {
     TooLarge {
         /// Name of the file.
         file: String,
-        /// [`MAX_FILE_BYTES`](super::MAX_FILE_BYTES).
+        /// The largest allowed number of bytes, [`MAX_FILE_BYTES`](super::MAX_FILE_BYTES).
         limit: u64,
     },
     /// The file is not UTF-8 text.

@@ -1,5 +1,5 @@
-//! Objects that become structs. Each field is declared once, with the function that reads it. The list of known
-//! fields in error messages comes from the same table.
+//! Objects that become structs. Each field is declared once, with the function that reads it. The list of
+//! known fields in error messages comes from the same table.
 
 use std::borrow::Cow;
 use std::str::FromStr;
@@ -14,9 +14,9 @@ use crate::spec::{JobSpec, ServerSpec, UserSpec};
 
 type Stated<T> = Result<T, FormatError>;
 
-/// Gives a struct two associated items: `FIELDS`, the names of its fields in documents, and `stated`, which reads the
-/// struct from an object. A string after a field is its name in documents, if that differs from the name in the struct.
-/// The object may have further fields.
+/// Gives a struct two associated items: `FIELDS`, the names of its fields in documents, and `stated`, which
+/// reads the struct from an object. A string after a field is its name in documents, if this name differs
+/// from the name in the struct. The object may have further fields.
 macro_rules! stated {
     ($spec:ident $(<$text:ident>)? { $($field:ident $($name:literal)?: $kind:expr),+ $(,)? }) => {
         impl<'t $(, $text: From<Cow<'t, str>>)?> $spec$(<$text>)? {
@@ -54,7 +54,7 @@ pub const MEMBER_FIELDS: [&str; 3] = MemberSpec::FIELDS;
 /// Reads a server class as problems state it. The object may also have the fields in `also`, which are not read.
 ///
 /// # Errors
-/// [`FormatError`] at the first field that is unknown, missing or malformed.
+/// Returns a [`FormatError`] at the first field that is unknown, missing or malformed.
 pub fn server_spec<'t>(document: &Document<'t>, object: &Object<'t>, also: &[&str]) -> Stated<ServerSpec> {
     object.only(document, &[&ServerSpec::FIELDS, also].concat())?;
     ServerSpec::stated(document, object)
@@ -63,7 +63,7 @@ pub fn server_spec<'t>(document: &Document<'t>, object: &Object<'t>, also: &[&st
 /// Reads a user as problems state it. The object may also have the fields in `also`, which are not read.
 ///
 /// # Errors
-/// [`FormatError`] at the first field that is unknown, missing or malformed.
+/// Returns a [`FormatError`] at the first field that is unknown, missing or malformed.
 pub fn user_spec<'t, S: From<Cow<'t, str>>>(
     document: &Document<'t>,
     object: &Object<'t>,
@@ -80,10 +80,10 @@ pub struct SameSpec<'t> {
     pub tasks: Option<Rational>,
 }
 
-/// Reads name, weight and tasks of a user whose other fields are known to be valid.
+/// Reads the name, weight and tasks of a user whose other fields are known to be valid.
 ///
 /// # Errors
-/// The same as for [`user_spec`].
+/// Returns an error in the same cases as [`user_spec`].
 pub fn same_spec<'t>(document: &Document<'t>, object: &Object<'t>) -> Stated<SameSpec<'t>> {
     object.only_of(document, &[&UserSpec::<String>::FIELDS, &MEMBER_FIELDS])?;
     Ok(SameSpec {
@@ -105,7 +105,7 @@ pub fn own_digits<'t>(document: &Document<'t>, object: &Object<'t>) -> Stated<u6
 /// Reads a user's group, gang and pinned tasks.
 ///
 /// # Errors
-/// [`FormatError`] if a field is malformed.
+/// Returns a [`FormatError`] if a field is malformed.
 pub fn member_spec<'t>(document: &Document<'t>, user: &Object<'t>) -> Stated<MemberSpec> {
     MemberSpec::stated(document, user)
 }
@@ -113,7 +113,7 @@ pub fn member_spec<'t>(document: &Document<'t>, user: &Object<'t>) -> Stated<Mem
 /// Reads the fields `groups` and `share` of a problem, or of another document that has them.
 ///
 /// # Errors
-/// [`FormatError`] at the first field that is unknown, missing or malformed.
+/// Returns a [`FormatError`] at the first field that is unknown, missing or malformed.
 pub fn groups_spec<'t>(
     document: &Document<'t>,
     problem: &Object<'t>,
@@ -131,7 +131,8 @@ pub fn groups_spec<'t>(
     Ok((groups, GroupShareSpec::stated(document, &share)?))
 }
 
-/// Reads the values of an object's fields, by name. Returns an empty list if the object is absent.
+/// Reads the values of an object's fields, each with the name of the field. Returns an empty list if the
+/// object is absent.
 fn by_name<'t, S: From<Cow<'t, str>>, T>(
     document: &Document<'t>,
     raw: Option<&'t RawValue>,
@@ -146,7 +147,7 @@ fn by_name<'t, S: From<Cow<'t, str>>, T>(
     Ok(entries)
 }
 
-/// Reads an object of plain numbers, by name.
+/// Reads an object of plain numbers, each with the name of its field.
 pub(super) fn numbers(document: &Document<'_>, raw: &RawValue) -> Stated<Vec<(String, Rational)>> {
     by_name(document, Some(raw), Document::number)
 }
@@ -166,7 +167,7 @@ pub(super) fn strings<'t, S: From<Cow<'t, str>>>(
     document.list(raw)?.into_iter().map(|name| Ok(document.string(name)?.into())).collect()
 }
 
-// Readers of single fields, for the table above.
+// The following functions read single fields, for the table above.
 
 fn text<'t, S: From<Cow<'t, str>>>(document: &Document<'t>, object: &Object<'t>, field: &str) -> Stated<S> {
     Ok(document.string(object.need(document, field)?)?.into())
@@ -196,7 +197,7 @@ fn names<'t, S: From<Cow<'t, str>>>(
     object.get(field).map(|raw| strings(document, raw)).transpose()
 }
 
-/// Reads amounts by name. They may have unit suffixes.
+/// Reads an object of amounts, each with the name of its field. Amounts may have unit suffixes.
 fn amounts<'t, S: From<Cow<'t, str>>>(
     document: &Document<'t>,
     object: &Object<'t>,
@@ -241,7 +242,8 @@ fn demand_on<'t, S: From<Cow<'t, str>>>(
     by_name(document, object.get(field), quantities)
 }
 
-/// Returns a reader for a name from a closed set. It returns the default if no name is stated.
+/// Returns a reader of a name that must be one of a closed set. The reader returns the default if no name is
+/// stated.
 fn word<'t, T: Default + FromStr>(
     names: &[(&str, &str)],
 ) -> impl Fn(&Document<'t>, &Object<'t>, &str) -> Stated<T> {

@@ -20,22 +20,24 @@ use crate::{
 
 /// An allocation document: an allocation with further information for people and other programs.
 ///
-/// Summary and utilisation are computed exactly when the document is written. Numbers of an exact allocation are
-/// written as strings such as `"5/7"`, those of a floating-point allocation as JSON numbers.
+/// Summary and utilisation are computed exactly when the document is written. Numbers of an exact allocation
+/// are written as strings such as `"5/7"`. Numbers of a floating-point allocation are written as JSON
+/// numbers.
 #[derive(Debug, Clone)]
 pub struct AllocationDocument<'a> {
     /// The problem that the allocation is for.
     pub problem: &'a Problem,
     /// The allocation.
     pub allocation: &'a Allocation,
-    /// Hash of the problem. `None` for an allocation that is stored next to its problem.
+    /// Hash of the problem, or `None` for an allocation that is stored next to its problem.
     pub problem_sha256: Option<String>,
-    /// Whether to write the summary, which lists the total tasks, dominant share and resources of every user.
+    /// Whether the document has the summary, which lists the total tasks, dominant share and resources of
+    /// every user.
     pub summary: bool,
     /// Computing time, in seconds.
     pub seconds: Option<f64>,
-    /// Further fields such as prices, gap, witness and status, written after all others. None may have the name of
-    /// another field.
+    /// Further fields such as prices, gap, witness and status, written after all other fields. Their names
+    /// must differ from the names of the other fields.
     pub extra: Map<String, Value>,
 }
 
@@ -68,10 +70,10 @@ impl<'a> AllocationDocument<'a> {
         Ok(text)
     }
 
-    /// Writes the text of [`to_json`](Self::to_json) piece by piece, without holding all of it in memory.
+    /// Writes the text of [`to_json`](Self::to_json) piece by piece, without storing all of it in memory.
     ///
     /// # Errors
-    /// Errors of `out`.
+    /// Returns the errors of `out`.
     pub fn write_json(&self, mut out: impl io::Write) -> io::Result<()> {
         serde_json::to_writer_pretty(&mut out, self)?;
         out.write_all(b"\n")
@@ -81,8 +83,8 @@ impl<'a> AllocationDocument<'a> {
         NumberText(value, self.allocation.arithmetic)
     }
 
-    /// Returns a number of tasks as it is written. Tasks on single servers must add up to the tasks on the class. If
-    /// there are placements, a number that is not a double is therefore written exactly.
+    /// Returns a number of tasks as the document writes it. Tasks on single servers must add up to the tasks
+    /// on the class. If there are placements, a number that is not a double is therefore written exactly.
     fn tasks<'n>(&self, value: &'n Rational) -> NumberText<'n> {
         let is_double = || number::from_f64(number::to_f64(value)).as_ref() == Some(value);
         if self.allocation.placements.is_none() || is_double() {
@@ -193,12 +195,12 @@ impl AllocationDocument<'_> {
     }
 }
 
-/// The texts of numbers that equivalent users share. Formatting a long number costs a division of all its digits,
-/// and formatting a floating-point one costs a search for the nearest doubles.
+/// The texts of numbers that equivalent users share. Formatting a long number costs a division of all its
+/// digits, and formatting a floating-point number costs a search for the nearest doubles.
 #[derive(Clone, Default)]
 struct Texts<'n>(Rc<RefCell<Known<'n>>>);
 
-/// The texts by number, and the bytes that they take.
+/// The text of each number, and the bytes that all texts take together.
 type Known<'n> = (HashMap<&'n Rational, Rc<str>>, usize);
 
 impl<'n> Texts<'n> {
@@ -208,8 +210,8 @@ impl<'n> Texts<'n> {
     /// of digits.
     const MOST: usize = 1 << 25;
 
-    /// The maximum number of bytes of the stored texts of floating-point numbers, including their table entries. There
-    /// can be as many as there are users.
+    /// The maximum number of bytes of the stored texts of floating-point numbers, including their table
+    /// entries. There can be as many such texts as users.
     const MOST_FLOAT: usize = 1 << 24;
 
     fn of(&self, number: NumberText<'n>) -> Text<'n> {
@@ -282,7 +284,7 @@ impl<K: Serialize, V: Serialize, I: Iterator<Item = (K, V)> + Clone> Serialize f
     }
 }
 
-/// The tasks on a single server, as written.
+/// The tasks on a single server, as the document writes them.
 #[derive(Serialize)]
 struct ServerTasks<'a, T> {
     server: &'a str,
@@ -298,7 +300,7 @@ struct SummaryRow<'a> {
     problem: &'a Problem,
     tasks: Rational,
     share: Rational,
-    /// The user's amounts, by resource.
+    /// The amount of each resource that the user has.
     held: Vec<Rational>,
     arithmetic: Arithmetic,
 }

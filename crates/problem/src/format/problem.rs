@@ -16,16 +16,17 @@ impl<'a> Source<'a> {
     /// Reads the text as an allocation problem.
     ///
     /// # Errors
-    /// [`FormatError`] when the text is not JSON, is not an allocation problem, or states an invalid one.
+    /// Returns a [`FormatError`] if the text is not JSON, is not an allocation problem, or states an invalid
+    /// problem.
     pub fn problem(&self) -> Result<Problem, FormatError> {
         read_problem(&self.document()?)
     }
 
-    /// Reads an allocation problem that is part of this text. `raw` is borrowed from [`Source::text`] and stands at
-    /// `at` in the document.
+    /// Reads an allocation problem that is part of this text. `raw` is borrowed from [`Source::text`] and is
+    /// at `at` in the document.
     ///
     /// # Errors
-    /// The same as for [`Source::problem`], with lines and columns of the whole text.
+    /// Returns an error in the same cases as [`Source::problem`], with lines and columns of the whole text.
     pub fn problem_in(&self, raw: &'a RawValue, at: &Place) -> Result<Problem, FormatError> {
         read_problem(&self.document_in(raw, at)?)
     }
@@ -33,16 +34,18 @@ impl<'a> Source<'a> {
     /// Reads the text as a reservation problem.
     ///
     /// # Errors
-    /// [`FormatError`] when the text is not JSON, is not a reservation problem, or states an invalid one.
+    /// Returns a [`FormatError`] if the text is not JSON, is not a reservation problem, or states an invalid
+    /// problem.
     pub fn reservation(&self) -> Result<Reservation, FormatError> {
         read_reservation(&self.document()?)
     }
 
-    /// Reads a reservation problem that is part of this text. `raw` is borrowed from [`Source::text`] and stands at
-    /// `at` in the document.
+    /// Reads a reservation problem that is part of this text. `raw` is borrowed from [`Source::text`] and is
+    /// at `at` in the document.
     ///
     /// # Errors
-    /// The same as for [`Source::reservation`], with lines and columns of the whole text.
+    /// Returns an error in the same cases as [`Source::reservation`], with lines and columns of the whole
+    /// text.
     pub fn reservation_in(&self, raw: &'a RawValue, at: &Place) -> Result<Reservation, FormatError> {
         read_reservation(&self.document_in(raw, at)?)
     }

@@ -53,8 +53,9 @@ impl Source<'_> {
     /// Reads the text as a snapshot.
     ///
     /// # Errors
-    /// [`FormatError`] when the text is not JSON or not a snapshot, when its problem or allocation is invalid, when
-    /// it names something that the problem does not have, or when more tasks run and wait than the problem has.
+    /// Returns a [`FormatError`] if the text is not JSON or not a snapshot, if its problem or allocation is
+    /// invalid, if it names something that the problem does not have, or when more tasks run and wait than
+    /// the problem has.
     pub fn snapshot(&self) -> Result<Snapshot, FormatError> {
         let document = &self.document()?;
         let object = document.object(document.root())?;
@@ -125,7 +126,7 @@ struct Parts {
     stopped: Vec<Stopped>,
 }
 
-/// Fields of an entry of `constraints`.
+/// The fields of an entry of `constraints`.
 const CONSTRAINT_FIELDS: [&str; 8] = [
     "user",
     "priority",
@@ -143,12 +144,13 @@ struct Reader<'r, 't> {
     users: HashMap<&'r str, usize>,
     servers: HashMap<&'r str, usize>,
     groups: HashMap<&'r str, usize>,
-    /// Tasks by user, server class and index. Empty without placements.
+    /// The tasks on each server, by user, server class and index of the server. The map is empty without
+    /// placements.
     placed: HashMap<(usize, usize, u64), &'r Rational>,
-    /// Tasks by user and server class.
+    /// The tasks of each user on each server class.
     on_classes: HashMap<(usize, usize), &'r Rational>,
     is_placed: bool,
-    /// Tasks of each user that run.
+    /// The number of running tasks of each user.
     totals: Vec<Rational>,
 }
 
@@ -512,8 +514,8 @@ impl<'r, 't> Reader<'r, 't> {
         Ok(Rounded { server, resource, most, in_all, by_server })
     }
 
-    /// Reads the amounts that single servers of a class have beyond the class. Returns an empty list if they are not
-    /// stated.
+    /// Reads the amounts by which single servers of a class exceed the capacity of the class. Returns an
+    /// empty list if they are not stated.
     fn beyond_by_server(
         &self,
         object: &Object<'t>,
@@ -784,7 +786,8 @@ pub fn snapshot_to_json(snapshot: &Snapshot) -> String {
     out
 }
 
-/// Writes the placements, or the tasks by class where there are none. Fields with default values are left out.
+/// Writes the placements, or the tasks on classes if there are no placements. Fields with default values are
+/// left out.
 fn write_allocation(of: &mut Fields<'_>, problem: &Problem, allocation: &Allocation) {
     of.text("kind", "allocation");
     if let Some(mechanism) = &allocation.mechanism {

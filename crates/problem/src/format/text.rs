@@ -15,8 +15,8 @@ use crate::printable;
 /// Reads a file, or standard input when the path is `-`.
 ///
 /// # Errors
-/// [`ReadError`] when the file cannot be read, has more than [`MAX_FILE_BYTES`], or is not UTF-8. In the last case
-/// the error names line and column.
+/// Returns a [`ReadError`] if the file cannot be read, has more than [`MAX_FILE_BYTES`], or is not UTF-8. In
+/// the last case the error names line and column.
 pub fn read_text(path: &Path) -> Result<String, ReadError> {
     let file = path.to_string_lossy();
     let bytes = if path.as_os_str() == "-" {
@@ -44,18 +44,19 @@ pub fn read_text(path: &Path) -> Result<String, ReadError> {
     })
 }
 
-/// Reads a file like [`read_bounded`], but reads nothing when its stated length is above the limit.
+/// Reads a file like [`read_bounded`], but returns `None` without reading if its stated length exceeds the
+/// limit.
 fn read_file(file: fs::File) -> io::Result<Option<Vec<u8>>> {
     let length = file.metadata().ok().filter(fs::Metadata::is_file).map_or(0, |of_file| of_file.len());
     if length > MAX_FILE_BYTES {
         return Ok(None);
     }
-    // The additional byte lets one read see the end of the file.
+    // The additional byte lets a single read reach the end of the file.
     read_bounded(file, usize::try_from(length).unwrap_or(0) + 1)
 }
 
-/// Reads everything up to [`MAX_FILE_BYTES`]. Returns `None` if the input is longer. `room` is the number of bytes to
-/// reserve first.
+/// Reads everything up to [`MAX_FILE_BYTES`]. Returns `None` if the input is longer. `room` is the number of
+/// bytes to reserve first.
 fn read_bounded(reader: impl Read, room: usize) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::with_capacity(room);
     let mut reader = reader.take(MAX_FILE_BYTES / 4);
@@ -63,8 +64,8 @@ fn read_bounded(reader: impl Read, room: usize) -> io::Result<Option<Vec<u8>>> {
     if reader.limit() == 0 {
         let left = MAX_FILE_BYTES + 1 - bytes.len() as u64;
         if room <= bytes.len() {
-            // The input is longer than expected. Growing the buffer step by step would hold the bytes in memory
-            // twice. If this reservation fails, the buffer still grows step by step.
+            // The input is longer than expected. Growing the buffer step by step would store the bytes in
+            // memory twice. If this reservation fails, the buffer still grows step by step.
             let _ = bytes.try_reserve_exact(usize::try_from(left).unwrap_or(0));
         }
         reader.set_limit(left);
@@ -111,7 +112,8 @@ impl<'a> Source<'a> {
         (line, before[line_start..].chars().count() + 1)
     }
 
-    /// Returns the byte offset of a position that `serde_json` reports. Its columns count bytes.
+    /// Returns the byte offset of a position that `serde_json` reports. The columns that it reports count
+    /// bytes.
     pub(super) fn offset_of(&self, line: usize, column: usize) -> usize {
         let line_start = match line {
             0 | 1 => 0,
@@ -134,7 +136,8 @@ fn on_one_line(message: &str) -> String {
     }
 }
 
-/// Returns the offset at which the nesting of lists and objects first exceeds the limit, if it does.
+/// Returns the offset at which the nesting of lists and objects first exceeds the limit, or `None` if it
+/// never does.
 pub(super) fn too_deep(text: &str, limit: usize) -> Option<usize> {
     let (mut depth, mut in_string, mut escaped) = (0usize, false, false);
     for (offset, byte) in text.bytes().enumerate() {

@@ -1,5 +1,5 @@
-//! Reading of a problem's users, in batches. Threads first parse each user of a batch independently of the others,
-//! then the users are added in their order.
+//! Reading of a problem's users, in batches. Threads first parse each user of a batch independently of the
+//! other users. Then the users are added in their order.
 
 use std::borrow::Cow;
 
@@ -12,11 +12,11 @@ use crate::groups::MemberSpec;
 use crate::problem::{Known, ProblemBuilder, User};
 use crate::spec::UserSpec;
 
-/// Users in a batch. Their intermediate results take half a megabyte.
+/// Number of users in a batch. Their intermediate results take half a megabyte.
 const BATCH: usize = 1 << 10;
 
-/// The number of visits (see [`each_of`]) that parsing a user takes: some microseconds. It determines the number of
-/// users from which threads share the work.
+/// The number of visits (see [`each_of`]) that take as long as parsing a user, which takes some microseconds.
+/// It determines the number of users from which threads share the work.
 const VISITS_PER_USER: usize = 4;
 
 /// The fields whose texts are identical for users of one shape.
@@ -33,9 +33,9 @@ struct Users<'d, 't> {
     document: &'d Document<'t>,
     builder: ProblemBuilder,
     shapes: Known,
-    /// The texts of the fields, by shape.
+    /// The texts of the fields of each shape.
     texts: Vec<Texts<'t>>,
-    /// By shape: the first user with the shape, and the number of digits in its fields.
+    /// The first user with each shape, and the number of digits in the fields of the shape.
     first: Vec<(usize, u64)>,
 }
 
@@ -50,7 +50,7 @@ enum Shape {
     Again(usize),
 }
 
-/// A user that was parsed independently of the others, with the digits of its numbers.
+/// A user that was parsed independently of the other users, with the number of digits of its numbers.
 enum ParsedUser<'t> {
     Whole { user: User, member: MemberSpec, digits: u64, shape_digits: u64 },
     Again { shape: usize, same: SameSpec<'t>, member: MemberSpec, digits: u64 },
@@ -113,8 +113,8 @@ impl<'t> Users<'_, 't> {
         }
     }
 
-    /// Adds the next user. A user that could not be parsed independently, or has too many digits for its share of
-    /// the budget, is read again here, so that errors come in the order of the file.
+    /// Adds the next user. A user that could not be parsed independently, or has too many digits for its
+    /// share of the budget, is read again here, so that errors come in the order of the file.
     fn add(
         &mut self,
         raw: &'t RawValue,

@@ -8,11 +8,12 @@ use crate::Rational;
 /// A function that formats a number.
 pub(super) type Number = fn(&Rational) -> String;
 
-/// A writer of an object, field by field. Writing to its output must never fail, as for a string.
+/// A writer of an object, field by field. Writing to its output must never fail. Writing to a string meets
+/// this condition.
 pub(super) struct Fields<'o> {
     out: &'o mut (dyn Write + 'o),
     number: Number,
-    /// Separator between two fields.
+    /// The separator between two fields.
     between: &'static str,
     is_empty: bool,
 }
@@ -113,7 +114,7 @@ impl<'o> Fields<'o> {
         }
     }
 
-    /// Writes amounts by resource.
+    /// Writes amounts, each with the name of its resource.
     pub fn amounts(&mut self, name: &str, resources: &[String], amounts: &[(usize, Rational)]) {
         self.object(name, |of| amounts.iter().for_each(|(r, amount)| of.number(&resources[*r], amount)));
     }
@@ -136,8 +137,8 @@ impl<'o> Fields<'o> {
         });
     }
 
-    /// Writes a list of names that many users share in memory. Its text is cached under `key`, the address of the
-    /// list.
+    /// Writes a list of names that many users share in memory. The text of the list is cached under `key`,
+    /// the address of the list.
     pub fn shared_names<'n>(
         &mut self,
         name: &str,
@@ -199,7 +200,7 @@ impl<'o> Fields<'o> {
     }
 }
 
-/// A cache of the texts of values that many users share, by their address in memory.
+/// A cache of the texts of values that many users share, indexed by the address of the value in memory.
 #[derive(Default)]
 pub(super) struct Texts {
     known: HashMap<usize, Box<str>>,
@@ -239,7 +240,7 @@ fn put(out: &mut dyn Write, text: &str) {
 }
 
 fn quote(out: &mut dyn Write, name: &str) {
-    // Checking first avoids an allocation for most names: files may have millions of them.
+    // Checking first avoids an allocation for most names. Files may have millions of names.
     let is_plain = |byte: u8| byte >= b' ' && byte != b'"' && byte != b'\\';
     if name.bytes().all(is_plain) {
         put(out, "\"");

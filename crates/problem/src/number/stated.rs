@@ -26,7 +26,7 @@ pub fn stated(value: &Rational) -> Option<String> {
     decimal(value).filter(|text| digits(text.split('e').next().unwrap_or_default()) <= MAX_DIGITS)
 }
 
-/// Returns [`stated`], or the quotient whatever its length.
+/// Returns the text of [`stated`], or the quotient, however long it is, if [`stated`] returns `None`.
 #[must_use]
 pub fn format_stated(value: &Rational) -> String {
     stated(value).unwrap_or_else(|| format(value))
@@ -56,14 +56,15 @@ pub(crate) fn format_hashed(value: &Rational) -> String {
     format!("{sign}{first}{point}{rest}e{scientific}")
 }
 
-/// Returns a decimal that has a few digits more than a double, such as a small multiple of a printed double. Returns
-/// `None` for all other numbers. `nearest` is the double nearest to `value`.
+/// Returns a decimal that has a few digits more than a double, such as a small multiple of a printed double.
+/// Returns `None` for all other numbers. `nearest` is the double nearest to `value`.
 pub(crate) fn between_doubles(value: &Rational, nearest: f64) -> Option<String> {
-    /// The number of digits up to which the nearest double prints as the number itself.
+    /// Number of digits up to which the nearest double prints as the number itself.
     const OF_ANY_DOUBLE: usize = 15;
-    /// Digits of the product of a double and a 64-bit number, the longest decimal that is returned.
+    /// Number of digits of the product of a double and a 64-bit number, the longest decimal that is returned.
     const FEW: usize = 37;
-    /// Bits of the denominator of any such decimal down to `10^-(37 + 20)`. Smaller decimals are not returned.
+    /// Number of bits of the denominator of any such decimal down to `10^-(37 + 20)`. Smaller decimals are
+    /// not returned.
     const BITS: u32 = 190;
     let denominator = value.denom().significant_bits();
     if denominator <= 1 || denominator > BITS || from_f64(nearest).as_ref() == Some(value) {
@@ -78,7 +79,7 @@ fn digits(text: &str) -> usize {
     text.bytes().filter(u8::is_ascii_digit).count()
 }
 
-/// Returns `value` as a decimal with an exponent in range, or `None` when it is not a decimal.
+/// Returns `value` as a decimal with an exponent in range, or `None` if it is not such a decimal.
 fn decimal(value: &Rational) -> Option<String> {
     let (mantissa, exponent) = mantissa(value)?;
     let sign = if mantissa < 0 { "-" } else { "" };
@@ -90,7 +91,7 @@ fn decimal(value: &Rational) -> Option<String> {
         let rest = if rest.is_empty() { String::new() } else { format!(".{rest}") };
         format!("{sign}{first}{rest}e{scientific}")
     } else if scientific > limit {
-        // All digits stand before the point, followed by the zeros that the exponent cannot express.
+        // All digits are before the point, followed by the zeros that the exponent cannot express.
         let zeros = usize::try_from(exponent - limit).unwrap_or(0);
         format!("{sign}{digits}{}e{}", "0".repeat(zeros), exponent.min(limit))
     } else {

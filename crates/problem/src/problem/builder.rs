@@ -12,13 +12,13 @@ use crate::problem_error::{ProblemError, ProblemErrorKind};
 use crate::resolve::{Index, by_index, index_names, not_negative, positive, quantities, set, whole};
 use crate::spec::{ServerSpec, UserSpec};
 
-/// A problem that is built one user at a time, so that a reader need not hold all statements at once.
+/// A problem that is built one user at a time, so that a reader need not store all statements at once.
 pub(crate) struct ProblemBuilder {
     problem: Problem,
     resource_index: Index,
     server_index: Index,
     group_index: Index,
-    /// Positions of the users by their names.
+    /// The position of each user, by the user's name.
     user_names: Known,
     /// The distinct sets of classes that users may use. Many users share one set.
     sets: HashSet<Arc<[usize]>>,
@@ -59,7 +59,7 @@ impl ProblemBuilder {
         Ok(Self { problem, resource_index, server_index, group_index, user_names, sets })
     }
 
-    /// Adds the groups. It must be called before the first user is added.
+    /// Adds the groups. This must be called before the first user is added.
     pub(crate) fn groups(
         &mut self,
         specs: Vec<GroupSpec>,
@@ -70,7 +70,7 @@ impl ProblemBuilder {
         Ok(())
     }
 
-    /// Reserves memory for this many users.
+    /// Reserves memory for `users` users.
     pub(crate) fn reserve(&mut self, users: usize) {
         self.problem.users.reserve_exact(users);
         self.problem.groups.reserve(users);

@@ -1,9 +1,9 @@
-//! One server class for several identical ones.
+//! One server class for several identical classes.
 //!
-//! Some clusters are stated server by server. Some mechanisms compare users only by their numbers of tasks, and not by
-//! the servers on which the tasks run. For such a mechanism, classes that are identical for all users may be joined
-//! into one class with all their servers. The tasks on the joined class are then spread evenly over the original
-//! classes (docs/theory.md, section 2).
+//! Some clusters are stated server by server. Some mechanisms compare users only by their numbers of tasks,
+//! and not by the servers on which the tasks run. For such a mechanism, classes that are identical for all
+//! users may be joined into one class with all their servers. The tasks on the joined class are then spread
+//! evenly over the original classes (docs/theory.md, section 2).
 
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash as Key;
@@ -14,13 +14,14 @@ use rug::Rational;
 use super::merged::rounded_down;
 use super::{Hash, Problem, ServerClass, User};
 
-/// A problem in which identical classes are joined into one.
+/// A problem in which identical classes are joined into one class.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Joined {
-    /// The problem. Each of its classes has the name of the first class that it stands for.
+    /// The problem with joined classes. Each class has the name of the first original class that it
+    /// represents.
     pub problem: Problem,
-    /// The original classes that each class of [`problem`](Self::problem) stands for, ascending, each with its
-    /// fraction of the servers.
+    /// The original classes that each class of [`problem`](Self::problem) represents, in ascending order,
+    /// each with its fraction of the servers.
     pub members: Vec<Vec<(usize, Rational)>>,
 }
 
@@ -32,8 +33,8 @@ struct Kinds {
 }
 
 impl Kinds {
-    /// Splits kinds. The given classes of one kind stay together only if their values are equal. They are separated
-    /// from classes of the kind that are not given.
+    /// Splits kinds. Given classes of one kind stay together only if their values are equal. They are
+    /// separated from the classes of the kind that are not given.
     fn split<V: Key + Eq>(&mut self, classes: impl IntoIterator<Item = (usize, V)>) {
         let mut known = HashMap::new();
         for (i, value) in classes {
@@ -47,11 +48,12 @@ impl Kinds {
 }
 
 impl Problem {
-    /// Returns the problem in which identical server classes are joined into one, or `None` if no two are identical.
+    /// Returns the problem in which identical server classes are joined into one class, or `None` if no two
+    /// classes are identical.
     ///
-    /// Identical classes have the same capacity. All users have the same demand and criterion on them, and may use
-    /// all or none of them. If any user states its `gamma` or `rates`, or any group limits some classes, nothing is
-    /// joined.
+    /// Identical classes have the same capacity. All users have the same demand and criterion on them, and
+    /// may use all or none of them. If any user states its `gamma` or `rates`, or any group limits some
+    /// classes, nothing is joined.
     #[must_use]
     pub fn joined(&self) -> Option<Joined> {
         let is_named = self.groups.list().iter().any(|group| !group.on.is_empty())
@@ -95,8 +97,8 @@ impl Problem {
                 classes.iter().map(|i| (*i, Rational::from((self.servers[*i].count, count)))).collect(),
             );
         }
-        // The joined class of each original class; and a list that has this class only at the first original class that
-        // it stands for.
+        // The joined class of each original class. `first_at` has this class only at the first original class
+        // that it represents.
         let at: Vec<usize> = kinds.iter().map(|kind| at_of_kind[kind]).collect();
         let of_first = |i: usize| (identical[at[i]][0] == i).then_some(at[i]);
         let mut sets: HashMap<*const [usize], Option<Arc<[usize]>>> = HashMap::new();
@@ -121,7 +123,7 @@ impl Problem {
     }
 }
 
-/// Keeps the entries of a list that are about the first class of a kind.
+/// Returns the entries of a list that are about the first class of a kind.
 fn entries_of_firsts<T: Clone>(
     list: &[(usize, T)],
     of_first: impl Fn(usize) -> Option<usize>,
@@ -136,8 +138,8 @@ impl Joined {
         self.spread(tasks, |x, part| Rational::from(x * part))
     }
 
-    /// Returns [`parts`](Self::parts) for floating-point numbers, rounded down so that a feasible allocation stays
-    /// feasible.
+    /// Returns [`parts`](Self::parts) of floating-point numbers, rounded down so that a feasible allocation
+    /// stays feasible.
     #[must_use]
     pub fn rounded_parts(&self, tasks: &[(usize, Rational)]) -> Vec<(usize, Rational)> {
         self.spread(tasks, |x, part| rounded_down(&Rational::from(x * part)).unwrap_or_default())

@@ -7,19 +7,19 @@ use evenhand_budget::each;
 use super::Problem;
 use super::known::Known;
 
-/// A partition of positions into kinds of equal keys. For example, users of one shape have the same demand on every
-/// class and may use the same classes.
+/// A partition of positions into kinds of equal keys. For example, users of one shape have the same demand on
+/// every class and may use the same classes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kinds {
     /// The kind of each position.
     pub of: Vec<u32>,
-    /// The first position of each kind, ascending.
+    /// The first position of each kind, in ascending order.
     pub first: Vec<usize>,
 }
 
 impl Kinds {
-    /// Partitions `count` positions into kinds of equal keys. `key` computes a key and is called more than once for
-    /// a position. Threads share most of these calls.
+    /// Partitions `count` positions into kinds of equal keys. `key` computes the key of a position. It is
+    /// called more than once for a position, and threads share most of these calls.
     pub fn new<K: Hash + Eq>(count: usize, key: impl Fn(usize) -> K + Sync) -> Self {
         let mut known = Known::default();
         let hashes = each(count, 1, |n| known.hash(&key(n)));
@@ -38,7 +38,7 @@ impl Kinds {
 }
 
 impl Problem {
-    /// Returns the shapes of the users, in the order of the first user of each.
+    /// Returns the shapes of the users, in the order of the first user of each shape.
     #[must_use]
     pub fn shapes(&self) -> Kinds {
         // Equal addresses mean equal values, and comparing addresses takes less time than comparing numbers. Users

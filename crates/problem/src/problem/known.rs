@@ -15,7 +15,7 @@ pub(crate) struct Known {
 }
 
 impl Known {
-    /// Creates a table with room for `count` keys.
+    /// Creates a table with memory for `count` keys.
     pub(crate) fn with_room(count: usize) -> Self {
         Self { hasher: RandomState::new(), positions: HashTable::with_capacity(count) }
     }
@@ -24,7 +24,7 @@ impl Known {
         self.hasher.hash_one(key)
     }
 
-    /// Returns the position of the key with this hash for which `is_its` is true.
+    /// Returns the position of the key with the hash `hash` for which `is_its` is true.
     pub(crate) fn find(&self, hash: u64, is_its: impl Fn(usize) -> bool) -> Option<usize> {
         self.positions
             .find(hash, |(key, position)| *key == hash && is_its(*position))

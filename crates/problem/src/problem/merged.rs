@@ -1,8 +1,8 @@
-//! One user instead of several that are equivalent up to weight.
+//! One user instead of several users that are equivalent up to weight.
 //!
-//! A cluster has many users and few shapes of tasks. Some mechanisms divide one amount among equivalent users in
-//! proportion to their weights. Such a mechanism may compute the amount for a single user instead of them
-//! (docs/theory.md, section 2).
+//! A cluster has many users and few shapes of tasks. Some mechanisms divide one amount among equivalent users
+//! in proportion to their weights. Such a mechanism may compute the amount for a single user instead of all
+//! equivalent users (docs/theory.md, section 2).
 
 use std::collections::HashMap;
 
@@ -14,20 +14,21 @@ use crate::groups::Member;
 use crate::number;
 use crate::sums::Sums;
 
-/// A problem in which one user stands for all equivalent ones.
+/// A problem in which one user represents all equivalent users.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Merged {
-    /// The problem. Each of its users has the name of the first user that it stands for.
+    /// The problem with merged users. Each user has the name of the first original user that it represents.
     pub problem: Problem,
-    /// The user of [`problem`](Self::problem) that stands for each original user, and the original user's share of
-    /// its tasks.
+    /// For each original user, the user of [`problem`](Self::problem) that represents it, and the original
+    /// user's fraction of that user's tasks.
     pub part_of: Vec<(usize, Rational)>,
 }
 
 /// The size of a user compared with equivalent users.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Size {
-    /// The size, positive. Equivalent users have allocations and numbers of tasks in proportion to it.
+    /// The size, positive. The allocations and the numbers of tasks of equivalent users are in proportion to
+    /// their sizes.
     pub size: Rational,
     /// Whether only users of the same weight are equivalent.
     pub of_weight: bool,
@@ -48,11 +49,13 @@ struct Kind<'p> {
 }
 
 impl Problem {
-    /// Returns the problem in which equivalent users are merged into one, or `None` if no two can be merged.
+    /// Returns the problem in which equivalent users are merged into one user, or `None` if no two users can
+    /// be merged.
     ///
-    /// `size` returns the size of a user. `weight` returns the weight of the merged user. Its arguments are the weight
-    /// of the first user, and the total size of all equivalent users as a multiple of the first user's size. Users stay
-    /// separate if `weight` returns `None`, or if the sum of their sizes would be a long number.
+    /// `size` returns the size of a user. `weight` returns the weight of the merged user. Its arguments are
+    /// the weight of the first user, and the total size of all equivalent users as a multiple of the first
+    /// user's size. Users stay separate if `weight` returns `None`, or if the sum of their sizes would be a
+    /// long number.
     #[must_use]
     pub fn merged(
         &self,
@@ -77,7 +80,8 @@ impl Problem {
         let mut problem = self.without_users();
         let mut of_group = Vec::new();
         let mut totals = Vec::new();
-        // By original user: the user that stands for it, and the index of the total size of that user in `totals`.
+        // For each original user, the user that represents it, and the index in `totals` of the total size of
+        // that user.
         let mut stands = vec![(0, None); self.users.len()];
         for equivalent in members {
             let first = equivalent[0];
@@ -148,10 +152,11 @@ impl Problem {
     }
 }
 
-/// Returns the sum of the sizes, unless it is long. Without a common denominator the sum has the digits of all
-/// sizes, and so has each user's fraction of it.
+/// Returns the sum of the sizes, or `None` if it is long. Without a common denominator the sum has the digits
+/// of all sizes, and so has each user's fraction of the sum.
 fn short_sum<'p>(mut sizes: impl Iterator<Item = &'p Rational>) -> Option<Rational> {
-    /// Bits of numerator and denominator together: a small multiple of the longest number in a problem.
+    /// The maximum number of bits of numerator and denominator together. It is a small multiple of the
+    /// longest number in a problem.
     const MOST_BITS: u32 = 1 << 12;
     let sum = sizes.try_fold(Sums::new(1), |mut sum, size| {
         sum.add_over(size.numer(), Integer::ONE, size.denom());
@@ -163,19 +168,19 @@ fn short_sum<'p>(mut sizes: impl Iterator<Item = &'p Rational>) -> Option<Ration
     sum.map(Sums::first)
 }
 
-/// Returns the largest number such that both numbers are integer multiples of it. If one of them is 0, it returns the
-/// other.
+/// Returns the largest number such that both numbers are integer multiples of it. If one number is 0, returns
+/// the other number.
 fn common_divisor(a: &Rational, b: &Rational) -> Rational {
     let (over_a, over_b) = (Integer::from(a.numer() * b.denom()), Integer::from(b.numer() * a.denom()));
     Rational::from((over_a.gcd(&over_b), Integer::from(a.denom() * b.denom())))
 }
 
-/// Returns the decimal as which the nearest double is printed.
+/// Returns the decimal that the double nearest to `value` prints as.
 fn rounded(value: &Rational) -> Option<Rational> {
     number::from_f64(number::to_f64(value))
 }
 
-/// Returns the decimal as which the nearest double not above `value` is printed.
+/// Returns the decimal that the largest double not above `value` prints as.
 pub(super) fn rounded_down(value: &Rational) -> Option<Rational> {
     let nearest = number::to_f64(value);
     number::from_f64(nearest).filter(|found| found <= value).or_else(|| number::from_f64(nearest.next_down()))
@@ -201,10 +206,11 @@ impl Merged {
         copies.into_iter().zip(kinds.of).map(own).collect()
     }
 
-    /// Returns [`parts`](Self::parts) for floating-point numbers, exactly in proportion. If some product is not a
-    /// double, rounding each product separately would violate the proportion. Instead, the largest common divisor of
-    /// the fractions is rounded down, and each fraction becomes a multiple of it. Since it is rounded down, a feasible
-    /// allocation stays feasible.
+    /// Returns [`parts`](Self::parts) of floating-point numbers, exactly in proportion.
+    ///
+    /// If some product is not a double, rounding each product separately would violate the proportion.
+    /// Instead, the largest common divisor of the fractions is rounded down, and each fraction becomes a
+    /// multiple of the rounded divisor. The divisor is rounded down, so a feasible allocation stays feasible.
     #[must_use]
     pub fn rounded_parts(&self, tasks: &[Vec<(usize, Rational)>]) -> Vec<Vec<(usize, Rational)>> {
         let mut all: Vec<Vec<(usize, Rational)>> = vec![Vec::new(); self.part_of.len()];
@@ -237,8 +243,8 @@ impl Merged {
         all
     }
 
-    /// Returns the original users that each user of [`problem`](Self::problem) stands for, ascending, each with its
-    /// share.
+    /// Returns the original users that each user of [`problem`](Self::problem) represents, in ascending
+    /// order, each with its fraction of that user's tasks.
     #[must_use]
     pub fn members(&self) -> Vec<Vec<(usize, &Rational)>> {
         let mut members = vec![Vec::new(); self.problem.n_users()];
@@ -248,8 +254,8 @@ impl Merged {
         members
     }
 
-    /// Returns a value for each original user, given the values of the merged users: it has the value of the user
-    /// that stands for it.
+    /// Returns a value for each original user, given the values of the merged users. An original user has the
+    /// value of the user that represents it.
     #[must_use]
     pub fn each<T: Clone>(&self, of: &[T]) -> Vec<T> {
         self.part_of.iter().map(|(at, _)| of[*at].clone()).collect()

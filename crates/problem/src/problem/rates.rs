@@ -1,7 +1,8 @@
-//! Rates of a user by server class: the throughput of one accelerator of each class.
+//! Rates of a user: the throughput of one accelerator of each server class.
 //!
-//! A task is one unit of throughput. On class `i` it takes the demand of one accelerator divided by `rate_ni`, so the
-//! rates determine the demands on classes and the classes that the user may use (docs/theory.md, section 12).
+//! A task is one unit of throughput. On class `i` a task takes the demand of one accelerator divided by
+//! `rate_ni`. The rates therefore determine the demands on classes and the classes that the user may use
+//! (docs/theory.md, section 12).
 
 use rug::Rational;
 
@@ -17,15 +18,16 @@ pub struct Rates {
 }
 
 crate::names::getters! { Rates:
-    /// The rates above 0 on classes that the user may use, by class in ascending order.
+    /// The rates above 0 on classes that the user may use, each with its class, in ascending order of class.
     by_class: [(usize, Rational)];
-    /// The accelerators that one task takes, `1 / rate_ni`, by class in ascending order.
+    /// The number of accelerators that one task takes, `1 / rate_ni`, each with its class, in ascending order
+    /// of class.
     times: [(usize, Rational)];
 }
 
 impl Rates {
-    /// Creates the rates of a user that may use the classes `allowed`, or all classes. Zeros, and rates on other
-    /// classes, are left out.
+    /// Creates the rates of a user that may use the classes `allowed`, or all classes if `allowed` is `None`.
+    /// Rates of 0, and rates on other classes, are left out.
     pub(super) fn new(
         stated: Vec<(usize, Rational)>,
         allowed: Option<&[usize]>,
@@ -38,7 +40,7 @@ impl Rates {
         Self { by_class, times, at_most }
     }
 
-    /// Returns the most accelerators that the user may use at once. `None` means no limit.
+    /// Returns the most accelerators that the user may use at once, or `None` without a limit.
     #[must_use]
     pub fn at_most(&self) -> Option<&Rational> {
         self.at_most.as_ref()
@@ -55,21 +57,21 @@ impl Rates {
 }
 
 impl User {
-    /// Returns the rates of the user, if it states any.
+    /// Returns the rates of the user, or `None` if it states no rates.
     #[must_use]
     pub fn rates(&self) -> Option<&Rates> {
         self.rates.as_deref()
     }
 
-    /// Returns the most accelerators that the user may use at once: the bound of `sum_i x_ni / rate_ni`. `None` means
-    /// no limit.
+    /// Returns the most accelerators that the user may use at once, or `None` without a limit. It is the
+    /// bound of `sum_i x_ni / rate_ni`.
     #[must_use]
     pub fn at_most(&self) -> Option<&Rational> {
         self.rates.as_ref()?.at_most.as_ref()
     }
 
-    /// Returns the accelerators that one task takes on class `i`, `1 / rate_ni`. Returns `None` if the user states no
-    /// rate there.
+    /// Returns the number of accelerators that one task takes on class `i`, `1 / rate_ni`. Returns `None` if
+    /// the user states no rate on the class.
     #[must_use]
     pub fn time_on(&self, i: usize) -> Option<&Rational> {
         lookup(&self.rates.as_ref()?.times, i)
@@ -104,8 +106,9 @@ impl Problem {
         }
     }
 
-    /// Returns the largest `sum_i x_ni` of user `n` with `x_ni` at most the given numbers of tasks by class, and at most
-    /// `at_most` accelerators. The tasks `T_n` that the user has do not limit it.
+    /// Returns the largest `sum_i x_ni` of user `n`, with at most the given number of tasks `x_ni` on each
+    /// class and at most `at_most` accelerators. The number of tasks `T_n` that the user has is not a limit
+    /// here.
     #[must_use]
     pub fn best_use(&self, n: usize, mut tasks: Vec<(usize, Rational)>) -> Rational {
         let user = &self.users[n];
@@ -128,8 +131,9 @@ impl Problem {
         sum
     }
 
-    /// Returns the tasks of user `n` if it has the fraction `part` of every class and uses the classes in proportion to
-    /// what it has there: `part gamma_n`, scaled down to `at_most` accelerators if it would use more.
+    /// Returns the tasks of user `n` if it has the fraction `part` of every class and uses all classes in the
+    /// same proportion: `part gamma_n`, scaled down to `at_most` accelerators if the user would otherwise use
+    /// more.
     #[must_use]
     pub fn proportional_use(&self, n: usize, part: &Rational) -> Rational {
         let user = &self.users[n];

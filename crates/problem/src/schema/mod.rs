@@ -9,8 +9,8 @@ macro_rules! schemas {
         const SCHEMAS: [(&str, &str); NAMES.len()] =
             [$(($name, include_str!(concat!($name, ".json")))),*];
 
-        /// The names that [`schema`] accepts, each the `kind` of its documents. Files that are read come first,
-        /// then documents that the commands print with `--format json`.
+        /// The names that [`schema`] accepts. Each name is the `kind` of its documents. Files that are read
+        /// come first, then documents that the commands print with `--format json`.
         pub const NAMES: [&str; [$($name),*].len()] = [$($name),*];
     };
 }

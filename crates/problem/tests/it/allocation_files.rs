@@ -39,7 +39,8 @@ fn a_foreign_allocation_needs_only_kind_and_tasks() {
     assert!(file.allocation.placements.is_none());
 }
 
-/// With thirds in floating point, the doubles of the single servers would not add up to the double of the class.
+/// Checks an allocation of thirds in floating point, for which the doubles of the single servers would not
+/// add up to the double of the class.
 #[test]
 fn placements_in_doubles_are_read_back() {
     let third =

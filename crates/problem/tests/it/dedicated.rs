@@ -1,4 +1,4 @@
-//! Dedicated clouds: servers are dealt out whole, by weight.
+//! Dedicated clouds: whole servers are divided among users by weight.
 
 use evenhand_problem::format::Source;
 use evenhand_problem::{Problem, ProblemSpec, Rational, ServerSpec, UserSpec, dedicated};
@@ -23,7 +23,7 @@ fn problem(counts: &[u32], weights: &[u32]) -> Problem {
 }
 
 proptest! {
-    /// Every server has one owner, and no user is far from its share of all servers.
+    /// Checks that every server has one owner, and that no user is far from its share of all servers.
     #[test]
     fn servers_are_dealt_out_by_weight(
         counts in prop::collection::vec(1_u32..40, 1..6),

@@ -7,8 +7,8 @@ fn read(text: &str) -> Result<Problem, String> {
     Source { name: "p.json", text }.problem().map_err(|error| error.to_string())
 }
 
-/// Returns a problem with a pool of 10 CPUs and 4 GPUs, these groups, one user with these further fields, and
-/// further fields of the problem.
+/// Returns a problem with a pool of 10 CPUs and 4 GPUs. The arguments are its groups, further fields of its
+/// only user, and further fields of the problem.
 fn with(groups: &str, user: &str, more: &str) -> String {
     format!(
         r#"{{"kind": "allocation-problem", "resources": ["cpu", "gpu"],
@@ -125,7 +125,7 @@ fn promises_that_cannot_be_kept_are_reported_with_the_amounts() {
     );
 }
 
-/// Returns a chain of groups, each a subgroup of the one before.
+/// Returns a chain of groups, each a subgroup of the previous group.
 fn chain(groups: usize) -> String {
     let group = |v: usize| match v {
         0 => r#"{"name": "g0"}"#.to_owned(),
@@ -143,7 +143,7 @@ fn groups_stand_in_each_other_up_to_a_bound() {
     );
 }
 
-/// Returns a problem with two server classes and one group that has this field `on`.
+/// Returns a problem with two server classes and one group, whose field `on` has the given text.
 fn on(on: &str, guarantee: &str) -> String {
     format!(
         r#"{{"kind": "allocation-problem", "resources": ["cpu", "gpu"],
@@ -169,7 +169,7 @@ fn sets_of_classes_are_named_by_a_key_or_in_a_list() {
     let expected = r#""on":[{"servers":["old","new"],"limit":{"cpu":"0","gpu":"5"}},{"servers":["new"],"limit":{"gpu":"3000"}}]"#;
     assert!(written.contains(expected), "{written}");
     assert_eq!(read(&written).unwrap(), by_key);
-    // An entry without limits changes no hash, and a limit of 0 does.
+    // An entry without limits does not change the hash. A limit of 0 does.
     let [none, empty, zero] =
         ["{}", r#"{"old": {"limit": {}}}"#, r#"{"old": {"limit": {"gpu": 0}}}"#].map(|said| on(said, ""));
     let [none, empty, zero] = [none, empty, zero].map(|text| problem_sha256(&read(&text).unwrap()));
@@ -177,8 +177,8 @@ fn sets_of_classes_are_named_by_a_key_or_in_a_list() {
     assert_ne!(none, zero);
 }
 
-/// A class name may contain a comma. As a key the whole text is that class, and in a list it is one name of
-/// several.
+/// Checks class names that contain a comma. As a key the whole text is the class, and in a list it is one of
+/// several names.
 #[test]
 fn names_with_commas() {
     let text =
@@ -241,7 +241,7 @@ fn faults_of_what_is_said_of_classes_name_their_place() {
 
 #[test]
 fn a_promise_that_limits_on_classes_do_not_leave_is_reported() {
-    // 8 new GPUs and 8 old ones: a limit of 2 on the new ones leaves 10.
+    // There are 8 new GPUs and 8 old GPUs, so a limit of 2 on the new GPUs leaves 10.
     let warnings = |promised: u32| {
         let guarantee = format!(r#", "guarantee": {{"gpu": {promised}}}"#);
         let problem = read(&on(r#"{"new": {"limit": {"gpu": 2}}}"#, &guarantee)).unwrap();

@@ -127,7 +127,8 @@ fn the_digits_of_a_document_are_charged_together() {
     assert!(error.message.contains(&MAX_TOTAL_DIGITS.to_string()), "{error}");
 }
 
-/// Numbers in texts that several users share are parsed once, and count against the budget for each user.
+/// Checks that numbers in texts that several users share are parsed once, and count against the budget for
+/// each user.
 #[test]
 fn the_digits_of_shared_texts_are_charged() {
     const N_RESOURCES: usize = 50;
@@ -142,7 +143,7 @@ fn the_digits_of_shared_texts_are_charged() {
     );
     let error = Source { name: "p.json", text: &text }.problem().unwrap_err();
     assert!(error.is_too_large, "{error}");
-    // Each number costs 406: its six characters, and the 400 digits that its exponent writes out.
+    // Each number costs 406 digits: its six characters, and the 400 digits that its exponent writes out.
     let all = MAX_TOTAL_DIGITS / 406;
     let (user, resource) = (all / N_RESOURCES as u64, all % N_RESOURCES as u64);
     assert_eq!(error.place.to_string(), format!("users[{user}].demand.r{resource}"));

@@ -1,4 +1,4 @@
-//! Names as every medium shows them.
+//! Names as each medium shows them.
 
 use evenhand_problem::Medium;
 use proptest::prelude::*;
@@ -84,7 +84,7 @@ proptest! {
         }
     }
 
-    /// Characters that a medium would read as markup are escaped at every position.
+    /// Checks that characters that a medium would read as markup are escaped at every position.
     #[test]
     fn markup_is_escaped(name in "[a-z<>&\"'|`*_\\\\\\[\\]{}%$#^~=+@,;\\-]{0,20}") {
         let html = Medium::Html.show(&name);

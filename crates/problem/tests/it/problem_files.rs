@@ -239,12 +239,13 @@ fn the_span_is_that_of_the_offending_value() {
     assert_eq!((error.file.as_str(), error.place.to_string().as_str()), ("-", "users[0].demand.cpu"));
 }
 
-/// Users that state the same text are read as if each were stated alone: both their values and their errors.
+/// Checks that users that state the same text are read as if each user were stated alone: both their values
+/// and their errors.
 #[test]
 fn users_of_one_shape_are_read_one_by_one() {
     let servers = [POOL, r#"{"name":"other","capacity":{"cpu":4,"gpu":1}}"#].join(",");
     let first = r#"{"name":"a","demand":{"cpu":1},"servers":["pool"],"gamma":{"pool":"7/2"}}"#;
-    // The same value in another spelling is read again.
+    // A value in another spelling is read again, although it is the same value.
     let apart = first.replace("\"cpu\":1", "\"cpu\":1.0");
     let alike =
         |rest: &str| format!(r#"{{"demand":{{"cpu":1}},"gamma":{{"pool":"7/2"}},"servers":["pool"]{rest}}}"#);

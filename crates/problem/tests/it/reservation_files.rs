@@ -26,7 +26,7 @@ fn refuses(text: &str, expected: &str) {
     }
 }
 
-/// Returns a problem with these pools and these job types, on lines of their own.
+/// Returns a problem with the given pools and job types, each on lines of its own.
 fn with(pools: &str, jobs: &str) -> String {
     format!(
         "{{\"kind\":\"reservation-problem\",\"resources\":[\"cpu\"],\n\"servers\":[{pools}],\n\"jobs\":[{jobs}]}}"

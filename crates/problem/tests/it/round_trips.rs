@@ -12,7 +12,7 @@ use proptest::{
     sample::subsequence,
 };
 
-/// A quantity, with one of its spellings.
+/// Generates a quantity, with one of its spellings.
 fn spelled() -> impl Strategy<Value = (Rational, String)> {
     (0u32..5000, 0u32..4, 0u32..5).prop_map(|(digits, point, spelling)| {
         let value = Rational::from((digits, 10u32.pow(point)));
@@ -181,7 +181,7 @@ proptest! {
     }
 }
 
-/// The hash is computed once for a problem, and again for a problem that differs.
+/// Checks that the hash is computed once for a problem, and again for a problem that differs.
 #[test]
 fn a_problem_that_is_changed_has_another_hash() {
     let text = r#"{"kind": "allocation-problem", "resources": ["cpu"],

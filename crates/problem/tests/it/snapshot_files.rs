@@ -128,7 +128,8 @@ fn a_snapshot_needs_a_problem_and_an_allocation() {
     }
 }
 
-/// The allocation states tasks by class, such as admitted work that has no server yet.
+/// Checks an allocation that states tasks by class. Admitted work that has no server yet is stated in this
+/// way.
 #[test]
 fn an_allocation_without_placements_stays_one() {
     let tasks = json!({"kind": "allocation", "arithmetic": "exact", "tasks": {"vision/1": {"gpu": "3"}}});

@@ -9,7 +9,7 @@ use proptest::{collection, option, sample};
 const CLASSES: usize = 4;
 const RESOURCES: usize = 5;
 
-/// A problem as dense vectors.
+/// A problem whose amounts are dense vectors.
 #[derive(Debug, Clone)]
 struct Dense {
     capacity: Vec<Vec<u32>>,
@@ -51,7 +51,7 @@ fn dense() -> impl Strategy<Value = Dense> {
 
 impl Dense {
     fn problem(&self) -> Problem {
-        // Zeros are stated too: they mean the same as an absent entry.
+        // Zeros are stated too. They mean the same as absent entries.
         let named = |amounts: &[u32]| {
             amounts.iter().enumerate().map(|(r, a)| (format!("r{r}"), Rational::from(*a))).rev().collect()
         };

@@ -4,7 +4,8 @@ use evenhand_problem::format::Source;
 use evenhand_problem::utilisation::{by_group, held, time};
 use evenhand_problem::{Allocation, Arithmetic, Rational};
 
-/// Time-shared classes count once for each of their servers. The class that divides its resources does not count.
+/// Checks that time-shared classes count once for each of their servers, and that a class that divides its
+/// resources does not count.
 #[test]
 fn time_is_used_in_parts_of_all_servers_that_are_shared_by_it() {
     let text = r#"{"kind": "allocation-problem", "resources": ["cpu"],
@@ -27,7 +28,8 @@ fn time_is_used_in_parts_of_all_servers_that_are_shared_by_it() {
     assert_eq!(time(&divided, &of(vec![Vec::new()])), None);
 }
 
-/// A group's usage is the sum over the users below it, with and without a class that is shared by time.
+/// Checks that a group's usage is the sum over the users below it, with and without a class that is shared by
+/// time.
 #[test]
 fn groups_hold_what_the_users_below_them_hold() {
     for gamma in ["", r#", "gamma": {"t": 7}"#] {

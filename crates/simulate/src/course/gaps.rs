@@ -1,14 +1,16 @@
 //! Serving by gaps (NJC, section 6).
 //!
-//! While resources are free, the user with the largest gap among those that can use them is served next. Every user is
-//! entitled to the fraction of each resource of the pool that its weight gives. The gap of a user on a resource is this
-//! entitlement minus the fraction that the user has. The gap of a user is its smallest gap on the bottlenecks that it uses.
+//! While resources are free, the user with the largest gap among the users that can use them is served next.
+//! The weight of a user entitles it to a fraction of each resource of the pool. The gap of a user on a
+//! resource is this entitlement minus the fraction that the user has. The gap of a user is its smallest gap
+//! on the bottlenecks that it uses.
 //!
-//! Tasks end continuously, after a mean running time, which is simulated in small steps. In each step the same small
-//! fraction of every user's tasks ends, and the free resources are given away in small amounts. Bottlenecks are the
-//! resources that were used up in one of the last two steps. Until some resource is used up, all resources are
-//! bottlenecks. The last step alone would not be enough. Two resources that are used up alternately would each be a
-//! bottleneck half of the time. The state would then not converge to one in which no user has a justified complaint.
+//! Tasks end continuously, after a mean running time, which is simulated in small steps. In each step the
+//! same small fraction of every user's tasks ends, and the free resources are given away in small amounts.
+//! Bottlenecks are the resources that were used up in one of the last two steps. Until some resource is used
+//! up, all resources are bottlenecks. The last step alone would not be enough. Two resources that are used up
+//! alternately would each be a bottleneck half of the time. The state would then not converge to a state in
+//! which no user has a justified complaint.
 
 use std::time::Instant;
 
@@ -25,24 +27,25 @@ const NEGLIGIBLE: f64 = 1e-9;
 
 /// A user that is present, with its demand.
 struct PresentUser {
-    /// Its index in the scenario.
+    /// The index of the user in the scenario.
     index: usize,
-    /// Its weight as a fraction of the weights of all present users.
+    /// The weight of the user as a fraction of the weights of all present users.
     entitlement: f64,
-    /// By resource: the fraction of the pool that a task takes.
+    /// The fraction of each resource of the pool that a task takes.
     demand: Vec<f64>,
-    /// The number of tasks that it wants.
+    /// The number of tasks that the user wants.
     most: f64,
 }
 
 impl PresentUser {
-    /// Returns how many more tasks the user can have if these fractions of the pool are left and it has `has` tasks.
+    /// Returns how many more tasks a user with `has` tasks can have if the fractions `left` of the pool are
+    /// free.
     fn room(&self, left: &[f64], has: f64) -> f64 {
         let parts = self.demand.iter().zip(left).filter(|(d, _)| **d > 0.0);
         parts.map(|(d, left)| left / d).fold(self.most - has, f64::min)
     }
 
-    /// Returns the gap of the user if it has `has` tasks. It is infinite if the user uses no bottleneck.
+    /// Returns the gap of the user if it has `has` tasks. The gap is infinite if the user uses no bottleneck.
     fn gap(&self, has: f64, is_bottleneck: &[bool]) -> f64 {
         let of = self.demand.iter().zip(is_bottleneck).filter(|(d, is)| **d > 0.0 && **is);
         of.map(|(d, _)| self.entitlement - has * d).fold(f64::INFINITY, f64::min)
@@ -55,8 +58,8 @@ const LOOK: u64 = 5;
 /// The number of amounts in which the tasks that end in one step are replaced, if one user has the pool alone.
 const FINER: f64 = 4.0;
 
-/// Gives away the free part of the pool to these users, in small amounts. Returns the fractions of the pool that are
-/// left.
+/// Gives the free part of the pool to `users`, in small amounts. Returns the fraction of each resource that
+/// is left.
 fn fill(users: &[PresentUser], tasks: &mut [f64], steps: u32, is_bottleneck: &[bool]) -> Vec<f64> {
     let all = vec![1.0; is_bottleneck.len()];
     let mut left = all.clone();
@@ -125,8 +128,8 @@ pub(super) fn run(
                 users = present_users(&now_there);
                 is_there = now_there;
             }
-            // The fraction 1 / steps of all tasks ends. Tasks of absent users are dropped, since `users` has only
-            // present ones.
+            // The fraction 1 / steps of all tasks ends. Tasks of absent users are dropped, since `users` has
+            // only present users.
             let goes_on = 1.0 - f64::from(steps).recip();
             let mut has: Vec<f64> = users.iter().map(|user| tasks[user.index] * goes_on).collect();
             left = fill(&users, &mut has, steps, &is_bottleneck);

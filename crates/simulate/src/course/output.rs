@@ -28,7 +28,7 @@ impl CoursePolicy {
 }
 
 impl Course {
-    /// Returns whether all numbers of the run are finite, so that a file can state them.
+    /// Returns whether all numbers of the run are finite. A file can state only finite numbers.
     pub(super) fn is_finite(&self) -> bool {
         let moments = self.moments.iter().flat_map(|moment| {
             let used = moment.utilisation.iter().flatten().map(|(_, part)| *part);
@@ -39,7 +39,7 @@ impl Course {
         moments.chain(users).chain(distance).chain(self.mean_shares()).all(f64::is_finite)
     }
 
-    /// Returns by user the mean of its dominant share over the series.
+    /// Returns the mean dominant share of each user over the series.
     #[must_use]
     pub fn mean_shares(&self) -> Vec<f64> {
         let rows = self.moments.len().max(1) as f64;
@@ -81,7 +81,8 @@ pub fn course_document(scenario: &CourseScenario, courses: &[Course]) -> Value {
     })
 }
 
-/// Returns the series by user as CSV: `time,user,tasks,dominant_share`, with a row for every present user.
+/// Returns the tasks and shares of users over time as CSV: `time,user,tasks,dominant_share`, with a row for
+/// every present user.
 #[must_use]
 pub fn course_tasks_csv(scenario: &CourseScenario, course: &Course) -> String {
     let names: usize = scenario.spec.users.iter().map(|user| user.name.len()).sum();
@@ -98,7 +99,7 @@ pub fn course_tasks_csv(scenario: &CourseScenario, course: &Course) -> String {
     out
 }
 
-/// Returns the series by server class as CSV: `time,server,resource,utilisation`.
+/// Returns the used fractions of server classes over time as CSV: `time,server,resource,utilisation`.
 #[must_use]
 pub fn course_utilisation_csv(scenario: &CourseScenario, course: &Course) -> String {
     let row = |(server, resource): (&str, &str)| (server.len() + resource.len()) as u64 + 2 * CELL_OF_TEXT;

@@ -12,29 +12,30 @@ use crate::distributed::Network;
 use crate::fields::{Fields, Read, duration, not_before, not_negative, positive, text, texts, whole};
 use crate::read::server_list;
 
-/// The largest product of users and rows of a series. The series stores one number for each pair.
+/// The largest product of users and rows of a series. The series stores one number for each pair of a user
+/// and a row.
 const MOST_CELLS: f64 = 1e7;
 /// The default number of rows of a series: the horizon is divided into this many equal intervals.
 const ROWS: f64 = 1000.0;
 /// The largest number of servers that the distributed procedure can simulate one by one.
 const MOST_FOLLOWED: u128 = 10_000;
-/// The largest number of actions of all servers. Each takes a few microseconds.
+/// The largest number of actions of all servers. An action takes a few microseconds.
 const MOST_ACTIONS: f64 = 1e7;
 /// The largest number of steps of a mean running time.
 const MOST_STEPS: u64 = 10_000;
 /// The default number of steps of a mean running time. The number of tasks is then accurate to about a hundredth of the
 /// tasks that a user would have alone.
 const STEPS: u32 = 100;
-/// The largest product of steps by gaps and the squared number of users. Each unit examines a user some ten times, and
-/// each time takes about 10 nanoseconds.
+/// The largest product of steps by gaps and the squared number of users. Each unit of the product examines a
+/// user some ten times, and each examination takes about 10 nanoseconds.
 const MOST_FILLED: f64 = 1e9;
 
 const FIELDS: [&str; 10] =
     ["kind", "name", "resources", "servers", "groups", "share", "users", "events", "policy", "horizon"];
-/// The policies of such a scenario.
+/// The names of the policies of scenarios in which users come and go.
 const POLICIES: [&str; 3] = ["mechanism", "distributed", "least_gap"];
 
-/// Returns whether a document is a scenario of users that come and go. Its policy decides.
+/// Returns whether a document is a scenario in which users come and go. Its policy decides this.
 #[must_use]
 pub fn is_course(document: &Document<'_>) -> bool {
     let policy = || {
@@ -44,10 +45,10 @@ pub fn is_course(document: &Document<'_>) -> bool {
     policy().is_some_and(|policy| POLICIES.iter().any(|name| policy.get(name).is_some()))
 }
 
-/// Reads the document as such a scenario.
+/// Reads the document as a scenario in which users come and go.
 ///
 /// # Errors
-/// [`FormatError`] if the document is not such a scenario, or states an impossible one.
+/// Returns a [`FormatError`] if the document is not such a scenario, or states an impossible scenario.
 pub fn course_scenario(document: &Document<'_>) -> Result<CourseScenario, FormatError> {
     let fields = Fields::of_kind(document, "scenario", &[&FIELDS[..], &["every"]].concat())?;
     let mut spec = ProblemSpec {
@@ -234,7 +235,7 @@ impl<'t> Reader<'_, 't> {
         Ok(Some((flag.name, text)))
     }
 
-    /// Rejects fields of users that a policy does not support.
+    /// Rejects those fields of users in `fields` that the policy does not support.
     fn without(&self, fields: &[&str], policy: &str) -> Read<()> {
         for raw in self.users {
             let user = self.document.object(raw)?;

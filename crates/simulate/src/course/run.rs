@@ -16,10 +16,10 @@ use crate::distributed::{Absence, Network, State, follow};
 use crate::error::SimulateError;
 use crate::summary::Amounts;
 
-/// A scenario of users that come and go.
+/// A scenario in which users come and go.
 #[derive(Debug, Clone)]
 pub struct CourseScenario {
-    /// The servers, and all users that are ever present.
+    /// The servers, and all users that are present at some time.
     pub spec: ProblemSpec,
     /// The groups of the users.
     pub groups: Vec<GroupSpec>,
@@ -27,16 +27,16 @@ pub struct CourseScenario {
     pub share: GroupShareSpec,
     /// The group, the gang and the pinned tasks of each user.
     pub members: Vec<MemberSpec>,
-    /// The times at which each user comes or goes, ascending. The user is present at the beginning unless `absent` says
-    /// otherwise.
+    /// The times at which each user comes or goes, in ascending order. A user is present at the beginning
+    /// unless `absent` is true for it.
     pub changes: Vec<Vec<f64>>,
     /// Whether each user is absent at the beginning.
     pub absent: Vec<bool>,
-    /// The policy.
+    /// The policy that decides the allocations.
     pub policy: CoursePolicy,
-    /// The time at which the run stops.
+    /// The time at which the run stops, in the time unit of the scenario.
     pub horizon: f64,
-    /// The time between two rows of the series.
+    /// The time between two rows of the series, in the time unit of the scenario.
     pub every: f64,
 }
 
@@ -45,11 +45,11 @@ pub struct CourseScenario {
 pub enum CoursePolicy {
     /// A divisible mechanism, with its flags as on the command line.
     Mechanism {
-        /// The mechanism.
+        /// The mechanism that computes each allocation.
         mechanism: &'static Mechanism,
-        /// The names and texts of the flags.
+        /// The names of the flags with their values as text.
         flags: Vec<(&'static str, String)>,
-        /// The arithmetic of its results.
+        /// The arithmetic of the mechanism's results.
         arithmetic: Arithmetic,
     },
     /// The distributed procedure of PS-DSF.
@@ -66,39 +66,40 @@ pub enum CoursePolicy {
 /// The allocation at one time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Moment {
-    /// The time.
+    /// The time of the allocation.
     pub time: f64,
-    /// The number of tasks of each user; `None` while the user is absent.
+    /// The number of tasks of each user, or `None` while the user is absent.
     pub tasks: Vec<Option<f64>>,
-    /// The dominant share of each user, as a fraction of all servers and not divided by the weight; 0 while the user is
-    /// absent.
+    /// The dominant share of each user, as a fraction of all servers and not divided by the weight. It is 0
+    /// while the user is absent.
     pub shares: Vec<f64>,
-    /// The name and the used fraction of each row of each class.
+    /// The rows of each class, each as its name and its used fraction.
     pub utilisation: Vec<Vec<(String, f64)>>,
 }
 
 /// The results of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Course {
-    /// The seed.
+    /// The seed of the run.
     pub seed: u64,
     /// The time at which the run ended: the horizon, or earlier if the time was up.
     pub end: f64,
-    /// The allocations at equal intervals. Each holds from its time on.
+    /// The allocations at equal intervals. An allocation holds from its time until the time of the next one.
     pub moments: Vec<Moment>,
-    /// The mean number of tasks of each user while it is present; `None` if it is never present.
+    /// The mean number of tasks of each user while it is present, or `None` if it is never present.
     pub tasks: Vec<Option<f64>>,
     /// The time during which each user is present.
     pub present: Vec<f64>,
-    /// The largest distance from the exact allocation at each moment; only for the distributed procedure.
+    /// The largest distance from the exact allocation at each moment, or `None` if the policy is not the
+    /// distributed procedure.
     pub distance: Option<Vec<f64>>,
 }
 
 impl CourseScenario {
-    /// Returns the problem of the present users.
+    /// Returns the problem of the users for which `is_there` is true.
     ///
     /// # Errors
-    /// [`SimulateError::Problem`].
+    /// Returns [`SimulateError::Problem`] if these users and the servers do not form a valid problem.
     pub fn problem(&self, is_there: &[bool]) -> Result<Problem, SimulateError> {
         let mut spec = self.spec.clone();
         let mut members = self.members.clone();
@@ -109,7 +110,7 @@ impl CourseScenario {
         Ok(Problem::grouped(spec, self.groups.clone(), self.share.clone(), members)?)
     }
 
-    /// Returns by user whether it is present at a time. Changes at this time already count.
+    /// Returns whether each user is present at a time. Changes at this time already count.
     #[must_use]
     pub fn there(&self, time: f64) -> Vec<bool> {
         let looks: usize = self.changes.iter().map(|changes| 1 + changes.len()).sum();
@@ -129,18 +130,19 @@ impl CourseScenario {
         times
     }
 
-    /// Returns the times of the series.
+    /// Returns the times of the rows of the series.
     pub(super) fn times(&self) -> impl Iterator<Item = f64> + '_ {
         (0..).map(|row| point(row, self.every)).take_while(|time| *time <= self.horizon)
     }
 }
 
-/// Runs a scenario with a seed. A run that is not finished at the moment `until` stops at the time [`Course::end`].
+/// Runs a scenario with a seed. A run that is not finished at the moment `until` stops, and [`Course::end`]
+/// is the simulated time at which it stopped.
 ///
 /// # Errors
-/// [`SimulateError::Mechanism`] if the mechanism has no allocation for the users that are present at some time;
-/// [`SimulateError::Beyond`]; [`SimulateError::Late`] if the first allocation is not computed at the moment `until`,
-/// or within a second.
+/// Returns [`SimulateError::Mechanism`] if the mechanism has no allocation for the users that are present at
+/// some time, [`SimulateError::Beyond`] if numbers are too large for doubles, and [`SimulateError::Late`] if
+/// the first allocation is not computed at the moment `until`, or within a second.
 pub fn run_course(
     scenario: &CourseScenario,
     seed: u64,
@@ -151,13 +153,13 @@ pub fn run_course(
 }
 
 fn followed(scenario: &CourseScenario, seed: u64, until: Option<Instant>) -> Result<Course, SimulateError> {
-    /// Bytes of a user in a row of the series: its tasks and its share.
+    /// Bytes of a user in a row of the series, for its tasks and its share.
     const OF_USER: f64 = 24.0;
-    /// Bytes of a row of a class in a row of the series: a number and a name.
+    /// Bytes of a row of a class in a row of the series, for a number and a name.
     const OF_ROW: f64 = 80.0;
     let rows = scenario.spec.servers.len() as f64 * (scenario.spec.resources.len() + 1) as f64;
     let moment = OF_USER * scenario.changes.len() as f64 + OF_ROW * rows;
-    // The cast saturates if the number is too large for an integer.
+    // The conversion to an integer saturates if the number is too large.
     let _moments = hold((moment * (scenario.horizon / scenario.every + 1.0)) as u64, "the series");
     match &scenario.policy {
         CoursePolicy::Mechanism { mechanism, flags, arithmetic } => {
@@ -181,7 +183,7 @@ fn followed(scenario: &CourseScenario, seed: u64, until: Option<Instant>) -> Res
     }
 }
 
-/// Checks that the result of a mechanism is an allocation.
+/// Checks that the result of a mechanism is an allocation, and not entitlements of groups.
 fn is_answer(mechanism: &'static str, findings: &Findings) -> Result<(), MechanismError> {
     if findings.entitlements.is_some() {
         let why = "its rule gives entitlements of groups, and no tasks".to_owned();
@@ -196,7 +198,7 @@ fn is_answer(mechanism: &'static str, findings: &Findings) -> Result<(), Mechani
     }
 }
 
-/// The allocation while no user comes or goes.
+/// An allocation that lasts as long as no user comes or goes.
 #[derive(Debug, Clone, PartialEq)]
 struct Standing {
     tasks: Vec<Option<f64>>,
@@ -281,7 +283,8 @@ fn stepwise(
     Ok(Course { seed, end, moments, tasks, present, distance: None })
 }
 
-/// Returns by user the mean of its tasks while it is present, and the time during which it is present.
+/// Returns the mean number of tasks of each user while it is present, and the time during which it is
+/// present.
 fn means<'a>(
     pieces: impl Iterator<Item = (f64, &'a [Option<f64>])>,
     there: &[Vec<bool>],

@@ -14,10 +14,10 @@ use crate::cost::Growing;
 use crate::fields::{Fields, Read, count, not_before, not_negative, text};
 use crate::machines::{Machines, Places};
 
-/// The largest number of servers and capacities that all events together may affect. Each of them is visited, which
-/// takes about a nanosecond.
+/// The largest number of servers and capacities that all events together may affect. Visiting a server or
+/// capacity takes about a nanosecond.
 const MOST_CONCERNED: usize = 2_000_000_000;
-/// The largest number of changes of servers. Each takes about 80 bytes.
+/// The largest number of changes of servers. A change takes about 80 bytes.
 const MOST_CHANGES: usize = 20_000_000;
 
 /// Bytes of a machine with its places.
@@ -27,7 +27,7 @@ const OF_CHANGE: u64 = 100;
 /// Elementary steps for a server that an event concerns.
 const CONCERNED: u64 = 3;
 
-/// Amounts by name of the resource.
+/// The amount of each resource, with the resource's name.
 type Capacity = Vec<(String, Rational)>;
 
 /// The servers of one name.
@@ -52,7 +52,8 @@ struct Cluster {
     memory: Growing,
 }
 
-/// Servers that change: their classes, their changes, and for each name the classes that its servers have over time.
+/// Servers that change: their classes, their changes, and for each name the classes that its servers have
+/// over time.
 pub(super) struct Changing {
     pub servers: Vec<ServerSpec>,
     pub machines: Machines,
@@ -78,7 +79,7 @@ impl Cluster {
         self.kinds.len() - 1
     }
 
-    /// Returns the class of a kind of servers with this capacity. The class is created if it does not exist.
+    /// Returns the class of a kind of servers with this capacity. Creates the class if it does not exist.
     fn class(&mut self, kind: usize, capacity: Capacity) -> usize {
         let known = self.kinds[kind].classes.iter().find(|(of, _)| *of == capacity);
         if let Some((_, class)) = known {
@@ -95,7 +96,8 @@ impl Cluster {
         class
     }
 
-    /// Returns the machines of a kind that are present, or the machines that are away.
+    /// Returns the machines of a kind that are present if `there` is true, or else the machines that are
+    /// away.
     fn machines(&self, kind: usize, there: bool) -> Vec<usize> {
         let is = |machine: &usize| self.places.class(*machine).is_some() == there;
         self.kinds[kind].machines.iter().copied().filter(is).collect()
@@ -217,7 +219,8 @@ fn event(fields: &Fields<'_, '_>, at: f64, resources: &[String], cluster: &mut C
     fields.refuse("count", true, "`count` says how many servers get another `capacity`")
 }
 
-/// Returns the servers of a name, and whether the name is new. If `may_be_new`, an unknown name gets an entry without servers.
+/// Returns the index of the servers of a name, and whether the name is new. If `may_be_new` is true, an
+/// unknown name gets an entry without servers.
 fn kind_of(
     document: &Document<'_>,
     raw: &RawValue,
@@ -239,7 +242,7 @@ fn kind_of(
     Err(document.error(raw, message))
 }
 
-/// Reads a number of servers, which is at most the number of present servers.
+/// Reads a number of servers, which must be at most the number of present servers.
 fn at_most(document: &Document<'_>, raw: &RawValue, there: usize, at: f64) -> Read<usize> {
     let number = count(document, raw)?;
     usize::try_from(number).ok().filter(|number| *number <= there).ok_or_else(|| {

@@ -47,7 +47,7 @@ pub(super) fn policy<'t>(document: &Document<'t>, raw: &'t RawValue) -> Read<Pol
     Ok(Policy::Fill(Rule { score, server, ties, unfiltered: false }))
 }
 
-/// Reads the order by past usage of a policy, if it states one.
+/// Reads the order by past usage of a policy, or returns `None` if the policy states none.
 pub(super) fn usage<'t>(
     document: &Document<'t>,
     policy: &'t RawValue,
@@ -129,12 +129,12 @@ pub(super) fn usage<'t>(
 /// The laws by which users can be ordered.
 const LAWS: [&str; 4] = ["slurm", "kueue", "kai", "volcano"];
 
-/// Reads a field with a name, or returns the default.
+/// Reads a field whose value is a name, or returns the default if the field does not exist.
 fn named<T: FromStr + Default>(fields: &Fields<'_, '_>, field: &str, names: &[(&str, &str)]) -> Read<T> {
     Ok(fields.optional(field, |document, raw| name(document, raw, names))?.unwrap_or_default())
 }
 
-/// Reads one of a set of names.
+/// Reads a name, which must be one of `names`.
 fn name<T: FromStr>(document: &Document<'_>, raw: &RawValue, names: &[(&str, &str)]) -> Read<T> {
     let name = text(document, raw)?;
     let known = || names.iter().map(|(name, _)| *name);

@@ -8,7 +8,8 @@ use crate::fields::{Fields, Read, count, duration, not_before, not_negative, pos
 use crate::scenario::{Arrivals, Job, Poisson, Scenario};
 use crate::usage::UsageLaw;
 
-/// Reads a user and adds it to the scenario. `is_table`: the tasks of the scenario come from a table.
+/// Reads a user and adds it to the scenario. `is_table` is true if the tasks of the scenario come from a
+/// table.
 pub(super) fn user<'t>(
     document: &Document<'t>,
     raw: &'t RawValue,
@@ -65,7 +66,7 @@ fn poisson<'t>(document: &Document<'t>, raw: &'t RawValue, gang: u64) -> Read<Po
     })
 }
 
-/// Reads a number of tasks that arrive together, which must be whole gangs.
+/// Reads a number of tasks that arrive together. The tasks must be whole gangs.
 fn gangs(document: &Document<'_>, raw: &RawValue, gang: u64) -> Read<u64> {
     let tasks = count(document, raw)?;
     if gang > 0 && !tasks.is_multiple_of(gang) {

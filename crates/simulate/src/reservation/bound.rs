@@ -1,5 +1,5 @@
-//! The reward that the jobs of a run could earn if no job were rejected (Reservation, section 7.2), with greedy packing
-//! and with the best packing. It is computed for given jobs, and along a run.
+//! The reward that the jobs of a run could earn if no job were rejected (Reservation, section 7.2), with
+//! greedy packing and with the best packing. The reward is computed for given jobs, and along a run.
 
 use std::collections::HashMap;
 use std::time::Instant;
@@ -11,13 +11,13 @@ use super::jobs::{Job, check};
 use super::policy::AdmissionError;
 use crate::cost::is_over;
 
-/// The approximate number of times at which a run is compared. Each comparison solves a linear programme.
+/// The approximate number of times at which a run is compared. A comparison solves a linear programme.
 const POINTS: usize = 50;
 
 /// The rewards at one time of all jobs that have arrived and would still run if no job were rejected.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Beside {
-    /// The time.
+    /// The time of the comparison.
     pub time: f64,
     /// The reward per server of the greedy placement.
     pub greedy: f64,
@@ -25,7 +25,7 @@ pub struct Beside {
     pub bound: f64,
 }
 
-/// Returns the optimum of the configuration programme per server for these numbers of jobs of each type.
+/// Returns the optimum of the configuration programme per server for the given numbers of jobs of each type.
 fn optimum(best: &MaxReward<'_>, servers: usize, jobs: &[Rational]) -> Result<f64, PackingError> {
     if jobs.iter().all(|jobs| *jobs == 0) {
         return Ok(0.0);
@@ -34,8 +34,8 @@ fn optimum(best: &MaxReward<'_>, servers: usize, jobs: &[Rational]) -> Result<f6
     Ok(value.to_f64() / servers as f64)
 }
 
-/// Returns the reward per server of the greedy placement for these numbers of jobs of each type. The placement is
-/// fluid if the numbers are fractions.
+/// Returns the reward per server of the greedy placement for the given numbers of jobs of each type. The
+/// placement is fluid if the numbers are fractions.
 fn greedy(best: &mut MaxReward<'_>, servers: usize, jobs: &[Rational]) -> Result<f64, PackingError> {
     if jobs.iter().all(|jobs| *jobs == 0) {
         return Ok(0.0);
@@ -53,8 +53,8 @@ fn whole(jobs: &[u64]) -> Vec<Rational> {
     jobs.iter().map(|jobs| Rational::from(*jobs)).collect()
 }
 
-/// Computes the rewards without rejections at about 50 times of a run's series, until the time is up. Also returns
-/// whether the time was up before the end. `all` has the numbers of jobs by time and type.
+/// Computes the rewards without rejections at about 50 times of a run's series, until the time is up. Also
+/// returns whether the time was up before the end. `all` has the number of jobs of each type at each time.
 pub(super) fn compare(
     problem: &Reservation,
     servers: usize,
@@ -79,25 +79,27 @@ pub(super) fn compare(
 /// rewards count.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Unrejected {
-    /// The reward of the greedy placement of all jobs that have arrived and would not have finished yet. For a piece of
-    /// time with several events, this is the reward of the fluid placement of the mean numbers of jobs.
+    /// The reward of the greedy placement of all jobs that have arrived and would not have finished yet. For
+    /// a piece of time with several events, this is the reward of the fluid placement of the mean numbers of
+    /// jobs.
     pub greedy: f64,
-    /// The most that any policy could have earned.
+    /// The largest reward that any policy could have earned.
     pub bound: f64,
 }
 
-/// The least number of pieces of time: pairs of pieces are joined when there are twice as many. Each piece costs a
-/// linear programme.
+/// The least number of pieces of time. Pairs of pieces are joined when there are twice as many pieces. A
+/// piece costs a linear programme.
 const LEAST_PIECES: usize = 1024;
 /// Mean numbers of jobs are rounded up to a multiple of 1 / `UNIT`. This keeps the programmes small and the bound valid.
 const UNIT: u32 = 1 << 20;
 
-/// The numbers of jobs over time if no job were rejected. The time is cut into pieces.
+/// The numbers of jobs over time if no job were rejected. The time is divided into pieces.
 ///
-/// While there are few events, the numbers of jobs are constant within a piece. Later a piece spans several events.
+/// While there are few events, the numbers of jobs are constant within a piece. Later a piece spans several
+/// events.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Pieces {
-    /// The length of each piece, and its mean number of jobs by type.
+    /// The length of each piece, and its mean number of jobs of each type.
     pieces: Vec<(f64, Vec<f64>)>,
     /// The largest number of intervals between events in a piece.
     width: usize,
@@ -145,11 +147,12 @@ impl Pieces {
         self.pieces = joined;
     }
 
-    /// Returns the rewards that these jobs could earn. Returns `None` if no time has passed, or if the moment `until`
-    /// comes first.
+    /// Returns the rewards that the jobs could earn. Returns `None` if no time has passed, or if the moment
+    /// `until` comes first.
     ///
-    /// At each time a policy earns at most the optimum of the configuration programme for the jobs of that time. This optimum
-    /// is a concave function of the numbers of jobs. So its mean over a piece is at most its value at the mean numbers of jobs.
+    /// At each time a policy earns at most the optimum of the configuration programme for the jobs of that
+    /// time. This optimum is a concave function of the numbers of jobs. Its mean over a piece is therefore at
+    /// most its value at the mean numbers of jobs.
     pub(super) fn earn(
         &self,
         problem: &Reservation,
@@ -180,7 +183,7 @@ impl Pieces {
     }
 }
 
-/// Joins the second piece to the first.
+/// Joins the second piece to the first piece.
 fn join((time, means): &mut (f64, Vec<f64>), (lasts, jobs): &(f64, Vec<f64>)) {
     *time += lasts;
     let part = lasts / *time;
@@ -197,11 +200,12 @@ fn rounded_up(mean: f64) -> Rational {
 
 /// Returns the optimum of the configuration programme per server at each of the ascending `times`.
 ///
-/// The programme has all jobs that have arrived and would not have finished yet, as if there were enough servers to
-/// admit every job.
+/// The programme has all jobs that have arrived and would not have finished yet, as if there were enough
+/// servers to admit every job.
 ///
 /// # Errors
-/// [`AdmissionError::Job`] if jobs are out of order; [`AdmissionError::Packing`].
+/// Returns [`AdmissionError::Job`] if jobs are out of order, and [`AdmissionError::Packing`] if the programme
+/// cannot be solved.
 pub fn upper_bound(
     problem: &Reservation,
     servers: usize,

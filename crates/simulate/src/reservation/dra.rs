@@ -1,7 +1,8 @@
 //! The Dynamic Reservation Algorithm (Reservation, Algorithm 2; docs/theory.md, section 6).
 //!
 //! After every admission and departure the servers are classified again. The classification goes through the
-//! configurations of the greedy placement of the present jobs and a reserve. Only empty servers get another configuration.
+//! configurations of the greedy placement of the present jobs and a reserve. Only empty servers get another
+//! configuration.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -13,11 +14,11 @@ use evenhand_problem::{Integer, Quantities, Rational, Reservation};
 use super::policy::{AdmissionError, Admit, Classified, First};
 use super::scenario::AdmissionScenario;
 
-/// The configurations by number. Configuration 0 has no slots.
+/// The configurations, each with a number. Configuration 0 has no slots.
 struct Configurations {
     slots: Vec<Vec<u64>>,
     numbers: HashMap<Vec<u64>, usize>,
-    /// By configuration: its servers, the oldest first.
+    /// The servers of each configuration, the oldest first.
     servers: Vec<Vec<usize>>,
 }
 
@@ -39,34 +40,35 @@ pub(super) struct Dra<'a> {
     best: MaxReward<'a>,
     n_servers: usize,
     reserve: u64,
-    /// By type: its priority, if jobs may be preempted.
+    /// The priority of each type, or an empty list if jobs may not be preempted.
     priorities: Vec<u32>,
-    /// By type: the largest fraction of a resource of a server that a job takes.
+    /// The largest fraction of a resource of a server that a job of each type takes.
     sizes: Vec<f64>,
     configurations: Configurations,
-    /// By server: the number of its configuration.
+    /// The number of the configuration of each server.
     of_server: Vec<usize>,
-    /// By server and type: the number of jobs.
+    /// The number of jobs, indexed by server and then by type.
     jobs: Vec<Vec<u64>>,
-    /// By type: the number of jobs on all servers.
+    /// The number of jobs of each type on all servers.
     totals: Vec<u64>,
     /// The servers without jobs.
     empty: BTreeSet<usize>,
     /// The configurations of the greedy placement in its order, each with its number of servers.
     wanted: Vec<(usize, usize)>,
-    /// By configuration: its rank in the greedy placement, and how many of its oldest servers have this rank.
+    /// The rank of each configuration in the greedy placement, and how many of its oldest servers have this
+    /// rank.
     ranked: HashMap<usize, (usize, usize)>,
-    /// The Reject Group.
+    /// The servers of the Reject Group.
     rejecting: BTreeSet<usize>,
     /// Whether servers are classified at regular intervals instead of after every change.
     is_periodic: bool,
-    /// By type: the number of jobs that is expected from estimates.
+    /// The expected number of jobs of each type, from estimates.
     expected: Vec<u64>,
     first: First,
 }
 
 impl<'a> Dra<'a> {
-    /// Creates empty servers without configurations. They are classified when [`Admit::begun`] is called.
+    /// Creates empty servers without configurations. [`Admit::begun`] classifies them.
     pub fn new(
         scenario: &'a AdmissionScenario,
         reserve: u64,
@@ -104,7 +106,7 @@ impl<'a> Dra<'a> {
         }
     }
 
-    /// Classifies the servers after a change, unless that happens at regular intervals.
+    /// Classifies the servers after a change, unless servers are classified at regular intervals.
     fn changed(&mut self) -> Result<(), AdmissionError> {
         if self.is_periodic { Ok(()) } else { self.classify() }
     }
@@ -121,7 +123,8 @@ impl<'a> Dra<'a> {
         }
         self.ranked.clear();
         let mut unmatched = None;
-        // Configurations in the order of their ranks take empty servers that no earlier configuration needs.
+        // Configurations, in the order of their ranks, take empty servers that no earlier configuration
+        // needs.
         for (rank, &(configuration, servers)) in self.wanted.iter().enumerate() {
             let have = &mut self.configurations.servers;
             while have[configuration].len() < servers {
@@ -141,7 +144,8 @@ impl<'a> Dra<'a> {
             }
             let count = have[configuration].len().min(servers);
             self.ranked.insert(configuration, (rank, count));
-            // The first configuration that lacks servers decides from which rank on servers reject jobs.
+            // The rank of the first configuration that lacks servers decides from which rank on servers
+            // reject jobs.
             if count < servers && unmatched.is_none() {
                 unmatched = Some(rank);
             }
@@ -150,7 +154,8 @@ impl<'a> Dra<'a> {
         Ok(())
     }
 
-    /// Puts the most recent server of every configuration into the Reject Group, unless its rank is at most `last`.
+    /// Puts the most recent server of every configuration into the Reject Group, unless the rank of the
+    /// configuration is at most `last` and all its servers have this rank.
     fn reject(&mut self, last: usize) {
         self.rejecting.clear();
         for (configuration, servers) in self.configurations.servers.iter().enumerate() {
@@ -175,8 +180,8 @@ impl<'a> Dra<'a> {
         }
     }
 
-    /// Returns a server of the Accept Group with an empty slot for type `j`: the oldest server of the first
-    /// configuration in the order of the greedy placement.
+    /// Returns a server of the Accept Group with an empty slot for type `j`, or `None` if there is none.
+    /// Among several it is the oldest server of the first configuration in the order of the greedy placement.
     fn open_server(&self, j: usize) -> Option<usize> {
         charge(1 + self.configurations.slots.len() as u64, "the search for a slot");
         let wanted = self.wanted.iter().map(|(configuration, _)| *configuration);
@@ -192,7 +197,7 @@ impl<'a> Dra<'a> {
         })
     }
 
-    /// Returns the servers from the highest rank down. Within a rank the most recent comes first.
+    /// Returns the servers from the highest rank down. Within a rank the most recent server comes first.
     fn last_first(&self) -> impl Iterator<Item = usize> {
         let servers = &self.configurations.servers;
         let ranked = |of: usize| self.ranked.get(&of).map_or(0, |(_, count)| *count);
@@ -202,8 +207,9 @@ impl<'a> Dra<'a> {
         without.chain(wanted).copied()
     }
 
-    /// Returns the server that loses a job of type `j`. As for migrations, this is the server of the highest rank in
-    /// the Reject Group. If that group has no such job, it is the last server with one.
+    /// Returns the server that loses a job of type `j`. As for migrations, this is the server of the highest
+    /// rank in the Reject Group. If no server of that group has such a job, it is the last of all servers
+    /// that have one.
     fn losing_server(&self, j: usize) -> Option<usize> {
         let has = |server: &usize| self.jobs[*server][j] > 0;
         let rejecting = self.last_first().find(|server| has(server) && self.rejecting.contains(server));
@@ -229,14 +235,15 @@ impl Admit for Dra<'_> {
         Some(server)
     }
 
-    /// The jobs of a server that has any become its configuration (Reservation, section 4, "Initialization").
+    /// Ends the initialization: the jobs of each server that has jobs become its configuration (Reservation,
+    /// section 4, "Initialization").
     fn begun(&mut self) -> Result<(), AdmissionError> {
         for server in (0..self.n_servers).filter(|server| !self.empty.contains(server)) {
             let of = self.configurations.number(&self.jobs[server]);
             self.configurations.servers[of].push(server);
             self.of_server[server] = of;
         }
-        // Configuration 0 has no slots, so its servers are the empty ones.
+        // Configuration 0 has no slots, so its servers are the empty servers.
         self.configurations.servers[0].retain(|server| self.empty.contains(server));
         self.classify()
     }
@@ -331,7 +338,7 @@ impl Admit for Dra<'_> {
 /// Elementary steps for a server in the search for an empty slot.
 const OF_SERVER: u64 = 3;
 
-/// Returns by type the largest fraction of a resource of a server that a job takes.
+/// Returns for each type the largest fraction of a resource of a server that a job takes.
 fn sizes(problem: &Reservation) -> Vec<f64> {
     let capacity = problem.pools()[0].capacity();
     let size = |demand: &Quantities| {

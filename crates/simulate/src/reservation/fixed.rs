@@ -7,18 +7,19 @@ use evenhand_problem::{Integer, Rational, Reservation};
 use super::policy::{AdmissionError, Admit};
 
 pub(super) struct Fixed {
-    /// By type: the servers of its empty slots, one entry for each slot. The last entry is taken first.
+    /// The servers of the empty slots of each type, one entry for each slot. The last entry is taken first.
     empty: Vec<Vec<usize>>,
-    /// By type: the number of its slots.
+    /// The number of slots of each type.
     slots: Vec<u64>,
 }
 
 impl Fixed {
     /// Creates the slots from the optimum of the configuration programme.
     ///
-    /// The number of servers of every configuration is rounded down. Remaining servers go to the configurations with
-    /// the largest remainders, one each. Among equal remainders the first in the order of the optimum has priority.
-    /// `estimates`, if given, replace the loads of the problem.
+    /// The number of servers of every configuration is rounded down. The remaining servers go to the
+    /// configurations with the largest remainders, one server each. Among equal remainders the first
+    /// configuration in the order of the optimum has priority. `estimates`, if given, replace the loads of
+    /// the problem.
     pub fn new(
         problem: &Reservation,
         servers: usize,

@@ -8,11 +8,11 @@ use crate::duration::Duration;
 /// A job that requests admission.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Job {
-    /// The time of arrival.
+    /// The time of arrival, in the time unit of the scenario.
     pub at: f64,
-    /// The index of its type.
+    /// The index of the job's type.
     pub of_type: usize,
-    /// The running time; infinite for a job that never ends.
+    /// The running time. It is infinite for a job that never ends.
     pub lasts: f64,
 }
 
@@ -21,11 +21,12 @@ pub(super) trait Jobs {
     fn next(&mut self) -> Option<Job>;
 }
 
-/// Jobs of every type with Poisson arrivals and exponential running times.
+/// A source of jobs of every type with Poisson arrivals and exponential running times.
 pub(super) struct Poisson {
-    /// The rates of arrival by type, each with the time from which on they hold, ascending.
+    /// The arrival rate of each type, with the time from which on these rates hold. Times are in ascending
+    /// order.
     pieces: Vec<(f64, Vec<f64>)>,
-    /// By type: the mean running time.
+    /// The mean running time of jobs of each type.
     means: Vec<f64>,
     /// The index of the current rates in `pieces`.
     piece: usize,
@@ -34,12 +35,13 @@ pub(super) struct Poisson {
 }
 
 impl Poisson {
-    /// Creates the jobs from rates and mean running times by type. The first rates must hold from time 0 on.
+    /// Creates the jobs from arrival rates and mean running times of each type. The first rates must hold
+    /// from time 0 on.
     pub fn new(pieces: Vec<(f64, Vec<f64>)>, means: Vec<f64>, draw: Draw) -> Self {
         Self { pieces, means, piece: 0, now: 0.0, draw }
     }
 
-    /// Draws the type of the next job with the rates as odds.
+    /// Draws the type of the next job. The odds are the arrival rates.
     fn of_type(&mut self, all: f64) -> usize {
         let rates = &self.pieces[self.piece].1;
         let mut at = Duration::Uniform(0.0, all).draw(&mut self.draw);
@@ -49,7 +51,7 @@ impl Poisson {
                 return j;
             }
         }
-        // Only reached if the sum of the rates was rounded up.
+        // This line is only reached if the sum of the rates was rounded up.
         rates.iter().rposition(|rate| *rate > 0.0).unwrap_or(0)
     }
 }

@@ -62,7 +62,7 @@ pub fn document(admitted: &Admitted) -> Value {
 
 /// Returns the series of a run as CSV.
 ///
-/// The columns are `time`; `reward`, which is per server and unit of time; the running jobs of each type; and the
+/// The columns are `time`, `reward` (per server and unit of time), the running jobs of each type, and the
 /// slots of each type if the policy has slots.
 #[must_use]
 pub fn series_csv(admitted: &Admitted, run: &Admission) -> String {

@@ -21,12 +21,12 @@ pub enum Policy {
     Preempting {
         /// The number of reserved slots of each type.
         reserve: u64,
-        /// By type: the priority.
+        /// The priority of each type.
         priorities: Vec<u32>,
     },
     /// Fixed slots from the optimum for the loads of the problem.
     Static,
-    /// The least loaded of `d` random servers.
+    /// Admission on the least loaded of `d` random servers.
     PowerOfD {
         /// The number of random servers.
         d: usize,
@@ -55,16 +55,16 @@ impl Policy {
     }
 }
 
-/// The numbers of servers of a configuration in the classification of the Dynamic Reservation Algorithm.
+/// How the Dynamic Reservation Algorithm classifies the servers of one configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Classified {
-    /// The number of slots by type.
+    /// The number of slots of each type.
     pub configuration: Vec<u64>,
     /// The number of servers that the greedy placement gives to the configuration.
     pub wanted: usize,
-    /// The number of its servers in the Accept Group.
+    /// The number of servers of the configuration in the Accept Group.
     pub accepting: usize,
-    /// The number of its servers in the Reject Group.
+    /// The number of servers of the configuration in the Reject Group.
     pub rejecting: usize,
 }
 
@@ -75,10 +75,10 @@ pub enum AdmissionError {
     /// The greedy placement failed.
     #[error(transparent)]
     Packing(#[from] PackingError),
-    /// Times or numbers that have no meaning.
+    /// A time or a number has no meaning.
     #[error("{0}")]
     Setting(&'static str),
-    /// Jobs that come closer to each other than neighbouring doubles.
+    /// Jobs come closer to each other than neighbouring doubles.
     #[error(
         "{rate:.1e} jobs come in a unit of time: times at {at:e} are {:.1e} apart, are kept in double precision, and \
          would not go on",
@@ -90,35 +90,36 @@ pub enum AdmissionError {
         /// The last time at which jobs arrive.
         at: f64,
     },
-    /// Jobs at time 0 for which there is no room.
+    /// Not all jobs at time 0 fit on the servers.
     #[error("the servers have room for {fit} of the jobs of type `{name}` that are there at time 0")]
     Initial {
-        /// The name of the type.
+        /// The name of the job type.
         name: String,
-        /// The number of jobs for which there is room.
+        /// The number of jobs of the type that fit.
         fit: u64,
     },
-    /// A scenario that is too large to be run.
+    /// A scenario is too large to be run.
     #[error("too large: {what} would be {found:.1e}, at most {most:.0e} are run")]
     TooLarge {
         /// The quantity that is too large.
         what: &'static str,
-        /// Its value.
+        /// The value of the quantity.
         found: f64,
-        /// The largest value that is allowed.
+        /// The largest allowed value of the quantity.
         most: f64,
     },
-    /// An invalid job.
+    /// A job is invalid.
     #[error("job {index}: {why}")]
     Job {
         /// The index of the job, from 0.
         index: usize,
-        /// What is wrong.
+        /// The mistake, in words.
         why: &'static str,
     },
 }
 
-/// Returns the reserve that the paper's conditions allow for this number of servers: `ceil(ln(L)^1.5)`.
+/// Returns the reserve that the paper's conditions allow for `servers` servers: `ceil(ln(L)^1.5)`, where `L`
+/// is their number.
 #[must_use]
 pub fn reserve(servers: usize) -> u64 {
     let log = libm::log(servers.max(1) as f64);
@@ -127,8 +128,8 @@ pub fn reserve(servers: usize) -> u64 {
 
 /// An algorithm that admits jobs, and decides which jobs move.
 pub(super) trait Admit {
-    /// Places a job of type `j` that is present at time 0, before all arrivals. Returns its server, or `None` if
-    /// there is no room.
+    /// Places a job of type `j` that is present at time 0, before all arrivals. Returns its server, or `None`
+    /// if the job fits on no server.
     fn begin(&mut self, j: usize) -> Option<usize>;
 
     /// Ends the placement of the jobs that are present at time 0.
@@ -139,30 +140,32 @@ pub(super) trait Admit {
     /// Decides on a job of type `j` that arrives. Returns the server that takes it, or `None` if it is rejected.
     fn admit(&mut self, j: usize, draw: &mut Draw) -> Result<Option<usize>, AdmissionError>;
 
-    /// Removes a job of type `j` from `server`. Returns the server from which another job of this type moves there, if any.
+    /// Removes a job of type `j` from `server`. Returns the server from which another job of this type moves
+    /// to `server`, or `None` if no job moves.
     fn leave(&mut self, j: usize, server: usize) -> Result<Option<usize>, AdmissionError>;
 
-    /// Makes room for a job of type `j` that was rejected. Returns types and servers of the jobs that are preempted for it.
+    /// Frees capacity for a job of type `j` that was rejected. Returns the types and servers of the jobs that
+    /// are preempted for it.
     fn make_room(&mut self, _j: usize) -> Result<Vec<(usize, usize)>, AdmissionError> {
         Ok(Vec::new())
     }
 
-    /// Acts at a regular point of time, if the algorithm does.
+    /// Acts at a regular point of time. Algorithms that do not act at regular times do nothing.
     fn tick(&mut self) -> Result<(), AdmissionError> {
         Ok(())
     }
 
-    /// Returns by type the number of slots of all servers, filled or not.
+    /// Returns the number of slots of each type on all servers, filled or not.
     fn slots(&self) -> Vec<u64> {
         Vec::new()
     }
 
-    /// Returns the configurations and the number of servers that are effectively assigned to each.
+    /// Returns the configurations, each with the number of servers that are effectively assigned to it.
     fn effective(&self) -> Vec<(Vec<u64>, usize)> {
         Vec::new()
     }
 
-    /// Returns the servers of every configuration.
+    /// Returns the classification of the servers of every configuration.
     fn classified(&self) -> Vec<Classified> {
         Vec::new()
     }
@@ -170,9 +173,10 @@ pub(super) trait Admit {
 
 /// The placement of the jobs that are present at time 0.
 ///
-/// The paper's policies start from any state, and the paper does not say how the state arises. Here every job is placed
-/// on the first server on which it fits next to the jobs before it. Jobs of one type are placed one after the other. So
-/// a server that cannot take one job of a type cannot take any further job of that type.
+/// The paper's policies start from any state, and the paper does not say how the state arises. Here every job
+/// is placed on the first server on which it fits together with the jobs placed before it. Jobs of one type
+/// are placed one after the other. A server that cannot take a job of a type can therefore take no further
+/// job of that type.
 #[derive(Default)]
 pub(super) struct First {
     of_type: usize,
@@ -180,8 +184,8 @@ pub(super) struct First {
 }
 
 impl First {
-    /// Places a job of type `j` and counts it in `jobs`, by server and type. Returns its server, or `None` if it fits
-    /// on no server.
+    /// Places a job of type `j` and counts it in `jobs`, which is indexed by server and then by type. Returns
+    /// its server, or `None` if it fits on no server.
     pub fn next(
         &mut self,
         j: usize,

@@ -1,4 +1,4 @@
-//! The policy that takes the least loaded of `d` random servers.
+//! The policy that admits a job on the least loaded of `d` random servers.
 
 use evenhand_budget::charge;
 use evenhand_mechanisms::filling::Draw;
@@ -10,9 +10,9 @@ pub(super) struct PowerOfD {
     d: usize,
     /// Elementary steps to compute the load of a server.
     cost_of_load: u64,
-    /// By type and resource: the fraction of a server's capacity that a job takes.
+    /// The fraction of a server's capacity that a job takes, indexed by type and then by resource.
     parts: Vec<Vec<f64>>,
-    /// By server and type: the number of jobs.
+    /// The number of jobs, indexed by server and then by type.
     jobs: Vec<Vec<u64>>,
     reservation: Reservation,
     first: First,

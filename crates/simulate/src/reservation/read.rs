@@ -14,7 +14,7 @@ use super::scenario::{AdmissionScenario, Coming, Estimates, MOST_SERVERS};
 use crate::cost::{ARRIVAL, Growing};
 use crate::fields::{Fields, LARGEST, Read, TOO_LARGE, not_before, positive, text, whole};
 
-/// The `kind` of such a file.
+/// The `kind` of a file with a scenario of admission.
 pub const KIND: &str = "reservation-scenario";
 /// The default number of rows of a series: the horizon is divided into this many equal intervals.
 const ROWS: f64 = 1000.0;
@@ -33,11 +33,11 @@ const FIELDS: [&str; 12] = [
     "initial",
     "trace",
 ];
-/// The largest number of jobs of a trace. Each takes 24 bytes.
+/// The largest number of jobs of a trace. A job takes 24 bytes.
 const MOST_OF_TRACE: u64 = 10_000_000;
 /// The largest number of jobs of a type at time 0.
 const MOST_INITIAL: u64 = 1_000_000;
-/// The largest number of classifications at regular intervals. Each takes a few microseconds.
+/// The largest number of classifications at regular intervals. A classification takes a few microseconds.
 const MOST_TICKS: f64 = 1e7;
 
 /// Returns whether a document is a scenario of admission.
@@ -50,10 +50,11 @@ pub fn is_admission(document: &Document<'_>) -> bool {
     kind() == Some(true)
 }
 
-/// Reads the document as a scenario. The path of a reservation problem is relative to `folder` unless it is absolute.
+/// Reads the document as a scenario of admission. A relative path of a reservation problem is relative to
+/// `folder`.
 ///
 /// # Errors
-/// [`FormatError`] if the document is not such a scenario, or states an impossible one.
+/// Returns a [`FormatError`] if the document is not such a scenario, or states an impossible scenario.
 pub fn scenario(document: &Document<'_>, folder: &Path) -> Result<AdmissionScenario, FormatError> {
     let fields = Fields::of_kind(document, KIND, &FIELDS)?;
     let name = fields.optional("name", text)?.unwrap_or_default();
@@ -111,7 +112,7 @@ pub fn scenario(document: &Document<'_>, folder: &Path) -> Result<AdmissionScena
     })
 }
 
-/// Reads a reservation problem, which is stated or named by its path.
+/// Reads a reservation problem. The scenario states the problem itself, or the path of its file.
 fn reservation<'t>(document: &Document<'t>, raw: &'t RawValue, folder: &Path) -> Read<Reservation> {
     if !raw.get().starts_with('"') {
         return document.source().reservation_in(raw, &Place::root().key("reservation"));
@@ -154,7 +155,8 @@ struct PolicyReader<'d, 't> {
 }
 
 impl<'t> PolicyReader<'_, 't> {
-    /// Reads the policy, and the time between two classifications if it is stated.
+    /// Reads the policy. Also reads the time between two classifications, or returns `None` if it is not
+    /// stated.
     fn policy(&self, raw: &'t RawValue) -> Read<(Policy, Option<f64>)> {
         let fields = Fields::of(self.document, raw, &["dra", "power_of_d", "static"])?;
         match (fields.get("dra"), fields.get("power_of_d"), fields.get("static")) {
@@ -186,7 +188,8 @@ impl<'t> PolicyReader<'_, 't> {
         Ok((Policy::Preempting { reserve, priorities }, every))
     }
 
-    /// Reads the estimates of a policy, if it has any. Types that are not named keep the load of the problem.
+    /// Reads the estimates of a policy, or returns `None` if it has no estimates. Types that are not named
+    /// keep the load of the problem.
     fn estimates(&self, raw: &'t RawValue) -> Read<Option<Estimates>> {
         let policy = self.document.object(raw)?;
         let Some(raw) = policy.get("dra").or_else(|| policy.get("static")) else { return Ok(None) };
@@ -264,7 +267,7 @@ fn trace<'t>(
         if row.tasks.saturating_add(jobs.len() as u64) > MOST_OF_TRACE {
             return Err(document.error(raw, format!("more than {MOST_OF_TRACE} jobs")));
         }
-        // While a list grows, its old memory exists next to new memory of up to twice the size.
+        // While a list grows, its old memory exists together with new memory of up to twice the size.
         charge(ARRIVAL.saturating_add(row.tasks), "the trace");
         held.need(3 * (jobs.len() as u64 + row.tasks) * size_of::<Job>() as u64);
         jobs.extend((0..row.tasks).map(|_| Job { at: row.at, of_type, lasts: row.duration }));

@@ -24,38 +24,41 @@ use crate::cost::{self, Growing, is_over, point};
 pub struct Admission {
     /// The mean reward per server and unit of time.
     pub reward: f64,
-    /// The time at which the run stopped, if the time limit ended it before the horizon.
+    /// The time at which the time limit ended the run, or `None` if the run reached the horizon.
     pub stopped_at: Option<f64>,
-    /// The reward at equal intervals: times, and the reward per server and unit of time.
+    /// The times of the series, at equal intervals, each with the reward per server and unit of time.
     pub series: Vec<(f64, f64)>,
-    /// By point of the series and type: the number of running jobs.
+    /// The number of running jobs, indexed by point of the series and then by type.
     pub jobs: Vec<Vec<u64>>,
-    /// By point of the series and type: the number of slots, filled or not. Empty lists for policies without configurations.
+    /// The number of slots, filled or not, indexed by point of the series and then by type. The lists are
+    /// empty for policies without configurations.
     pub slots: Vec<Vec<u64>>,
-    /// By point of the series and type: the number of jobs that would run if no job were rejected.
+    /// The number of jobs that would run if no job were rejected, indexed by point of the series and then by
+    /// type.
     pub all: Vec<Vec<u64>>,
-    /// By type: the number of admitted jobs.
+    /// The number of admitted jobs of each type.
     pub admitted: Vec<u64>,
-    /// By type: the number of rejected jobs.
+    /// The number of rejected jobs of each type.
     pub rejected: Vec<u64>,
-    /// By type: the number of preempted jobs.
+    /// The number of preempted jobs of each type.
     pub preempted: Vec<u64>,
-    /// The numbers of jobs if no job were rejected, over the time in which rewards count, in pieces.
+    /// The numbers of jobs over time if no job were rejected, for the time in which rewards count.
     pub unrejected: Pieces,
     /// The number of times that a job moved to another server.
     pub migrations: u64,
-    /// By point of the series: the configurations with the number of servers that are effectively assigned to each
-    /// (Definition 5.1), in the order of the greedy placement. Empty lists for policies without configurations.
+    /// The configurations at each point of the series, each with the number of servers that are effectively
+    /// assigned to it (Definition 5.1), in the order of the greedy placement. The lists are empty for
+    /// policies without configurations.
     pub effective: Vec<Vec<(Vec<u64>, usize)>>,
-    /// The servers of every configuration at the end. Configurations of the greedy placement come first, in its
-    /// order. Empty for policies without configurations.
+    /// The classification of the servers of every configuration at the end. Configurations of the greedy
+    /// placement come first, in its order. The list is empty for policies without configurations.
     pub classified: Vec<Classified>,
 }
 
 /// The runs of a scenario.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Admitted {
-    /// The scenario.
+    /// The scenario that was run.
     pub scenario: AdmissionScenario,
     /// The optimum of the configuration programme with the loads of the problem, per server and unit of time. No policy
     /// earns more in the long run while jobs arrive at these loads. `None` if jobs arrive at other loads
@@ -63,12 +66,12 @@ pub struct Admitted {
     ///
     /// [`Coming::other_loads`]: super::scenario::Coming::other_loads
     pub optimum: Option<f64>,
-    /// By seed: the run.
+    /// The seed and the results of each run.
     pub runs: Vec<(u64, Admission)>,
-    /// The rewards over time with which the first run is compared.
+    /// The rewards without rejections over time, with which the first run is compared.
     pub beside: Vec<Beside>,
-    /// The rewards that the jobs of the first run could have earned. `None` if no time was left to compute them, or
-    /// if the run stopped before rewards counted.
+    /// The rewards that the jobs of the first run could have earned. It is `None` if no time was left to
+    /// compute them, or if the run stopped before rewards counted.
     pub unrejected: Option<Unrejected>,
     /// Whether the time was up before the comparison of the first run was complete.
     pub is_beside_cut: bool,
@@ -78,7 +81,7 @@ pub struct Admitted {
 /// Unfinished runs stop at the moment `until` ([`Admission::stopped_at`]).
 ///
 /// # Errors
-/// [`AdmissionError`]. If several runs fail, the error is that of the first of them.
+/// Returns an [`AdmissionError`]. If several runs fail, the error is the error of the first failed run.
 pub fn run(
     scenario: &AdmissionScenario,
     seeds: &[u64],
@@ -114,7 +117,7 @@ pub fn run(
 /// Runs a scenario with one seed. The run stops at the moment `until` if it is not finished.
 ///
 /// # Errors
-/// [`AdmissionError`].
+/// Returns an [`AdmissionError`] if the scenario is invalid or too large, or if the policy fails.
 pub fn admit(
     scenario: &AdmissionScenario,
     seed: u64,
@@ -154,7 +157,7 @@ pub fn admit(
 
 /// The relative amount by which rounding may make the bound of a run smaller than its reward.
 const ROUNDING: f64 = 1e-9;
-/// The number of event times between two looks at the clock.
+/// The number of event times between two readings of the clock.
 const MOMENTS_BETWEEN_LOOKS: u64 = 8;
 
 /// A running job.
@@ -162,7 +165,7 @@ const MOMENTS_BETWEEN_LOOKS: u64 = 8;
 struct Running {
     of_type: usize,
     server: usize,
-    /// The number of the job, which differs from that of the previous job with this entry.
+    /// The number of the job. It differs from the number of the previous job in the same entry of the list.
     turn: u64,
 }
 
@@ -172,17 +175,17 @@ struct Run<'a> {
     /// The running jobs. The entry of a job that has ended is used again.
     jobs: Vec<Running>,
     free: Vec<usize>,
-    /// By server and type: the indices of its jobs.
+    /// The indices of the jobs on a server, indexed by server and then by type.
     jobs_on: Vec<Vec<Vec<usize>>>,
-    /// The ends of jobs as bits, with the index and turn of each job. Times are not negative, so their bits compare
-    /// like the times.
+    /// The ends of jobs as bits, with the index and turn of each job. Times are not negative, so their bits
+    /// compare like the times.
     ends: BinaryHeap<Reverse<(u64, usize, u64)>>,
     turns: u64,
     /// The reward of all running jobs per unit of time.
     rate: f64,
-    /// By type: the number of running jobs.
+    /// The number of running jobs of each type.
     running: Vec<u64>,
-    /// By type: the number of jobs that would run if no job were rejected.
+    /// The number of jobs of each type that would run if no job were rejected.
     all: Vec<u64>,
     /// The ends of the jobs in `all`, as bits, with their types.
     ends_of_all: BinaryHeap<Reverse<(u64, usize)>>,
@@ -294,7 +297,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Places the jobs that are present at time 0, given their running times by type.
+    /// Places the jobs that are present at time 0. `initial` has the running times of the jobs of each type.
     fn begin(&mut self, initial: &[Vec<f64>], policy: &mut dyn Admit) -> Result<(), AdmissionError> {
         for (j, all) in initial.iter().enumerate() {
             for (fit, lasts) in all.iter().enumerate() {
@@ -310,11 +313,12 @@ impl<'a> Run<'a> {
         policy.begun()
     }
 
-    /// Counts a job among those that would run until the time `end` if no job were rejected.
+    /// Counts a job as a job that would run until the time `end` if no job were rejected.
     fn count(&mut self, of_type: usize, end: f64) {
         self.all[of_type] += 1;
         self.ends_of_all.push(Reverse((end.to_bits(), of_type)));
-        // Both heaps of ends, and for each job its entry, its end and its index in the list of its server.
+        // The memory of both heaps of ends, and for each job its entry, its end and its index in the list of
+        // its server.
         let (all, running) = (self.ends_of_all.len() as u64, self.jobs.len() as u64);
         self.memory.need(2 * (16 * all + 64 * running));
     }

@@ -9,8 +9,8 @@ use super::policy::{AdmissionError, Policy};
 use crate::cost::DRAW;
 use crate::duration::{Duration, is_too_dense};
 
-/// Numbers of the random streams: arrivals, choices of the policy, remaining running times of the jobs at time 0, and
-/// errors of estimates.
+/// Numbers of the random streams: arrivals, choices of the policy, remaining running times of the jobs at
+/// time 0, and errors of estimates.
 const ARRIVALS: u64 = 0;
 pub(super) const CHOICES: u64 = 1;
 const INITIAL: u64 = 2;
@@ -18,42 +18,45 @@ const ERRORS: u64 = 3;
 
 /// The largest number of servers of a run.
 pub(super) const MOST_SERVERS: usize = 100_000;
-/// The largest product of the numbers of servers and types. Each pair takes some 30 bytes.
+/// The largest product of the numbers of servers and types. A pair of a server and a type takes some 30
+/// bytes.
 const MOST_PAIRS: f64 = 1e7;
-/// The largest expected number of random jobs. Each takes up to a few microseconds.
+/// The largest expected number of random jobs. A job takes up to a few microseconds.
 const MOST_JOBS: f64 = 5e7;
-/// The largest product of rows of the series and the squared number of types. It counts the numbers that rows store
-/// for configurations, some 10 bytes each.
+/// The largest product of rows of the series and the squared number of types. The product counts the numbers
+/// that rows store for configurations, which take some 10 bytes each.
 const MOST_CELLS: f64 = 1e7;
 
 /// A scenario of admission.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AdmissionScenario {
-    /// The title; may be empty.
+    /// The title, which may be empty.
     pub name: String,
     /// The types of jobs with their rewards and loads, and the servers on which they fit.
     pub problem: Reservation,
     /// The number of identical servers.
     pub servers: usize,
-    /// The policy.
+    /// The policy that admits jobs.
     pub policy: Policy,
-    /// The time between two classifications of DRA. `None`: servers are classified after every admission and departure.
+    /// The time between two classifications of DRA, or `None` if servers are classified after every admission
+    /// and departure.
     pub cra_every: Option<f64>,
-    /// The loads that the policy uses instead of the true ones, if any.
+    /// The loads that the policy uses instead of the true loads, or `None` to use the true loads.
     pub estimates: Option<Estimates>,
-    /// How jobs arrive.
+    /// The arrivals of jobs.
     pub coming: Coming,
-    /// The time at which a run stops.
+    /// The time at which a run stops, in the time unit of the scenario.
     pub horizon: f64,
     /// The time from which on rewards are averaged.
     pub from: f64,
-    /// The time between two rows of the series.
+    /// The time between two rows of the series, in the time unit of the scenario.
     pub every: f64,
 }
 
 impl AdmissionScenario {
-    /// Creates a scenario in which jobs arrive with the loads of the problem and have running times of mean 1. `servers` is the
-    /// number of servers of its pool. `from` is the time from which on rewards are averaged, `every` the time between two rows.
+    /// Creates a scenario in which jobs arrive with the loads of the problem and have running times of
+    /// mean 1. `servers` is the number of servers. `from` is the time from which on rewards are averaged, and
+    /// `every` is the time between two rows.
     #[must_use]
     pub fn new(
         problem: Reservation,
@@ -111,10 +114,10 @@ impl AdmissionScenario {
     }
 }
 
-/// The loads that a policy uses instead of the true ones.
+/// The loads that a policy uses instead of the true loads.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Estimates {
-    /// By type: the estimated load.
+    /// The estimated load of each type.
     pub loads: Vec<f64>,
     /// The largest relative error of an estimate. The seed decides the errors.
     pub error: f64,
@@ -132,19 +135,20 @@ impl Estimates {
 /// The arrivals of jobs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Coming {
-    /// By type: the mean running time.
+    /// The mean running time of jobs of each type.
     pub mean_times: Vec<f64>,
-    /// The loads by type, each with the time from which on they hold; the first time is 0. A load is the mean number
-    /// of jobs on one server.
+    /// The load of each type, with the time from which on these loads hold. The first time is 0. A load is
+    /// the mean number of jobs on one server.
     pub loads: Vec<(f64, Vec<f64>)>,
-    /// By type: the number of jobs at time 0. Each is placed on the first server on which it fits.
+    /// The number of jobs of each type at time 0. Each job is placed on the first server on which it fits.
     pub initial: Vec<u64>,
-    /// The jobs of a trace, which replace random jobs.
+    /// The jobs of a trace, which replace random jobs, or `None` if jobs are random.
     pub trace: Option<Vec<Job>>,
 }
 
 impl Coming {
-    /// Returns the reason why jobs up to the horizon do not always arrive at the loads of the problem, if there is one.
+    /// Returns the reason why jobs up to the horizon do not always arrive at the loads of the problem, or
+    /// `None` if they do.
     #[must_use]
     pub fn other_loads(&self, horizon: f64) -> Option<&'static str> {
         if self.trace.is_some() {
@@ -167,7 +171,8 @@ impl Coming {
         Self { mean_times: vec![1.0; types], loads: vec![(0.0, loads)], initial: vec![0; types], trace: None }
     }
 
-    /// Returns the rates of arrival by type. A load is the rate on one server times the mean running time.
+    /// Returns the arrival rate of each type over time. A load is the rate on one server times the mean
+    /// running time.
     fn rates(&self, servers: usize) -> Vec<(f64, Vec<f64>)> {
         let rate = |(load, mean): (&f64, &f64)| load * servers as f64 / mean;
         let piece =
@@ -189,8 +194,9 @@ impl Coming {
         first + rates.iter().enumerate().map(of).sum::<f64>()
     }
 
-    /// Returns the loads at which random jobs arrive closer to each other than neighbouring doubles, if there are any:
-    /// their index, the rate of arrival and the last time.
+    /// Returns the first loads at which random jobs arrive closer to each other than neighbouring doubles:
+    /// the index of the loads, the arrival rate, and the last time of these loads. Returns `None` if there
+    /// are no such loads.
     pub(super) fn too_dense(&self, servers: usize, horizon: f64) -> Option<(usize, f64, f64)> {
         if self.trace.is_some() {
             return None;
@@ -203,8 +209,8 @@ impl Coming {
         })
     }
 
-    /// Returns by type the remaining running times of the jobs at time 0, which the seed decides. The remainder of an
-    /// exponential time has the same distribution.
+    /// Returns the remaining running times of the jobs of each type at time 0, which the seed decides. The
+    /// remainder of an exponential time has the same distribution as the time.
     pub(super) fn initial_times(&self, seed: u64) -> Vec<Vec<f64>> {
         let first = self.initial.iter().sum::<u64>();
         charge(DRAW.saturating_mul(first), "the jobs that are there at time 0");
@@ -213,7 +219,7 @@ impl Coming {
         self.initial.iter().zip(&self.mean_times).map(of_type).collect()
     }
 
-    /// Returns the jobs that arrive. The seed decides random ones.
+    /// Returns the jobs that arrive. If they are random, the seed decides them.
     pub(super) fn jobs(&self, servers: usize, seed: u64) -> Box<dyn Jobs + '_> {
         match &self.trace {
             Some(trace) => Box::new(trace.iter().copied()),

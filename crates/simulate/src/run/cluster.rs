@@ -13,8 +13,8 @@ use crate::machines::{Change, Machines, What};
 /// The machines of a cluster and their changes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Changing {
-    /// The problem of all machines, each with its first capacity. Shares are fractions of these capacities. Users and
-    /// groups are those of the run.
+    /// The problem of all machines, each with its first capacity. Shares are fractions of these capacities.
+    /// The users and groups are the users and groups of the run.
     pub whole: Problem,
     /// The changes of the machines.
     pub machines: Machines,
@@ -22,13 +22,13 @@ pub struct Changing {
 
 /// The present machines and the runs on them.
 pub(super) struct Cluster {
-    /// By place: the runs with tasks there. The oldest run has the smallest number.
+    /// The runs with tasks in each place. The oldest run has the smallest number.
     runs_by_place: Vec<BTreeSet<u32>>,
-    /// By place: its class.
+    /// The class of each place.
     class: Vec<u32>,
     /// The number of present machines of each class.
     n_present: Vec<u64>,
-    /// By class and resource: the capacity of a server as a fraction of the whole.
+    /// The capacity of one server as a fraction of the whole capacity, indexed by class and then by resource.
     parts: Vec<Vec<f64>>,
     /// The number of changes so far.
     pub changed: usize,
@@ -67,7 +67,7 @@ impl Cluster {
         self.n_present.iter().sum()
     }
 
-    /// Returns by resource the present capacity as a fraction of the whole.
+    /// Returns the present capacity of each resource as a fraction of the whole capacity.
     pub fn capacity(&self) -> Vec<f64> {
         let resources = self.parts.first().map_or(0, Vec::len);
         let of =
@@ -106,7 +106,7 @@ impl Simulation<'_> {
         changing.map_or(&[], |changing| changing.machines.changes.as_slice())
     }
 
-    /// Returns the next change.
+    /// Returns the next change, or `None` if there are no more changes.
     pub(super) fn next_change(&self) -> Option<Change> {
         self.changes().get(self.cluster.as_ref()?.changed).copied()
     }
@@ -141,7 +141,8 @@ impl Simulation<'_> {
             self.events += 1;
             has_changed = true;
         }
-        // Every evicted run is put at the front of its queue. The oldest is put there last, so it starts first.
+        // Every evicted run is put at the front of its queue. The oldest run is put there last, so it starts
+        // first.
         evicted.sort_by_key(|(run, _)| std::cmp::Reverse(*run));
         for (_, Started { user, job, duration, servers, .. }) in evicted {
             let tasks = servers.iter().map(|(_, tasks)| tasks).sum();
@@ -161,7 +162,7 @@ impl Simulation<'_> {
         on.copied().collect()
     }
 
-    /// Stops all tasks of a run. Returns the run, if it is running.
+    /// Stops all tasks of a run. Returns the run, or `None` if it is not running.
     pub(super) fn stop(&mut self, run: u32) -> Option<(u32, Started)> {
         let started = self.runs.remove(&run)?;
         for &(server, tasks) in started.servers.iter().rev() {
@@ -173,7 +174,7 @@ impl Simulation<'_> {
         Some((run, started))
     }
 
-    /// Moves all tasks of a run from one place to another. Returns whether they fit there.
+    /// Moves all tasks of a run from one place to another. Returns whether the tasks fit in the new place.
     fn move_run(&mut self, run: u32, from: u32, to: u32) -> Result<bool, SimulateError> {
         let (Some(started), Some(cluster)) = (self.runs.get_mut(&run), &mut self.cluster) else {
             return Ok(true);

@@ -12,11 +12,11 @@ use crate::workload::Arrival;
 pub(super) struct Started {
     pub user: u32,
     pub job: u32,
-    /// The time at which it ends.
+    /// The time at which the run ends.
     pub end: f64,
-    /// Its running time.
+    /// The running time of the run.
     pub duration: f64,
-    /// Its servers, each with the number of its tasks there.
+    /// The servers of the run, each with the number of the run's tasks on it.
     pub servers: Vec<(u32, u64)>,
 }
 

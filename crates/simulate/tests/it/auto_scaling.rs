@@ -32,7 +32,7 @@ fn admitted(document: &Value) -> Admitted {
     run(&read(document).unwrap(), &[3], None).unwrap()
 }
 
-/// Checks that rewards are those of the running jobs, and that there are never more jobs than slots.
+/// Checks that rewards are the rewards of the running jobs, and that there are never more jobs than slots.
 fn is_consistent(run: &Admission, rewards: [f64; 2], servers: f64) {
     for (k, (_, reward)) in run.series.iter().enumerate() {
         let jobs = &run.jobs[k];
@@ -57,15 +57,18 @@ fn a_trace_is_followed_and_compared_with_greedy_and_the_bound() {
     let read = read_in(&document, &folder).unwrap();
     let admitted = run(&read, &[1], None).unwrap();
     let run = &admitted.runs[0].1;
-    // Computed by hand: two small jobs, the large one from 1.5 to 3.75, and nine more small ones from 2.5 to 3.5.
+    // Computed by hand: two small jobs, the large job from 1.5 to 3.75, and nine more small jobs from 2.5 to
+    // 3.5.
     assert_eq!(run.all, [vec![0, 0], vec![2, 0], vec![2, 1], vec![11, 1], vec![2, 0], vec![2, 0]]);
-    // Computed by hand, per server: 1 from .5, 3 from 1.5, 4.5 from 2.5 to 3.5, 3 until 3.75, then 1; over five time units.
+    // Computed by hand, per server: the reward rate is 1 from .5, 3 from 1.5, 4.5 from 2.5 to 3.5, 3 until
+    // 3.75, then 1. The mean is over five time units.
     let unrejected = admitted.unrejected.unwrap();
     let bound = (1.0 + 3.0 + 4.5 + 0.25 * 3.0 + 1.25) / 5.0;
     assert!((unrejected.bound - bound).abs() < 1e-12, "{unrejected:?} {bound}");
     assert!(run.reward <= unrejected.bound && unrejected.greedy <= unrejected.bound, "{unrejected:?}");
     is_consistent(run, [1.0, 4.0], 2.0);
-    // At time 3 five small jobs run next to the large one on two servers of 4 units, so the reward is 4 + 5 on both together.
+    // At time 3 five small jobs run together with the large job on two servers of 4 units, so the reward is 4
+    // + 5 on both servers together.
     let at_3 = admitted.beside.iter().find(|beside| beside.time == 3.0).unwrap();
     assert_eq!((at_3.greedy, at_3.bound), (4.5, 4.5));
     let job = |at, of_type, lasts| Job { at, of_type, lasts };
@@ -106,13 +109,14 @@ fn mean_times_and_loads_decide_how_many_would_be_there() {
     for (rows, j, expected) in
         [(20..200, 0, 100.0), (20..200, 1, 50.0), (220..300, 0, 25.0), (220..300, 1, 50.0)]
     {
-        // A count varies by the square root of its mean. 80 rows contain about twenty independent ones.
+        // A count varies by the square root of its mean. 80 rows contain about twenty independent counts.
         assert!((mean(rows.clone(), j) - expected).abs() < f64::sqrt(expected), "{rows:?} {j}");
     }
     assert_eq!(run.all[399], [0, 0]);
     assert!(admitted.beside.iter().all(|of| of.greedy <= of.bound + 1e-9));
     assert_eq!(admitted.optimum, None);
-    // There are far more events than pieces. So the mean bound at 50 times is close to the mean over all events.
+    // There are far more events than pieces. The mean bound at 50 times is therefore close to the mean over
+    // all events.
     let unrejected = admitted.unrejected.unwrap();
     let sampled = admitted.beside.iter().map(|of| of.bound).sum::<f64>() / admitted.beside.len() as f64;
     assert!((unrejected.bound - sampled).abs() < 0.1 * sampled, "{unrejected:?} {sampled}");
@@ -136,8 +140,9 @@ fn initial_jobs_are_there_at_time_0() {
         assert_eq!(run.jobs[0], [7, 2]);
         assert_eq!((&run.jobs, run.jobs.last()), (&run.all, Some(&vec![0, 0])));
     }
-    // Four servers keep their jobs as configurations: 4 and 3 small jobs, and twice a large one. For these jobs the
-    // greedy placement wants (1, 1) twice and (4, 0) twice, and all but one of these go to empty servers.
+    // The configurations of four servers are the jobs that they have: 4 and 3 small jobs, and twice a large
+    // job. For these jobs the greedy placement wants (1, 1) twice and (4, 0) twice, and all but one of these
+    // configurations go to empty servers.
     document["policy"] = json!({"dra": {"reserve": 0}});
     document["horizon"] = json!(1e-9);
     document["every"] = json!(1e-9);
@@ -283,7 +288,8 @@ fn estimates_decide_where_loads_would() {
         document["reservation"]["jobs"][0]["load"] = json!(load);
         admitted(&document).runs[0].1.clone()
     };
-    // With an estimate, slots are for a load of 3 whatever the problem states. Without one, they are for the stated load.
+    // With an estimate, slots are for a load of 3 whatever the problem states. Without an estimate, they are
+    // for the stated load.
     let estimated = with(json!({"static": {"estimates": {"small": 3}}}), "1");
     assert_eq!(estimated, with(json!({"static": {}}), "3"));
     assert_ne!(estimated, with(json!({"static": {}}), "1"));

@@ -71,7 +71,8 @@ fn a_gang_costs_what_its_servers_cost() {
         let document = one_server(user, json!({"policy": {"tree": {}}, "horizon": 2, "servers": servers}));
         within_limits(&document).unwrap().unwrap()
     };
-    // A gang needs seven and a half of ten servers. Gangs run one after the other; the third is running when the run ends.
+    // A gang needs seven and a half of ten servers. Gangs run one after another. The third gang is running
+    // when the run ends.
     let (few, many) = (of(15, "1/2"), of(15_000_000_000, "0.0000000005"));
     let [one, other] = [&few, &many].map(|simulated| {
         let (problem, run) = &simulated.runs[0];
@@ -158,7 +159,7 @@ fn loads_that_are_too_dense_are_refused_where_they_stand() {
     assert!(error.contains("loads[0]") && error.contains("double precision"), "{error}");
 }
 
-/// A number of any order of magnitude; moderate numbers are more likely.
+/// Generates a number of any order of magnitude. Moderate numbers are more likely.
 fn number() -> impl Strategy<Value = f64> {
     let numbers = [0.0, 5e-324, 1e-300, 1e-9, 0.1, 1.0, 2.0, 3.0, 10.0, 1e6, 1e12, 1e17, 1e300, 1.7e308];
     prop_oneof![prop::sample::select(numbers.to_vec()), prop::sample::select(vec![0.5, 1.0, 2.0, 5.0])]

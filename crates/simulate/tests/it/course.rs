@@ -21,7 +21,7 @@ fn run(document: &Value) -> Course {
     run_course(&read(document).unwrap(), 0, None).unwrap()
 }
 
-/// The cluster of PS-DSF, Figures 5 and 6. User 4 is absent for some time.
+/// Returns the cluster of PS-DSF, Figures 5 and 6. User 4 is absent for some time.
 fn figure_6(policy: &Value) -> Value {
     json!({"kind": "scenario", "resources": ["cpu", "memory"], "policy": policy, "horizon": 60, "every": 1,
         "servers": [{"name": "A", "count": 8, "capacity": {"cpu": 1, "memory": 1}},
@@ -127,7 +127,7 @@ fn serving_by_gaps_leads_to_no_justified_complaints() {
     let last = course.moments.last().unwrap();
     assert!((last.tasks[0].unwrap() - 2.25).abs() < 0.1, "{last:?}");
     assert!((last.tasks[1].unwrap() - 3.375).abs() < 0.1, "{last:?}");
-    // Two resources: both are used up, so x + 3 y = 9 and 4 x + y = 18. Every user has half of one of them.
+    // Two resources: both are used up, so x + 3 y = 9 and 4 x + y = 18. Every user has half of one resource.
     let course = run(&pool(
         &json!([{"name": "a", "demand": {"cpu": 1, "memory": 4}}, {"name": "b", "demand": {"cpu": 3, "memory": 1}}]),
         1000,
@@ -135,7 +135,7 @@ fn serving_by_gaps_leads_to_no_justified_complaints() {
     let last = course.moments.last().unwrap();
     assert!((last.tasks[0].unwrap() - 45.0 / 11.0).abs() < 0.01, "{last:?}");
     assert!((last.tasks[1].unwrap() - 18.0 / 11.0).abs() < 0.01, "{last:?}");
-    // A user that wants less than its entitlement gets all it wants; the others share the rest.
+    // A user that wants less than its entitlement gets all that it wants. The other users share the rest.
     let mut document = pool(
         &json!([{"name": "a", "tasks": 1, "demand": {"cpu": 1}}, {"name": "b", "demand": {"cpu": 1}},
                {"name": "c", "demand": {"cpu": 1}}]),

@@ -57,7 +57,7 @@ fn random_clusters_settle() {
     }
 }
 
-/// The cluster of PS-DSF, Figure 5, with the values that Table III implies.
+/// Returns the cluster of PS-DSF, Figure 5, with the values that Table III implies.
 fn cluster() -> Problem {
     let text = r#"{"kind": "allocation-problem", "resources": ["cpu", "memory"],
         "servers": [{"name": "A", "count": 8, "capacity": {"cpu": 1, "memory": 1}},

@@ -29,7 +29,7 @@ fn simulated(document: &Value) -> Simulated {
     run(&read(document), &[0], &|_, _| {}).unwrap()
 }
 
-/// Two servers of 4 units, and a user whose tasks take 2 units.
+/// Returns two servers of 4 units, and a user whose tasks take 2 units.
 fn two_servers(events: &Value) -> Value {
     json!({"kind": "scenario", "resources": ["cpu"], "policy": {}, "horizon": 20, "every": 1, "events": events,
         "servers": [{"name": "s", "count": 2, "capacity": {"cpu": 4}}],
@@ -68,7 +68,8 @@ fn servers_come_back_and_new_ones_come() {
     document["users"][0]["jobs"][0]["tasks"] = json!(8);
     let scenario = read(&document);
     let machines = scenario.machines.as_ref().unwrap();
-    // There are three places of `s`, then that of the new server. The last server goes first; the first comes back first.
+    // There are three places of `s`, followed by the place of the new server. The last server goes first, and
+    // the first server comes back first.
     let changes: Vec<(f64, u32, What)> =
         machines.changes.iter().map(|of| (of.at, of.place, of.what)).collect();
     let expected = [
@@ -84,7 +85,7 @@ fn servers_come_back_and_new_ones_come() {
     let simulated = run(&scenario, &[0], &|_, _| {}).unwrap();
     let (problem, run) = &simulated.runs[0];
     assert_eq!(problem.total_capacity()[0], 32);
-    // Four tasks stop at 2. Two start at 3, four at 5, the others at 6.
+    // Four tasks stop at 2. Two tasks start at 3, four at 5, and the other two at 6.
     let expected = Tasks { submitted: 8, started: 12, completed: 8, evicted: 4, ..Tasks::default() };
     assert_eq!(run.tasks[0], expected);
     assert_eq!(run.jobs[0].time, 16.0);
@@ -100,7 +101,8 @@ fn a_server_that_becomes_smaller_keeps_the_oldest_tasks_that_fit() {
                   {"name": "c", "demand": {"cpu": 2}, "servers": ["s"], "jobs": [{"at": 2, "tasks": 1, "duration": 9}]}]});
     let simulated = simulated(&text);
     let (problem, run) = &simulated.runs[0];
-    // Tasks of 3 and 2 units fit into 5. Task b stops and starts again at 6, when there is room next to the others.
+    // Tasks of 3 and 2 units fit into 5 units. Task b stops and starts again at 6, when there is enough free
+    // capacity next to the other tasks.
     let evicted: Vec<u64> = run.tasks.iter().map(|tasks| tasks.evicted).collect();
     assert_eq!(evicted, [0, 1, 0]);
     let done: Vec<(u32, f64)> = run.jobs.iter().map(|job| (job.user, job.at + job.time)).collect();
@@ -258,7 +260,8 @@ struct Task {
     duration: f64,
 }
 
-/// Simulates the same run by scanning everything at every time. Returns the task counts by user and the hash of placements.
+/// Simulates the same run by scanning everything at every time. Returns the task counts of each user and the
+/// hash of placements.
 fn plain(scenario: &Scenario, rule: Rule) -> (Vec<Tasks>, u64) {
     let (problem, whole) = (scenario.problem(0).unwrap(), scenario.whole().unwrap().unwrap());
     let machines = scenario.machines.as_ref().unwrap();
@@ -350,7 +353,7 @@ fn random_clusters_that_change_run_as_by_a_plain_scan() {
     assert!(compared >= 1200 && evicted > 3000, "{compared} {evicted}");
 }
 
-/// Returns the scenario with policies of every kind. Those with queues include everything that stops runs.
+/// Returns the scenario with policies of every kind. Policies with queues include every rule that stops runs.
 fn policies(document: &Value) -> Vec<Scenario> {
     let of_rule = |rule: &str, server: &str| json!({"score": rule, "server": server, "ties": "random"});
     let mut policies = vec![json!({"slots": 5})];
@@ -492,7 +495,8 @@ fn the_machines_of_the_google_sample_over_its_29_days() {
     let scenario = Source { name: "s.json", text }.scenario(&folder).unwrap();
     let simulated = run(&scenario, &[0], &|_, _| {}).unwrap();
     let (problem, run): &(_, Run) = &simulated.runs[0];
-    // Counted independently from the file: 12,583 machines that stated a capacity at some time, 12,477 of them at time 0.
+    // The numbers were counted independently from the file: 12,583 machines that stated a capacity at some
+    // time, and 12,477 machines that stated it at time 0.
     assert_eq!(problem.n_single_servers(), 12_583);
     let there = run.there.as_ref().unwrap();
     assert!(there.most <= 12_583 && there.least > 12_000 && there.servers > 12_300.0, "{there:?}");

@@ -1,5 +1,5 @@
-//! The order of changing servers and the end of a run, compared with a loop over all times that knows machines but no
-//! places.
+//! The order of changing servers and the end of a run, compared with a loop over all times that stores
+//! machines and no places.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -97,10 +97,10 @@ fn change(machines: &mut Vec<Machine>, event: &Value, stated: &[Value], demands:
     stopped
 }
 
-/// Task counts by user, finished jobs, and the time of the last event of a task.
+/// The task counts of each user, the finished jobs, and the time of the last event of a task.
 type Outcome = (Vec<Tasks>, Vec<(u32, u64, u64)>, u64);
 
-/// Simulates DRF with first fit, ties for the first user, by scanning everything at every time.
+/// Simulates DRF with first fit, with ties for the first user, by scanning everything at every time.
 fn plain(document: &Value) -> Outcome {
     let list = |field: &str| document[field].as_array().unwrap().clone();
     let (servers, events, users) = (list("servers"), list("events"), list("users"));
@@ -113,7 +113,7 @@ fn plain(document: &Value) -> Outcome {
             machines.push(Machine { name, capacity, is_there: true, on: Vec::new() });
         }
     }
-    // The whole: every machine that is ever present, as stated under its name.
+    // The whole cluster: every machine that is ever present, as stated under its name.
     let copy = |of: &Machine| Machine {
         on: Vec::new(),
         name: of.name.clone(),
@@ -283,7 +283,7 @@ fn the_first_server_is_still_the_first_when_it_has_grown() {
         "users": [{"name": "u", "demand": {"cpu": 1}, "jobs": [{"at": 2, "tasks": 1, "duration": 10}]},
                   {"name": "big", "demand": {"cpu": 3}, "jobs": [{"at": 3, "tasks": 1, "duration": 1}]}]});
     let run = simulated(&document);
-    // The first server grows to 3 units and takes the task of u. It has room for the other task when that one ends.
+    // The first server grows to 3 units and takes the task of u. The other task fits when that task ends.
     let done: Vec<(u32, f64)> = run.jobs.iter().map(|job| (job.user, job.at + job.time)).collect();
     assert_eq!(done, [(0, 12.0), (1, 13.0)]);
 }

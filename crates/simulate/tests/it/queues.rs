@@ -9,7 +9,8 @@ use evenhand_mechanisms::filling::Draw;
 use evenhand_problem::format::Source;
 use evenhand_simulate::{ReadScenario, Scenario, SimulateError, document, run, run_from, users_csv};
 
-/// Four units. Group `b` has four tasks from time 0; group `a` has a guarantee of two units, and its tasks arrive at 3.
+/// Returns a scenario with four units. Group `b` has four tasks from time 0. Group `a` has a guarantee of two
+/// units, and its tasks arrive at 3.
 fn promised(preemption: &str) -> String {
     format!(
         r#"{{"kind": "scenario", "resources": ["gpu"], "policy": {{"tree": {{"preemption": "{preemption}"}}}},
@@ -30,7 +31,7 @@ fn promised_tasks_wait_or_make_others_wait() {
     for preemption in ["guarantees", "shares"] {
         let simulated = simulated(&promised(preemption));
         let run = only(&simulated);
-        // At 3 two of the four tasks are stopped. At 8 they start again and take 10.
+        // At 3 two of the four tasks are stopped. At 8 they start again and take 10 units of time.
         let times: Vec<(u32, f64)> = run.jobs.iter().map(|job| (job.user, job.time)).collect();
         assert_eq!((run.end, times), (18.0, vec![(0, 5.0), (1, 18.0)]));
         let tasks = run.tasks[1];
@@ -46,7 +47,7 @@ fn promised_tasks_wait_or_make_others_wait() {
 
 #[test]
 fn shares_take_up_to_the_half() {
-    // Without guarantees only shares make room: y keeps two of its four tasks.
+    // Without guarantees only the order of shares makes tasks stop: y keeps two of its four tasks.
     let text = promised("shares").replace(r#", "guarantee": {"gpu": 2}"#, "");
     assert_eq!(only(&simulated(&text)).tasks[1].preempted, 2);
     let text = text.replace("shares", "guarantees");

@@ -7,7 +7,7 @@ use evenhand_simulate::reservation::{
     Admission, AdmissionError, AdmissionScenario, Coming, Job, Policy, admit, reserve, upper_bound,
 };
 
-/// The example of Reservation, section 7.1: four types at their worst loads.
+/// Returns the example of Reservation, section 7.1: four types at their worst loads.
 fn example() -> Reservation {
     let text = r#"{"kind": "reservation-problem", "resources": ["cpu", "memory"],
         "servers": [{"name": "s", "capacity": {"cpu": 80, "memory": 640}}],
@@ -53,7 +53,7 @@ fn dra_earns_what_the_fluid_greedy_earns() {
     assert_eq!(many.series.len(), 61);
 }
 
-/// The final classification agrees with the effective servers, which are counted in another way.
+/// Checks that the final classification agrees with the effective servers, which are counted in another way.
 #[test]
 fn every_server_stands_in_one_group() {
     let problem = example();
@@ -130,7 +130,7 @@ fn small_jobs_make_room_for_large_ones() {
     assert_eq!(preempting.admitted[1], 2);
     assert!(preempting.preempted[0] > 0 && preempting.preempted[1] == 0, "{preempting:?}");
     assert!(preempting.reward > plain.reward);
-    // If no job may be preempted, the algorithm is the plain one.
+    // If no job may be preempted, the algorithm is the plain algorithm.
     let nobody = with(Policy::Preempting { reserve: 1, priorities: vec![1, 1] });
     assert_eq!(nobody, plain);
     let bounds: Vec<f64> = (0..10).map(f64::from).collect();

@@ -11,7 +11,7 @@ use evenhand_simulate::{
     users_csv,
 };
 
-/// One server of two units, and users a and b with tasks of one unit.
+/// Returns a scenario with one server of two units, and users a and b with tasks of one unit.
 fn pair(policy: &str, a: &str, b: &str, rest: &str) -> String {
     format!(
         r#"{{"kind": "scenario", "resources": ["cpu"], "policy": {policy},
@@ -30,7 +30,8 @@ fn tasks_run_one_after_the_other() {
     );
     let simulated = simulated(&text);
     let run = only(&simulated);
-    // User a runs two tasks at once. Both end at 10; b has none and starts first, then a's third task starts.
+    // User a runs two tasks at once. Both end at 10. Then b has no running task and starts first, followed by
+    // the third task of a.
     assert_eq!(run.end, 20.0);
     let times: Vec<(u32, f64, f64)> = run.jobs.iter().map(|job| (job.user, job.at, job.time)).collect();
     assert_eq!(times, [(1, 5.0, 7.0), (0, 0.0, 20.0)]);

@@ -1,4 +1,4 @@
-//! Runs that stop early because their time is up: their results are those up to then.
+//! Runs that stop early because their time is up: their results are the results up to the time of the stop.
 
 use std::time::Instant;
 
@@ -10,7 +10,7 @@ use evenhand_simulate::{
 
 use crate::common::{only, scenario};
 
-/// An observer whose time is up after this number of looks.
+/// An observer whose time is up after a number of looks at the run.
 struct Patience {
     looks: u32,
     kept: Option<Checkpoint>,
@@ -62,7 +62,7 @@ fn a_run_that_stops_is_one_up_to_then_and_goes_on_from_there() {
             let end = only(&stopped).end;
             assert!(only(&stopped).is_stopped && 0.0 < end && end < 90.0, "{policy} {end}");
             assert_eq!(document(&stopped)["runs"][0]["stopped_at"], end);
-            // The result equals that of a run with this horizon.
+            // The result equals the result of a run with the horizon `end`.
             let shorter =
                 run(&Scenario { horizon: Some(end), ..scenario.clone() }, &[3], &|_, _| {}).unwrap();
             assert_eq!(same(&stopped), same(&shorter), "{policy}");
@@ -74,7 +74,7 @@ fn a_run_that_stops_is_one_up_to_then_and_goes_on_from_there() {
     }
 }
 
-/// A run that is resumed repeatedly reaches its end, however little time it gets each time.
+/// Checks that a run that is resumed repeatedly reaches its end, however little time it gets each time.
 #[test]
 fn a_run_that_goes_on_makes_progress() {
     let scenario = of("{}");

@@ -85,7 +85,7 @@ fn events_of_the_google_trace() {
     let simulated = folder.run(text).unwrap();
     let (problem, run) = &simulated.runs[0];
     assert_eq!(problem.users()[0].base_demand()[0], evenhand_problem::Rational::from((3, 8)));
-    // One task still runs at the end of the trace. The other one ran for 3 s in its last run.
+    // One task still runs at the end of the trace. The other task ran for 3 s in its last run.
     assert_eq!((run.tasks[0].completed, run.tasks[0].running(), run.task_time[0]), (1, 1, 23.0));
     let notes = simulated.notes.join("\n");
     for note in [
@@ -96,7 +96,7 @@ fn events_of_the_google_trace() {
     ] {
         assert!(notes.contains(note), "{note}: {notes}");
     }
-    // Job 1 has two tasks, one of which never ends.
+    // Job 1 has two tasks, and one of them never ends.
     assert!(run.jobs.is_empty());
     std::fs::write(folder.0.join("events.csv"), events.replace("4000000", "1000000")).unwrap();
     let error = folder.run(text).unwrap_err().to_string();
@@ -123,7 +123,7 @@ fn real(scenario: &str, folder: &Path) -> Simulated {
     streamed
 }
 
-/// Returns random task events. Jobs have several tasks, some of which run again or never end.
+/// Returns random task events. Jobs have several tasks. Some tasks run again or never end.
 fn random_events(draw: &mut Draw) -> String {
     let (mut text, mut time) = (String::new(), 0);
     for _ in 0..600 {

@@ -22,7 +22,8 @@ fn with_history(text: &str) -> evenhand_simulate::Simulated {
     run(&scenario, &[0], &|_, _| {}).unwrap()
 }
 
-/// One GPU. User `a` used it alone for 8, then both users have tasks of length 1.
+/// Returns the users in the order in which their tasks start on one GPU. User `a` used the GPU alone for 8
+/// units of time, then both users have tasks of length 1.
 fn turns(usage: &str, weights: [&str; 2]) -> Vec<u32> {
     let text = format!(
         r#"{{"kind": "scenario", "resources": ["gpu"], "policy": {{"usage": {usage}}},
@@ -46,15 +47,15 @@ fn each_law_decides_when_the_first_user_is_served_again() {
     // Without decay user b catches up 8 units of time, and then they alternate.
     let first = |usage: &str| turns(usage, ["", ""]).iter().position(|user| *user == 0).unwrap();
     assert_eq!(first(r#"{"law": "slurm"}"#), 8);
-    // With the half-life 1 past usage is worth at most 1 / ln 2: user b passes it after one task.
+    // With the half-life 1 past usage is worth at most 1 / ln 2. User b passes it after one task.
     assert_eq!(first(r#"{"law": "slurm", "half_life": 1}"#), 1);
-    // A moving average with the half-life 1: a has 1 - 2^-8 after 8 samples. One sample later it has half of this, and b has a
-    // half, which is more. So a comes after one task.
+    // A moving average with the half-life 1: a has 1 - 2^-8 after 8 samples. One sample later a has half of
+    // this value, and b has a half, which is more. So a is served after one task of b.
     assert_eq!(first(r#"{"law": "kueue", "half_life": 1, "every": 1}"#), 1);
-    // Samples of a window of 4: a has 4, then 3, 2 while b has 1, 2, which is equal. The running shares are equal too, so the
-    // first user of the file comes.
+    // Samples of a window of 4: a has 4 samples, then 3 and 2 while b has 1 and 2. Now both have 2, and the
+    // running shares are equal too, so the first user of the file is served.
     assert_eq!(first(r#"{"law": "kai", "window": 4, "every": 1}"#), 2);
-    // Without decay for a very long half-life a has 8 and b catches up to within 1, which counts as equal.
+    // With a very long half-life a has 8, and b catches up to within 1, which counts as equal.
     assert_eq!(first(r#"{"law": "volcano", "half_life": 1e9, "every": 1}"#), 7);
 }
 
@@ -82,12 +83,12 @@ fn an_entry_penalty_counts_at_once() {
         (at_first(0), at_first(1))
     };
     assert_eq!(starts(false, 1), (2, 2));
-    // a gets a penalty of 1, b of 1/2 for each task.
+    // Each task gives a penalty of 1 to a, and of 1/2 to b.
     assert_eq!(starts(true, 1), (2, 2));
     assert_eq!(starts(true, 4), (1, 4));
 }
 
-/// The rows of a user as the plain implementation reads them, cut at a time.
+/// Returns the rows of a user as the plain implementation reads them, cut at the time `at`.
 fn rows_until(run: &Run, user: u32, at: f64) -> Vec<UsageRow> {
     let of_user = run.history.iter().filter(|row| row.user == user && row.running > 0 && row.from < at);
     let row = |row: &HistoryRow| UsageRow {
@@ -98,7 +99,7 @@ fn rows_until(run: &Run, user: u32, at: f64) -> Vec<UsageRow> {
     of_user.map(row).collect()
 }
 
-/// The plain usage of a user over its weight, before the events of a time.
+/// Returns the usage of a user over its weight by the plain implementation, before the events of a time.
 fn plain(law: &str, run: &Run, user: u32, weight: u64, at: i64) -> f64 {
     const HALF_LIFE: i64 = 5;
     const WINDOW: i64 = 9;
@@ -116,7 +117,8 @@ fn plain(law: &str, run: &Run, user: u32, weight: u64, at: i64) -> f64 {
     (low + high).to_f64() / 2.0 * factor / weight as f64
 }
 
-/// At every start, no user with less plain usage still waits. At the end, the usage of the run is the plain one.
+/// Checks that at every start, no user with less plain usage still waits, and that the usage at the end of
+/// the run equals the plain usage.
 #[test]
 fn random_runs_serve_the_least_usage_of_the_plain_implementation() {
     for law in ["slurm", "kueue", "kai", "volcano"] {

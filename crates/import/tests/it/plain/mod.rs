@@ -1,5 +1,5 @@
-//! Simple readers of traces for comparison, which keep whole texts in memory and find users and jobs by name. They return `None`
-//! for malformed texts.
+//! Simple readers of traces for comparison. They store whole texts in memory and search for users and jobs by
+//! name. They return `None` for malformed texts.
 
 use std::collections::HashMap;
 
@@ -21,7 +21,7 @@ pub struct Task {
     pub priority: Option<u8>,
 }
 
-/// Returns the rows after the header; `None` if the header differs or a row has another number of columns.
+/// Returns the rows after the header, or `None` if the header differs or a row has another number of columns.
 fn rows<'a>(text: &'a str, header: &str) -> Option<Vec<Vec<&'a str>>> {
     let mut lines = text.lines().filter(|line| !line.trim_ascii_end().is_empty());
     let columns = header.split(',').count();
@@ -45,7 +45,7 @@ fn user(name: String, demand: &[(&str, Rational)], servers: Option<Vec<String>>)
     UserSpec { name, demand, servers, ..UserSpec::default() }
 }
 
-/// Returns the position of the user with the same name, which is added if there is none.
+/// Returns the position of the user with the same name. Adds the user if there is none.
 fn place(users: &mut Vec<UserSpec>, of: UserSpec) -> usize {
     users.iter().position(|known| known.name == of.name).unwrap_or_else(|| {
         users.push(of);
@@ -173,7 +173,8 @@ pub fn google(texts: &[&str], by: GoogleUsers) -> Option<Plain> {
         return None;
     }
     let (mut never, mut nothing, mut again, mut on) = (0, 0, 0, 0);
-    // The users of the trace, or the shapes, and the requests of the tasks of each. The user of a task is a position here.
+    // The keys are the users of the trace, or the shapes. The sums are the requests of each key's tasks.
+    // Until the end, the user of a task is a position in these lists.
     let (mut keys, mut sums): (Vec<String>, Vec<Vec<[Rational; 2]>>) = (Vec::new(), Vec::new());
     let mut tasks = Vec::new();
     for key in order {
@@ -181,7 +182,7 @@ pub fn google(texts: &[&str], by: GoogleUsers) -> Option<Plain> {
         let kind = |n: &usize| events[*n][5];
         let placed: Vec<usize> = of_task.iter().copied().filter(|n| kind(n) == "1").collect();
         let updated = of_task.iter().copied().find(|n| kind(n) == "8");
-        // The last run counts. It begins with an update if the task was never placed.
+        // The last run of a task counts. It begins with an update if the task was never placed.
         let Some(start) = placed.last().copied().or(updated) else {
             never += 1;
             continue;

@@ -27,7 +27,8 @@ use self::step::{Point, Residuals, direction};
 use super::ladder::{Digits, Optimum};
 use super::{FairPoint, OnClass};
 
-/// The number of products in a step above which a problem is too large. Each takes about a tenth of a microsecond.
+/// The number of products in a step above which a problem is too large. A product takes about a tenth of a
+/// microsecond.
 const MOST_WORK: usize = 1 << 21;
 /// The maximum number of Newton steps.
 const STEPS: usize = 2000;
@@ -38,10 +39,10 @@ const SOLVED: f64 = -76.0;
 const IDLE: usize = 60;
 /// The fraction of the distance to the boundary that a step may cover.
 const FRACTION_TO_BOUNDARY: f64 = 0.999;
-/// The length of a step below which a step towards the middle of the path is tried instead.
+/// The length below which a step is replaced by a step towards the middle of the path.
 const SHORT: f64 = 0.3;
 
-/// The bits of the prices and tasks that are judged: more than three times those of a double.
+/// The bits of the prices and tasks that are judged: more than three times the bits of a double.
 const BITS: u32 = 192;
 /// The fraction of a user's utility below which a class is dropped if its cost exceeds its worth.
 const NEGLIGIBLE: f64 = 1e-20;
@@ -102,7 +103,8 @@ fn run(objective: &Objective<'_>) -> End {
             &point.moved(objective.model, &affine, affine.longest(&point)).complementarity() / &pairs;
         let left = (&reached / &mu).to_f64();
         let mut target = &mu * &Wide::from_f64((left * left * left).clamp(1e-9, 1.0));
-        // If complementarity fell faster than the residuals of the equations, the next steps would become short.
+        // The next steps would become short if complementarity fell faster than the residuals of the
+        // equations.
         let behind = &(&residuals.infeasibility(&point) / &pairs) * &Wide::from_f64(0.3);
         let most = &mu * &Wide::from_f64(3.0);
         let behind = if behind > most { most } else { behind };
@@ -129,7 +131,7 @@ fn run(objective: &Objective<'_>) -> End {
     End { point: best.1, steps }
 }
 
-/// Returns the tasks of the places that are used, each number rounded separately.
+/// Returns the tasks of each user on the classes that it uses, with each number rounded separately.
 fn tasks(constraints: &Constraints<'_>, objective: &Objective<'_>, end: &End) -> Vec<Vec<(usize, Rational)>> {
     let (model, at) = (objective.model, &end.point);
     let mut tasks = vec![Vec::new(); constraints.problem().n_users()];

@@ -1,4 +1,4 @@
-//! The problem in wide numbers. Amounts are in units of what fits on a class.
+//! The problem in wide numbers. An amount of tasks is a fraction of the tasks that fit on a class.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use super::number::Wide;
 
 /// A capacity row, or the task limit of a user.
 pub struct Row {
-    /// The index among the rows of the problem; 0 for a task limit.
+    /// The index among the rows of the problem, or 0 for a task limit.
     pub row: usize,
     /// The user, if the row is its task limit.
     pub limit_of: Option<usize>,
@@ -19,13 +19,13 @@ pub struct Row {
 
 /// A user on a class on which it can run.
 pub struct Place {
-    /// The class.
+    /// The index of the class.
     pub class: usize,
-    /// The number of tasks in one unit: as many as fit on the class.
+    /// The number of tasks in one unit: the tasks that fit on the class.
     pub fits: Wide,
     /// The utility of one unit, relative to the user's best place.
     pub worth: Wide,
-    /// The fraction of each row that one unit takes, by row.
+    /// The pairs `(row, fraction)`: the fraction of each row that one unit takes.
     pub usage: Vec<(usize, Wide)>,
 }
 
@@ -33,12 +33,12 @@ pub struct Place {
 pub struct User {
     /// The index of the user in the problem.
     pub user: usize,
-    /// The indices of its places.
+    /// The indices of the user's places.
     pub places: Range<usize>,
     pub weight: Wide,
-    /// The utility of one unit of its best place.
+    /// The utility of one unit of the user's best place.
     pub unit: Wide,
-    /// The rows that its places use, in ascending order.
+    /// The rows that the user's places use, in ascending order.
     pub rows: Vec<usize>,
 }
 
@@ -132,7 +132,7 @@ impl Model {
         (n_rows * n_rows).saturating_mul(n_rows) / 6 + places + users
     }
 
-    /// Returns `A y`: the used fraction of each row.
+    /// Returns `A y`, the used fraction of each row.
     pub fn load(&self, amount: &[Wide]) -> Vec<Wide> {
         let mut load = vec![Wide::default(); self.rows.len()];
         for (place, y) in self.places.iter().zip(amount) {
@@ -143,7 +143,7 @@ impl Model {
         load
     }
 
-    /// Returns the component of `A'p` for place `k`: the cost of one unit of it.
+    /// Returns component `k` of `A'p`: the cost of one unit of place `k`.
     pub fn cost(&self, price: &[Wide], k: usize) -> Wide {
         let mut cost = Wide::default();
         for (row, part) in &self.places[k].usage {
@@ -152,7 +152,7 @@ impl Model {
         cost
     }
 
-    /// Returns `v . y` for each user: its utility in units of its best place.
+    /// Returns `v . y` of each user: its utility in units of its best place.
     pub fn utilities(&self, amount: &[Wide]) -> Vec<Wide> {
         self.sum_by_user(|k| &self.places[k].worth * &amount[k])
     }

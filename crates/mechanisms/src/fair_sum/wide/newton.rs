@@ -8,11 +8,11 @@ use super::step::Point;
 
 /// The Newton matrix at a point, with users eliminated and the rows' matrix factored.
 pub struct Newton {
-    /// `y / z`, by place.
+    /// `y / z` of each place.
     inverse: Vec<Wide>,
-    /// `inverse v`, by place.
+    /// `inverse v` of each place.
     direction: Vec<Wide>,
-    /// The pivot by which each user is eliminated: `U / (a lambda) + v' inverse v`.
+    /// The pivot `U / (a lambda) + v' inverse v` of each user, by which the user is eliminated.
     scale: Vec<Wide>,
     /// The lower Cholesky factor of the rows' matrix, row by row.
     factor: Vec<Vec<Wide>>,

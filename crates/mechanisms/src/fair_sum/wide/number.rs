@@ -9,8 +9,9 @@ use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 use evenhand_problem::Rational;
 use rug::Integer;
 
-/// The bits of a number. The method ends with a gap about 40 digits below the sum of all users, and eliminating a user
-/// loses about 80 digits. The remaining bits are for users that are worth little compared with others.
+/// The number of bits of the mantissa. The method ends with a gap about 40 digits below the sum of all users,
+/// and eliminating a user loses about 80 digits. The remaining bits are for users that are worth little
+/// compared with other users.
 pub const BITS: u32 = 640;
 
 /// The maximum number of bits of a fraction before or after the binary point. Exact judges see numbers that are far

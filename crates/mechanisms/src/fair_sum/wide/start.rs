@@ -1,14 +1,16 @@
 //! The starting point of the method: near the point that maximises the barrier alone.
 //!
-//! There the barrier outweighs every utility, however much the utilities differ, and the central path leads from there
-//! to the optimum without another guess. The optimum of a smaller exponent, or the prices of a similar problem, would
-//! be poor starts if some users are worth `10^100` times as much as others.
+//! At this point the barrier outweighs every utility, however much the utilities differ. The central path
+//! leads from the starting point to the optimum without another guess. The optimum of a smaller exponent, or
+//! the prices of a similar problem, would be poor starts if some users are worth `10^100` times as much as
+//! others.
 
 use super::model::{Model, User};
 use super::number::Wide;
 use super::step::Point;
 
-/// The weight of the barrier at the start, in units of the user whose tasks are worth most there.
+/// The weight of the barrier at the start, relative to the worth of the user whose tasks are worth most
+/// there.
 const BARRIER: f64 = 10.0;
 
 /// The problem with its exponent and a starting point.
@@ -16,9 +18,10 @@ pub struct Objective<'a> {
     pub model: &'a Model,
     /// The numerator and denominator of the exponent.
     pub exponent: (u32, u32),
-    /// `w_n U_n^(1-a)` of the user that is worth most at the start. This is the unit of all dual variables.
+    /// `w_n U_n^(1-a)` of the user that is worth most at the start. This value is the unit of all dual
+    /// variables.
     pub total: Wide,
-    /// `(w V^(1-a) / total)^q` by user, where `q` is the denominator of the exponent.
+    /// `(w V^(1-a) / total)^q` of each user, where `q` is the denominator of the exponent.
     pub constant: Vec<Wide>,
     pub start: Point,
 }
@@ -52,8 +55,8 @@ impl<'a> Objective<'a> {
     }
 }
 
-/// Returns the amount of each place. Half of every row stays free, and the other half is shared equally by the places
-/// that use the row.
+/// Returns the starting amount of each place. Half of every row stays free. The places that use a row share
+/// the other half of the row equally.
 fn amounts(model: &Model) -> Vec<Wide> {
     let mut users = vec![0u32; model.rows.len()];
     for (row, _) in model.places.iter().flat_map(|place| &place.usage) {

@@ -11,11 +11,11 @@ use super::start::Objective;
 /// The largest change of the logarithm of a marginal utility in one step. It limits both the change of the variable
 /// and the change that follows from the utility.
 const MOST_CHANGE: f64 = 3.0;
-/// The smallest product of a complementary pair, as a fraction of their mean.
+/// The smallest product of a complementary pair, as a fraction of the mean product.
 const LEAST_PRODUCT: f64 = 1e-4;
 /// The factor by which a step is shortened if a product would become smaller than [`LEAST_PRODUCT`].
 const SHORTER: f64 = 0.7;
-/// The maximum number of such shortenings.
+/// The maximum number of times that a step is shortened by [`SHORTER`].
 const SHORTENINGS: usize = 12;
 /// The difference from 1 below which three terms of the series replace an exponential or a logarithm.
 const NEARLY: f64 = 1e-3;
@@ -27,15 +27,15 @@ const LONGEST: f64 = 1e3;
 /// A point of the interior point method.
 #[derive(Debug, Clone)]
 pub struct Point {
-    /// The amount `y` by place, positive.
+    /// The amount `y` of each place, positive.
     pub amount: Vec<Wide>,
-    /// The reduced cost `z` by place, which is the cost minus the worth; positive.
+    /// The reduced cost `z` of each place: its cost minus its worth. It is positive.
     pub reduced: Vec<Wide>,
-    /// The marginal utility `lambda` by user.
+    /// The marginal utility `lambda` of each user.
     pub marginal: Vec<Wide>,
-    /// The price by row.
+    /// The price of each row.
     pub price: Vec<Wide>,
-    /// The free fraction by row.
+    /// The free fraction of each row.
     pub slack: Vec<Wide>,
 }
 
@@ -52,8 +52,8 @@ impl Point {
         sum
     }
 
-    /// Moves along a direction by at most `length`, and less if a product of a pair became too small compared with
-    /// the others.
+    /// Returns the point after a move along a direction by at most `length`. The move is shorter if a product
+    /// of a pair would otherwise become too small compared with the other products.
     pub fn moved_within(&self, model: &Model, by: &Direction, mut length: f64) -> Self {
         let least = Wide::from_f64(LEAST_PRODUCT / model.pairs() as f64);
         let mut point = self.moved(model, by, length);
@@ -69,7 +69,7 @@ impl Point {
         point
     }
 
-    /// Moves along a direction by the fraction `length` of it, at most 1.
+    /// Returns the point after a move along the fraction `length` of a direction, at most 1.
     pub fn moved(&self, model: &Model, by: &Direction, length: f64) -> Self {
         let length = Wide::from_f64(length.min(1.0));
         let along = |x: &[Wide], d: &[Wide]| -> Vec<Wide> {
@@ -98,13 +98,13 @@ impl Point {
 
 /// The residuals of the equations at a point.
 pub struct Residuals {
-    /// `1 - A y - s`, by row.
+    /// `1 - A y - s` of each row.
     rows: Vec<Wide>,
-    /// `lambda v - A'p + z`, by place.
+    /// `lambda v - A'p + z` of each place.
     dual: Vec<Wide>,
-    /// `ln w - a ln U - ln lambda`, by user.
+    /// `ln w - a ln U - ln lambda` of each user.
     marginal: Vec<Wide>,
-    /// `U`, by user.
+    /// The utility `U` of each user.
     utility: Vec<Wide>,
 }
 
@@ -142,8 +142,8 @@ impl Residuals {
 
     /// Returns the natural logarithm of the largest relative residual.
     ///
-    /// The residual of all equations is relative to the prices of all rows, and each user's own residual to the worth
-    /// of its tasks.
+    /// The residual of all equations together is relative to the prices of all rows. The residual of a single
+    /// user is relative to the worth of the user's tasks.
     pub fn log_size(&self, objective: &Objective<'_>, point: &Point) -> f64 {
         let model = objective.model;
         let mut paid = Wide::default();
@@ -164,7 +164,8 @@ impl Residuals {
         worst.fold(all, f64::max)
     }
 
-    /// Returns the residuals of the equations, weighted by the dual or primal variables and summed.
+    /// Returns the sum of the absolute residuals of the equations, each multiplied by its dual or primal
+    /// variable.
     pub fn infeasibility(&self, point: &Point) -> Wide {
         let mut sum = Wide::default();
         for (r, p) in self.rows.iter().zip(&point.price) {
@@ -180,7 +181,7 @@ impl Residuals {
     }
 }
 
-/// A Newton step. For marginal utilities it contains the changes of their logarithms.
+/// A Newton step. The entries for marginal utilities are changes of their logarithms.
 pub struct Direction {
     amount: Vec<Wide>,
     reduced: Vec<Wide>,

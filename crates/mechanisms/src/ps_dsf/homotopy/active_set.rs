@@ -1,6 +1,7 @@
-//! Active sets: the combinatorial part of a PS-DSF point. An active set states which users run on which classes,
-//! which rows are full, which users have all their tasks, and which row blocks each user on each of its classes.
-//! Given these, Theorem 1 (docs/theory.md, section 4) is a system of linear equations.
+//! Active sets: the combinatorial part of a PS-DSF point. An active set states which users run on which
+//! classes, which rows are full, which users have all their tasks, and which row blocks each user on each of
+//! its classes. For a given active set, Theorem 1 (docs/theory.md, section 4) is a system of linear
+//! equations.
 
 use super::scaled::ScaledModel;
 
@@ -11,11 +12,11 @@ pub struct ActiveSet {
     pub full: Vec<bool>,
     /// Whether each user has all its tasks.
     pub satisfied: Vec<bool>,
-    /// The pairs on which each user runs, the main pair first. The main pair is the one on which the user could have
-    /// most tasks. Its tasks are computed as the rest of the user's total, which loses no digits.
+    /// The pairs on which each user runs, the main pair first. The main pair is the pair on which the user
+    /// could have most tasks. Its tasks are computed as the rest of the user's total, which loses no digits.
     pub support: Vec<Vec<usize>>,
-    /// The full row with the lowest level that the user demands, by pair. It is maintained for pairs on which the
-    /// user runs.
+    /// The full row with the lowest level that the user demands, for each pair. The entry is up to date for
+    /// pairs on which the user runs.
     pub bottleneck: Vec<Option<usize>>,
     /// Whether the user runs on each pair.
     pub runs: Vec<bool>,
@@ -33,13 +34,13 @@ impl ActiveSet {
         }
     }
 
-    /// Returns the full row with the lowest level that the user of `p` demands there.
+    /// Returns the full row with the lowest level among the rows of pair `p` that its user demands.
     pub fn lowest(&self, scaled: &ScaledModel, levels: &[f64], p: usize) -> Option<usize> {
         let rows = scaled.pairs[p].usage.iter().map(|(row, _)| *row).filter(|row| self.full[*row]);
         rows.min_by(|a, b| levels[*a].total_cmp(&levels[*b]))
     }
 
-    /// Makes the user of `p` run there.
+    /// Makes the user of pair `p` run on the class of the pair.
     pub fn enter(&mut self, scaled: &ScaledModel, levels: &[f64], p: usize) {
         self.runs[p] = true;
         self.bottleneck[p] = self.lowest(scaled, levels, p);
@@ -48,7 +49,7 @@ impl ActiveSet {
         pairs.insert(before.unwrap_or(pairs.len()), p);
     }
 
-    /// Makes the user of `p` no longer run there.
+    /// Makes the user of pair `p` no longer run on the class of the pair.
     pub fn leave(&mut self, scaled: &ScaledModel, p: usize) {
         self.runs[p] = false;
         self.support[scaled.pairs[p].user].retain(|q| *q != p);

@@ -2,18 +2,19 @@
 
 use super::piece::Affine;
 
-/// An equation: coefficients by column (each column at most once), and a constant. The sum of all terms is 0.
+/// An equation: coefficients with their columns (each column at most once), and a constant. The sum of all
+/// terms is 0.
 pub type Equation = (Vec<(usize, f64)>, f64);
 
 /// The size below which a coefficient counts as a rounding error and is no pivot. Columns and equations are scaled to
 /// a largest coefficient of 1.
 const NO_PIVOT: f64 = 1e-10;
 
-/// Returns the line of solutions of `equations`, which have one unknown more than there are equations. The unknowns
-/// are functions of the free one, which has the value `free_at` of its column.
+/// Returns the line of solutions of `equations`, which have one unknown more than there are equations. The
+/// unknowns are functions of the free unknown, which has the value `free_at` of its column.
 ///
 /// # Errors
-/// Returns an equation that depends on others, if the solutions are more than a line.
+/// Returns an equation that depends on other equations, if the solutions are more than a line.
 pub fn line(equations: Vec<Equation>, free_at: impl Fn(usize) -> f64) -> Result<Vec<Affine>, usize> {
     let n = equations.len() + 1;
     let mut size = vec![0.0_f64; n];
@@ -44,7 +45,8 @@ pub fn line(equations: Vec<Equation>, free_at: impl Fn(usize) -> f64) -> Result<
     if x.iter().all(|x| x.value.is_finite() && x.slope.is_finite()) { Ok(x) } else { Err(0) }
 }
 
-/// Divides the columns by their sizes, and the equation by its largest coefficient.
+/// Returns an equation with the columns divided by their sizes, and the equation divided by its largest
+/// coefficient.
 fn in_units((mut entries, constant): Equation, size: &[f64]) -> Equation {
     entries.iter_mut().for_each(|(column, value)| *value /= size[*column]);
     let largest = entries.iter().fold(0.0_f64, |largest, (_, value)| largest.max(value.abs()));
@@ -54,11 +56,12 @@ fn in_units((mut entries, constant): Equation, size: &[f64]) -> Equation {
     (entries, constant / factor)
 }
 
-/// Eliminates `n` columns in place by Gaussian elimination. The next equation is always the shortest (Markowitz' rule
-/// by rows), and its largest coefficient is the pivot. Returns the pairs `(equation, column)` of the pivots in order.
+/// Eliminates `n` columns in place by Gaussian elimination. The next equation is always the shortest
+/// (Markowitz' rule by rows), and its largest coefficient is the pivot. Returns the pairs
+/// `(equation, column)` of the pivots in order.
 ///
 /// # Errors
-/// Returns an equation that depends on those before it.
+/// Returns an equation that depends on the equations before it.
 fn eliminate(rows: &mut [Equation], n: usize) -> Result<Vec<(usize, usize)>, usize> {
     let mut of_column: Vec<Vec<usize>> = vec![Vec::new(); n];
     for (k, (entries, _)) in rows.iter().enumerate() {

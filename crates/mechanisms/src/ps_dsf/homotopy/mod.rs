@@ -1,14 +1,15 @@
 //! Path following from any point to a PS-DSF allocation: a piecewise linear homotopy.
 //!
-//! The conditions of Theorem 1 (docs/theory.md, section 4) are perturbed in proportion to a parameter `t`: users get
-//! additional tasks, and rows additional capacity. With suitable perturbations, any point is a solution at `t = 1`. A
-//! solution at `t = 0` is needed. The conditions are continuous and piecewise linear. Their solutions, as points of `t`
-//! and the tasks, therefore form paths of straight pieces, each with its own active set.
+//! The conditions of Theorem 1 (docs/theory.md, section 4) are perturbed in proportion to a parameter `t`:
+//! users get additional tasks, and rows get additional capacity. With suitable perturbations, any point is a
+//! solution at `t = 1`. The search needs a solution at `t = 0`. The conditions are continuous and piecewise
+//! linear. Their solutions, as points of `t` and the tasks, therefore form paths of straight pieces, each
+//! with its own active set.
 //!
-//! As in Lemke's method, one condition changes at the end of a piece (`pivoting`). The path continues in the only
-//! direction in which the complementary quantity can grow; meanwhile `t` may rise. Random perturbations prevent two
-//! conditions from changing at once. A path ends at `t = 0`, goes to infinity, or stops where rounding errors hide
-//! the next piece. In the last two cases another path is tried.
+//! As in Lemke's method, one condition changes at the end of a piece (`pivoting`). The path continues in the
+//! only direction in which the complementary quantity can grow. Meanwhile `t` may rise. Random perturbations
+//! prevent two conditions from changing at the same point. A path ends at `t = 0`, goes to infinity, or stops
+//! where rounding errors hide the next piece. In the last two cases another path is tried.
 
 mod active_set;
 mod linear;
@@ -29,9 +30,9 @@ use super::candidates::Spent;
 /// The end of a path at `t = 0`.
 #[derive(Debug, Clone)]
 pub struct Ended {
-    /// The tasks by pair, in the units of the [`ScaledModel`].
+    /// The tasks of each pair, in the units of the [`ScaledModel`].
     pub tasks: Vec<f64>,
-    /// The level of each row that is full.
+    /// The level of each row, or `None` for rows that are not full.
     pub levels: Vec<Option<f64>>,
     /// The active set at the end.
     pub set: ActiveSet,
@@ -43,7 +44,7 @@ impl Ended {
     }
 }
 
-/// Returns the level of each row that is full.
+/// Returns the level of each row, or `None` for rows that are not full.
 fn levels(now: &Piece, set: &ActiveSet) -> Vec<Option<f64>> {
     now.levels.iter().zip(&set.full).map(|(level, full)| full.then_some(level.value)).collect()
 }
@@ -51,11 +52,11 @@ fn levels(now: &Piece, set: &ActiveSet) -> Vec<Option<f64>> {
 /// The point with the lowest `t` on a path that did not end.
 #[derive(Debug, Clone)]
 pub struct Stalled {
-    /// The tasks by pair.
+    /// The tasks of each pair.
     pub tasks: Vec<f64>,
-    /// The level of each row that is full.
+    /// The level of each row, or `None` for rows that are not full.
     pub levels: Vec<Option<f64>>,
-    /// The parameter `t`.
+    /// The parameter `t` at this point.
     pub t: f64,
 }
 
@@ -68,17 +69,18 @@ pub enum Direction {
     Up,
 }
 
-/// The largest `t` that counts as 0, to allow for rounding in sums of about 1.
+/// The largest `t` that counts as 0, to allow for rounding errors in sums of about 1.
 const ROUNDING: f64 = 1e-13;
 /// The largest `t` that counts as 0 if rounding errors hide the next piece. The residual of the point then decides.
 const ALMOST_ZERO: f64 = 1e-8;
-/// The `t` above which a path is assumed to go to infinity: perturbations a thousand times those of the start.
+/// The `t` above which a path is assumed to go to infinity. Its perturbations are then a thousand times those
+/// of the start.
 const TO_INFINITY: f64 = 1e3;
 
 /// The maximum number of pieces of a path, to which [`PIECES_EACH`] is added for each row and user. The limit cuts
 /// off paths that wander.
 const PIECES: usize = 1000;
-/// See [`PIECES`].
+/// The number of pieces that each row and each user adds to the maximum [`PIECES`].
 const PIECES_EACH: usize = 5;
 
 /// Follows the path from `start`.
@@ -127,7 +129,7 @@ pub fn follow(
     if now.t.value <= ALMOST_ZERO { Ok(Ended::new(&now, set)) } else { Err(lowest) }
 }
 
-/// Returns the steps of one piece: a sparse elimination and a pass over all pairs.
+/// Returns the number of steps of one piece: a sparse elimination and a pass over all pairs.
 fn work(scaled: &ScaledModel, set: &ActiveSet) -> u64 {
     let rows = set.full.iter().filter(|full| **full).count() as u64;
     10 * rows.pow(2) + 16 * scaled.pairs.len() as u64

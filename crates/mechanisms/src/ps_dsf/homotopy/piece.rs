@@ -1,10 +1,11 @@
-//! The linear equations of an active set. They leave one degree of freedom, so their solutions are a piece of the
-//! path.
+//! The linear equations of an active set. They leave one degree of freedom, so their solutions are a piece of
+//! the path.
 //!
-//! A user that runs on two classes ties the levels of its bottlenecks there: each is a linear function of the other.
-//! These ties form a forest, or nearly one. The remaining unknowns are one level for each tree, the tasks of users on
-//! all but their main class, and the parameter `t`. There is one equation for each full row. The conditions are those
-//! of Theorem 1 (docs/theory.md, section 4) with a [`Perturbation`].
+//! A user that runs on two classes ties the levels of its bottlenecks on these classes: each level is a
+//! linear function of the other level. These ties form a forest, or nearly one. The remaining unknowns are
+//! one level for each tree, the tasks of users on all but their main class, and the parameter `t`. There is
+//! one equation for each full row. The conditions are those of Theorem 1 (docs/theory.md, section 4) with a
+//! [`Perturbation`].
 
 use std::ops::{Add, Div, Mul, Sub};
 
@@ -12,8 +13,8 @@ use super::active_set::ActiveSet;
 use super::linear::{self, Equation};
 use super::scaled::ScaledModel;
 
-/// The perturbation that turns a problem into one with a known solution: additions to the three kinds of conditions,
-/// all multiplied by `t`.
+/// The perturbation that turns a problem into a problem with a known solution. It consists of additions to
+/// the three kinds of conditions, all multiplied by `t`.
 #[derive(Debug, Clone)]
 pub struct Perturbation {
     /// The tasks added to the user's total in the condition of each pair.
@@ -76,11 +77,11 @@ pub struct Piece {
     pub t: Affine,
     /// The level of each row. Rows that are not full have the highest level.
     pub levels: Vec<Affine>,
-    /// The tasks by pair.
+    /// The tasks of each pair.
     pub tasks: Vec<Affine>,
-    /// The total by user.
+    /// The total tasks of each user.
     pub totals: Vec<Affine>,
-    /// By user: the additional tasks that a satisfied user could have at the level of its main class.
+    /// The additional tasks that each satisfied user could have at the level of its main class.
     pub beyond: Vec<Affine>,
 }
 
@@ -123,19 +124,19 @@ impl Combination {
 struct Forest {
     /// The level of each row.
     levels: Vec<Combination>,
-    /// The row of each tree whose level is the unknown.
+    /// The row of each tree whose level is the unknown of the tree.
     trees: Vec<usize>,
-    /// The ties that close a cycle: the main pair of a user and another pair of it.
+    /// The ties that close a cycle, each as the main pair of a user and another pair of the same user.
     cycles: Vec<[usize; 2]>,
 }
 
 impl Perturbed<'_> {
-    /// Returns the piece of the path on which `set` is the active set. The unknown that is free has its value from
+    /// Returns the piece of the path on which `set` is the active set. The free unknown has its value from
     /// `now`.
     ///
     /// # Errors
-    /// Returns an error if the solutions are not a line. If they are more than a line, it names a row without which
-    /// they may be a line.
+    /// Returns an error if the solutions are not a line. If they are more than a line, the error names a row
+    /// without which they may be a line.
     pub fn piece(self, set: &ActiveSet, now: &Piece) -> Result<Piece, Option<usize>> {
         let pairs = &self.scaled.pairs;
         let forest = self.forest(set);
@@ -146,8 +147,8 @@ impl Perturbed<'_> {
         let rows: Vec<usize> = (0..set.full.len()).filter(|row| set.full[*row]).collect();
         let mut equation_of_row = vec![usize::MAX; set.full.len()];
         rows.iter().enumerate().for_each(|(k, row)| equation_of_row[*row] = k);
-        // The unknowns are a level for each tree, the tasks of all pairs but the main ones, and `t`. The equations are one
-        // for each full row and one for each tie that closes a cycle.
+        // The unknowns are a level for each tree, the tasks of all pairs except main pairs, and `t`. There is
+        // one equation for each full row and for each tie that closes a cycle.
         let n = n_trees + others.len();
         if rows.len() + forest.cycles.len() != n {
             return Err(None);
@@ -294,7 +295,8 @@ impl Perturbed<'_> {
     }
 }
 
-/// Sparse equations under construction, in as many unknowns as equations and in `t`, which is the last column.
+/// Sparse equations under construction. The unknowns are `t`, which is the last column, and as many others as
+/// there are equations.
 struct Equations(Vec<Equation>);
 
 impl Equations {

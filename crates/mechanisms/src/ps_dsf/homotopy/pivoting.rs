@@ -1,9 +1,9 @@
-//! Pivoting: the end of a piece of the path and the active set that continues it, as in Lemke's method.
+//! Pivoting: the end of a piece of the path and the active set that continues the path, as in Lemke's method.
 //!
-//! Along a piece, every quantity of Theorem 1 (docs/theory.md, section 4) is linear. The piece ends where the first
-//! of the quantities that must not be negative becomes 0: tasks, free fractions of rows, the tasks that a user lacks,
-//! or its surplus over what other classes offer. The complementary quantity then takes its position in the active
-//! set.
+//! Along a piece, every quantity of Theorem 1 (docs/theory.md, section 4) is linear. Some of these quantities
+//! must not be negative: tasks, free fractions of rows, the tasks that a user lacks, and a user's surplus
+//! over what other classes offer. The piece ends where the first of them becomes 0. The complementary
+//! quantity then takes its position in the active set.
 
 use super::active_set::ActiveSet;
 use super::piece::{Affine, Perturbed, Piece};
@@ -14,9 +14,9 @@ use super::scaled::ScaledModel;
 pub enum Pivot {
     /// The parameter `t` is 0.
     Done,
-    /// The user of a pair runs out of tasks there.
+    /// The user of a pair runs out of tasks on the class of the pair.
     Leave(usize),
-    /// The user of a pair could have more tasks there than it has.
+    /// The user of a pair could have more tasks on the class of the pair than it has.
     Enter(usize),
     /// A row becomes full.
     Fill(usize),
@@ -30,7 +30,7 @@ pub enum Pivot {
     Cross(usize, usize),
 }
 
-/// The size up to which negative values count as rounding errors. All quantities are about 1 in these units.
+/// The size up to which negative values count as rounding errors. All quantities are about 1 in scaled units.
 const ROUNDING: f64 = 1e-7;
 
 impl Perturbed<'_> {
@@ -99,17 +99,18 @@ impl Perturbed<'_> {
         }
     }
 
-    /// Returns the tasks of the user of `p`, as counted by the perturbed condition of the pair.
+    /// Returns the tasks of the user of pair `p`, as counted by the perturbed condition of the pair.
     fn has(self, piece: &Piece, p: usize) -> Affine {
         let user = self.scaled.pairs[p].user;
         piece.totals[user] + piece.beyond[user] + piece.t * self.perturbation.pairs[p]
     }
 
-    /// Returns the distance along the piece up to which the user of `p`, which does not run there, has no reason to
-    /// start there. The user has no reason while some row of the class offers it no more tasks than it has.
+    /// Returns the distance along the piece up to which the user of pair `p`, which does not run on the
+    /// class, has no reason to start there. The user has no reason while some row of the class offers it no
+    /// more tasks than it has.
     ///
-    /// This distance is the largest at which a falling surplus becomes 0. Returns `None` if some surplus never becomes
-    /// negative, or if another surplus becomes positive before.
+    /// This distance is the largest distance at which a falling surplus becomes 0. Returns `None` if some
+    /// surplus never becomes negative, or if another surplus becomes positive before.
     fn content_until(self, piece: &Piece, p: usize, sign: f64) -> Option<f64> {
         let pair = &self.scaled.pairs[p];
         let has = self.has(piece, p);

@@ -12,7 +12,7 @@ use super::super::pairs::{PairModel, Point};
 use super::active_set::ActiveSet;
 
 /// Computes the allocation of an active set. Placements that its equations leave free are taken from `near`.
-/// `highest` is the level of rows that are not full, by class.
+/// `highest` is the level of rows that are not full, for each class.
 pub fn solve(
     model: &PairModel<Rational>,
     set: &ActiveSet,
@@ -25,7 +25,7 @@ pub fn solve(
     rows.iter().enumerate().for_each(|(k, row)| equation_of_row[*row] = k);
     let mut column_of_pair = vec![usize::MAX; model.pairs.len()];
     others.iter().enumerate().for_each(|(k, p)| column_of_pair[*p] = rows.len() + k);
-    // The total that the level at a pair gives its user: a column with its coefficient, or a constant.
+    // The total that the level at a pair gives its user, as a column with its coefficient, or as a constant.
     let offer = |p: usize| match set.bottleneck[p] {
         Some(row) => (Some((equation_of_row[row], model.pairs[p].tasks_per_level.clone())), Rational::new()),
         None => {
@@ -97,8 +97,8 @@ fn merge(entries: &mut Vec<(usize, Rational)>) {
 /// The relative distance within which a double is taken for a rational. Rounding errors of doubles are smaller.
 const NEAR: f64 = 1e-9;
 
-/// Solves the equations for `values`. Entries that the equations leave free keep their values. Equations that depend
-/// on others are left out; the caller checks whether they hold.
+/// Solves the equations for `values`. Entries that the equations leave free keep their values. Equations that
+/// depend on other equations are left out, and the caller checks whether they hold.
 fn solve_rows(rows: Vec<(SparseRow, Rational)>, values: &mut [Rational]) {
     let mut kept: Vec<(SparseRow, Rational)> =
         rows.into_iter().filter(|(entries, _)| entries.iter().any(|(_, value)| *value != 0)).collect();
@@ -126,7 +126,7 @@ fn simplest_near(value: f64) -> Rational {
     simplest_between(Rational::from(&centre - &width), Rational::from(&centre + &width))
 }
 
-/// Returns the simplest rational between two positive ones, computed from their continued fractions.
+/// Returns the simplest rational between two positive rationals, computed from their continued fractions.
 fn simplest_between(mut low: Rational, mut high: Rational) -> Rational {
     let mut quotients = Vec::new();
     loop {

@@ -15,7 +15,8 @@ pub struct ScaledPair {
     pub class: usize,
     /// `gamma_ni / gamma_n`: the fraction of the user's total that the whole class is worth.
     pub gamma_share: f64,
-    /// The total of the user for each unit of the level; at most 1, and exactly 1 for one user of the class.
+    /// The total tasks of the user for each unit of the level. It is at most 1, and exactly 1 for one user of
+    /// the class.
     pub tasks_per_level: f64,
     /// The pairs `(row, d_nir gamma_ni / c_r)`: the fraction of the row that the user takes if it has as many tasks
     /// there as possible.
@@ -33,13 +34,13 @@ pub struct ScaledModel {
     pub of_class: Vec<std::ops::Range<usize>>,
     /// The class of each row.
     pub class_of_row: Vec<usize>,
-    /// `T_n / gamma_n` by user, infinite without a limit.
+    /// `T_n / gamma_n` of each user, infinite without a limit.
     pub limits: Vec<f64>,
-    /// The level of rows that are not full, by class. It is above any level that a user can reach.
+    /// The level of rows of each class that are not full. It is above any level that a user can reach.
     pub highest: Vec<f64>,
-    /// `gamma_ni`, by pair.
+    /// `gamma_ni` of each pair.
     gamma: Vec<f64>,
-    /// The number of scaled levels for each level of the [`PairModel`], by class.
+    /// The number of scaled levels for each level of the [`PairModel`], for each class.
     unit: Vec<f64>,
 }
 
@@ -96,7 +97,8 @@ impl ScaledModel {
             let highest = &mut self.highest[pair.class];
             *highest = highest.max(headroom * totals[pair.user] / pair.tasks_per_level);
         }
-        // Powers of 2 are short as rationals. If the value matters at all, it only selects one of many answers.
+        // A power of 2 is short as a rational. If the value matters at all, it only selects one of many
+        // answers.
         for (highest, unit) in self.highest.iter_mut().zip(&self.unit) {
             *highest = (*highest / unit).log2().ceil().exp2() * unit;
         }
@@ -114,7 +116,8 @@ impl ScaledModel {
         levels.iter().enumerate().map(in_units).collect()
     }
 
-    /// Returns the level of rows that are not full by class, in the units of the [`PairModel`]; a power of 2.
+    /// Returns the level of rows of each class that are not full, in the units of the [`PairModel`]. The
+    /// levels are powers of 2.
     pub fn highest_levels(&self) -> Vec<f64> {
         let highest = self.highest.iter().zip(&self.unit);
         highest.map(|(highest, unit)| (highest / unit).log2().round().exp2()).collect()

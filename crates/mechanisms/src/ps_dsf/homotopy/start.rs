@@ -1,5 +1,6 @@
-//! The starting point of a path: an active set read from a point, with the perturbations of Theorem 1
-//! (docs/theory.md, section 4) for which the point and the active set are a solution at `t = 1`.
+//! The starting point of a path: an active set read from a point, with perturbations of Theorem 1
+//! (docs/theory.md, section 4). With these perturbations, the point and the active set are a solution at
+//! `t = 1`.
 
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -11,9 +12,9 @@ use super::scaled::ScaledModel;
 /// The starting point of a path.
 #[derive(Debug, Clone)]
 pub struct PathStart {
-    /// The active set.
+    /// The active set at the starting point.
     pub set: ActiveSet,
-    /// The perturbations.
+    /// The perturbations for which the starting point is a solution.
     pub perturbation: Perturbation,
     /// The point at `t = 1`.
     pub now: Piece,
@@ -32,8 +33,8 @@ pub struct Reading {
     pub seed: u64,
 }
 
-/// Reads the starting point at `tasks`, where the rows with a level in `found` are full, in the units of the
-/// [`ScaledModel`]. Returns `None` if no active set there has a line of solutions.
+/// Reads the starting point at `tasks`, in the units of the [`ScaledModel`]. The rows with a level in `found`
+/// are full. Returns `None` if no active set at this point has a line of solutions.
 pub fn start(
     scaled: &mut ScaledModel,
     tasks: &[f64],
@@ -77,9 +78,9 @@ pub fn start(
 
 /// Chooses the pairs on which users run, and returns whether the choice must be repeated.
 ///
-/// Every user runs on its main class, where it has most tasks. It also runs on another class if this ties two levels
-/// that are not tied yet; pairs with the largest fractions come first. A full row is then made not full if no user that
-/// wants more tasks is tied to it. If there are such rows, the choice must be repeated.
+/// Every user runs on its main class, where it has most tasks. It also runs on another class if this ties two
+/// levels that are not tied yet. Pairs with the largest fractions come first. A full row is then made not
+/// full if no user that wants more tasks is tied to it. If there are such rows, the choice must be repeated.
 fn supports(scaled: &ScaledModel, tasks: &[f64], levels: &[f64], set: &mut ActiveSet) -> bool {
     set.support.iter_mut().for_each(Vec::clear);
     set.bottleneck.fill(None);

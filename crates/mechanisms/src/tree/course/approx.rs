@@ -1,7 +1,7 @@
 //! Approximate numbers: pairs of doubles with an error bound.
 //!
-//! Long numbers are compared in this form first, since most of them differ clearly. A single double would not
-//! suffice, because errors can grow by a factor of 100 billion during a long course.
+//! Long numbers are compared in this form first, since most of these numbers differ clearly. A single double
+//! would not suffice, because errors can grow by a factor of 100 billion during a long course.
 
 use std::cmp::Ordering;
 use std::ops::{Add, Div, Mul, Sub};
@@ -40,7 +40,7 @@ impl Approx {
         if above.is_zero() { Self::default() } else { Self::rounded(Pair::of(above, below), 0.0) }
     }
 
-    /// Returns the sum of both doubles, exactly.
+    /// Returns the exact sum of both doubles.
     pub fn nearly(self) -> Rational {
         self.pair.exactly()
     }
@@ -52,15 +52,15 @@ impl Approx {
         if around.is_finite() { (value - around, value + around) } else { (f64::NEG_INFINITY, f64::INFINITY) }
     }
 
-    /// Compares the number with 0, if the error allows a decision.
+    /// Compares the number with 0. Returns `None` if the error is too large for a decision.
     pub fn cmp0(self) -> Option<Ordering> {
         let value = self.pair.value;
-        // The second double is less than the last digit of the first one.
+        // The second double is less than the last digit of the first double.
         let is_known = self.is_zero() || value.abs() * (1.0 - ROUNDED) > self.error;
         is_known.then(|| value.partial_cmp(&0.0)).flatten()
     }
 
-    /// Compares two numbers, if the errors allow a decision.
+    /// Compares two numbers. Returns `None` if the errors are too large for a decision.
     pub fn cmp(self, other: Self) -> Option<Ordering> {
         (self - other).cmp0()
     }
@@ -174,7 +174,8 @@ mod tests {
         }
     }
 
-    /// Most numbers are known accurately. An interval of all numbers would always be right, but useless.
+    /// Checks that most numbers are known accurately. An interval of all numbers would always be right, but
+    /// useless.
     #[test]
     fn pairs_tell_numbers_apart() {
         let third = Rational::from((1, 3));

@@ -11,16 +11,16 @@ use super::number::Number;
 use super::standing::Standing;
 use super::step::is_all;
 
-/// The last choice at a node, and the key that led to it. It must be made again after an event at the node itself,
-/// but not after an event below it.
+/// The last choice at a node, and the key that led to it. The choice must be made again after an event at the
+/// node itself, but not after an event below the node.
 #[derive(Clone)]
 pub(super) struct Chosen {
     /// The children with users that may grow.
     children: Vec<Child>,
     /// The key of the children that grow, with their level minus the clock of the node.
     pub key: Key<Number>,
-    /// The value of the node's clock at which the level of these children is 1, if the level is the used fraction of a
-    /// guarantee. Many children reach their guarantees at this same value.
+    /// The value of the node's clock at which the level of these children is 1, if the level is the used
+    /// fraction of a guarantee. Many children reach their guarantees at this value.
     pub full: Option<Number>,
 }
 
@@ -30,7 +30,7 @@ pub(super) type Child = (usize, Rc<Standing>);
 /// The rate at which the level of a node rises by its own clock.
 pub(super) struct Pace {
     pub pace: Number,
-    /// The level at the clock value 0, if the level is proportional to a single amount.
+    /// The level when the child's clock is 0, if the level is proportional to a single amount.
     pub level: Option<Number>,
 }
 
@@ -50,9 +50,9 @@ impl Chosen {
 impl Course<'_> {
     /// Tries to continue the last choice, and returns whether this is possible.
     ///
-    /// It is possible if there was no event at the node itself, and all changes concern children at the common level.
-    /// Children without users that may grow are then stopped, and the growth of the others is recomputed where it
-    /// changed.
+    /// The choice can be continued if there was no event at the node itself, and all changes concern children
+    /// at the common level. Children without users that may grow are then stopped. The growth of the other
+    /// children is recomputed where it changed.
     pub(super) fn continue_choice(&mut self, v: usize, children: &[Child], before: Option<&Chosen>) -> bool {
         let Some(chosen) = before.filter(|_| !self.moving[v].is_over) else { return false };
         let goes_on = |old: &Child| children.binary_search_by_key(&old.0, |new| new.0).is_ok();
@@ -82,8 +82,8 @@ impl Course<'_> {
                 || self.moving[new.0].is_growing
                     && self.moving[new.0].found_for.as_ref() != Some(&new.1.within)
         };
-        // Recompute the growth of children for which it may have changed. Each of them must still be at the common
-        // level.
+        // Recompute the growth of children for which it may have changed. Each of these children must still
+        // be at the common level.
         let new: Vec<(&&Child, &Child)> = kept.iter().zip(children).filter(is_new).collect();
         for (old, (k, stands)) in new {
             self.update(v, *k);
@@ -105,8 +105,9 @@ impl Course<'_> {
 
     /// Returns whether a child that was at the common level is still at it.
     ///
-    /// Below the guarantee, the level is the largest used fraction over the resources that growing users demand. The
-    /// set of growing users can change: users join if a node above passes its guarantee, and users stop.
+    /// Below the guarantee, the level is the largest used fraction over the resources that growing users
+    /// demand. The set of growing users can change: users join if a node above passes its guarantee, and
+    /// users stop.
     fn has_same_level(&self, k: usize, old: &Standing, new: &Standing) -> bool {
         let asked = |stands: &Standing, r: usize| stands.below.iter().any(|n| asks(self.forest, *n, r));
         let mut resources = 0..self.forest.resources.len();
@@ -131,11 +132,12 @@ impl Course<'_> {
         Pace { pace: rate.over(&weight), level }
     }
 
-    /// Chooses the children that grow. The clock of each runs at the rate at which the common level rises.
+    /// Chooses the children that grow. The clock of each growing child runs at the rate at which the common
+    /// level rises.
     pub(super) fn choose_growing(&mut self, v: usize, children: Vec<Child>, before: Option<&Chosen>) {
         let common = before.map(|chosen| (chosen, chosen.common(&self.moving[v].clock)));
-        // Children that grew together, or were just reached, have equal levels. Remembering this avoids long
-        // comparisons.
+        // Children that grew together have equal levels, also to a child that they just reached. Remembering
+        // this avoids long comparisons.
         if let Some((chosen, common)) = &common {
             let shared = self.moving[v].growing.iter().copied().chain(self.moving[v].joins);
             for k in shared.collect::<Vec<usize>>() {
@@ -161,8 +163,8 @@ impl Course<'_> {
         let least = keys.iter().map(|of| &of.0).min().cloned();
         let Some(least) = least else { return grew.iter().for_each(|k| self.stop_child(v, *k)) };
         let mut ahead = Vec::new();
-        // `rising_ones` are the children with the least key whose level rises when they grow, and `flat` are those
-        // whose level does not.
+        // `rising_ones` are the children with the least key whose level rises when they grow. `flat` are the
+        // children with the least key whose level does not rise.
         let (mut rising_ones, mut flat) = (Vec::new(), Vec::new());
         let (mut tied, mut still, mut parts) = (Vec::new(), Vec::new(), Vec::new());
         for (at, ((k, stands), (key, terms))) in children.iter().zip(keys).enumerate() {
@@ -204,7 +206,7 @@ impl Course<'_> {
             self.start(v, k, pace, chosen.as_ref());
             self.moving[v].growing.push(k);
         }
-        // These levels do not rise, so they stay equal until something changes.
+        // The levels of these children do not rise, so they stay equal until something changes.
         for (k, stands) in still {
             self.moving[k].stood = Some((least.level.clone(), stands));
         }

@@ -8,11 +8,11 @@ use super::Course;
 use super::choosing::Pace;
 use super::number::Number;
 
-/// The level by which a child is compared with others whose own level does not rise.
+/// The level by which a child is compared with other children whose own level does not rise.
 #[derive(Clone)]
 pub(super) struct Parts {
     level: Number,
-    /// The resources in the level. It is the largest fraction of their guarantees or of the capacity.
+    /// The resources in the level. The level is the largest fraction of their guarantees or of the capacity.
     of: Vec<usize>,
     is_above_guarantee: bool,
 }
@@ -21,15 +21,17 @@ pub(super) struct Parts {
 pub(super) struct Flat {
     /// The children that grow.
     pub grow: Vec<(usize, Pace)>,
-    /// The value of the node's clock at which these children reach the level of another child, and that child.
+    /// The value of the node's clock at which these children reach the level of another child, with that
+    /// child.
     pub ahead: Option<(Number, Option<usize>)>,
     /// The levels by which all these children were compared.
     pub parts: Vec<(usize, Parts)>,
 }
 
 impl Course<'_> {
-    /// Chooses among children whose level does not rise, each given with its weight. The children that grow are those
-    /// that run the least, relative to their weight, of the resources that their growing users demand.
+    /// Chooses among children whose level does not rise, each given with its weight. The children grow whose
+    /// tasks run with the least amounts, relative to their weight, of the resources that their growing users
+    /// demand.
     pub(super) fn flat(
         &mut self,
         v: usize,
@@ -77,8 +79,8 @@ impl Course<'_> {
         }
     }
 
-    /// Returns the amounts that run below a child, for each resource that growing users demand, as fractions of the
-    /// capacity or of the guarantee.
+    /// Returns the amounts used by the tasks that run below a child, for each resource that growing users
+    /// demand. The amounts are fractions of the capacity or of the guarantee.
     fn parts(&self, k: usize, is_above_guarantee: bool) -> Vec<Term<Number>> {
         let (forest, running) = (self.forest, &self.holdings.running[k]);
         let rates = &self.moving[k].growth.running;

@@ -14,12 +14,12 @@ use super::approx::Approx;
 
 /// The maximum number of bits of a denominator that is searched for in the leading digits of long numbers.
 const SHORT: u32 = 128;
-/// The number of leading bits that are used. To distinguish a fraction from its neighbours takes twice the bits of
-/// its denominator.
+/// The number of leading bits that are used. Distinguishing a fraction from its neighbours takes twice the
+/// bits of its denominator.
 const DIGITS: u32 = 2 * SHORT + 64;
-/// The number of bits of a denominator up to which the greatest common divisor is used, because it is as fast.
-/// Measurements showed no difference between 2,048 and 8,192. The value is small in tests, which have few long
-/// numbers.
+/// The number of bits of a denominator up to which the greatest common divisor is used, because it is then
+/// just as fast. Measurements showed no difference between 2,048 and 8,192. The value is small in tests,
+/// which have few long numbers.
 const COMMON: u32 = if cfg!(test) { 16 } else { 2048 };
 
 /// A fraction with a positive denominator.
@@ -29,8 +29,8 @@ pub(super) struct Fraction {
     denom: Integer,
 }
 
-/// Returns the quotient of two numbers as a fraction with a short denominator, if it is one. Requires `0 <= above <
-/// below`.
+/// Returns the quotient of two numbers as a fraction with a short denominator, or `None` if it is no such
+/// fraction. Requires `0 <= above < below`.
 fn short_quotient(above: &Integer, below: &Integer) -> Option<(Integer, Integer)> {
     let down = below.significant_bits().saturating_sub(DIGITS + 64);
     let first = |x: &Integer| Integer::from(x >> down);
@@ -70,8 +70,8 @@ impl Fraction {
         (below, of_b)
     }
 
-    /// Returns the sum. It is returned as a rational if both denominators are short. If they are nearly the same,
-    /// long parts may cancel, and the sum is a rational if it is short.
+    /// Returns the sum. The result is a rational if both denominators are short. If the denominators are
+    /// nearly the same, long parts may cancel, and the sum is a rational if it is short.
     pub fn plus(&self, other: &Self) -> Result<Rational, Self> {
         if self.denom.significant_bits().max(other.denom.significant_bits()) <= COMMON {
             let numer = Integer::from(&self.numer * &other.denom) + &other.numer * &self.denom;

@@ -1,11 +1,12 @@
 //! The growth of the tree from event to event.
 //!
-//! Every node has a clock of its own, in which its amounts grow at constant rates between events. The clock of its
-//! parent is a linear function of it, `pace * clock + zero`. An event changes the node where it happens and the nodes
-//! above it. All other nodes keep their rates, and their amounts are updated only when they are needed.
+//! Every node has a clock of its own, in which its amounts grow at constant rates between events. The clock
+//! of its parent is a linear function of this clock, `pace * clock + zero`. An event changes the node where
+//! it happens and the nodes above it. All other nodes keep their rates, and their amounts are updated only
+//! when they are needed.
 //!
-//! Linear functions are stored by their value at the clock value 0. If each one started from the end of the one
-//! before, the errors of doubles could double at every event.
+//! Linear functions are stored by their value at the clock value 0. If each function started from the end of
+//! the previous one, the errors of doubles could double at every event.
 
 use std::rc::Rc;
 
@@ -23,10 +24,10 @@ use super::step::{AmountKind, Mark, MarkValue, first_event};
 /// The amounts of a node, or the rates at which they grow per unit of its clock.
 #[derive(Default, Clone)]
 pub(super) struct Growth {
-    /// The amounts that its users run, by resource.
+    /// The amounts of each resource that the tasks of the node's users take.
     pub running: Vec<Number>,
-    /// The amounts that it uses, by resource. They are the same numbers as `running` if no amount is kept back below
-    /// it.
+    /// The amounts of each resource that the node uses. They are the same numbers as `running` if no amount
+    /// is kept back below the node.
     pub used: Vec<Number>,
 }
 
@@ -37,8 +38,9 @@ impl Growth {
         Self { running: nothing.clone(), used: nothing }
     }
 
-    /// Combines the running and the used amounts of two values by resource. If running and used amounts are the same
-    /// numbers in both values, the result is computed once and shared.
+    /// Combines two values resource by resource: the running amounts of both, and the used amounts of both.
+    /// If running and used amounts are the same numbers in both values, the result is computed once and
+    /// shared.
     fn each(&self, with: &Self, of: impl Fn(&Number, &Number) -> Number) -> Self {
         let (mut running, mut used) = (Vec::new(), Vec::new());
         for r in 0..self.running.len() {
@@ -55,47 +57,51 @@ impl Growth {
 pub(super) struct Moving {
     /// The node's own clock at its last update.
     pub clock: Number,
-    /// The rates at which its amounts grow per unit of its clock.
+    /// The rates at which the amounts of the node grow per unit of its clock.
     pub growth: Growth,
-    /// Its amounts extrapolated to the clock value 0.
+    /// The amounts of the node extrapolated to the clock value 0.
     pub base: Growth,
-    /// Its contribution to the growth of its parent.
+    /// The contribution of the node to the growth of its parent.
     adds: Growth,
     /// The children that grow when the node grows.
     pub growing: Vec<usize>,
-    /// The nodes for which the growth was last computed: only users below the guarantees of all of them grow. `None` if
-    /// an event has changed the node since.
+    /// The nodes for which the growth was last computed: only users below the guarantees of all these nodes
+    /// grow. It is `None` if an event has changed the node since.
     pub found_for: Option<Rc<[usize]>>,
-    /// The last choice of children, or `None` if it is unknown or made among levels that do not rise.
+    /// The last choice of children. It is `None` if the choice is unknown or was made among levels that do
+    /// not rise.
     pub chosen: Option<Chosen>,
-    /// Whether an event has happened at the node itself since that choice.
+    /// Whether an event has happened at the node itself since the choice in `chosen`.
     pub is_over: bool,
-    /// The value of its clock at which the growing children reach the level of another child, and the index of that
-    /// child.
+    /// The value of the node's clock at which the growing children reach the level of another child, and the
+    /// index of that child.
     pub ahead: Option<(Number, Option<usize>)>,
     /// The child whose level has just been reached.
     pub joins: Option<usize>,
-    /// The level at which it stopped, and its standing then.
+    /// The level at which the node stopped, and its standing at that time.
     pub stood: Option<(Number, Rc<Standing>)>,
-    /// Its level for the comparison with siblings whose own levels do not rise, if that level has not changed since.
+    /// The level of the node for the comparison with siblings whose own levels do not rise, if it has not
+    /// changed since.
     pub parts: Option<Parts>,
     /// The level of the growing children minus the clock of this node, if their own levels do not rise.
     pub flat: Option<Number>,
-    /// The resource of which it uses the largest fraction of its guarantee, if there is only one.
+    /// The resource of which the node uses the largest fraction of its guarantee, if there is only one such
+    /// resource.
     pub top: Option<usize>,
     /// Whether the node grows together with its parent.
     pub is_growing: bool,
-    /// The rate at which the parent's clock advances per unit of this clock.
+    /// The rate at which the parent's clock advances per unit of this node's clock.
     pub pace: Number,
-    /// The value of the parent's clock at which this clock is 0.
+    /// The value of the parent's clock at which this node's clock is 0.
     pub zero: Number,
     /// The value of the parent's clock at the last update, or `None` before the node grows.
     seen: Option<Number>,
-    /// The value of its clock at the next event of the node itself, and the mark that the event reaches.
+    /// The value of the node's clock at the next event of the node itself, and the mark that the event
+    /// reaches.
     own: Option<(Number, Option<Mark>)>,
-    /// The value of its clock at the next event at the node or below it.
+    /// The value of the node's clock at the next event at the node or below it.
     pub next: Option<Number>,
-    /// The value of the parent's clock at that event.
+    /// The value of the parent's clock at the event of `next`.
     due: Option<Number>,
 }
 
@@ -151,7 +157,7 @@ impl Course<'_> {
         if v == 0
             && let Some((when, which)) = self.first_bounds(next.as_ref())
         {
-            // Reaching a bound is no event of the root: only the users in these bounds stop.
+            // Reaching a bound is no event of the root. It only stops the users in these bounds.
             (next, self.reached) = (Some(when), which);
         }
         let node = &mut self.moving[v];
@@ -193,7 +199,7 @@ impl Course<'_> {
         node.clock = when;
     }
 
-    /// Sets the contribution of a child to the growth of its parent, instead of the previous one.
+    /// Replaces the contribution of a child to the growth of its parent.
     fn adds(&mut self, parent: usize, k: usize, adds: Growth) {
         let more = adds.each(&self.moving[k].adds, |new, old| new - old);
         let old = std::mem::replace(&mut self.moving[k].adds, adds);
@@ -252,8 +258,8 @@ impl Course<'_> {
 
     /// Processes the events that happen now at a node or below it, and returns whether there are any.
     ///
-    /// The nodes with events are added to `events`. They and the nodes above them are then up to date, and their
-    /// growth must be recomputed.
+    /// The nodes with events are added to `events`. These nodes and the nodes above them are then up to date,
+    /// and their growth must be recomputed.
     pub(super) fn process_events(&mut self, v: usize, events: &mut Vec<usize>) -> bool {
         let now = self.moving[v].clock.clone();
         let own = self.moving[v].own.clone().filter(|own| own.0 == now);
@@ -293,8 +299,8 @@ impl Course<'_> {
             // The child is at the common level, which is the parent's clock plus a constant.
             &level - &chosen.key.level
         } else if node.has_seen(&now) {
-            // The child has grown until now, at another pace. The doubles of this expression are more accurate than
-            // those of its operations.
+            // The child has grown until now, at another pace. The doubles of this expression are more
+            // accurate than the doubles of its operations.
             let part = &pace / &node.pace;
             let zero = &now + &(&(&node.zero - &now) * &part);
             let (one, approx) = (Approx::of(&Rational::from(1)), part.approx());

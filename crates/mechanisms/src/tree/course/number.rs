@@ -1,8 +1,8 @@
 //! Numbers of the course: pairs of doubles, with the exact values only where they are needed.
 //!
-//! The numbers of a long course have thousands of digits, and few decisions depend on all of them. Doubles usually show
-//! which event is next, and a number on which no decision depends is never computed exactly. Until then, it stores its
-//! operation and the two operands.
+//! The numbers of a long course have thousands of digits, and few decisions depend on all of these digits.
+//! Doubles usually show which event is next, and a number on which no decision depends is never computed
+//! exactly. A number stores its operation and the two operands until its exact value is computed.
 
 use std::borrow::Cow;
 use std::cell::{Cell, OnceCell};
@@ -17,11 +17,11 @@ use evenhand_problem::Rational;
 use super::approx::Approx;
 use super::fraction::Fraction;
 
-/// The budget steps of an operation for each word of its operands. The number was measured on products of some hundred
-/// words. Sums need less, because only products search for common factors.
+/// The budget steps of an operation for each word of its operands. The value was measured on products of some
+/// hundred words. Sums need fewer steps, because only products search for common factors.
 const STEPS_OF_A_WORD: u64 = 30;
-/// The total bits of numerator and denominator up to which results are computed at once, because storing the operands
-/// would take as long. The value is small in tests, which have few long numbers.
+/// The total bits of numerator and denominator up to which results are computed at once, because storing the
+/// operands would take as long. The value is small in tests, which have few long numbers.
 const SHORT: u32 = if cfg!(test) { 16 } else { 256 };
 
 /// A number. A copy shares its value.
@@ -31,9 +31,9 @@ pub(super) struct Number(Rc<Inner>);
 struct Inner {
     /// The approximate value. It is always present while the exact value is not.
     approx: Cell<Option<Approx>>,
-    /// The exact value, once it is computed.
+    /// The exact value, or empty until it is computed.
     exact: OnceCell<ExactValue>,
-    /// The operation and its operands, until the exact value is computed.
+    /// The operation and its operands, or `None` once the exact value is computed.
     made: Cell<Option<(Operation, Number, Number)>>,
 }
 
@@ -171,8 +171,8 @@ impl Number {
         self.exactly()
     }
 
-    /// Computes the exact value, after those of all numbers on which it depends. An explicit stack replaces
-    /// recursion, which could be too deep.
+    /// Computes the exact value, after the exact values of all numbers on which it depends. An explicit stack
+    /// replaces recursion, which could be too deep.
     fn evaluate(&self, is_charged: bool) {
         if self.0.exact.get().is_some() {
             return;
@@ -201,7 +201,7 @@ impl Number {
         }
     }
 
-    /// Replaces the approximate value by a more accurate one, if that is finite.
+    /// Replaces the approximate value by a more accurate value, if the new value is finite.
     pub fn refine_approx(&self, approx: Approx) {
         if self.0.exact.get().is_none() && approx.range().0.is_finite() {
             self.0.approx.set(Some(approx));
@@ -243,8 +243,8 @@ impl Number {
         })
     }
 
-    /// Returns the number of which this one is a short multiple, and the factor. Returns `None` if the exact value is
-    /// computed already.
+    /// Returns the number of which this number is a short multiple, and the factor. Returns `None` if the
+    /// exact value is computed already.
     fn multiple(&self) -> Option<(Self, Rational)> {
         let made = self.0.made.take()?;
         let of = match &made {
@@ -273,8 +273,8 @@ impl Number {
 }
 
 impl Drop for Inner {
-    /// Drops the operands iteratively: a number may be the last owner of a chain of thousands, for which recursion
-    /// would be too deep.
+    /// Drops the operands iteratively. A number may be the last owner of a chain of thousands of numbers, for
+    /// which recursion would be too deep.
     fn drop(&mut self) {
         let mut open: Vec<_> = self.made.take().into_iter().collect();
         while let Some((_, a, b)) = open.pop() {
@@ -291,8 +291,8 @@ impl From<Rational> for Number {
 }
 
 thread_local! {
-    /// The shared 0 of a thread. Most numbers of a course are 0, and allocating each would cost more than computing
-    /// with it.
+    /// The shared 0 of a thread. Most numbers of a course are 0, and allocating each 0 would cost more than
+    /// computing with it.
     static NOTHING: Number = Rational::new().into();
 }
 
@@ -389,7 +389,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns numbers of which each is computed from earlier ones, with the same values in rationals.
+    /// Returns numbers of which each is computed from earlier numbers, with the same values in rationals.
     fn made(first: &[(i64, u64, u32)], steps: &[(usize, usize, usize)]) -> Vec<(Number, Rational)> {
         let given = |(of, over, more): &(i64, u64, u32)| {
             let x = (Rational::from(*of) << *more) / *over + Rational::from((1, 3));
@@ -437,7 +437,7 @@ mod tests {
         }
     }
 
-    /// Long chains of operations are evaluated and dropped without deep recursion.
+    /// Checks that long chains of operations are evaluated and dropped without deep recursion.
     #[test]
     fn long_chains_are_found_and_dropped() {
         let third = Number::from(Rational::from((1, 3)) << 300);

@@ -1,8 +1,8 @@
-//! Numbers as sums of two doubles, of which the second is smaller than the last digit of the first. They have 31
-//! decimal digits.
+//! Numbers as sums of two doubles, where the second double is smaller than the last digit of the first. Such
+//! a sum has 31 decimal digits.
 //!
-//! The operations and their error bounds are those of Joldes, Muller and Popescu, Tight and Rigorous Error Bounds for
-//! Basic Building Blocks of Double-Word Arithmetic, 2017: algorithms 6, 11 and 17.
+//! The operations and their error bounds are from Joldes, Muller and Popescu, Tight and Rigorous Error Bounds
+//! for Basic Building Blocks of Double-Word Arithmetic, 2017: algorithms 6, 11 and 17.
 
 use std::ops::{Add, Div, Mul, Neg};
 
@@ -13,11 +13,11 @@ use rug::Integer;
 const HALF_WORD: f64 = 4_294_967_296.0;
 /// The bits of half a word.
 const HALF_BITS: i32 = 32;
-/// The number of leading words of an integer that are used. The first may hold a single bit, so at least 129 bits are
-/// used.
+/// The number of leading words of an integer that are used. The first word may have a single significant bit,
+/// so at least 129 bits are used.
 const WORDS: usize = 3;
-/// The largest difference in words that is distinguished. It is more than the range of doubles: a power of 2 of half
-/// as many words is infinite or 0.
+/// The largest difference in words that is distinguished. It exceeds the range of doubles: a power of 2 of
+/// half as many words is infinite or 0.
 const MOST_WORDS: i32 = 64;
 
 /// A sum of two doubles.
@@ -36,7 +36,7 @@ fn sum(a: f64, b: f64) -> Pair {
     Pair { value, rest: (a - (value - of_b)) + (b - of_b) }
 }
 
-/// Returns the exact sum of two doubles, of which the first must not be smaller in magnitude.
+/// Returns the exact sum of two doubles. The first must not be smaller in magnitude than the second.
 fn sum_in_order(a: f64, b: f64) -> Pair {
     let value = a + b;
     Pair { value, rest: b - (value - a) }
@@ -49,8 +49,8 @@ fn product(a: f64, b: f64) -> Pair {
 }
 
 impl Pair {
-    /// A bound on relative errors: 64 * 2^-106. One operation has at most 15 * 2^-106, and all operations of a quotient
-    /// of integers together have at most 33 * 2^-106.
+    /// A bound on relative errors: 64 * 2^-106. One operation has an error of at most 15 * 2^-106, and all
+    /// operations of a quotient of integers together have an error of at most 33 * 2^-106.
     pub const ROUNDED: f64 = 16.0 * f64::EPSILON * f64::EPSILON;
 
     /// Approximates a quotient of integers. The result is infinite or 0 outside the range of doubles.
@@ -71,7 +71,7 @@ impl Pair {
         exactly(self.value) + exactly(self.rest)
     }
 
-    /// Multiplies by a double.
+    /// Returns the number multiplied by a double.
     fn times(self, factor: f64) -> Self {
         let all = product(self.value, factor);
         let most = sum_in_order(all.value, self.rest * factor);

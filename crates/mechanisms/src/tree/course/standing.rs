@@ -1,5 +1,5 @@
-//! The children of a node that may grow, and whether they are below their guarantees. Both are computed without a
-//! pass over all users.
+//! The children of a node that may grow, and whether they are below their guarantees. The computation does
+//! not visit all users.
 
 use std::rc::Rc;
 
@@ -10,10 +10,11 @@ use super::Course;
 /// The standing of a child with users that may grow.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct Standing {
-    /// The nodes that restrict the growth below the child: only users below the guarantees of all of them grow.
+    /// The nodes that restrict the growth below the child. Only users below the guarantees of all these nodes
+    /// grow.
     pub within: Rc<[usize]>,
-    /// One user below the child's own guarantee for each resource that such users demand. Empty if the child is above
-    /// its guarantee.
+    /// For each resource that users below the child's own guarantee demand, one such user. The list is empty
+    /// if the child is above its guarantee.
     pub below: Vec<usize>,
 }
 
@@ -27,22 +28,22 @@ impl Standing {
 #[derive(Default, Clone)]
 pub(super) struct KnownStanding {
     within: Rc<[usize]>,
-    /// The result. `None` before the first call and after [`KnownStanding::forget`].
+    /// The result, or `None` before the first call and after [`KnownStanding::forget`].
     found: Option<Option<Rc<Standing>>>,
 }
 
 impl KnownStanding {
-    /// Discards the result, since the way of a user below the child has changed.
+    /// Discards the result, since the way (the nodes above) of a user below the child has changed.
     pub fn forget(&mut self) {
         self.found = None;
     }
 }
 
-/// The users below a node that demand each resource. The last user of each list may grow and is below the guarantees
-/// of all nodes in `within`.
+/// The users below a node that demand each resource. The last user of each list may grow and is below the
+/// guarantees of all nodes in `within`.
 ///
-/// Users are only removed and never added. Used amounts only grow, so no user falls below a guarantee again or may grow
-/// again.
+/// Users are only removed and never added. Used amounts only grow, so no user falls below a guarantee again,
+/// and no stopped user may grow again.
 #[derive(Default, Clone)]
 pub(super) struct RequestingUsers {
     within: Rc<[usize]>,
@@ -55,8 +56,8 @@ fn is_within(ways: &Ways, n: usize, within: &[usize]) -> bool {
 }
 
 impl Course<'_> {
-    /// Returns the standing of a child if only users below the guarantees of all nodes in `within` may grow. Returns
-    /// `None` if no user below it may.
+    /// Returns the standing of a child if only users below the guarantees of all nodes in `within` may grow.
+    /// Returns `None` if no user below the child may grow.
     pub(super) fn standing_of(&mut self, k: usize, within: &Rc<[usize]>) -> Option<Rc<Standing>> {
         let known = &self.standings[k];
         if known.within != *within || known.found.is_none() {

@@ -8,7 +8,7 @@ use super::approx::{Approx, ROUNDED};
 use super::moving::Moving;
 use super::number::Number;
 
-/// The value that an amount of a node has at an event. It is known without computing the amount.
+/// The value that an amount of a node has at an event. The value is known without computing the amount.
 #[derive(Clone)]
 pub(super) struct Mark {
     pub of: AmountKind,
@@ -18,13 +18,13 @@ pub(super) struct Mark {
 /// The value of an amount at an event.
 #[derive(Clone)]
 pub(super) enum MarkValue {
-    /// A constant.
+    /// A constant value.
     This(Rational),
     /// A multiple of another amount of the same node.
     Times(Rational, AmountKind),
 }
 
-/// An amount of a node, by resource.
+/// An amount of a node, with the index of its resource.
 #[derive(Clone, Copy)]
 pub(super) enum AmountKind {
     Running(usize),
@@ -47,7 +47,7 @@ pub(super) fn first_event(
     let running = Held::all(AmountKind::Running, &holdings.running[v], &moving.base.running, runs);
     let used = Held::all(AmountKind::Used, &holdings.used[v], &moving.base.used, uses);
     let resources = 0..forest.resources.len();
-    // All amounts of a user grow in proportion, so the largest stays the largest.
+    // All amounts of a user grow in proportion, so the largest amount stays the largest.
     let has_levels = v != 0 && node.leaf.is_none();
     let shares = if has_levels { share(forest, v, &holdings.used[v]) } else { Vec::new() };
     let mut events = Events::default();
@@ -80,7 +80,8 @@ pub(super) fn first_event(
     events.first()
 }
 
-/// Returns the amounts as fractions of a whole, for each resource for which `whole` returns one.
+/// Returns the amount of each resource as a fraction of a whole. Resources for which `whole` returns `None`
+/// are left out.
 fn parts<'a, 'w>(held: &[Held<'a>], whole: impl Fn(usize) -> Option<&'w Rational>) -> Vec<Line<'a>> {
     let part = |(r, held): (usize, &Held<'a>)| {
         let whole = whole(r).filter(|whole| **whole > 0)?;
@@ -143,9 +144,9 @@ struct Line<'a> {
 /// The definition of a line, from which exact values are computed.
 #[derive(Clone)]
 enum LineOf<'a> {
-    /// A constant.
+    /// A constant value.
     Mark(Rational),
-    /// An amount.
+    /// An amount of a node.
     Amount(Held<'a>),
     /// An amount as a fraction of a whole, with the fraction that corresponds to one unit.
     Part(Held<'a>, Rational),
@@ -203,8 +204,8 @@ impl LineOf<'_> {
         }
     }
 
-    /// Returns whether two lines are known to be identical. The same amounts can be compared both as shares and as
-    /// fractions. Two amounts that have just met share their value, but not their growth.
+    /// Returns whether two lines are known to be identical. The same amounts can be compared both as shares
+    /// and as fractions. Two amounts that have just met share their value, but not their growth.
     fn is(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Mark(a), Self::Mark(b)) => a == b,
@@ -215,8 +216,8 @@ impl LineOf<'_> {
     }
 }
 
-/// Two lines, the lower of which may reach the higher, with bounds on their distance and on the rate at which it
-/// shrinks.
+/// Two lines, where the lower line may reach the higher line, with bounds on their distance and on the rate
+/// at which it shrinks.
 struct Pair<'a> {
     lower: LineOf<'a>,
     higher: LineOf<'a>,
@@ -224,7 +225,7 @@ struct Pair<'a> {
     speed: (f64, f64),
 }
 
-/// The pairs of lines among which the next event is.
+/// The pairs of lines whose meetings are candidates for the next event.
 #[derive(Default)]
 struct Events<'a>(Vec<Pair<'a>>);
 
@@ -251,7 +252,7 @@ impl<'a> Events<'a> {
         }
     }
 
-    /// Adds the events that any of the lines reaches another one.
+    /// Adds the events at which any of the lines reaches another line.
     fn cross(&mut self, lines: &[Line<'a>]) {
         for (at, lower) in lines.iter().enumerate() {
             let others = lines.iter().enumerate().filter(|(other, _)| *other != at);
@@ -259,8 +260,8 @@ impl<'a> Events<'a> {
         }
     }
 
-    /// Returns the first event and the mark that it reaches. An event is not computed exactly if doubles show that it
-    /// is later than another one.
+    /// Returns the first event and the mark that it reaches. An event is not computed exactly if doubles show
+    /// that it is later than another event.
     fn first(&self) -> Option<(Number, Option<Mark>)> {
         let surely = self.0.iter().filter(|pair| pair.way.0 > 0.0 && pair.speed.0 > 0.0);
         let latest = surely.map(|pair| pair.way.1 / pair.speed.0).fold(f64::INFINITY, f64::min);

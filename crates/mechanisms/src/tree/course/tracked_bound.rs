@@ -22,7 +22,7 @@ struct Stated {
     at: usize,
     /// The pairs `(user, worth of one task)`.
     worth: Vec<(usize, Integer)>,
-    /// The same pairs with approximate worths.
+    /// The pairs of `worth` with approximate numbers.
     approx: Vec<(usize, Approx)>,
     /// The total worth that the tasks may not exceed.
     most: Rational,
@@ -32,7 +32,7 @@ struct Stated {
 #[derive(Clone)]
 pub(super) struct TrackedBound {
     of: Arc<Stated>,
-    /// The lower and the upper limit of its slack.
+    /// The lower and the upper limit of the bound's slack.
     left: (f64, f64),
     /// The lower and the upper limit of the rate at which the slack falls, per unit of the root's clock.
     pace: (f64, f64),
@@ -112,8 +112,8 @@ impl Line {
 }
 
 impl Course<'_> {
-    /// Returns the clock value of the root at which the first bound is reached, and the bounds reached then, if this
-    /// is not after `next`.
+    /// Returns the root's clock value at which the first bound is reached, and the bounds that are reached
+    /// then. Returns `None` if this is after `next`.
     pub(super) fn first_bounds(&mut self, next: Option<&Number>) -> Option<(Number, Vec<usize>)> {
         self.update_paces();
         let clock = self.moving[0].clock.clone();
@@ -179,7 +179,7 @@ impl Course<'_> {
     /// Recomputes the worth of each user's tasks in the current bounds.
     pub(super) fn weigh(&mut self) {
         self.worths.fill(None);
-        // Only users that may grow are needed, since the worth of the others' tasks stays constant.
+        // Only users that may grow are needed, since the worth of the other users' tasks stays constant.
         let may_grow = |n: &usize| self.ways[*n].is_some();
         let mut of_users: BTreeMap<usize, Vec<Approx>> = (0..self.ways.len())
             .filter(may_grow)

@@ -1,5 +1,5 @@
-//! A cache of keys and ways between two decisions. Most of them stay the same, because a start or a stop changes only
-//! the nodes above one user.
+//! A cache of keys and ways between two decisions. The *way* of a user is the list of the nodes above it.
+//! Most keys and ways stay the same, because a start or a stop changes only the nodes above one user.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -17,21 +17,24 @@ pub(super) struct WhenStarted {
     pub key: Key,
 }
 
-/// The nodes above a user, each with whether the user is below its guarantee; `None` if it can run no more tasks.
+/// The nodes above a user, each with whether the user is below its guarantee, or `None` if the user can run
+/// no more tasks.
 type Way = Option<Vec<(usize, bool)>>;
 
-/// The cached results for one state of a branch, by the index of a user or node in the branch.
+/// The cached results for one state of a branch. Lists are indexed by the position of a user or node in the
+/// branch.
 struct BranchState {
     /// A number that is unique to the state.
     number: u64,
-    /// The way of each user, if known.
+    /// The way of each user, or `None` if it is not known.
     ways: Vec<Option<Way>>,
-    /// The keys from the root down to each user with one more gang of the user.
+    /// The keys from the root down to each user if one more gang of the user had started, or `None` if they
+    /// are not known.
     started: Vec<Option<Rc<Vec<WhenStarted>>>>,
-    /// The number of tasks in the youngest gang of each user, and the keys from the child of the root down to the
-    /// user without that gang; 0 tasks if they are unknown.
+    /// The number of tasks in the youngest gang of each user, and the keys from the child of the root down to
+    /// the user without this gang. The number of tasks is 0 if the keys are not known.
     stopped: Vec<(u64, Vec<Key>)>,
-    /// The key of each node beyond its guarantee, if known.
+    /// The key of each node beyond its guarantee, or `None` if it is not known.
     beyond: Vec<Option<Key>>,
 }
 
@@ -44,7 +47,7 @@ struct Branch {
     tasks: Vec<u64>,
     /// The number of nodes of the branch.
     nodes: usize,
-    /// The index of each known state, by the tasks of the users.
+    /// The index of each cached state, by the tasks of the users.
     known: HashMap<Vec<u64>, usize>,
     /// The cached states.
     states: Vec<BranchState>,
@@ -52,15 +55,16 @@ struct Branch {
     now: usize,
 }
 
-/// The maximum number of users and nodes in all cached states of a branch together. Each takes about 300 bytes.
+/// The maximum number of users and nodes in all cached states of a branch together. Each user or node takes
+/// about 300 bytes.
 const MOST_PLACES: usize = 1 << 15;
 
 /// The cache for all branches.
 pub(super) struct Memory {
     branches: Vec<Branch>,
-    /// The branch of each user, and its index there.
+    /// The branch of each user, and the index of the user in the branch.
     of_user: Vec<(usize, usize)>,
-    /// The branch of each node, and its index there.
+    /// The branch of each node, and the index of the node in the branch.
     of_node: Vec<(usize, usize)>,
     /// The number of the youngest state.
     youngest: u64,
@@ -117,7 +121,7 @@ impl Memory {
         self.enter_state(b);
     }
 
-    /// Sets the current state of a branch. It is created if it is not cached.
+    /// Sets the current state of a branch. Creates the state if it is not cached.
     fn enter_state(&mut self, b: usize) {
         let branch = &mut self.branches[b];
         if let Some(now) = branch.known.get(&branch.tasks) {
@@ -214,8 +218,8 @@ impl Queues<'_> {
         keys
     }
 
-    /// Computes the keys from the root to user `m` without its youngest gang. Returns the run of that gang, or `None`
-    /// if no gang may stop.
+    /// Computes the keys from the root to user `m` without its youngest gang. Returns the run of this gang,
+    /// or `None` if no gang may stop.
     pub(super) fn update_stopped_keys(&mut self, m: usize) -> Option<u32> {
         let run = self.youngest(m)?;
         let tasks = self.runs[m].get(&run).map_or(0, |servers| count(servers));

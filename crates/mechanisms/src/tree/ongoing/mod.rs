@@ -1,8 +1,8 @@
 //! Whole tasks scheduled by the tree while tasks arrive and finish (docs/theory.md, section 9).
 //!
-//! After every change, gangs start as in [`fill_whole`](super::fill_whole): from the root, the child with the least
-//! key is chosen, down to a user, which starts a gang on the first servers with room for it. If no gang can start any
-//! more, running gangs may be stopped for waiting ones ([`Preemption`]).
+//! After every change, gangs start as in [`fill_whole`](super::fill_whole): from the root, the child with the
+//! least key is chosen, down to a user, which starts a gang on the first servers with enough free capacity.
+//! If no more gangs can start, running gangs may be stopped for waiting gangs ([`Preemption`]).
 
 mod memory;
 mod preempt;
@@ -25,16 +25,17 @@ use evenhand_exact::tree::{Forest, Holdings, key};
 use memory::Memory;
 use rooms::Rooms;
 
-/// The choice of the tasks that are stopped for waiting ones.
+/// The choice of the tasks that are stopped for waiting tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Preemption {
     /// No running task is stopped.
     #[default]
     Never,
-    /// Users below the guarantee of a group may stop tasks of other users, if those users reach their own guarantees
-    /// even without these tasks.
+    /// Users below the guarantee of a group may stop tasks of other users, if those other users reach their
+    /// own guarantees even without these tasks.
     Guarantees,
-    /// In addition, a task may be stopped if the order of the shares in the tree then stays correct.
+    /// As with `Guarantees`, and in addition a task may be stopped if the order of the shares in the tree
+    /// stays correct.
     Shares,
 }
 
@@ -49,18 +50,20 @@ names! { Preemption:
 pub struct TreePolicy {
     /// The scheduler whose share is used instead of the problem's own share.
     pub rule: Option<Rule>,
-    /// The choice of the tasks that are stopped for waiting ones.
+    /// The choice of the tasks that are stopped for waiting tasks.
     pub preemption: Preemption,
     /// The preference among users with equal keys.
     pub ties: Ties,
 }
 
-/// The maximum of servers times resources plus servers times users divided by 64. Each takes about 100 bytes.
+/// The maximum of servers times resources plus servers times users divided by 64. Each of these units takes
+/// about 100 bytes.
 const MOST_CELLS: u128 = 10_000_000;
 
 /// The bytes for the free amount of one resource on a server.
 const OF_RESOURCE: usize = 64;
-/// The budget steps for a user that may be next: the limits above it and the keys are fractions.
+/// The budget steps for a user that may be next. Checking it computes fractions: the limits above the user
+/// and the keys.
 const TURN: u64 = 100;
 
 /// Creates a scheduler that serves users by the tree on the servers of `problem`, and passes it to `body`. Shares are
@@ -94,15 +97,15 @@ pub fn schedule<R>(
     Ok(body(&mut Queues::new(&forest, problem, policy, seed)))
 }
 
-/// The state of servers that are shared by the tree. A *run* is a gang that has started. Runs are numbered in the
-/// order of their starts.
+/// The state of servers that are shared by the tree. A *run* is a gang that has started. Runs are numbered in
+/// the order of their starts.
 struct Queues<'f> {
     forest: &'f Forest<'f>,
     policy: TreePolicy,
     draw: Draw,
     rooms: Rooms<'f>,
     holdings: Holdings,
-    /// The number of waiting tasks, by user.
+    /// The number of waiting tasks of each user.
     waiting: Vec<u64>,
     /// The runs of each user, with the servers of each run and the tasks on each server.
     runs: Vec<BTreeMap<u32, Vec<(u32, u64)>>>,
@@ -203,7 +206,7 @@ impl<'f> Queues<'f> {
         Ok(())
     }
 
-    /// Starts gangs until no other one can start.
+    /// Starts gangs until no further gang can start.
     fn serve(&mut self, placed: &mut Vec<(u32, u32)>) -> Result<(), MechanismError> {
         let mut users: Vec<usize> = (0..self.waiting.len()).filter(|n| self.waits(*n)).collect();
         loop {
@@ -321,8 +324,8 @@ impl Scheduler for Queues<'_> {
     }
 
     fn is_at_rest(&mut self) -> Result<bool, MechanismError> {
-        // A gang that has just started cannot be stopped for others in this call, but could be stopped in a later call.
-        // This case is not considered.
+        // A gang that started in this call cannot be stopped for other gangs in the same call, but could be
+        // stopped in a later call. This case is not considered.
         Ok(!(0..self.waiting.len()).any(|n| self.waits(n) && self.can_start(n)))
     }
 

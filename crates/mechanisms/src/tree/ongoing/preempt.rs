@@ -1,9 +1,10 @@
-//! Preemption: running gangs are stopped so that others can start (docs/scenarios.md, "Preemption").
+//! Preemption: running gangs are stopped so that other gangs can start (docs/scenarios.md, "Preemption").
 //!
-//! A gang of user `m` may be stopped for a gang of user `n` if the tree would rather serve `n`. Consider the lowest
-//! node above both users, and let `k` and `l` be its children towards `n` and `m`. The key of `k` after the start must
-//! be at most the key of `l` after the stop. Node `k` counts as below its guarantee if user `n` is below it before the
-//! start. Node `l` counts as below its guarantee if user `m` is below it after the stop.
+//! A gang of user `m` may be stopped for a gang of user `n` if the tree would rather serve `n`. Consider the
+//! lowest node above both users, and let `k` and `l` be its children towards `n` and `m`. The key of `k`
+//! after the start must be at most the key of `l` after the stop. Node `k` counts as below its guarantee if
+//! user `n` is below it before the start. Node `l` counts as below its guarantee if user `m` is below it
+//! after the stop.
 
 use evenhand_problem::Rational;
 
@@ -101,8 +102,9 @@ impl Queues<'_> {
         self.memory.stopped(m, l)
     }
 
-    /// Stops gangs until a gang of user `n` can start, and returns the stopped ones. Gangs that need not stop are put
-    /// back. If the gang cannot start even then, returns `None` and leaves the state unchanged.
+    /// Stops gangs until a gang of user `n` can start, and returns the stopped gangs. Gangs that need not
+    /// stop are put back. If the gang of `n` cannot start even then, returns `None` and leaves the state
+    /// unchanged.
     fn make_room(&mut self, n: usize) -> Option<Vec<Taken>> {
         let mut taken = Vec::new();
         while !self.can_start(n) {
@@ -141,8 +143,9 @@ impl Queues<'_> {
         self.runs[m].insert(run, servers);
     }
 
-    /// Returns the gang that is stopped next for user `n`, if any gang may be stopped. The search prefers the highest
-    /// possible node, then its child with the largest key beyond the guarantee, then the youngest gang there.
+    /// Returns the gang that is stopped next for user `n`, or `None` if no gang may be stopped. The search
+    /// prefers the highest possible node, then its child with the largest key beyond the guarantee, then the
+    /// youngest gang below this child.
     fn victim(&mut self, n: usize) -> Option<(usize, u32)> {
         let keys = self.started(n);
         keys.iter().find_map(|of| self.victim_under(of.parent, of.child, &of.key))
@@ -185,8 +188,8 @@ impl Queues<'_> {
         first.map(|(_, run, m)| (m, run))
     }
 
-    /// Returns the youngest gang of a user that started before the current call of `fill`. Returns `None` if the user
-    /// would then have fewer tasks than are pinned.
+    /// Returns the youngest gang of a user that started before the current call of `fill`. Returns `None` if
+    /// stopping it would leave the user fewer tasks than are pinned.
     pub(super) fn youngest(&self, m: usize) -> Option<u32> {
         let (run, servers) = self.runs[m].range(..self.fresh).next_back()?;
         let pinned = self.forest.problem.groups().member(m).pinned.as_ref();

@@ -1,5 +1,5 @@
-//! The free capacity of single servers as tasks start and finish, and the servers with room for one more task of each
-//! user.
+//! The free capacity of single servers as tasks start and finish, and the servers that have enough of it for
+//! one more task of each user.
 
 use evenhand_budget::charge;
 use evenhand_problem::{Problem, Quantities, Rational};
@@ -9,11 +9,11 @@ pub struct Rooms<'p> {
     problem: &'p Problem,
     /// The class of each server.
     class: Vec<usize>,
-    /// The free amount by server and resource.
+    /// The free amounts of each server, indexed by server and then by resource.
     left: Vec<Vec<Rational>>,
-    /// Whether each user may run on each class, by user and class.
+    /// Whether each user may run on each class, indexed by user and then by class.
     may_use: Vec<Vec<bool>>,
-    /// The servers with room for one more task of each user, by user.
+    /// The servers with enough free capacity for one more task, for each user.
     fitting: Vec<Bits>,
 }
 
@@ -42,7 +42,7 @@ impl<'p> Rooms<'p> {
             left,
         };
         for n in 0..problem.n_users() {
-            // All servers of a class are identical.
+            // All servers of a class are identical, so a task fits on all of them or on none.
             let (mut j, mut fits) = (0, false);
             while let Some(class) = rooms.class.get(j) {
                 if j == 0 || rooms.class[j - 1] != *class {
@@ -105,7 +105,7 @@ impl<'p> Rooms<'p> {
         while wanted > 0 {
             let first = self.fitting[n].iter().next();
             let Some(j) = first else { break };
-            // A server in `fitting` has room for at least one task.
+            // A server in `fitting` has enough free capacity for at least one task.
             let more = if wanted == 1 { 1 } else { self.room_on(n, j).clamp(1, wanted) };
             self.take(n, j, more);
             servers.push((j as u32, more));
@@ -127,7 +127,7 @@ impl<'p> Rooms<'p> {
         }
     }
 
-    /// Starts tasks of user `n` on server `j`, which must have room for them.
+    /// Starts tasks of user `n` on server `j`, which must have enough free capacity for them.
     pub fn take(&mut self, n: usize, j: usize, tasks: u64) {
         self.add(n, j, tasks, true);
         for m in 0..self.fitting.len() {
@@ -137,15 +137,15 @@ impl<'p> Rooms<'p> {
         }
     }
 
-    /// Starts tasks of user `m` on server `j`, which must have room for them. Only the fitting servers of user `n`
-    /// are updated, until [`Rooms::settle`].
+    /// Starts tasks of user `m` on server `j`, which must have enough free capacity for them. Until
+    /// [`Rooms::settle`] is called, only the fitting servers of user `n` are up to date.
     pub fn take_for(&mut self, n: usize, m: usize, j: usize, tasks: u64) {
         self.add(m, j, tasks, true);
         self.update_fitting(n, j);
     }
 
-    /// Ends tasks of user `m` on server `j`. Only the fitting servers of user `n` are updated, until
-    /// [`Rooms::settle`].
+    /// Ends tasks of user `m` on server `j`. Until [`Rooms::settle`] is called, only the fitting servers of
+    /// user `n` are up to date.
     pub fn give_back_for(&mut self, n: usize, m: usize, j: usize, tasks: u64) {
         self.add(m, j, tasks, false);
         self.update_fitting(n, j);
@@ -156,7 +156,7 @@ impl<'p> Rooms<'p> {
         (0..self.fitting.len()).for_each(|n| self.update_fitting(n, j));
     }
 
-    /// Updates whether server `j` has room for one more task of user `n`.
+    /// Updates whether server `j` has enough free capacity for one more task of user `n`.
     fn update_fitting(&mut self, n: usize, j: usize) {
         match (self.fitting[n].has(j), self.fits(n, j)) {
             (false, true) => self.fitting[n].insert(j),
@@ -170,7 +170,8 @@ impl<'p> Rooms<'p> {
         self.problem.servers()[self.class[j]].capacity()
     }
 
-    /// Opens or closes server `j`. No task may run there at that time. A closed server has no free capacity.
+    /// Opens or closes server `j`. No task may run on the server at that time. A closed server has no free
+    /// capacity.
     pub fn set_there(&mut self, j: usize, is_there: bool) {
         let capacity = self.problem.servers()[self.class[j]].capacity();
         for (r, left) in self.left[j].iter_mut().enumerate() {
@@ -190,7 +191,7 @@ impl<'p> Rooms<'p> {
     }
 }
 
-/// The bits of a word.
+/// The number of bits in a word.
 const WORD: usize = u64::BITS as usize;
 
 /// A set of servers: one bit for each server, and a second level with one bit for each word that is not 0.

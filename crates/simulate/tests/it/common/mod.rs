@@ -1,4 +1,4 @@
-//! Helpers shared by the tests of runs. Not every test uses all of them.
+//! Helpers shared by the tests of runs. Some tests do not use all of these helpers.
 #![allow(dead_code)]
 
 use std::path::Path;
@@ -21,7 +21,7 @@ pub fn only(simulated: &Simulated) -> &Run {
     &simulated.runs[0].1
 }
 
-/// An observer that stops after this number of events and keeps the checkpoint.
+/// An observer that stops a run after a number of events and keeps the checkpoint.
 pub struct Kill {
     pub after: u64,
     pub kept: Option<Checkpoint>,
@@ -43,8 +43,8 @@ impl Observer for Kill {
     }
 }
 
-/// Stops a run repeatedly, each time after at most `most` events, and continues it from its checkpoint written as a
-/// file. Returns the result and the number of stops.
+/// Stops a run repeatedly, each time after at most `most` events, and continues it from its checkpoint, which
+/// is written as text and read again. Returns the result and the number of stops.
 pub fn killed(scenario: &Scenario, seed: u64, draw: &mut Draw, most: u64) -> (Simulated, u64) {
     let (mut from, mut kills): (Option<Checkpoint>, u64) = (None, 0);
     loop {
